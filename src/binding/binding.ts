@@ -13,6 +13,14 @@ export interface RestartPolicy {
   readonly circuitPauseMs: number;
 }
 
+/** Where the questions of a native hook are posted to, in place of a process. */
+export interface HookEndpoint {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The absolute path of the certificates that its own must be of; null: those that the system trusts. */
+  readonly ca: string | null;
+}
+
 /** A fully resolved config entry: every default, path, environment value and limit is final. */
 export interface Binding {
   /** The entry's name in the file. */
@@ -20,6 +28,8 @@ export interface Binding {
   readonly capability: Capability;
   readonly dialect: DialectName;
   readonly mode: 'oneshot' | 'server';
+  /** null: there is a process, and `command` starts it. */
+  readonly endpoint: HookEndpoint | null;
   /** An absolute path, or a bare name that the closed environment's PATH resolves. */
   readonly command: string;
   readonly args: readonly string[];

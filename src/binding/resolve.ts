@@ -1,9 +1,10 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { ExecConfig, HookConfig, RuntimeConfig } from '../config/config.ts';
+import type { EndpointConfig } from '../config/entry.ts';
 import type { Capability } from '../contract/event.ts';
 import type { ProcessContext } from '../dialects/dialect-config.ts';
 import { toolDialectOf } from '../dialects/registry.ts';
-import type { Binding } from './binding.ts';
+import type { Binding, HookEndpoint } from './binding.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 import { resolveSandbox } from './resolve-sandbox.ts';
 
@@ -82,6 +83,7 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     capability: entry.capability,
     dialect: exec.dialect,
     mode: exec.runtime === 'server' ? 'server' : 'oneshot',
+    endpoint: exec.endpoint ? resolveEndpoint(exec.endpoint, config.folder) : null,
     // Where another machine finds the command is not known here.
     command: sandbox?.mode === 'command' ? exec.command : resolveCommand(exec.command, config.folder),
     args: exec.args,
@@ -105,6 +107,10 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     refused: exec.refused ?? null,
   };
   return { binding, missingEnv: env.missing };
+}
+
+function resolveEndpoint({ url, headers, ca }: EndpointConfig, folder: string): HookEndpoint {
+  return { url, headers, ca: ca === undefined ? null : resolve(folder, ca) };
 }
 
 /** A command with a slash starts from the folder; any other is looked for in PATH. */

@@ -6,6 +6,7 @@ import type { Problem } from '../yaml/problem.ts';
 import { choiceAt, entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt } from '../yaml/read.ts';
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
+import { checkEndpoints } from './build/endpoint.ts';
 import { checkGateway } from './build/gateway-check.ts';
 import { checkMatches } from './build/match.ts';
 import { checkProviders } from './build/providers.ts';
@@ -56,6 +57,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),
     ...checkMatches(document),
+    ...checkEndpoints(document),
     ...checkStateStore(document),
     ...checkGateway(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),

@@ -2,6 +2,7 @@ import { isObject } from '../json/json.ts';
 import type { YamlDocument } from '../yaml/document.ts';
 import { execKeyPatterns, isAt, textAt, valueAt } from '../yaml/read.ts';
 import type { Violation } from '../yaml/violation.ts';
+import { isProcessKey } from './schema/hook.ts';
 import { nativeVersion, promptkitVersion } from './schema/schema.ts';
 import { wordForeign } from './words-foreign.ts';
 
@@ -55,6 +56,8 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
           'What stays is started with the runtime or not; `instances` is the number of processes of a server.',
         );
   }
+  const endpoint = wordEndpoint(document, violation);
+  if (endpoint !== undefined) return strictViolation(endpoint.message, endpoint.hint);
   if (isAt(path, 'spec.hooks.*.modifies')) {
     if (violation.keyword !== 'false schema') return { ...violation, isStrict: true };
     return strictViolation(
@@ -100,6 +103,24 @@ function isGuard(path: Violation['path']): boolean {
   if (path[0] === 'spec' && path[1] === 'gateway') return true;
   if (path[0] === 'spec' && path[1] === 'hooks' && path[3] === 'match') return true;
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
+}
+
+/** A key of a process beside `url`, or a key of an endpoint without one. */
+function wordEndpoint(
+  document: YamlDocument,
+  { path, keyword }: Violation,
+): { readonly message: string; readonly hint: string } | undefined {
+  if (keyword !== 'false schema' || path[1] !== 'hooks' || path.length !== 4) return undefined;
+  const key = String(path[3]);
+  if (valueAt(document, [...path.slice(0, 3), 'url']) !== undefined && key !== 'url' && isProcessKey(key))
+    return {
+      message: 'does not go with `url`',
+      hint: 'A hook is a process (`command`) or an endpoint (`url`).',
+    };
+  const isEndpointKey = key === 'headers' || key === 'ca';
+  return isEndpointKey
+    ? { message: 'needs `url`', hint: 'Only a native hook that is an endpoint has it.' }
+    : undefined;
 }
 
 function isAbsent(document: YamlDocument, { kind, path }: Violation): boolean {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ProcessReply, Reply } from '../contract/exchange.ts';
-import { RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
+import { RuntimeError, type RuntimeErrorOptions, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
 import { tryParse } from '../json/try-parse.ts';
@@ -26,6 +26,17 @@ export function readBody(bytes: Uint8Array): Body {
     throw malformed('the process exited 0 and printed nothing', 'Print one JSON object on stdout.');
   }
   return toBody(new Json(text), () => strayTextHint(text));
+}
+
+/** Reads the one JSON object that an endpoint answered with status 200. Throws REPLY_MALFORMED. */
+function readAnswered(bytes: Uint8Array): Body {
+  const hint = 'Answer with one JSON object.';
+  try {
+    return readBody(bytes);
+  } catch (thrown) {
+    const { details } = toRuntimeError(thrown);
+    throw malformed('the body of its answer is not one JSON object in UTF-8', hint, details);
+  }
 }
 
 /** Reads a JSON value as an object. Throws REPLY_MALFORMED. */
@@ -94,7 +105,7 @@ export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
 /** What a process that ended well printed. Throws PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED. */
 export function readPrinted(reply: ProcessReply): Body {
   requireCleanExit(reply);
-  return readBody(reply.stdout);
+  return reply.httpStatus === undefined ? readBody(reply.stdout) : readAnswered(reply.stdout);
 }
 
 /** The object that is the reply on either wire. Throws as `readPrinted` does, and TOOL_ERROR for a JSON-RPC error. */

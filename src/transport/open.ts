@@ -1,5 +1,6 @@
 import type { Binding } from '../binding/binding.ts';
 import { openForkedOneshot } from './fork/forked.ts';
+import { openEndpoint } from './http.ts';
 import { acquireWatcher } from './launch/process-groups.ts';
 import { openOneshot } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
@@ -21,6 +22,8 @@ export function openTransport(
 
 /** The transport of a binding without a pool: exchanges wait for no slot. */
 export function openUnpooled(binding: Binding, context: ProcessContext, handshake?: Handshake): Transport {
+  // Nothing of an endpoint could outlive this process.
+  if (binding.endpoint !== null) return openEndpoint(binding, binding.endpoint);
   return withWatcher(openBindingTransport(binding, context, handshake), binding, context);
 }
 

@@ -131,6 +131,7 @@ function bind(capability: Capability, entry: Entry): Binding {
     capability,
     dialect: 'promptkit',
     mode: on,
+    endpoint: null,
     command: join(fixtures, fixture),
     args,
     cwd: fixtures,

@@ -67,6 +67,14 @@ export const hookDesign = section('hooks.md', [
   ],
   ['DS-HOOK-09', 'both', 'A filter with `modifies: false` that answers with `replace` denies.'],
   ['DS-HOOK-05', 'both', 'close() waits for what observers are still owed, up to their timeout.'],
+  ['DS-HOOK-14', 'none', 'A native hook with `url` is posted what a process would read, with its headers.'],
+  [
+    'DS-HOOK-15',
+    'none',
+    'A filter over HTTP denies for anything but status 200 and one JSON answer, in time and trusted.',
+  ],
+  ['DS-HOOK-16', 'none', 'An observer over HTTP holds nobody.'],
+  ['DS-HOOK-17', 'none', 'An endpoint that cannot be is an error of the config, in its place.'],
   ['DS-HOOK-10', 'none', 'No process starts for an event that the `match` of a hook leaves out.'],
   ['DS-HOOK-11', 'none', 'Where a `match` cannot be told, the hook hears of the event.'],
   [

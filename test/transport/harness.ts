@@ -35,6 +35,7 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
     capability: 'tool',
     dialect: 'promptkit',
     mode: 'oneshot',
+    endpoint: null,
     command: command.includes('/') ? command : fixture(command),
     args: [],
     cwd: bin,

@@ -27,6 +27,7 @@ import { readSandboxes } from '../sandbox/read.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
 import { readScript } from '../script/read.ts';
 import { readApproval } from './approval.ts';
+import { readEndpoint } from './endpoint.ts';
 import { readDefaults, readExec } from './exec.ts';
 import { readGateway } from './gateway.ts';
 import { readMatch } from './match.ts';
@@ -120,9 +121,13 @@ function readEval(document: YamlDocument, name: string, path: Path): EvalConfig 
 
 function readHook(document: YamlDocument, name: string, path: Path): Omit<HookConfig, 'fileIndex'> {
   const hook = choiceAt(document, [...path, 'hook'], hookKinds) ?? 'provider';
+  const endpoint = readEndpoint(document, path);
   return {
     name,
-    exec: readExec(document, path, { refused: whyRefused(document, path) }),
+    exec: {
+      ...readExec(document, path, { refused: endpoint ? undefined : whyRefused(document, path) }),
+      ...(endpoint && { endpoint, position: document.positionOf([...path, 'url']) }),
+    },
     hook,
     phases: readPhases(document, [...path, 'phases'], phasesOf[hook]),
     mode: readMode(document, [...path, 'mode'], hook),

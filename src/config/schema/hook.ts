@@ -58,11 +58,29 @@ const dialectRules = foreignNames.map((dialect): object => {
   };
 });
 
+/** What only a process has; an endpoint has none. */
+const processKeys = [
+  ...['command', 'args', 'runtime', 'env', 'cwd', 'instances', 'warm', 'sandbox'],
+  ...['grace_ms', 'leftovers', 'limits', 'nice'],
+];
+
+/** Whether a hook that is an endpoint cannot have the key. */
+export function isProcessKey(key: string): boolean {
+  return processKeys.includes(key);
+}
+
+const endpointRule = {
+  if: { required: ['url'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['hook'], properties: Object.fromEntries(processKeys.map((key) => [key, false])) },
+  else: { required: ['command', 'hook'], properties: { headers: false, ca: false } },
+};
+
 const nativeRule = {
   if: isOneOf(foreignNames),
-  else: { required: ['command', 'hook'], properties: Object.fromEntries(withoutBlocks) },
+  else: { properties: Object.fromEntries(withoutBlocks), allOf: [endpointRule] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { properties: { match: false } },
+  then: { properties: { match: false, url: false, headers: false, ca: false } },
 };
 
 /** The dialects whose processes always stay. */
@@ -106,6 +124,24 @@ export const hookSchema = {
     command: {
       ...execProperties.command,
       description: [execProperties.command.description, ...remarksOn('command')].join(' '),
+    },
+    url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Of a native hook, in place of `command`: an http or https address that its questions are posted to. Anything but status 200 and JSON is a failure; redirects are not followed.',
+    },
+    headers: {
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      description:
+        'HTTP headers that go with every question, such as {Authorization: "Bearer ${env:TOKEN}"}.',
+    },
+    ca: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'A file of certificates, relative to this file’s folder: the server’s own must be of these. Default: those that the system trusts.',
     },
     dialect: hookDialect,
     hook: {

@@ -3,6 +3,7 @@ import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import { isCredentialName } from '../../log/redact.ts';
 import { secretsOfHeaders } from '../../provider/open/secret-headers.ts';
+import { decodePercent } from '../../text/decode-percent.ts';
 
 /**
  * The secrets of a config: environment values that its entries forward, literals with names of credentials,
@@ -20,6 +21,7 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
     ...closeEnv(all, host).secrets,
     ...all.flatMap(literalOf),
     ...config.providers.flatMap((provider) => secretsOfProvider(provider, host)),
+    ...config.hooks.flatMap(({ exec }) => secretsOfEndpoint(exec)),
     ...secretOfAudit(config, host),
     ...secretsOfStore(config, host),
     ...(config.environment?.secrets ?? []),
@@ -48,6 +50,13 @@ function secretsOfProvider({ credential, headers }: ProviderConfig, host: HostEn
   const value = env !== undefined && Object.hasOwn(host, env) ? host[env] : undefined;
   const all = [apiKey ?? '', value ?? '', ...secretsOfHeaders(headers)];
   return all.filter(({ length }) => length >= SHORTEST);
+}
+
+/** Headers whose names speak of a credential, and the password in the address. */
+function secretsOfEndpoint({ endpoint }: RuntimeConfig['hooks'][number]['exec']): string[] {
+  if (endpoint === undefined) return [];
+  const password = decodePercent(URL.parse(endpoint.url)?.password ?? '');
+  return [...secretsOfHeaders(endpoint.headers), password].filter(({ length }) => length >= SHORTEST);
 }
 
 /** Shorter values would hide too much ordinary text. */

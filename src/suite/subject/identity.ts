@@ -78,11 +78,16 @@ export function describeConfig(context: ProviderContext): unknown {
   };
 }
 
-function describeExec({ folder }: RuntimeConfig, { position: _position, ...exec }: ExecConfig): unknown {
+function describeExec(
+  { folder }: RuntimeConfig,
+  { position: _position, endpoint, ...exec }: ExecConfig,
+): unknown {
   const { command, args, env, cwd } = exec;
   const words = [...args, ...env].flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
   return {
     ...exec,
+    // Its headers may hold a secret.
+    ...(endpoint && { url: endpoint.url }),
     // A bare name is an interpreter from PATH, which does not count as part of the subject.
     program: command.includes('/') ? digestFiles([command], folder) : [],
     files: digestFiles(words, resolve(folder, cwd ?? '.')),

@@ -63,11 +63,16 @@ interface ChainParts {
   readonly replacement: Replacement;
 }
 
-function withBinding(entry: Entries['hooks'][number], { binding }: Replacement): Entries['hooks'][number] {
+function withBinding(
+  entry: Entries['hooks'][number],
+  { binding: change = (own) => own, url, timeoutMs }: Replacement,
+): Entries['hooks'][number] {
   const { resolved } = entry;
-  return binding === undefined
-    ? entry
-    : { ...entry, resolved: { ...resolved, binding: binding(resolved.binding) } };
+  const { endpoint, ...own } = change(resolved.binding);
+  // The stand-in speaks plain HTTP, whatever the endpoint's own certificate is of.
+  const other =
+    endpoint && url !== undefined ? { endpoint: { ...endpoint, url, ca: null }, timeoutMs } : { endpoint };
+  return { ...entry, resolved: { ...resolved, binding: { ...own, ...other } } };
 }
 
 /** The hook as one that hears of every event, whatever its `match` says. */

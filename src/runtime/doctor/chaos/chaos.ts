@@ -92,7 +92,10 @@ async function tryAll(
   const jobs = controls
     .filter(({ why }) => why === undefined)
     .flatMap(({ subject, moment }): Job[] =>
-      faultsOf(subject.form, subject.trial?.greeting !== undefined).map((fault) => ({
+      faultsOf(subject.form, {
+        isGreeted: subject.trial?.greeting !== undefined,
+        isNative: subject.native !== undefined,
+      }).map((fault) => ({
         subject,
         moment,
         fault,

@@ -15,7 +15,11 @@ export interface Fault {
   /** Lines for sh, for each request: `$id` is its id, `$1` what consents. */
   readonly server?: string;
   /** What an endpoint does with the request; `refuse`: nobody listens. */
-  readonly http?: 'hang' | 'junk' | 'nothing' | 'half' | 'flood' | 'hang up' | 'status 500' | 'refuse';
+  readonly http?:
+    | ('hang' | 'junk' | 'nothing' | 'half' | 'flood' | 'hang up' | 'cut')
+    | ('status 500' | 'status 202' | 'redirect' | 'html' | 'refuse');
+  /** Only a native hook fails so; elsewhere it may be an answer. */
+  readonly isNativeOnly?: true;
   /** The program is a file that is not there, or that goes after it has consented once. */
   readonly file?: 'missing' | 'deleted';
   /** The server does not answer the first exchange. */
@@ -81,11 +85,19 @@ export const faults: readonly Fault[] = [
   { name: 'no_greeting', title: 'does not answer the greeting', isUngreeted: true, isSilentFor: ['server'] },
   { name: 'hang_up', title: 'closes the connection', http: 'hang up' },
   { name: 'status_500', title: 'answers with status 500', http: 'status 500' },
+  { name: 'redirect', title: 'answers with a redirect', http: 'redirect' },
+  { name: 'cut_off', title: 'closes the connection in the middle of its answer', http: 'cut' },
+  { name: 'status_202', title: 'lets pass with status 202', http: 'status 202', isNativeOnly: true },
+  { name: 'html', title: 'lets pass with a body that says it is HTML', http: 'html', isNativeOnly: true },
 ];
 
 /** The faults that a hook of that form can have; `isGreeted`: its server has a first exchange. */
-export function faultsOf(form: HookForm, isGreeted: boolean): readonly Fault[] {
+export function faultsOf(
+  form: HookForm,
+  { isGreeted, isNative }: { readonly isGreeted: boolean; readonly isNative: boolean },
+): readonly Fault[] {
   return faults.filter((fault) => {
+    if (fault.isNativeOnly === true && !isNative) return false;
     if (fault.isUngreeted === true) return isGreeted;
     return fault[form] !== undefined || (fault.file !== undefined && form !== 'http');
   });

@@ -6,7 +6,7 @@ type HttpFault = NonNullable<Fault['http']>;
 
 /** An endpoint on loopback that fails in the place of a hook's own. */
 export interface FailingEndpoint {
-  urlOf(fault: HttpFault | 'consent'): string;
+  urlOf(fault: HttpFault | 'consent' | 'allow'): string;
   close(): Promise<void>;
 }
 
@@ -56,14 +56,29 @@ function answer(fault: string, response: ServerResponse): void {
     case 'hang up':
       response.destroy();
       return;
+    case 'allow':
+      response.writeHead(200, json).end(consent);
+      return;
     case 'status 500':
-      response.writeHead(500).end('not an answer');
+      response.writeHead(500, json).end(consent);
+      return;
+    case 'status 202':
+      response.writeHead(202, json).end(consent);
+      return;
+    case 'redirect':
+      response.writeHead(307, { location: '/allow' }).end();
+      return;
+    case 'html':
+      response.writeHead(200, { 'content-type': 'text/html' }).end(consent);
+      return;
+    case 'cut':
+      response.writeHead(200, { ...json, 'content-length': 1000 }).write(consent, () => response.destroy());
       return;
     case 'junk':
-      response.end('not an answer');
+      response.writeHead(200, json).end('not an answer');
       return;
     case 'half':
-      response.end('{"allow": tr');
+      response.writeHead(200, json).end('{"allow": tr');
       return;
     case 'flood':
       flood(response);
@@ -72,6 +87,10 @@ function answer(fault: string, response: ServerResponse): void {
       response.end();
   }
 }
+
+const json = { 'content-type': 'application/json' };
+/** What would let pass, if it were to count. */
+const consent = '{"allow": true}';
 
 function flood(response: ServerResponse): void {
   const more = () => {

@@ -48,7 +48,8 @@ function toNative(native: NativeEntry): Subject | Skipped {
   const { config, resolved } = native;
   const { name, mode } = config;
   if (mode !== 'filter') return { hook: name, why: whyNotAsked[mode] };
-  const { dialect, mode: form } = resolved.binding;
+  const { dialect, mode: process, endpoint } = resolved.binding;
+  const form = endpoint === null ? process : 'http';
   const moments = nativeMoments(config);
   if (moments.length === 0) return { hook: name, why: 'is never asked' };
   return { name, dialect, form, moments, place: config.exec.position, native };

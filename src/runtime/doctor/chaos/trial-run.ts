@@ -71,7 +71,7 @@ export async function whyUnproven(
     subject.form === 'http'
       ? undefined
       : context.programs.consenting(subject.form, speechOf(subject, moment));
-  const url = context.endpoint?.urlOf('consent');
+  const url = context.endpoint?.urlOf(subject.native === undefined ? 'consent' : 'allow');
   const replacement = { ...replacementOf(standIn, PATIENT_MS), ...(url && { url }), ...limits };
   try {
     const { decision, isHeard } = await fire(subject, moment, { replacement, context });

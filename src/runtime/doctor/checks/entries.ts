@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Binding } from '../../../binding/binding.ts';
+import type { Binding, HookEndpoint } from '../../../binding/binding.ts';
 import { createExecutableFinder } from '../../../files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../../files/interpreter.ts';
 import { findScript, isShell } from '../../../files/script.ts';
 import { findPython } from '../../../transport/fork/python.ts';
+import { urlForMessages } from '../../../transport/http-request.ts';
 import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { Entries } from '../../stages/resolve.ts';
 import { type Check, found } from './check.ts';
@@ -64,8 +65,9 @@ function checkCommand(
   { subject, place, binding }: ProcessEntry,
   findExecutable: ReturnType<typeof createExecutableFinder>,
 ): Check {
-  const { command, cwd, env, refused } = binding;
+  const { command, cwd, env, refused, endpoint } = binding;
   const about = { check: 'command', subject, place };
+  if (endpoint !== null) return checkEndpoint(endpoint, { ...about, check: 'endpoint' });
   if (refused !== null) return found('error', { ...about, message: refused });
   if (kindOf(cwd) !== 'folder') {
     const hint = 'It is the folder in which the process starts: make it, or correct `cwd`.';
@@ -84,6 +86,19 @@ function checkCommand(
     const message = `could not be looked at: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     return found('warning', { ...about, message, hint: 'Check the path and its permissions.' });
   }
+}
+
+/** Asks nobody: a question is an event. */
+function checkEndpoint(
+  { url, ca }: HookEndpoint,
+  about: Omit<Parameters<typeof found>[1], 'message'>,
+): Check {
+  if (ca !== null && kindOf(ca) !== 'file') {
+    const hint = 'It is a file of certificates in PEM: correct `ca`. Until then every question fails.';
+    return found('error', { ...about, message: `${ca} is no file`, hint });
+  }
+  const address = urlForMessages(new URL(url));
+  return found('ok', { ...about, message: `${address}: its address is well formed; it is not called` });
 }
 
 function checkScript({ subject, place, binding }: ProcessEntry): Check[] {

@@ -51,6 +51,17 @@ test('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CH
   expect(shown.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
+test('a native filter that is an endpoint denies with every fault, and its own is not asked [DS-CHAOS-01 DS-CHAOS-05]', async () => {
+  const cwd =
+    folderWith(`  web: {url: "https://guard.example/judge", headers: {Authorization: k}, hook: tool, phases: [before_execution]}
+  local: {command: ./mark.sh, hook: tool, phases: [before_execution]}
+`);
+  const { code, stdout, stderr } = await run(['doctor', '--chaos', '--json'], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  // 12 faults of an endpoint, 14 of a one-shot process.
+  expect(JSON.parse(stdout)).toEqual({ cells: 26, denied: 26, open: [] });
+});
+
 const foreign = (more: string) => `  own: {command: ./mark.sh, hook: tool, phases: [before_execution]}
   bash: {dialect: claude, command: ./mark.sh, claude: {event: PreToolUse, matcher: Bash, if: "Bash(rm *)"}${more}}
   web: {dialect: claude, claude: {event: PreToolUse, type: http, url: "http://127.0.0.1:1/"}${more}}
@@ -80,7 +91,10 @@ test('what passes by the rule of another system is told with it [DS-CHAOS-02 DS-
     ...{ junk: 'claude.plain_text', nothing: 'claude.no_opinion', half_answer: 'claude.bad_json' },
   });
   expect(ruleOf('web')).toEqual({
-    ...all({ junk: 1, half_answer: 1, missing: 1, hang_up: 1, status_500: 1 }, 'claude.http_error'),
+    ...all(
+      { junk: 1, half_answer: 1, missing: 1, hang_up: 1, cut_off: 1, status_500: 1, redirect: 1 },
+      'claude.http_error',
+    ),
     ...{ timeout: 'claude.timeout', nothing: 'claude.no_opinion' },
   });
   expect(ruleOf('rule')).toEqual({

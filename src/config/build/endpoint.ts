@@ -1,0 +1,52 @@
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { entriesAt, nonEmptyTextAt, textAt } from '../../yaml/read.ts';
+import type { EndpointConfig } from '../entry.ts';
+
+/** Where the native hook at `path` is posted to; undefined where it is a process. */
+export function readEndpoint(document: YamlDocument, path: Path): EndpointConfig | undefined {
+  const url = nonEmptyTextAt(document, [...path, 'url']);
+  if (url === undefined) return undefined;
+  const headers = entriesAt(document, [...path, 'headers']);
+  return {
+    url,
+    headers: Object.fromEntries(headers.map((each) => [each.name, textAt(document, each.path) ?? ''])),
+    ...omitUndefined({ ca: nonEmptyTextAt(document, [...path, 'ca']) }),
+  };
+}
+
+/** Addresses and headers of native hooks that HTTP cannot have. */
+export function checkEndpoints(document: YamlDocument): Finding[] {
+  return entriesAt(document, ['spec', 'hooks']).flatMap(({ path }) => {
+    const endpoint = readEndpoint(document, path);
+    return endpoint === undefined ? [] : [...checkUrl(endpoint, path), ...checkHeaders(document, path)];
+  });
+}
+
+function checkUrl({ url, ca }: EndpointConfig, path: Path): Finding[] {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    // The address may hold a secret.
+    return [{ severity: 'error', path: [...path, 'url'], message: 'must be an http or https address' }];
+  }
+  if (ca === undefined || parsed.protocol === 'https:') return [];
+  const message = 'is only used with an https address';
+  return [{ severity: 'error', path: [...path, 'ca'], message, atKey: true }];
+}
+
+function checkHeaders(document: YamlDocument, path: Path): Finding[] {
+  return entriesAt(document, [...path, 'headers']).flatMap(({ name, path: place }): Finding[] => {
+    if (reserved.has(name.toLowerCase())) {
+      return [{ severity: 'error', path: place, message: 'is set by Signalbox itself', atKey: true }];
+    }
+    try {
+      new Headers([[name, textAt(document, place) ?? '']]);
+      return [];
+    } catch {
+      return [{ severity: 'error', path: place, message: 'is no header that HTTP can carry', atKey: true }];
+    }
+  });
+}
+
+const reserved = new Set(['host', 'content-type', 'content-length', 'transfer-encoding', 'connection']);
