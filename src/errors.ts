@@ -157,6 +157,10 @@ export const catalogue = {
     summary: 'There is no run or pending call of that id in the state store.',
     hint: 'Run `signalbox runs list` or `signalbox pending list`; --config chooses the store.',
   },
+  RUN_ID_TAKEN: {
+    summary: 'A run of that id was started before, with another pipeline or another input.',
+    hint: 'Give every start an id of its own; `signalbox runs show` tells what the first one was.',
+  },
   RUN_BUSY: {
     summary: 'Another process is executing the run at this moment.',
     hint: 'Wait until it ends or pauses; `signalbox runs show` tells how far it is.',

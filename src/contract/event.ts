@@ -27,6 +27,24 @@ export type RuntimeEvent =
   | RunStarted
   | RunFinished;
 
+/** What happens in one run, in its order. */
+export type RunEvent =
+  | RunStarted
+  | StepStarted
+  | StepFinished
+  | TextReleased
+  | PendingOpened
+  | PendingDecided
+  | RunFinished
+  | EventsDropped;
+
+/** A reader of a run's events was so slow that so many of them are gone. */
+export interface EventsDropped {
+  readonly type: 'events.dropped';
+  readonly run: string;
+  readonly count: number;
+}
+
 export interface CallStarted {
   readonly type: 'call.started';
   readonly capability: Capability;

@@ -7,6 +7,9 @@ export type RunStatus = 'queued' | 'running' | 'pending' | 'completed' | 'failed
 /** As it is shown: `running` is executed at this moment, `cut_off` was, by a process that is gone. */
 export type ShownStatus = RunStatus | 'cut_off';
 
+/** What the caller of a run calls it by: values by their names. */
+export type RunLabels = Readonly<Record<string, string>>;
+
 /** The result of one step in a run document. */
 export interface StepDocument {
   /** Path of the step: ids joined with `/`, positions in brackets, as in `orders[2]/refund`. */
@@ -22,7 +25,8 @@ export interface StepDocument {
 /** The result of a run, as `run --json` prints it. */
 export interface RunDocument {
   readonly run_id: string;
-  readonly status: 'completed' | 'failed' | 'denied' | 'pending' | 'cancelled';
+  /** `running` and `queued`: it was started before under the same id, and has not ended yet. */
+  readonly status: RunStatus;
   /** Null unless completed. */
   readonly output: unknown;
   /** Open pendings, in the order of their calls. */
@@ -46,8 +50,17 @@ export interface RunInfo {
   readonly updated_at: string;
   /** Open pendings. */
   readonly pending: number;
+  /** Absent: it has none. */
+  readonly labels?: RunLabels;
   /** It is to be worked on, and no worker that is there has its pipeline, config and scripts. */
   readonly lacks_worker?: true;
+}
+
+/** Some runs of a list, newest first. */
+export interface RunPage {
+  readonly runs: readonly RunInfo[];
+  /** What the next page begins after; absent: there is none. */
+  readonly next?: string;
 }
 
 /** One line of a run's timeline. Times are ISO 8601. */

@@ -3,7 +3,8 @@ import type { CassetteOptions } from '../cassette/cassette.ts';
 import type { LoggingConfig } from '../config/config.ts';
 import type { Approval } from '../contract/approval.ts';
 import type { Threshold } from '../contract/eval.ts';
-import type { RuntimeEvent } from '../contract/event.ts';
+import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
+import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
 import type { LogTarget } from '../log/log.ts';
 import type { SuiteProgress } from '../suite/file/model.ts';
 import type { Reporter } from '../suite/report/reporter.ts';
@@ -43,6 +44,16 @@ export interface PendingCallNotice {
   readonly callId: string;
   readonly reason: string;
   readonly message: string;
+}
+
+/**
+ * A run that was started: a promise of its document, and the events of the run for one reader, in their order. A reader who is slow or stops does
+ * not hold the run; of what it has not read, the last 1,000 events wait.
+ */
+export interface StartedRun extends Promise<RunDocument>, AsyncIterable<RunEvent> {
+  /** Comes once the run is kept, before its first step. Rejects as the run does, where none was kept. */
+  readonly id: Promise<string>;
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent>;
 }
 
 export interface CallOptions {
@@ -102,6 +113,22 @@ export interface GuardOptions {
   readonly stream?: 'hold' | 'windowed' | undefined;
   /** Characters that a windowed stream holds back. */
   readonly window?: number | undefined;
+}
+
+/** Which runs a list is of; all that is said must hold. */
+export interface RunListFilter {
+  /** The name of the pipeline, or of the tool of a single call. */
+  readonly pipeline?: string | undefined;
+  readonly status?: ShownStatus | undefined;
+  /** Labels that a run has, with others or without. */
+  readonly labels?: RunLabels | undefined;
+  /** Started then or later, and before then. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** At most so many. */
+  readonly limit?: number | undefined;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
 }
 
 export interface PendingFilter {

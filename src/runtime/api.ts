@@ -8,11 +8,12 @@ import type {
   ToolDocument,
   ToolInfo,
 } from '../contract/document.ts';
-import type { RunDetails, RunDocument, RunInfo, ShownStatus } from '../contract/run.ts';
+import type { RunDetails, RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import type { StepDetails, StepsOptions } from '../contract/run-details.ts';
 import type { EventInput } from '../hooks/event-input.ts';
 import type { PointEvent } from '../hooks/fire-point.ts';
 import type { EvalInput } from '../pipeline/run/eval-request.ts';
+import type { StartOptions } from '../pipeline/run/new-run.ts';
 import type { RunOptions } from '../pipeline/run/runs.ts';
 import type { Rating, RatingInput } from '../suite/rating/rating.ts';
 import type { RunSource, SuiteReport } from '../suite/run/record.ts';
@@ -22,6 +23,8 @@ import type {
   EvalOptions,
   GuardOptions,
   PendingFilter,
+  RunListFilter,
+  StartedRun,
   SuiteRunOptions,
 } from './api-options.ts';
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
@@ -112,9 +115,9 @@ export interface Runtime extends AsyncDisposable {
   fetch(options?: FetchOptions): typeof globalThis.fetch;
   /**
    * Runs a Pipeline file on this runtime until it ends or waits for a person. `input` is a value, or JSON
-   * text whose bytes are kept. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.
+   * text whose bytes are kept. With the `id` of a run that was started before, it only tells of that one. Throws RUN_ID_TAKEN, CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.
    */
-  run(pipeline: string | URL, input?: unknown, options?: RunOptions): Promise<RunDocument>;
+  run(pipeline: string | URL, input?: unknown, options?: RunOptions & StartOptions): StartedRun;
   /**
    * Goes on with runs of the store from now on, in this process, until it is drained or the runtime closed. Throws STORE_FAILED,
    * LISTEN_FAILED, and USAGE for a store of one machine.
@@ -126,10 +129,10 @@ export interface Runtime extends AsyncDisposable {
   };
   /** Runs in the state store. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
   readonly runs: {
-    list(filter?: {
-      readonly status?: ShownStatus | undefined;
-      readonly limit?: number | undefined;
-    }): Promise<RunInfo[]>;
+    /** Newest first. Throws USAGE. */
+    list(filter?: RunListFilter): Promise<RunInfo[]>;
+    /** The same by pages of `limit`, by default 100: a run that begins meanwhile moves none from one page to another. Throws USAGE. */
+    page(filter?: RunListFilter): Promise<RunPage>;
     /** The run as a whole; `steps` tells of its parts. */
     show(id: string, options?: Pick<StepsOptions, 'maxCharacters'>): Promise<RunDetails>;
     /**
@@ -138,10 +141,10 @@ export interface Runtime extends AsyncDisposable {
      */
     steps(id: string, options?: StepsOptions): AsyncIterable<StepDetails>;
     /**
-     * Keeps a run of a Pipeline file for a worker, and waits for nothing. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, and
+     * Keeps a run of a Pipeline file for a worker, and waits for nothing. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, RUN_ID_TAKEN, and
      * USAGE for a store of one machine.
      */
-    queue(pipeline: string | URL, input?: unknown): Promise<QueuedRun>;
+    queue(pipeline: string | URL, input?: unknown, options?: StartOptions): Promise<QueuedRun>;
     /** Resumes a run that is pending or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
     resume(id: string, options?: RunOptions): Promise<RunDocument>;
     /** Throws RUN_ENDED. */

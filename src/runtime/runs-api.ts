@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { RuntimeConfig } from '../config/config.ts';
 import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
+import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
 import { GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
@@ -14,6 +15,7 @@ import { readInput } from '../pipeline/run/run-input.ts';
 import {
   cancelRun,
   queueRun,
+  type RunListener,
   type RunOptions,
   requireRun,
   resumeRun,
@@ -25,6 +27,7 @@ import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './run-ownership.ts';
+import { PAGE_SIZE, readPage, toListFilter } from './runs/run-list.ts';
 import { listRuns, showRun, showSteps } from './runs/shown-runs.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
@@ -43,7 +46,9 @@ export interface RunsApiContext {
   readonly requireOpen: () => void;
 }
 
-export interface RunsApi extends Pick<Runtime, 'run' | 'runs' | 'pending' | 'worker' | 'workers'> {
+export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'worker' | 'workers'> {
+  /** As `run` of a runtime, with a listener for that run. */
+  run(given: Parameters<Runtime['run']>, listener: RunListener): Promise<RunDocument>;
   /** Suspends every active run, to be resumed later, and waits for them. Never rejects. */
   suspendRuns(): Promise<void>;
 }
@@ -95,23 +100,33 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   const workers = openWorkersApi({ ...context, resume, openStore: store });
   return {
     ...{ worker: workers.worker, workers: workers.workers },
-    run: async (file, input, options = {}) => {
+    run: async ([file, input, options = {}], listener) => {
       requireOpen();
       const pipeline = pipelineOf(file);
       const runOptions = { ...options, input: readInput(input) };
-      return await activeRuns.track(runOptions, async (one) => await startRun(await runs(), pipeline, one));
+      return await activeRuns.track(
+        runOptions,
+        async (one) => await startRun(await runs(), pipeline, one, listener),
+      );
     },
     runs: {
       list: async (filter = {}) => {
-        return await listRuns(await storeAfterExpiry(), filter);
+        const wanted = toListFilter(filter);
+        return await listRuns(await storeAfterExpiry(), wanted);
+      },
+      page: async (filter = {}) => {
+        const wanted = toListFilter({ limit: PAGE_SIZE, ...filter });
+        return await readPage(await storeAfterExpiry(), wanted);
       },
       show: async (id, options = {}) => await showRun(await storeAfterExpiry(), id, options),
       steps: async function* (id, options = {}) {
         yield* showSteps(await storeAfterExpiry(), id, options);
       },
-      queue: async (file, input) => {
+      queue: async (file, input, { id, labels } = {}) => {
         requireOpen();
-        return { run_id: await queueRun(await runs(), pipelineOf(file), readInput(input)), status: 'queued' };
+        const asked = { input: readInput(input), id, labels };
+        const queued = await queueRun(await runs(), pipelineOf(file), asked);
+        return { run_id: queued.id, status: queued.status };
       },
       resume,
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),

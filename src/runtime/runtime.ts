@@ -8,6 +8,7 @@ export type { EventInput as LooseEvent } from '../hooks/event-input.ts';
 export type { PointEvent } from '../hooks/fire-point.ts';
 export type { Inbound, InboundReply, InboundServer } from '../inbound/inbound.ts';
 export type { EvalInput } from '../pipeline/run/eval-request.ts';
+export type { StartOptions } from '../pipeline/run/new-run.ts';
 export type { RunOptions } from '../pipeline/run/runs.ts';
 export type { CopiedStore } from '../project/copy-store.ts';
 export { type FoundState, findResults, findStates } from '../project/find-state.ts';

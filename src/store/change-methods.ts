@@ -1,6 +1,7 @@
 import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
 import { toKeptRecord } from './sqlite/record-parts.ts';
 import { numberOf, type Row } from './sqlite/row.ts';
+import { labelsToText } from './sqlite/run-list/labels.ts';
 import { changeToRow, runToRow } from './sqlite/run-table.ts';
 import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
@@ -23,7 +24,7 @@ export function changeMethods({
   return {
     createRun: async (run) => {
       checkRunId(run.id);
-      const beside = { build: run.build ?? null, isDispatched: false };
+      const beside = { build: run.build ?? null, isDispatched: false, labels: labelsToText(run.labels) };
       const made = await change({ what: 'create_run', runId: run.id, run: runToRow(run), ...beside });
       if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
     },

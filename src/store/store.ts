@@ -1,5 +1,5 @@
 import type { PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
-import type { RunStatus } from '../contract/run.ts';
+import type { RunLabels, RunStatus } from '../contract/run.ts';
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
 import type { TextPlace } from './kept-text.ts';
@@ -26,7 +26,7 @@ export interface Store {
   /** Without reading the rest of it. */
   findRunStatus(id: string): Promise<RunStatus | undefined>;
   /** Newest first; at most `limit` of them. */
-  listRuns(filter?: RunFilter): Promise<RunRecord[]>;
+  listRuns(filter?: Pick<RunFilter, 'status' | 'limit'>): Promise<RunRecord[]>;
   /** The same without what may be long in them, and with the number of calls that wait at `at` (ms since 1970). */
   summarizeRuns(filter: RunFilter, at: number): Promise<RunSummary[]>;
   /**
@@ -147,20 +147,34 @@ export interface NewRun {
   readonly input: Json;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** What its caller calls it by; absent: nothing. */
+  readonly labels?: RunLabels | undefined;
   /** Which workers may go on with it: those with the same pipeline, config and scripts. Kept where there are workers. */
   readonly build?: string | undefined;
   /** It waits for a worker, instead of being executed by whoever makes it. */
   readonly isDispatched?: true | undefined;
 }
 
+/** Of which runs a list is; all that is said must hold. */
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
+  /** Of the pipeline, or of the tool. */
+  readonly name?: string | undefined;
+  /** Labels that a run has, with others or without. */
+  readonly labels?: RunLabels | undefined;
+  /** Began then or later, and before then; ms since 1970. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  /** Only those behind that place: the next page after a run. */
+  readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }
 
 /** What a list shows of a run. */
 export interface RunSummary
-  extends Pick<RunRecord, 'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt'> {
+  extends Pick<RunRecord, 'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt' | 'labels'> {
+  /** Its place among all runs: what was kept later has a greater one. It never changes. */
+  readonly place: number;
   /** How many of its calls wait for a person. */
   readonly open: number;
   /** It waits for a worker, and none that is there has its build. */

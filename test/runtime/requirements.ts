@@ -18,3 +18,12 @@ export const library = section('library.md', [
   ['DS-LIB-04', 'none', 'A call after close() is RUNTIME_CLOSED.'],
   ['DS-LIB-05', 'none', '`await using` closes the runtime.'],
 ]);
+
+/** Starts of runs, and what is told of them. */
+export const starts = section('library.md', [
+  ['DS-RUNS-01', 'none', 'Of several starts with one id exactly one runs; the others tell of it.'],
+  ['DS-RUNS-02', 'none', 'Another pipeline or input under an id is RUN_ID_TAKEN.'],
+  ['DS-RUNS-03', 'none', 'Labels are bounded, kept, and what runs are listed by, page by page.'],
+  ['DS-RUNS-04', 'none', 'A run tells its id before its first step, and its events in order.'],
+  ['DS-RUNS-05', 'none', 'A reader who is slow or stops neither holds a run nor lets memory grow.'],
+]);

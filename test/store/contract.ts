@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../src/errors.ts';
 import { composeJson } from '../../src/json/compose.ts';
 import { Json } from '../../src/json/json.ts';
-import type { RunRecord, Store } from '../../src/store/store.ts';
+import type { RunFilter, RunRecord, Store } from '../../src/store/store.ts';
 import { pendingContract } from './contract-pendings.ts';
 import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
 
@@ -96,6 +96,59 @@ function runContract(open: Open): void {
     expect(idsOf(await store.listRuns({ limit: 0 }))).toEqual([]);
     expect(idsOf(await store.listRuns({ status: 'failed' }))).toEqual([]);
   });
+
+  test('labels are kept with a run, in the order of their names', async () => {
+    const store = await open();
+    const labels = { shop: 'berlin', order: 'A-17 é😀', 'a/b.c': '', json: 'json:"x"' };
+    await store.createRun(newRun('r1', { labels }));
+    await store.createRun(newRun('r2'));
+    expect((await store.findRun('r1'))?.labels).toEqual(labels);
+    expect(await store.findRun('r2')).not.toHaveProperty('labels');
+    expect((await store.summarizeRuns({}, 9)).map((run) => run.labels)).toEqual([undefined, labels]);
+    expect((await store.listRuns({ limit: 1 }))[0]).not.toHaveProperty('labels');
+  });
+
+  test('runs are found by pipeline, status, labels and time, and what is said must all hold', async () => {
+    const store = await open();
+    const shops = ['berlin', 'berlin', 'oslo', 'berlin'];
+    for (const [index, shop] of shops.entries()) {
+      const name = index === 1 ? 'other' : 'refund';
+      const labels = { shop, order: `A-${index}` };
+      await store.createRun(newRun(`r${index}`, { name, labels, createdAt: 1_000 * index }));
+    }
+    await store.createRun(newRun('r4', { createdAt: 4_000 }));
+    await store.setRunStatus('r0', { status: 'pending', at: 9_000 });
+    const idsOf = async (filter: RunFilter) => (await store.summarizeRuns(filter, 9_000)).map(({ id }) => id);
+    expect(await idsOf({ name: 'refund' })).toEqual(['r4', 'r3', 'r2', 'r0']);
+    expect(await idsOf({ labels: { shop: 'berlin' } })).toEqual(['r3', 'r1', 'r0']);
+    expect(await idsOf({ labels: { shop: 'berlin' }, limit: 2 })).toEqual(['r3', 'r1']);
+    expect(await idsOf({ labels: { shop: 'berlin', order: 'A-1' } })).toEqual(['r1']);
+    expect(await idsOf({ labels: { shop: 'berlin' }, name: 'refund', status: 'pending' })).toEqual(['r0']);
+    expect(await idsOf({ labels: { shop: 'ber' } })).toEqual([]);
+    expect(await idsOf({ since: 1_000, until: 3_000 })).toEqual(['r2', 'r1']);
+    expect(await idsOf({ since: 3_000, labels: { shop: 'oslo' } })).toEqual([]);
+  });
+
+  test.each([{}, { labels: { shop: 'berlin' } }])(
+    'pages of %j stay what they are while runs begin and go',
+    async (filter) => {
+      const store = await open();
+      const create = (id: string) => store.createRun(newRun(id, { labels: { shop: 'berlin' } }));
+      for (const id of ['r1', 'r2', 'r3', 'r4', 'r5']) await create(id);
+      const seen: string[] = [];
+      let after: number | undefined;
+      for (let page = 0; page < 3; page += 1) {
+        const runs = await store.summarizeRuns({ ...filter, limit: 2, after }, 9_000);
+        seen.push(...runs.map(({ id }) => id));
+        after = runs.at(-1)?.place;
+        await create(`later-${page}`);
+        await store.setRunStatus('r5', { status: 'completed', at: 1 });
+        await store.prune(2);
+      }
+      expect(seen).toEqual(['r5', 'r4', 'r3', 'r2', 'r1']);
+      expect(await store.summarizeRuns({ ...filter, limit: 2, after }, 9_000)).toEqual([]);
+    },
+  );
 
   test('a status is set with its output and error, and what is left out stays', async () => {
     const store = await open();

@@ -6,6 +6,7 @@ import type {
   Claim,
   NewRun,
   RunChange,
+  RunFilter,
   RunHistoryEntry,
   RunRecord,
   RunSummary,
@@ -110,16 +111,20 @@ interface StoredRun {
 function createRun(state: State, run: NewRun): void {
   checkRunId(run.id);
   if (state.runs.has(run.id)) throw duplicateRunError(run.id, storeLocation);
-  const { id, kind, name, file, source, config, input, createdAt } = run;
-  const begun = { id, kind, name, file, source, config, input, createdAt };
+  const { id, kind, name, file, source, config, input, createdAt, labels } = run;
+  const begun = { id, kind, name, file, source, config, input, createdAt, ...(labels && { labels }) };
   const record: RunRecord = { ...begun, status: 'running', output: null, error: null, updatedAt: createdAt };
   state.runs.set(id, { record, steps: new Map(), history: [] });
 }
 
-function listRuns(state: State, { status, limit }: Parameters<Store['listRuns']>[0] & object): RunRecord[] {
+function listRuns(state: State, filter: RunFilter): RunRecord[] {
+  const { status, name, labels = {}, since = 0, until = Number.MAX_VALUE, limit } = filter;
   return [...state.runs.values()]
     .map(({ record }) => record)
     .filter((record) => status === undefined || record.status === status)
+    .filter((record) => name === undefined || record.name === name)
+    .filter(({ createdAt }) => since <= createdAt && createdAt < until)
+    .filter((record) => Object.entries(labels).every(([key, value]) => record.labels?.[key] === value))
     .reverse()
     .slice(0, limit);
 }
@@ -280,10 +285,11 @@ function decidePending(
 
 function summaryOf(
   state: State,
-  { id, kind, name, file, status, createdAt, updatedAt }: RunRecord,
+  { id, kind, name, file, status, createdAt, updatedAt, labels }: RunRecord,
 ): RunSummary {
   const open = [...state.pendings.values()].filter(
     (record) => record.runId === id && record.ruling === null,
   ).length;
-  return { id, kind, name, file, status, createdAt, updatedAt, open };
+  const place = [...state.runs.keys()].indexOf(id) + 1;
+  return { id, kind, name, file, status, createdAt, updatedAt, open, place, ...(labels && { labels }) };
 }

@@ -13,10 +13,13 @@ import {
   openRuntime,
   type Pause,
   type PointEvent,
+  type RunDocument,
+  type RunEvent,
   type Runtime,
   RuntimeError,
   type RuntimeEvent,
   type RuntimeOptions,
+  type StartedRun,
   type SuiteReport,
   type ToolDocument,
   type ToolInfo,
@@ -248,4 +251,17 @@ test('an option may be given as undefined, and a wrong one is refused', () => {
     runtime.hooks.fire({ hook: 'eval', event: {} }),
   ];
   expect(fire).toBeTypeOf('function');
+});
+
+test('a started run is a promise of its document, has an id to come, and gives its events', () => {
+  expectTypeOf<Runtime['run']>().returns.toEqualTypeOf<StartedRun>();
+  expectTypeOf<StartedRun>().toExtend<Promise<RunDocument>>();
+  expectTypeOf<StartedRun['id']>().toEqualTypeOf<Promise<string>>();
+  const read = async (run: StartedRun) => {
+    for await (const event of run) {
+      expectTypeOf(event).toEqualTypeOf<RunEvent>();
+      if (event.type === 'text') expectTypeOf(event.text).toEqualTypeOf<string>();
+    }
+  };
+  expect(read).toBeTypeOf('function');
 });

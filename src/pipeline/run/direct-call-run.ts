@@ -8,7 +8,7 @@ import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { toPendingCall } from '../../tool-call/pending-call.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { callRecord } from '../state/call-record.ts';
-import { newRun } from './runs.ts';
+import { newRun } from './new-run.ts';
 
 export { toPendingOpened } from '../state/decision-wait.ts';
 

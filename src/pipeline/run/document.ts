@@ -14,11 +14,10 @@ export function toRunDocument(
   steps: readonly StepRecord[],
   pendings: readonly PendingRecord[],
 ): RunDocument {
-  const status = run.status === 'running' || run.status === 'queued' ? 'pending' : run.status;
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDocument>({
     run_id: run.id,
-    status,
+    status: run.status,
     output: run.output,
     pending: open.map(toNotice),
     steps: toStepDocuments(run, steps, open),
@@ -95,7 +94,7 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
   });
 }
 
-export function toRunInfo(run: RunSummary): RunInfo {
+export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {
   return {
     run_id: run.id,
     kind: run.kind,
@@ -105,6 +104,7 @@ export function toRunInfo(run: RunSummary): RunInfo {
     created_at: iso(run.createdAt),
     updated_at: iso(run.updatedAt),
     pending: run.open,
+    ...(run.labels && { labels: run.labels }),
     ...(run.lacksWorker === true && { lacks_worker: true }),
   };
 }

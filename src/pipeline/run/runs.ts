@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import type { RunDocument } from '../../contract/run.ts';
+import type { Emit, RunEvent } from '../../contract/event.ts';
+import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
-import { isObject, type Json } from '../../json/json.ts';
-import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
+import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
@@ -11,7 +11,7 @@ import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
 import { toRunDocument } from './document.ts';
 import { runPipeline } from './execute-run.ts';
-import { requireInput } from './run-input.ts';
+import { busyError, keepRun, type StartOptions } from './new-run.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -30,19 +30,31 @@ export interface RunOptions extends Partial<WaitOptions> {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Who is told of one run. */
+export interface RunListener {
+  /** Called with its id once it is kept, before its first step. */
+  readonly onKept?: ((id: string) => void) | undefined;
+  /** Must not throw. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+}
+
 /**
- * Starts a run and works on it until it ends or waits for a person. Throws INPUT_INVALID, ENV_MISSING,
- * STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
+ * Starts a run and works on it until it ends or waits for a person. Of a run that was started before under the same id it only
+ * tells. Throws USAGE, INPUT_INVALID, ENV_MISSING, RUN_ID_TAKEN, STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
  */
 export async function startRun(
   context: RunsContext,
   pipeline: Pipeline,
-  { input, ...options }: RunOptions & { readonly input: Json },
+  { input, id: wanted, labels, ...options }: RunOptions & StartOptions & { readonly input: Json },
+  { onKept, onEvent }: RunListener = {},
 ): Promise<RunDocument> {
-  requireInput(pipeline, input);
-  requireEnv(context, pipeline);
-  const run = newPipelineRun(context, pipeline, input);
-  return await workOn(context, { pipeline, id: run.id, isResumed: false, create: run }, options);
+  const kept = await keepRun(context, pipeline, { input, id: wanted, labels }, () =>
+    requireEnv(context, pipeline),
+  );
+  const { id, claim } = kept;
+  onKept?.(id);
+  if (!kept.isNew) return await describe(context.store, id, true);
+  return await workOn(context, { pipeline, id, isResumed: false, claim, onEvent }, options);
 }
 
 /** Throws ENV_MISSING, before anything is kept or done. */
@@ -50,13 +62,18 @@ function requireEnv({ services }: Pick<RunsContext, 'services'>, { env }: Pipeli
   if (env.length > 0) services.readEnv(env);
 }
 
-/** Keeps a run that waits for a worker; resolves to its id. Throws INPUT_INVALID, STORE_FAILED, and USAGE for a store that knows no workers. */
-export async function queueRun(context: RunsContext, pipeline: Pipeline, input: Json): Promise<string> {
-  requireInput(pipeline, input);
+/**
+ * Keeps a run that waits for a worker, unless it was started before under the same id; resolves to its id and status. Throws USAGE, also for a
+ * store that knows no workers, INPUT_INVALID, RUN_ID_TAKEN, STORE_FAILED.
+ */
+export async function queueRun(
+  context: RunsContext,
+  pipeline: Pipeline,
+  { input, id: wanted, labels }: StartOptions & { readonly input: Json },
+): Promise<{ readonly id: string; readonly status: RunStatus }> {
   if (context.store.work === undefined) throw noWorkersError(context.config);
-  const run = newPipelineRun(context, pipeline, input);
-  await context.store.createRun({ ...run, isDispatched: true });
-  return run.id;
+  const { id, isNew } = await keepRun(context, pipeline, { input, id: wanted, labels, isDispatched: true });
+  return { id, status: isNew ? 'queued' : (await requireRun(context.store, id)).status };
 }
 
 /** USAGE: the store of a config is one of a single machine. */
@@ -64,19 +81,6 @@ export function noWorkersError(config: string): RuntimeError {
   return new RuntimeError('USAGE', `the state store of ${config} knows no workers`, {
     hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/workers.md.',
   });
-}
-
-function newPipelineRun(
-  { config, buildOf }: Pick<RunsContext, 'config' | 'buildOf'>,
-  { name, file, source }: Pipeline,
-  input: Json,
-): NewRun {
-  return newRun({ kind: 'pipeline', name, file, source, config, input, build: buildOf?.(source) });
-}
-
-/** The record of a new run, with a new id. */
-export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>): NewRun {
-  return { ...run, id: `run_${randomBytes(8).toString('hex')}`, createdAt: Date.now() };
 }
 
 /**
@@ -141,8 +145,9 @@ interface Work {
   readonly pipeline: Pipeline;
   readonly id: string;
   readonly isResumed: boolean;
-  /** The run does not exist yet: it is claimed first, so that nobody takes it for one that was cut off. */
-  readonly create?: NewRun;
+  /** Of a new run, which is claimed before it is kept, so that nobody takes it for one that was cut off. */
+  readonly claim?: Claim | undefined;
+  readonly onEvent?: RunListener['onEvent'];
 }
 
 /** Executes a run while holding its claim. */
@@ -150,11 +155,8 @@ async function workOn(context: RunsContext, work: Work, options: RunOptions): Pr
   const { store } = context;
   let claim: Claim | undefined;
   try {
-    claim = await store.claimRun(work.id);
-    if (claim === undefined) {
-      throw new RuntimeError('RUN_BUSY', `run ${work.id} is being executed by another process`);
-    }
-    if (work.create !== undefined) await store.createRun(work.create);
+    claim = work.claim ?? (await store.claimRun(work.id));
+    if (claim === undefined) throw busyError(work.id);
     const run = await requireRun(store, work.id);
     // It may have ended between the look and the claim.
     if (!hasEnded(run)) await execute(context, { ...work, run }, options);
@@ -168,10 +170,10 @@ async function workOn(context: RunsContext, work: Work, options: RunOptions): Pr
 
 async function execute(
   { store, services, isKept = true }: RunsContext,
-  { pipeline, id, isResumed, run: record }: Work & { readonly run: RunRecord },
+  { pipeline, id, isResumed, onEvent, run: record }: Work & { readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
-  const { emit } = services;
+  const emit = onEvent === undefined ? services.emit : emitBoth(services.emit, onEvent);
   const signal = options.signal ?? new AbortController().signal;
   const { wait = false, ask, onPending } = options;
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
@@ -183,6 +185,7 @@ async function execute(
   const labels = labelsOf(record);
   const run: RunContext = {
     ...services,
+    emit,
     name,
     labels,
     notifySession,
@@ -214,13 +217,25 @@ async function execute(
 
 /** The labels that a run was started with; none where it has none. */
 export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
-  return 'labels' in record && isObject(record.labels) ? record.labels : {};
+  return record.labels ?? {};
 }
 
-async function describe(store: Store, id: string): Promise<RunDocument> {
+/** Tells the listener of a run what is told of it. */
+function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
+  return (event) => {
+    emit(event);
+    if ('run' in event) onEvent(event);
+  };
+}
+
+/** `isOfAnother`: whoever started it before may be executing it. */
+async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
   const run = await requireRun(store, id);
   const pendings = await store.listPendings({ runId: id }, Date.now());
-  return toRunDocument(run, await store.listSteps(id), pendings);
+  // Of an execution of our own that has not ended, something waits.
+  const isUnderWay = run.status === 'running' || run.status === 'queued';
+  const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
+  return toRunDocument({ ...run, status }, await store.listSteps(id), pendings);
 }
 
 function hasEnded({ status }: RunRecord): boolean {

@@ -13,15 +13,23 @@ export interface ListFilter extends Omit<RunFilter, 'status'> {
 }
 
 /** Runs of a store, the newest first; those whose process is gone are told from those that are executed. */
-export async function listRuns(store: Store, { status, ...filter }: ListFilter): Promise<RunInfo[]> {
+export async function listRuns(store: Store, filter: ListFilter): Promise<RunInfo[]> {
+  return (await findRuns(store, filter)).map(({ info }) => info);
+}
+
+/** The same with their places in the store. */
+export async function findRuns(
+  store: Store,
+  { status, ...filter }: ListFilter,
+): Promise<{ readonly info: RunInfo; readonly place: number }[]> {
   const stored = status === 'cut_off' ? 'running' : status;
   const isEither = stored === 'running';
   // How many of them are of either kind is not known to the store.
   const wanted = isEither ? { ...filter, status: stored, limit: undefined } : { ...filter, status: stored };
   const found = await store.summarizeRuns(wanted, Date.now());
   const claimed = await claimedAmong(store, found);
-  const runs = found.map((run) => withStatus(toRunInfo(run), claimed));
-  return isEither ? runs.filter((run) => run.status === status).slice(0, filter.limit) : runs;
+  const runs = found.map((run) => ({ info: withStatus(toRunInfo(run), claimed), place: run.place }));
+  return isEither ? runs.filter(({ info }) => info.status === status).slice(0, filter.limit) : runs;
 }
 
 /** A run, its totals and its timeline. Throws RUN_UNKNOWN, STORE_FAILED. */

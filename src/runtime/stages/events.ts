@@ -82,7 +82,8 @@ function notifySink(sink: EventSink, event: RuntimeEvent): void {
 }
 
 /** The event with secrets hidden in its messages. The text of a model is data and stays as it is. */
-function scrubEvent(event: RuntimeEvent, scrubber: Scrubber): RuntimeEvent {
+export function scrubEvent<Event extends RuntimeEvent>(event: Event, scrubber: Scrubber): Event;
+export function scrubEvent(event: RuntimeEvent, scrubber: Scrubber): RuntimeEvent {
   switch (event.type) {
     case 'text':
       return event;

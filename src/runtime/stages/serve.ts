@@ -15,8 +15,10 @@ import { fireEvent } from '../fire-event.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
 import type { Lazy, LazyStore } from '../lazy-store.ts';
 import { redactDocument } from '../runs/redacted-document.ts';
+import { toStartedRun } from '../runs/started-run.ts';
 import type { BuildOf } from '../worker/build.ts';
 import type { LazyDispatcher } from '../worker/lazy-dispatcher.ts';
+import { scrubEvent } from './events.ts';
 import type { LoadedRuntime } from './load.ts';
 import type { Rates } from './rates.ts';
 import type { WiredRuntime } from './wire.ts';
@@ -78,6 +80,7 @@ export function serveRuntime(
         throw scrubError(toRuntimeError(thrown), scrubber);
       }
     };
+  const startRun = runs.method((api) => api.run);
   const gateways: LazyGateway[] = [];
   /** Of all SDKs of this process. */
   let shared: LazyGateway | undefined;
@@ -99,11 +102,16 @@ export function serveRuntime(
     name: config.name,
     isDurable,
     logFormat: config.logging.format,
-    run: runs.method((api) => api.run),
+    run: (...given) =>
+      toStartedRun(
+        (listener) => startRun(given, listener),
+        (event) => (event.type === 'events.dropped' ? event : scrubEvent(event, scrubber)),
+      ),
     worker: runs.method((api) => api.worker),
     workers: { list: runs.method((api) => api.workers.list) },
     runs: {
       list: runs.method((api) => api.runs.list),
+      page: runs.method((api) => api.runs.page),
       show: async (id, options) => redactDocument(await showRun(id, options), scrubber.storedText),
       steps: async function* (id, options) {
         try {

@@ -1,3 +1,5 @@
+import type { RunStatus } from '../../contract/run.ts';
+
 export interface WorkerOptions {
   /** Runs at once. Default: the number of cores. */
   readonly concurrency?: number | undefined;
@@ -44,5 +46,6 @@ export interface WorkerInfo {
 /** A run that waits for a worker. */
 export interface QueuedRun {
   readonly run_id: string;
-  readonly status: 'queued';
+  /** `queued`; where it was started before under the same id, what it is now. */
+  readonly status: RunStatus;
 }

@@ -40,6 +40,7 @@ export const stateTables: CopiedPart = {
     tableOf('runs', 'seq id kind name file source config input created_at status output error updated_at', {
       hasToken: true,
     }),
+    tableOf('run_labels', 'run key value', { order: ['run', 'key'] }),
     tableOf('steps', 'seq run_id step attempts outcome sum began_at ended_at', { hasToken: true }),
     tableOf(
       'pendings',

@@ -47,7 +47,8 @@ function valuesOf(change: Change): readonly unknown[] {
   switch (change.what) {
     case 'create_run': {
       const { kind, name, file, source, config, input, created_at } = change.run;
-      return [kind, name, file, source, config, input, created_at, change.build, change.isDispatched];
+      const row = [kind, name, file, source, config, input, created_at];
+      return [...row, change.build, change.isDispatched, change.labels];
     }
     case 'begin_step': {
       const { step, at, unlessCancelled } = change.step;

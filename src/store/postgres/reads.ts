@@ -14,11 +14,7 @@ export type TextLoader = (runId: string) => (step: string, number: number) => st
 
 /** The run of that id. Rejects with what Postgres says, and Damaged, as all of these. */
 export async function findRun(link: Link, id: string, load: TextLoader): Promise<RunRecord | undefined> {
-  const found = await readRuns(
-    link,
-    { text: 'SELECT * FROM signalbox.runs WHERE id = $1', values: [id] },
-    load,
-  );
+  const found = await readRuns(link, { text: `${wholeRuns} WHERE id = $1`, values: [id] }, load);
   return found[0];
 }
 
@@ -28,29 +24,53 @@ export async function findStatus(link: Link, id: string): Promise<RunStatus | un
   return row && statusFromRow(row);
 }
 
-export async function listRuns(link: Link, filter: RunFilter, load: TextLoader): Promise<RunRecord[]> {
-  return await readRuns(
-    link,
-    { text: `SELECT * FROM signalbox.runs ${newest}`, values: valuesOf(filter) },
-    load,
-  );
+export async function listRuns(
+  link: Link,
+  { status, limit }: Pick<RunFilter, 'status' | 'limit'>,
+  load: TextLoader,
+): Promise<RunRecord[]> {
+  const text = `${wholeRuns} WHERE ($1::text IS NULL OR status = $1) ORDER BY seq DESC LIMIT $2`;
+  return await readRuns(link, { text, values: [status ?? null, limit ?? null] }, load);
 }
+
+const labelsColumn = `(SELECT json_object_agg(key, value ORDER BY key)::text
+  FROM signalbox.run_labels WHERE run = runs.seq) AS labels`;
+const wholeRuns = `SELECT runs.*, ${labelsColumn} FROM signalbox.runs AS runs`;
 
 /** Without what may be long in them. */
 export async function summarizeRuns(link: Link, filter: RunFilter, hungMs: number): Promise<RunSummary[]> {
-  const rows = await link.query({ text: `${summaries} ${newest}`, values: [...valuesOf(filter), hungMs] });
+  const { where, values } = toConditions(filter, [hungMs]);
+  const text = `SELECT seq, id, kind, name, file, status, created_at, updated_at, ${labelsColumn},
+      (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL) AS open,
+      ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
+        AND w.seen_at > clock_timestamp() - $1::bigint * interval '1 millisecond') AS lacks_worker
+    FROM signalbox.runs AS runs ${where}`;
+  const rows = await link.query({ text, values });
   return rows.map((row) => summaryFromRow(fromKept(row)));
 }
 
-const summaries = `SELECT id, kind, name, file, status, created_at, updated_at,
-    (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL) AS open,
-    ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
-      AND w.seen_at > clock_timestamp() - $3::bigint * interval '1 millisecond') AS lacks_worker
-  FROM signalbox.runs AS runs`;
-const newest = 'WHERE ($1::text IS NULL OR status = $1) ORDER BY seq DESC LIMIT $2';
-
-function valuesOf({ status, limit }: RunFilter): readonly unknown[] {
-  return [status ?? null, limit ?? null];
+/** What selects and orders the runs of a list, behind the values that there are already. */
+function toConditions(
+  { status, name, since, until, after, labels = {}, limit }: RunFilter,
+  first: readonly unknown[],
+): { readonly where: string; readonly values: readonly unknown[] } {
+  const values = [...first];
+  const put = (value: unknown) => `$${values.push(typeof value === 'string' ? toKept(value) : value)}`;
+  const conditions = ['true'];
+  const require = (value: unknown, condition: (place: string) => string) => {
+    if (value !== undefined) conditions.push(condition(put(value)));
+  };
+  require(status, (place) => `status = ${place}`);
+  require(name, (place) => `name = ${place}`);
+  require(since, (place) => `created_at >= ${place}`);
+  require(until, (place) => `created_at < ${place}`);
+  require(after, (place) => `seq < ${place}`);
+  for (const [key, value] of Object.entries(labels)) {
+    conditions.push(`EXISTS (SELECT 1 FROM signalbox.run_labels AS l
+      WHERE l.run = runs.seq AND l.key = ${put(key)} AND l.value = ${put(value)})`);
+  }
+  const where = `WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ${put(limit ?? null)}`;
+  return { where, values };
 }
 
 async function readRuns(

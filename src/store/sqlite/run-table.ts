@@ -3,7 +3,9 @@ import { type Json, stringifyJson } from '../../json/json.ts';
 import type { NewRun, RunChange, RunFilter, RunRecord, RunSummary } from '../store.ts';
 import { endedStatuses } from '../store-rules.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
-import type { Preparing, Values } from './statement.ts';
+import { labelsColumn, labelsFromRow } from './run-list/labels.ts';
+import { toSummaryQuery } from './run-list/query.ts';
+import type { Preparing, Statement, Values } from './statement.ts';
 
 export type RunTable = ReturnType<typeof createRunTable>;
 
@@ -13,16 +15,13 @@ export function createRunTable({ prepare }: Preparing) {
     INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
     VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
     ON CONFLICT (id) DO NOTHING`);
-  const find = prepare('SELECT * FROM runs WHERE id = :id');
+  const find = prepare(`SELECT *, ${labelsColumn} FROM runs WHERE id = :id`);
   const status = prepare('SELECT status FROM runs WHERE id = :id');
-  const list = prepare('SELECT * FROM runs ORDER BY seq DESC LIMIT :limit');
-  const listOf = prepare('SELECT * FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit');
-  const summaries = (where: string) => `
-    SELECT id, kind, name, file, status, created_at, updated_at,
-      (SELECT count(*) FROM pendings WHERE run_id = runs.id AND ruling IS NULL) AS open
-    FROM runs INDEXED BY runs_listed ${where} ORDER BY seq DESC LIMIT :limit`;
-  const summarize = prepare(summaries(''));
-  const summarizeOf = prepare(summaries('WHERE status = :status'));
+  const list = prepare(`SELECT *, ${labelsColumn} FROM runs ORDER BY seq DESC LIMIT :limit`);
+  const listOf = prepare(
+    `SELECT *, ${labelsColumn} FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit`,
+  );
+  const summaries = new Map<string, Statement>();
   const change = prepare(`
     UPDATE runs SET status = :status, updated_at = :at,
       output = CASE WHEN :keep_output THEN output ELSE :output END,
@@ -31,10 +30,12 @@ export function createRunTable({ prepare }: Preparing) {
   const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before`);
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
-    summarize: ({ status, limit = -1 }: RunFilter): RunSummary[] =>
-      (status === undefined ? summarize.all({ limit }) : summarizeOf.all({ status, limit })).map(
-        summaryFromRow,
-      ),
+    summarize: (filter: RunFilter): RunSummary[] => {
+      const { sql, values } = toSummaryQuery(filter);
+      const statement = summaries.get(sql) ?? prepare(sql);
+      summaries.set(sql, statement);
+      return statement.all(values).map(summaryFromRow);
+    },
     /** Whether there was no run of this id before. */
     insert: (run: Values) => insert.run(run) === 1,
     /** `outputOf` reads the output of a run from what is kept of it. */
@@ -46,7 +47,7 @@ export function createRunTable({ prepare }: Preparing) {
       const row = status.get({ id });
       return row && statusFromRow(row);
     },
-    list: (filter: RunFilter, outputOf: OutputReader): RunRecord[] => {
+    list: (filter: Pick<RunFilter, 'status' | 'limit'>, outputOf: OutputReader): RunRecord[] => {
       const limit = filter.limit ?? -1;
       const rows =
         filter.status === undefined ? list.all({ limit }) : listOf.all({ status: filter.status, limit });
@@ -98,6 +99,8 @@ export function summaryFromRow(row: Row): RunSummary {
     createdAt: numberOf(row, 'created_at'),
     updatedAt: numberOf(row, 'updated_at'),
     open: numberOf(row, 'open'),
+    place: numberOf(row, 'seq'),
+    ...labelsFromRow(row),
     ...(row['lacks_worker'] === true && { lacksWorker: true }),
   };
 }
@@ -121,6 +124,7 @@ export function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
     output: (output === null ? undefined : outputOf(textOf(row, 'id'), output)) ?? jsonOrNull(row, 'output'),
     error: faultOrNull(row, 'error'),
     updatedAt: numberOf(row, 'updated_at'),
+    ...labelsFromRow(row),
     ...(typeof row['build'] === 'string' && { build: row['build'] }),
   };
 }

@@ -125,6 +125,17 @@ CREATE TABLE parts (
 CREATE INDEX runs_listed ON runs (seq, id, kind, name, file, created_at, status, updated_at);
 `;
 
+/** Labels of runs, by which they are found in their order. */
+const addLabels = `
+CREATE TABLE run_labels (
+  run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_labelled ON run_labels (key, value, run);
+`;
+
 /** "SGBX": runs, their steps and the calls that wait for a person. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
@@ -134,5 +145,6 @@ export const stateLayout: Layout = {
     { table: 'steps', column: 'sum', statements: addChecksums },
     { table: 'moments', column: 'seq', statements: addHistory },
     { table: 'texts', column: 'seq', statements: addTexts },
+    { table: 'run_labels', column: 'run', statements: addLabels },
   ],
 };

@@ -2,7 +2,7 @@ import type { DecisionDocument, EvalDocument, ToolDocument } from '../../contrac
 import type { RunDocument } from '../../contract/run.ts';
 import type { ErrorCode } from '../../errors.ts';
 
-/** 0 done and good; 1 the work failed; 2 the call or the config is wrong; 3 waiting for a person; 130 interrupted. */
+/** 0 done and good; 1 the work failed; 2 the call or the config is wrong; 3 waiting for a person, or not at its end; 130 interrupted. */
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
 export function exitCodeOfTool(status: ToolDocument['status']): ExitCode {
@@ -45,6 +45,8 @@ export function exitCodeOfRun(status: RunDocument['status']): ExitCode {
     case 'cancelled':
       return 1;
     case 'pending':
+    case 'queued':
+    case 'running':
       return 3;
   }
 }
@@ -83,6 +85,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'RESULT_INVALID':
     case 'RUN_UNKNOWN':
     case 'RUN_ENDED':
+    case 'RUN_ID_TAKEN':
     case 'KEY_UNKNOWN':
       return 2;
     case 'ABORTED':

@@ -52,10 +52,21 @@ const change = fc.record(
   { requiredKeys: ['status', 'at'] },
 );
 
+const optional = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: undefined });
+const labels = optional(
+  fc.constantFrom<Readonly<Record<string, string>>>(
+    { a: 'x' },
+    { a: 'y' },
+    { a: 'x', b: 'json:"x"' },
+    { b: '' },
+  ),
+);
+
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  fc.tuple(runId, words, json, time).map(([id, name, input, createdAt]) => ({
+  fc.tuple(runId, words, json, time, labels).map(([id, name, input, createdAt, given]) => ({
     title: `createRun ${id}`,
-    run: ({ store }: Subject) => store.createRun(newRun(id, { name, input, createdAt })),
+    run: ({ store }: Subject) =>
+      store.createRun(newRun(id, { name, input, createdAt, ...(given && { labels: given }) })),
   })),
   runId.map((id) => ({ title: `findRun ${id}`, run: ({ store }: Subject) => store.findRun(id) })),
   fc
@@ -65,10 +76,21 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     })
     .map((filter) => ({ title: 'listRuns', run: ({ store }: Subject) => store.listRuns(filter) })),
   fc
-    .tuple(fc.option(fc.constantFrom(...statuses), { nil: undefined }), fc.nat(3), time)
-    .map(([status, limit, at]) => ({
-      title: `summarizeRuns ${status} ${limit} ${at}`,
-      run: ({ store }: Subject) => store.summarizeRuns({ status, limit }, at),
+    .tuple(
+      fc.record({
+        status: optional(fc.constantFrom(...statuses)),
+        labels,
+        since: optional(time),
+        until: optional(time),
+      }),
+      fc.nat(3),
+      time,
+    )
+    .map(([filter, limit, at]) => ({
+      title: `summarizeRuns ${JSON.stringify(filter)} ${limit} ${at}`,
+      // Places differ from store to store.
+      run: async ({ store }: Subject) =>
+        (await store.summarizeRuns({ ...filter, limit }, at)).map(({ place: _, ...run }) => run),
     })),
   fc.tuple(runId, change).map(([id, to]) => ({
     title: `setRunStatus ${id} ${to.status}`,

@@ -60,7 +60,7 @@ test.concurrent('runs list shows runs, the newest first, and takes a status and 
     }),
   );
   expect(lists).toEqual([
-    { runs: [expect.objectContaining({ run_id: pending, status: 'pending', pending: 1 })] },
+    { runs: [expect.objectContaining({ run_id: pending, status: 'pending', pending: 1 })], next: '3' },
     {
       runs: [
         {
@@ -79,7 +79,58 @@ test.concurrent('runs list shows runs, the newest first, and takes a status and 
   ]);
 });
 
+test.concurrent('run --id starts once, --label is kept, and runs list finds and pages by it', async ({
+  expect,
+}) => {
+  const folder = workspace(spec, files);
+  const start = (id: string, shop: string, input = '{"n": 1}') =>
+    runJson(['run', 'echo.yaml', '--id', id, '--label', `shop=${shop}`, '--input', input], { cwd: folder });
+  const first = await start('a-1', 'berlin');
+  expect(first).toMatchObject({ code: 0, document: { run_id: 'a-1', status: 'completed' } });
+  expect(await start('a-1', 'berlin')).toEqual(first);
+  expect(await start('a-1', 'berlin', '{"n": 2}')).toMatchObject({
+    code: 2,
+    document: { error: { code: 'RUN_ID_TAKEN' } },
+  });
+  for (const [id, shop] of [
+    ['a-2', 'oslo'],
+    ['a-3', 'berlin'],
+  ] as const)
+    await start(id, shop);
+  const list = async (...more: string[]) =>
+    (await runJson(['runs', 'list', ...more], { cwd: folder })).document;
+  const page = await list('--label', 'shop=berlin', '--limit', '1', '--pipeline', 'desk', '--since', '1h');
+  expect(page).toEqual({
+    runs: [expect.objectContaining({ run_id: 'a-3', labels: { shop: 'berlin' } })],
+    next: '3',
+  });
+  const rest = await list('--label', 'shop=berlin', '--limit', '1', '--after', '3');
+  expect(rest).toEqual({ runs: [expect.objectContaining({ run_id: 'a-1' })] });
+  expect(await list('--until', '2020-01-31')).toEqual({ runs: [] });
+  const people = await run(['runs', 'list', '--limit', '2'], { cwd: folder });
+  expect(people.stdout.split('\n')[0]).toMatch(/^a-3 .*desk {2}shop=berlin$/);
+  expect(people.stderr).toBe('there are more: --after 2\n');
+});
+
+test.concurrent('a run that was started before and goes on still is told of', async ({ expect }) => {
+  const folder = workspace(spec, files);
+  const { child, ran } = start(['run', 'hang.yaml', '--id', 'slow', ...silent], { cwd: folder });
+  await until(() => existsSync(join(folder, 'begun')));
+  const again = await run(['run', 'hang.yaml', '--id', 'slow', ...silent], { cwd: folder });
+  expect(again).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(/^running: slow was started before/),
+  });
+  child.kill('SIGINT');
+  await ran;
+});
+
 const wrong = [
+  ['list', '--limit', '1', '--after', 'x'],
+  ['list', '--since', 'yesterday'],
+  ['list', '--label', 'shop'],
+  ['list', '--label', 'a=1', '--label', 'a=2'],
   ['list', '--limit', '0'],
   ['list', '--limit', '1.5'],
   ['list', '--limit', 'all'],

@@ -9,6 +9,7 @@ import { gatewayMemo } from './gateway-memo.ts';
 import { rates } from './rates.ts';
 import { ratings } from './ratings.ts';
 import { results } from './results.ts';
+import { runLabels } from './run-labels.ts';
 import { suiteChunks } from './suite-chunks.ts';
 import { tables, triggers } from './tables.ts';
 import { work } from './work.ts';
@@ -24,6 +25,7 @@ export const migrations: readonly string[] = [
   rates,
   suiteChunks,
   ratings,
+  runLabels,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

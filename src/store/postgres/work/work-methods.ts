@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Announce, SharedWork, Transaction } from '../../shared-work.ts';
 import { numberOf, textOf } from '../../sqlite/row.ts';
+import { labelsToText } from '../../sqlite/run-list/labels.ts';
 import { runToRow } from '../../sqlite/run-table.ts';
 import type { NewRun, Store } from '../../store.ts';
 import { checkRunId, duplicateRunError } from '../../store-rules.ts';
@@ -76,7 +77,7 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
       const token = randomUUID();
       const change = {
         ...({ what: 'create_run', runId: queued.id, run: runToRow(queued) } as const),
-        ...{ build: build ?? null, isDispatched: true },
+        ...{ build: build ?? null, isDispatched: true, labels: labelsToText(queued.labels) },
       };
       const isNew = await transact(async (transaction, link) => {
         const [row] = await link.query(toStatement([toCall(change, { epoch: null, pid: link.pid, token })]));

@@ -14,6 +14,8 @@ export type Change =
       /** What a store of many machines keeps beside. */
       readonly build: string | null;
       readonly isDispatched: boolean;
+      /** A JSON object of texts. */
+      readonly labels: string | null;
     }
   | { readonly what: 'begin_step'; readonly runId: string; readonly step: StepBegin }
   | { readonly what: 'end_step'; readonly runId: string; readonly step: StepEnd }

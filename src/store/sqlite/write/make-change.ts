@@ -4,6 +4,7 @@ import { decisionOfEndedRun, isEnded, unknownRunError } from '../../store-rules.
 import { type Connection, transact } from '../connection.ts';
 import { createPendingTable, type PendingTable } from '../pending-table.ts';
 import type { Row } from '../row.ts';
+import { createLabelTable, type LabelTable } from '../run-list/labels.ts';
 import { createRunTable, type RunTable } from '../run-table.ts';
 import { createStatement } from '../statement.ts';
 import { createStepTable, type StepTable } from '../step-table.ts';
@@ -16,6 +17,7 @@ export interface Tables {
   readonly runs: RunTable;
   readonly steps: StepTable;
   readonly pendings: PendingTable;
+  readonly labels: LabelTable;
   readonly texts: TextTable;
 }
 
@@ -28,6 +30,7 @@ export function openTables({ database, location }: Pick<Connection, 'database' |
     steps: createStepTable({ prepare }),
     texts: createTextTable({ prepare }),
     pendings: createPendingTable({ prepare }),
+    labels: createLabelTable({ prepare }),
   };
 }
 
@@ -59,7 +62,7 @@ export function makeChange(tables: Tables, change: Change): Row {
   const { runId } = change;
   switch (change.what) {
     case 'create_run':
-      return { is_new: tables.runs.insert(change.run) ? 1 : 0 };
+      return { is_new: createRun(tables, change) ? 1 : 0 };
     case 'begin_step':
       return { attempts: beginStep(tables, runId, change.step) };
     case 'end_step':
@@ -71,6 +74,15 @@ export function makeChange(tables: Tables, change: Change): Row {
     case 'set_status':
       return { stands: setStatus(tables, runId, change.change) ? 1 : 0 };
   }
+}
+
+function createRun(
+  { runs, labels }: Tables,
+  { runId, run, labels: given }: Extract<Change, { what: 'create_run' }>,
+): boolean {
+  const isNew = runs.insert(run);
+  if (isNew && given !== null) labels.insert(runId, given);
+  return isNew;
 }
 
 function beginStep(tables: Tables, runId: string, { step, at, unlessCancelled }: StepBegin): number {

@@ -3,6 +3,7 @@ import { RuntimeError } from '../../../errors.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext, OpenOptions, RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
+import { collect, readLabelFlags } from '../labels.ts';
 
 /** `run`. */
 export function addRunCommand(program: Command, runCommand: RunCommand): void {
@@ -10,10 +11,12 @@ export function addRunCommand(program: Command, runCommand: RunCommand): void {
     .command('run <pipeline>')
     .description('run a pipeline, until it ends or waits for a person')
     .option('--input <json>', 'the input: JSON, @FILE, or - for stdin', '{}')
+    .option('--id <id>', 'the run’s own id: of several starts with one id, the first makes the run')
+    .option('--label <name=value>', 'what the run is found by; may be given again', collect)
     .option('--detach', 'leave the run to a worker, print its id and wait for nothing');
   addRunFlags(command)
     .addHelpText('after', examples)
-    .action(async (file: string, own: RunFlags & { input: string; detach?: true }, command: Command) => {
+    .action(async (file: string, own: StartFlags, command: Command) => {
       await runCommand(command, async (context) => {
         const { input, options, isConfigGiven, open } = context;
         if (own.interactive && own.input === '-') {
@@ -30,16 +33,27 @@ export function addRunCommand(program: Command, runCommand: RunCommand): void {
         return await executeRun(context, {
           flags: own,
           open: openOwn,
-          start: (runtime, runOptions) => runtime.run(file, text, runOptions),
+          start: (runtime, runOptions) => runtime.run(file, text, { ...runOptions, ...startOptions(own) }),
         });
       });
     });
 }
 
+interface StartFlags extends RunFlags {
+  readonly input: string;
+  readonly detach?: true;
+  readonly id?: string;
+  readonly label?: readonly string[];
+}
+
+function startOptions({ id, label }: StartFlags) {
+  return { id, labels: readLabelFlags(label) };
+}
+
 interface QueuedRequest {
   readonly file: string;
   readonly text: string;
-  readonly flags: RunFlags;
+  readonly flags: StartFlags;
 }
 
 /** Throws USAGE, and what keeping the run throws. */
@@ -54,7 +68,7 @@ async function queueRun(
       hint: 'Leave out one of --detach and the other.',
     });
   }
-  const queued = await runtime.runs.queue(file, text);
+  const queued = await runtime.runs.queue(file, text, startOptions(flags));
   if (options.json) terminal.printJson(queued);
   else terminal.print(queued.run_id);
   return 0;
@@ -67,6 +81,10 @@ Examples:
   signalbox run refund.pipeline.yaml --input @order.json --interactive
   signalbox run refund.pipeline.yaml --input @order.json --replay recording.jsonl
   signalbox run refund.pipeline.yaml --input @order.json --detach --json | jq -r .run_id
+  signalbox run refund.pipeline.yaml --input @order.json --id refund-A-17 --label shop=berlin --label order=A-17
+
+With --id, a start that is tried again begins no second run: it tells of the first one, its result if it has ended and its state if not.
+A start with another pipeline or input under the same id is refused (RUN_ID_TAKEN).
 
 What waits for a person is decided with \`signalbox pending\`; then \`signalbox runs resume\` goes on.
 
@@ -76,4 +94,4 @@ what came of it.
 Where spec.state_store is memory, a run that waits ends with the process: decide with --interactive.
 
 Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, 2 wrong call, config or input,
-3 waiting for a person, 130 interrupted (the run can be resumed).`;
+3 waiting for a person, or started before and not at its end, 130 interrupted (the run can be resumed).`;

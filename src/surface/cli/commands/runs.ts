@@ -1,10 +1,13 @@
 import { type Command, Option } from 'commander';
-import type { RunInfo, ShownStatus } from '../../../contract/run.ts';
+import type { RunInfo, RunPage, ShownStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
+import type { RunListFilter, Runtime } from '../../../runtime/runtime.ts';
 import type { RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 import { readNumber } from '../input.ts';
-import { readAge } from '../show/age.ts';
+import { collect, readLabelFlags } from '../labels.ts';
+import { readAge, readTime } from '../show/age.ts';
+import { labelsText } from '../show/details.ts';
 import { wordOf } from '../show/run-status.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import { addRunsShow } from './runs-show.ts';
@@ -38,23 +41,62 @@ function addList(group: Command, runCommand: RunCommand): void {
   group
     .command('list')
     .description('show runs, the newest first')
+    .option('--pipeline <name>', 'those of one pipeline, or of one tool')
     .addOption(new Option('--status <status>', 'only those').choices(Object.keys(statuses)))
+    .option('--label <name=value>', 'those that have this label; may be given again', collect)
+    .option(
+      '--since <time>',
+      'started then or later: 24h ago, or a date such as 2026-01-31 or 2026-01-31T12:00Z',
+    )
+    .option('--until <time>', 'started before then')
     .option('--limit <number>', 'at most so many')
+    .option('--after <place>', 'the next page: what the one before ended with')
     .addHelpText('after', listExamples)
-    .action(async (own: { status?: ShownStatus; limit?: string }, command: Command) => {
+    .action(async (own: ListFlags, command: Command) => {
       await runCommand(command, async (context) => {
         const { options, terminal } = context;
-        const filter = { status: own.status, limit: readPositive('--limit', own.limit) };
+        const filter = await readFilter(own);
         const runtimes = await openAllRuntimes(context);
-        const lists: RunInfo[][] = [];
-        for (const runtime of runtimes) lists.push(await runtime.runs.list(filter));
-        const runs = lists.length === 1 ? lists.flat() : newestFirst(lists.flat()).slice(0, filter.limit);
-        if (options.json) terminal.printJson({ runs });
+        const { runs, next } = await readRuns(runtimes, filter);
+        if (options.json) terminal.printJson({ runs, ...(next !== undefined && { next }) });
         else if (runs.length === 0) terminal.printStderr('there are no runs');
         else terminal.printColumns(runs.map(rowOf));
+        if (!options.json && next !== undefined) terminal.printStderr(`there are more: --after ${next}`);
         return 0;
       });
     });
+}
+
+interface ListFlags {
+  readonly pipeline?: string;
+  readonly status?: ShownStatus;
+  readonly label?: readonly string[];
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: string;
+  readonly after?: string;
+}
+
+async function readFilter(own: ListFlags): Promise<RunListFilter> {
+  const { pipeline, status, after } = own;
+  return {
+    ...{ pipeline, status, after, labels: readLabelFlags(own.label) },
+    since: own.since === undefined ? undefined : await readTime('--since', own.since),
+    until: own.until === undefined ? undefined : await readTime('--until', own.until),
+    limit: readPositive('--limit', own.limit),
+  };
+}
+
+/** Throws USAGE for a page of several stores, which have no order in common. */
+async function readRuns(runtimes: readonly Runtime[], filter: RunListFilter): Promise<RunPage> {
+  const { limit, after } = filter;
+  const [only, ...others] = runtimes;
+  if (only !== undefined && others.length === 0)
+    return limit === undefined ? { runs: await only.runs.list(filter) } : await only.runs.page(filter);
+  if (after !== undefined) requireOneRuntime(runtimes);
+  const lists: RunInfo[] = [];
+  for (const runtime of runtimes) lists.push(...(await runtime.runs.list(filter)));
+  return { runs: newestFirst(lists).slice(0, limit) };
 }
 
 function readPositive(option: string, value: string | undefined): number | undefined {
@@ -67,9 +109,11 @@ function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
   return runs.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
 }
 
-function rowOf({ run_id, kind, name, status, created_at, pending, lacks_worker }: RunInfo): string[] {
+function rowOf(run: RunInfo): string[] {
+  const { run_id, kind, name, status, created_at, pending, lacks_worker, labels } = run;
   const waits = pending > 0 ? ` (${pending} to decide)` : lacks_worker ? ' (no worker has its build)' : '';
-  return [run_id, created_at, `${wordOf(status)}${waits}`, kind, name];
+  const row = [run_id, created_at, `${wordOf(status)}${waits}`, kind, name];
+  return labels === undefined ? row : [...row, labelsText(labels)];
 }
 
 function addResume(group: Command, runCommand: RunCommand): void {
@@ -146,6 +190,8 @@ const listExamples = `
 Examples:
   signalbox runs list
   signalbox runs list --status failed --limit 10
+  signalbox runs list --pipeline refund --label shop=berlin --since 24h
+  signalbox runs list --limit 50 --after "$(signalbox runs list --limit 50 --json | jq -r .next)"
   signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'
 
 \`running\`: a process executes it at this moment, and \`runs resume\` says RUN_BUSY. A run that was cut off, such as by a crash, is

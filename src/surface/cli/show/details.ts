@@ -1,4 +1,4 @@
-import type { RunDetails, TimelineEntry } from '../../../contract/run.ts';
+import type { RunDetails, RunLabels, TimelineEntry } from '../../../contract/run.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { formatCount } from '../../../text/format-count.ts';
 import { cut } from '../../../text/width.ts';
@@ -58,11 +58,12 @@ function notAll(unknown: number): string {
 }
 
 function summary(details: RunDetails, width: number | undefined): string {
-  const { run_id, kind, name, file, status, error, output } = details;
+  const { run_id, kind, name, file, status, error, output, labels } = details;
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
     ['status', wordOf(status)],
+    ...(labels === undefined ? [] : [['labels', labelsText(labels)] as const]),
     ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
     ...(status === 'completed' || output !== null
       ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
@@ -74,6 +75,12 @@ function summary(details: RunDetails, width: number | undefined): string {
 function fitIn(value: string, width: number | undefined): string {
   // The longest name before it is `pipeline`.
   return width === undefined ? value : cut(value, Math.max(20, width - 10));
+}
+
+export function labelsText(labels: RunLabels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${escapeInvisibleLine(value)}`)
+    .join(' ');
 }
 
 /** Rows of the timeline: time, offset from the start, event, step, duration, detail. */

@@ -27,6 +27,10 @@ export async function printRun(
     case 'pending':
       await printPending(document, executed, terminal);
       return;
+    case 'queued':
+    case 'running':
+      printUnderWay(document, executed, terminal);
+      return;
     case 'failed':
     case 'denied':
       printFailure(document, terminal);
@@ -39,6 +43,20 @@ export async function printRun(
 /** A text as it is, anything else as its JSON, digit for digit. */
 function outputText(document: RunDocument): string {
   return typeof document.output === 'string' ? document.output : exactText(document, 'output');
+}
+
+/** Of a run that an earlier start with the same id has begun. */
+function printUnderWay(
+  { run_id, status }: RunDocument,
+  { cwd, runtime, flags }: ExecutedRun,
+  { printStderr }: Terminal,
+): void {
+  const { resume } = nextCommands({ cwd }, runtime, flags);
+  const how =
+    status === 'queued'
+      ? 'a worker will begin it'
+      : `if what executed it is gone, go on with: ${resume(run_id)}`;
+  printStderr(`${status}: ${run_id} was started before, and has not ended; ${how}`);
 }
 
 async function printPending(
