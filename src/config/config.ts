@@ -20,6 +20,8 @@ export interface ApprovalRule {
   readonly message?: string;
   /** Who may decide, by name; absent: whoever has a name. Never empty. */
   readonly by?: readonly string[];
+  /** How many of them must approve; absent: one. */
+  readonly quorum?: number;
   /** How long a decision may take, from the moment that the call is pending; absent: for ever. */
   readonly expiresMs?: number;
 }

@@ -39,6 +39,16 @@ export interface PendingCall {
   readonly createdAt: number;
   /** Milliseconds since 1970; null: never. */
   readonly expiresAt: number | null;
+  /** How many different people must approve, from 2; absent: one does. */
+  readonly quorum?: number | undefined;
+}
+
+/** That one of several people whom a call needs has approved it. */
+export interface Consent {
+  readonly by: string;
+  readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** The decision about a pending call. Of several, the first one stored counts. */
@@ -58,6 +68,8 @@ export interface PendingRecord extends PendingCall {
   readonly ruling: PendingDecision | null;
   /** Milliseconds since 1970. */
   readonly decidedAt: number | null;
+  /** Who has approved a call that several people must approve, each once, in their order; absent: nobody. */
+  readonly consents?: readonly Consent[] | undefined;
 }
 
 /** The notice about a pending call that its caller gets. */
@@ -82,6 +94,10 @@ export interface PendingDocument extends PendingNotice {
   readonly previous: string | null;
   readonly created_at: string;
   readonly status: 'open' | PendingDecision['kind'];
+  /** How many different people must approve; absent: one does. */
+  readonly quorum?: number;
+  /** Who has done so; with `quorum` only. */
+  readonly approvals?: readonly { readonly by: string; readonly reason: string; readonly at: string }[];
   readonly by: string | null;
   readonly decision_reason: string | null;
   /** Edited arguments of an approval; null otherwise. */

@@ -15,6 +15,7 @@ import { prepareDecidedCall } from '../tool-call/decided-call.ts';
 import { requireDecider, whyNoApprover } from '../tool-call/decider.ts';
 import { type FinishedCallResult, toToolDocument } from '../tool-call/document.ts';
 import { type DecidedRecord, notifyPending } from '../tool-call/pending-call.ts';
+import { quorumOf } from '../tool-call/quorum.ts';
 import { readArgs } from '../tool-call/tool-args.ts';
 import type { CallOptions } from './api.ts';
 import type { LazyStore } from './lazy-store.ts';
@@ -111,6 +112,8 @@ async function askForApproval(
   approve: NonNullable<CallOptions['approve']>,
 ): Promise<DecidedRecord | ToolFailed | undefined> {
   const { id, tool, callId, reason, message } = pending;
+  // One callback is one of several people: the call waits for all of them.
+  if (quorumOf(called) > 1) return undefined;
   try {
     const approval: unknown = await approve({ id, tool, callId, reason, message });
     if (approval === undefined) return undefined;

@@ -94,7 +94,8 @@ export interface Store {
    */
   addPending(call: PendingCall): Promise<PendingRecord>;
   /**
-   * Decides an open pending call. Exactly one caller wins, across processes. An expired call cannot be
+   * Decides an open pending call. Exactly one caller wins, across processes. An approval of a call that has a quorum counts once for each
+   * name, and the call stays open until so many are there. An expired call cannot be
    * decided any more: it is decided as `expired` first, as of `expiresAt` (inclusive). Undefined when there
    * is no such call.
    */
@@ -121,7 +122,7 @@ export interface StoreWatch {
   close(): void;
 }
 
-/** The record, and whether it holds this caller's decision. */
+/** The record, and whether it holds this caller's decision, or approval of several. */
 interface DecideResult {
   readonly isAccepted: boolean;
   readonly record: PendingRecord;

@@ -17,6 +17,8 @@ export interface ApprovalCheck {
   readonly expiresMs: number | null;
   /** Who may decide about calls of this tool; undefined: whoever has a name. */
   readonly by?: readonly string[] | undefined;
+  /** How many of them must approve; undefined: one. */
+  readonly quorum?: number | undefined;
 }
 
 /** The rule of one tool, its expressions compiled. Throws ExpressionError. */
@@ -36,7 +38,7 @@ export function compileApproval(tool: string, rule: ApprovalRule): ApprovalCheck
     }
     return { reason, message: messageOf(tool, () => text.evaluate(scope)), expiresMs };
   };
-  return Object.assign(ask, { expiresMs, by: rule.by });
+  return Object.assign(ask, { expiresMs, by: rule.by, quorum: rule.quorum });
 }
 
 function messageOf(tool: string, evaluate: () => unknown): string {

@@ -1,4 +1,4 @@
-import type { Approval, PendingCall, PendingDecision } from '../contract/approval.ts';
+import type { Approval, PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
 import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { type CallResult, rejectedResult, resultOf } from '../hooks/call-result.ts';
@@ -13,9 +13,9 @@ import {
   type FilteredCall,
   namesOf,
 } from './callable-tool.ts';
-import { whyNoApprover } from './decider.ts';
 import { type HookApproval, isSameJson } from './hook-approval.ts';
 import type { DecidedRecord, PlannedCall } from './pending-call.ts';
+import { whyNotDecided } from './quorum.ts';
 import { readCheckedArgs } from './tool-args.ts';
 
 /** The decision about a pending call, and what those before it left. */
@@ -47,7 +47,7 @@ export async function prepareDecidedCall(
       return await prepareApproved(call, { pending, decision, asked: editedArgs ?? args, approvals });
     }
     case 'responded': {
-      const stopped = refuseDecider(call, pending, decision.by);
+      const stopped = refuseDecider(call, pending, decision);
       if (stopped !== undefined) return stoppedCall(stopped);
       return { finish: async () => await takePersonResult(call, pending.args, decision.result) };
     }
@@ -67,9 +67,12 @@ export async function prepareDecidedCall(
   }
 }
 
+/** What a decision is about. */
+type PendingAsked = PendingCall & Pick<PendingRecord, 'consents'>;
+
 /** A call that a person has approved. */
 export interface ApprovedCall {
-  readonly pending: PendingCall;
+  readonly pending: PendingAsked;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
   /** The arguments before any filter changed them. */
   readonly asked: unknown;
@@ -78,7 +81,8 @@ export interface ApprovedCall {
 
 async function prepareApproved(call: Call, approved: ApprovedCall): Promise<PreparedCall> {
   const { pending, decision } = approved;
-  const { by, reason } = decision;
+  const { reason } = decision;
+  const by = (pending.consents ?? []).map((consent) => consent.by).join(', ') || decision.by;
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
   const before = await filterApproved(call, approved);
   return before.stopped === undefined
@@ -96,22 +100,24 @@ export async function filterApproved(call: Call, approved: ApprovedCall): Promis
   // The tool itself has asked, or was about to run: these arguments have passed all filters.
   const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
   const before = isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
-  const stopped = refuseDecider(call, pending, decision.by, before.call.tool);
+  const stopped = refuseDecider(call, pending, decision, before.call.tool);
   return stopped === undefined ? before : { ...before, stopped };
 }
 
 /**
- * The failed result of a call whose decision is that of somebody whom the config does not let decide, of what was planned, what
+ * The failed result of a call whose decision is that of somebody whom the config does not let decide, or of too few, of what was planned, what
  * waited, or what hooks made of it. It may have been kept before the config said so, or by a program that does not ask it.
  */
 export function refuseDecider(
   call: Call,
-  { tool: waited }: Pick<PendingCall, 'tool'>,
-  by: string,
+  pending: Parameters<typeof whyNotDecided>[1],
+  decision: Parameters<typeof whyNotDecided>[2],
   made: CallableTool = call.tool,
 ): CallResult | undefined {
-  const tools = [call.tool, call.find?.(waited) ?? call.tool, made];
-  const refusal = tools.map((tool) => whyNoApprover(tool, by)).find((error) => error !== undefined);
+  const tools = [call.tool, call.find?.(pending.tool) ?? call.tool, made];
+  const refusal = tools
+    .map((tool) => whyNotDecided(tool, pending, decision))
+    .find((error) => error !== undefined);
   if (refusal === undefined) return undefined;
   const error = new RuntimeError('REJECTED', refusal.message, { hint: refusal.hint });
   return rejectedResult(namesOf(call), toFault(error), '');

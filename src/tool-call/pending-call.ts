@@ -5,6 +5,7 @@ import type { CallPaused } from '../hooks/call-result.ts';
 import { passGate } from '../hooks/gate.ts';
 import type { Json } from '../json/json.ts';
 import { type Call, type CallableTool, requestOf } from './callable-tool.ts';
+import { quorumOf } from './quorum.ts';
 
 /** A tool call of a run. */
 export interface PlannedCall {
@@ -40,10 +41,12 @@ export function toPendingCall(
 ): PendingCall {
   const { origin, hook, args, reason, message, members, expiresMs } = outcome;
   const createdAt = Date.now();
+  const quorum = quorumOf(tool);
   return {
     ...{ id: pendingId(runId, name, round), runId, step: name, callId, tool: tool.name, args },
     ...{ origin, hook, reason, message, members, previous, createdAt },
     expiresAt: expiresMs === null ? null : createdAt + expiresMs,
+    ...(quorum > 1 && { quorum }),
   };
 }
 

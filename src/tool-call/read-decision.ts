@@ -2,13 +2,21 @@ import type { PendingCall, PendingDecision } from '../contract/approval.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { requireDecider } from './decider.ts';
+import { whyNotForQuorum } from './quorum.ts';
 import { readGivenArgs } from './tool-args.ts';
 
 /**
  * Reads the decision that the `ask` callback returned: approved (with edited arguments as an object or JSON
  * text, if any), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
  */
-export function readPendingDecision({ tool }: PendingCall, given: unknown): PendingDecision {
+export function readPendingDecision(pending: PendingCall, given: unknown): PendingDecision {
+  const decision = readDecision(pending, given);
+  const refusal = whyNotForQuorum(pending, decision);
+  if (refusal !== undefined) throw refusal;
+  return decision;
+}
+
+function readDecision({ tool }: PendingCall, given: unknown): PendingDecision {
   if (!isObject(given)) throw unusable('it is no object');
   const { kind, reason = '', args, result } = given;
   const by = requireDecider(given['by']);

@@ -188,4 +188,56 @@ export function pendingContract(open: Open): void {
     expect(await store.addPending(call)).toEqual({ ...call, ruling, decidedAt: call.createdAt });
     expect(await store.listPendings({ open: true }, 3_000)).toEqual([]);
   });
+
+  test('of a call with a quorum so many different names must approve, each counted once [DS-QUORUM-01]', async () => {
+    const call = newCall('p1', 'r1', { quorum: 3 });
+    const store = await openWith(call);
+    const by = (name: string, at: number, reason = '') =>
+      store.decide('p1', { kind: 'approved', args: null, by: name, reason }, at);
+    const consents = [{ by: 'ann\0', reason: 'json:"x"', at: 3_000 }];
+    const open = { ...call, ruling: null, decidedAt: null };
+    const first = { ...open, consents };
+    expect(await by('ann\0', 3_000, 'json:"x"')).toEqual({ isAccepted: true, record: first });
+    expect(await by('ann\0', 3_001)).toEqual({ isAccepted: true, record: first });
+    expect(await store.listPendings({ open: true }, 3_002)).toEqual([first]);
+    expect(await store.addPending(call)).toEqual(first);
+    await by('bob', 3_003);
+    const record = await by('cy', 3_004, 'last');
+    const all = [...consents, { by: 'bob', reason: '', at: 3_003 }, { by: 'cy', reason: 'last', at: 3_004 }];
+    const ruling = { kind: 'approved', args: null, by: 'cy', reason: 'last' };
+    expect(record).toEqual({
+      isAccepted: true,
+      record: { ...call, consents: all, ruling, decidedAt: 3_004 },
+    });
+    expect(await store.findPending('p1', 3_005)).toEqual(record?.record);
+    expect(await by('dan', 3_006)).toEqual({ isAccepted: false, record: record?.record });
+  });
+
+  test('of many who approve at once exactly one is the last of a quorum [DS-QUORUM-01]', async () => {
+    const store = await openWith(newCall('p1', 'r1', { quorum: 4 }));
+    const names = ['ann', 'bob', 'ann', 'cy', 'bob', 'ann', 'dan', 'eve'];
+    const made = await Promise.all(
+      names.map((by) => store.decide('p1', { kind: 'approved', args: null, by, reason: '' }, 3_000)),
+    );
+    const found = await store.findPending('p1', 3_001);
+    const voters = found?.consents?.map(({ by }) => by) ?? [];
+    expect([found?.ruling?.kind, voters.length, new Set(voters).size]).toEqual(['approved', 4, 4]);
+    const accepted = made.filter((each) => each?.isAccepted);
+    // The one whose approval came when all was decided is told so.
+    expect(made.length - accepted.length).toBe(1);
+  });
+
+  test('one who rejects a call with a quorum has rejected it, and it expires as any other [DS-QUORUM-02]', async () => {
+    const store = await openWith(
+      newCall('p1', 'r1', { quorum: 2 }),
+      newCall('p2', 'r1', { quorum: 2, expiresAt: 5_000 }),
+    );
+    for (const id of ['p1', 'p2']) await store.decide(id, approved, 3_000);
+    expect(await store.decide('p1', rejected, 3_001)).toMatchObject({
+      isAccepted: true,
+      record: { ruling: rejected },
+    });
+    expect((await store.findPending('p2', 5_000))?.ruling).toEqual({ kind: 'expired' });
+    expect(await store.listExpired(5_000)).toEqual(['r1']);
+  });
 }

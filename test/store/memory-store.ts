@@ -199,6 +199,7 @@ function addPending(state: State, call: PendingCall): PendingRecord {
   const { id, runId, step, callId, tool, args, origin, hook } = call;
   const { reason, message, members, previous, createdAt, expiresAt } = call;
   const words = { reason, message, members, previous, createdAt, expiresAt };
+  const quorum = call.quorum === undefined ? {} : { quorum: call.quorum };
   const record = {
     id,
     runId,
@@ -209,6 +210,7 @@ function addPending(state: State, call: PendingCall): PendingRecord {
     origin,
     hook,
     ...words,
+    ...quorum,
     ruling: null,
     decidedAt: null,
   };
@@ -225,6 +227,15 @@ function decide(
   const record = state.pendings.get(id);
   if (record === undefined) return undefined;
   if (record.ruling !== null) return { isAccepted: false, record };
+  if (ruling.kind === 'approved' && (record.quorum ?? 1) > 1) {
+    const { by, reason } = ruling;
+    const { consents = [] } = record;
+    const given = consents.some((each) => each.by === by) ? consents : [...consents, { by, reason, at }];
+    const consented = { ...record, consents: given };
+    state.pendings.set(id, consented);
+    if (given.length < (record.quorum ?? 1)) return { isAccepted: true, record: consented };
+    return { isAccepted: true, record: decidePending(state, consented, ruling, at) };
+  }
   return { isAccepted: true, record: decidePending(state, record, ruling, at) };
 }
 

@@ -81,4 +81,16 @@ export const approvers = section('people.md', [
     'A decision of somebody whom the approval of a tool does not name has no effect.',
   ],
   ['DS-APPROVER-02', 'none', 'Such a decision is refused, and the call waits on.'],
+  [
+    'DS-QUORUM-01',
+    'none',
+    'Of a quorum so many different people must approve, each counted once, also at once.',
+  ],
+  ['DS-QUORUM-02', 'none', 'One who rejects has rejected, and an expiry is one for all.'],
+  [
+    'DS-QUORUM-03',
+    'none',
+    'Nobody edits arguments or answers for a quorum, and no way of deciding is around it.',
+  ],
+  ['DS-QUORUM-04', 'none', 'A quorum that nobody can reach is an error of the config.'],
 ]);

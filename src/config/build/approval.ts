@@ -12,16 +12,17 @@ export function readApproval(document: YamlDocument, path: Path): ApprovalRule |
   const rule = valueAt(document, [...path, 'approval']);
   if (rule === 'required') return {};
   if (!isObject(rule)) return undefined;
-  const { when, message, expires, by } = rule;
+  const { when, message, expires, by, quorum } = rule;
   return omitUndefined({
     when: typeof when === 'string' ? when : undefined,
     message: typeof message === 'string' ? message : undefined,
     by: Array.isArray(by) ? by.map(String) : undefined,
+    quorum: typeof quorum === 'number' && quorum > 1 ? quorum : undefined,
     expiresMs: typeof expires === 'string' ? parseDuration(expires) : undefined,
   });
 }
 
-/** An error for each expression in an approval rule that does not compile, whatever the apiVersion. */
+/** An error for each expression in an approval rule that does not compile, and for each quorum that nobody can reach, whatever the apiVersion. */
 export function checkApprovals(document: YamlDocument): Finding[] {
   return entriesAt(document, ['spec', 'tools']).flatMap((tool) => {
     const when = [...tool.path, 'approval', 'when'];
@@ -29,8 +30,23 @@ export function checkApprovals(document: YamlDocument): Finding[] {
     return [
       ...reportErrors(when, findExpressionErrors(valueAt(document, when), variables, 'bool')),
       ...reportErrors(message, findExpressionErrors(valueAt(document, message), variables)),
+      ...checkQuorum(document, [...tool.path, 'approval']),
     ];
   });
+}
+
+function checkQuorum(document: YamlDocument, path: Path): Finding[] {
+  const quorum = valueAt(document, [...path, 'quorum']);
+  const by = valueAt(document, [...path, 'by']);
+  if (typeof quorum !== 'number' || quorum <= 1) return [];
+  const named = Array.isArray(by) ? new Set(by).size : 0;
+  if (named >= quorum) return [];
+  const message =
+    named === 0
+      ? 'a quorum needs `by`: who may approve'
+      : `a quorum of ${quorum} cannot be reached: \`by\` names ${named}`;
+  const hint = 'Name at least so many different people in `by`; a name alone could be given twice by one.';
+  return [{ severity: 'error', path: [...path, 'quorum'], message, hint }];
 }
 
 const variables = ['args'] as const;

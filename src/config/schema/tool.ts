@@ -24,6 +24,12 @@ const approvalSchema = {
       description:
         'Who may decide, as `--by` names them: about every call of the tool that waits, whoever has asked. Default: whoever has a name.',
     },
+    quorum: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'How many different people of `by` must approve; one who rejects is enough to reject. Default: 1.',
+    },
     expires: {
       type: 'string',
       pattern: durationPattern,

@@ -77,7 +77,7 @@ async function filterDecided(
         },
       });
     case 'responded': {
-      const refused = refuseDecider(call, pending, ruling.by);
+      const refused = refuseDecider(call, pending, ruling);
       const stopped = refused ?? resultOf(namesOf(call), ok(ruling.result));
       return { ...unfiltered, stopped };
     }

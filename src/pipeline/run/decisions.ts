@@ -7,6 +7,7 @@ import { checkResult } from '../../tool-call/after-execution.ts';
 import { unknownTool } from '../../tool-call/before-execution.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { type DecisionInput, requireDecision, whyNoApprover } from '../../tool-call/decider.ts';
+import { quorumOf, whyNotForQuorum } from '../../tool-call/quorum.ts';
 import { readCheckedArgs, readGivenArgs } from '../../tool-call/tool-args.ts';
 import { toPendingDocument } from './document.ts';
 
@@ -29,6 +30,7 @@ export async function approve(
 ): Promise<PendingDocument> {
   const { by, reason, args } = requireDecision(decision);
   const record = await requireDecidable(context, id, by);
+  requireOwnQuorum(context, record);
   const editedArgs = args === undefined ? null : readEdited(requireTool(context, record), args);
   return await decide(context.store, record, { kind: 'approved', args: editedArgs, by, reason });
 }
@@ -101,11 +103,23 @@ function requireTool({ tools, isOfAgent }: DecisionContext, { tool: name }: Pend
   throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
 }
 
+/** Throws USAGE where the config asks for more people than it did when the call began to wait: one approval would be taken for all. */
+function requireOwnQuorum({ tools }: DecisionContext, { id, tool: name, quorum = 1 }: PendingRecord): void {
+  const tool = tools.get(name);
+  const needed = tool === undefined ? 1 : quorumOf(tool);
+  if (needed <= quorum) return;
+  const message = `tool "${name}" needs ${needed} people who approve, and ${id} was asked when it needed ${quorum}`;
+  throw new RuntimeError('USAGE', message, { hint: 'Reject it, and let the call be made again.' });
+}
+
 async function decide(
   store: Store,
-  { id }: PendingRecord,
+  record: PendingRecord,
   decision: PendingDecision,
 ): Promise<PendingDocument> {
+  const { id } = record;
+  const refusal = whyNotForQuorum(record, decision);
+  if (refusal !== undefined) throw refusal;
   const decided = await store.decide(id, decision, Date.now());
   if (decided === undefined) return toPendingDocument(await requirePending(store, id));
   if (decided.isAccepted) return toPendingDocument(decided.record);

@@ -75,6 +75,7 @@ function toNotice({ id, tool, step, reason, message, expiresAt }: PendingRecord)
 /** A pending call as `pending show --json` prints it. */
 export function toPendingDocument(record: PendingRecord): PendingDocument {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;
+  const { quorum, consents = [] } = record;
   return toDocument<PendingDocument>({
     ...toNotice(record),
     run_id: runId,
@@ -86,6 +87,10 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
     previous,
     created_at: iso(createdAt),
     status: ruling?.kind ?? 'open',
+    ...(quorum !== undefined && {
+      quorum,
+      approvals: consents.map(({ at, ...consent }) => ({ ...consent, at: iso(at) })),
+    }),
     by: ruling !== null && 'by' in ruling ? ruling.by : null,
     decision_reason: ruling !== null && 'reason' in ruling ? ruling.reason : null,
     edited_args: ruling?.kind === 'approved' ? ruling.args : null,

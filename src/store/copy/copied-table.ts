@@ -45,8 +45,9 @@ export const stateTables: CopiedPart = {
     tableOf(
       'pendings',
       `seq id run_id step call_id tool args origin hook reason message members previous created_at expires_at
-        ruling ruled_by ruling_reason edited_args result decided_at`,
+        ruling ruled_by ruling_reason edited_args result decided_at quorum`,
     ),
+    tableOf('consents', 'seq pending_id name reason given_at'),
     tableOf('texts', 'run_id step number sum text', { order: ['run_id', 'step', 'number'] }),
     tableOf('parts', 'run_id step sum refs', { order: ['run_id', 'step'] }),
     tableOf('moments', 'seq run_id what subject'),
@@ -70,7 +71,7 @@ export const resultTables: CopiedPart = {
 };
 
 const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at`.split(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at`.split(
     ' ',
   ),
 );

@@ -71,7 +71,7 @@ function endValues({ step, outcome, at }: StepEnd): readonly unknown[] {
 function callValues({ row }: PendingRow): readonly unknown[] {
   const { id, step, call_id, tool, args, origin, hook, reason, message, members, previous } = row;
   const words = [id, step, call_id, tool, args, origin, hook, reason, message, members, previous];
-  return [...words, row['created_at'], row['expires_at']];
+  return [...words, row['created_at'], row['expires_at'], row['quorum'] ?? null];
 }
 
 function statusValues({ status, at, row, outputParts }: StatusChange): readonly unknown[] {

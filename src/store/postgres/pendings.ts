@@ -35,10 +35,13 @@ export async function expireDue(link: Link, at: number): Promise<void> {
 
 export async function findPending(link: Link, id: string): Promise<PendingRecord | undefined> {
   const [row] = await link.query({
-    ...{ name: 'pending', text: 'SELECT * FROM signalbox.pendings WHERE id = $1', values: [toKept(id)] },
+    ...{ name: 'pending', text: `${whole} WHERE id = $1`, values: [toKept(id)] },
   });
   return row && recordFromRow(fromKept(row));
 }
+
+/** With who has approved it, as JSON. */
+const whole = 'SELECT p.*, signalbox.consents_of(p.id) AS consents FROM signalbox.pendings AS p';
 
 /** In the order in which they were added. */
 export async function listPendings(
@@ -46,7 +49,7 @@ export async function listPendings(
   { runId, open }: Parameters<Store['listPendings']>[0],
 ): Promise<PendingRecord[]> {
   const rows = await link.query({
-    text: `SELECT * FROM signalbox.pendings WHERE ($1::text IS NULL OR run_id = $1)
+    text: `${whole} WHERE ($1::text IS NULL OR run_id = $1)
       AND ($2::boolean IS NULL OR (ruling IS NULL) = $2) ORDER BY seq`,
     values: [toKeptOrNull(runId ?? null), open ?? null],
   });

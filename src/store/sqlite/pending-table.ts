@@ -1,7 +1,17 @@
 import type { PendingCall, PendingDecision, PendingOrigin, PendingRecord } from '../../contract/approval.ts';
 import type { Store } from '../store.ts';
-import { enumOf, jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull } from './row.ts';
-import type { Preparing, Values } from './statement.ts';
+import {
+  DamagedError,
+  enumOf,
+  jsonOf,
+  jsonOrNull,
+  numberOf,
+  numberOrNull,
+  type Row,
+  textOf,
+  textOrNull,
+} from './row.ts';
+import { decodeText, type Preparing, type Values } from './statement.ts';
 
 export type PendingTable = ReturnType<typeof createPendingTable>;
 
@@ -9,13 +19,13 @@ export type PendingTable = ReturnType<typeof createPendingTable>;
 export function createPendingTable({ prepare }: Preparing) {
   const insert = prepare(`
     INSERT INTO pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members,
-      previous, created_at, expires_at)
+      previous, created_at, expires_at, quorum)
     VALUES (:id, :run_id, :step, :call_id, :tool, :args, :origin, :hook, :reason, :message, :members,
-      :previous, :created_at, :expires_at)`);
-  const find = prepare('SELECT * FROM pendings WHERE id = :id');
-  const all = prepare('SELECT * FROM pendings ORDER BY seq');
-  const open = prepare('SELECT * FROM pendings WHERE ruling IS NULL ORDER BY seq');
-  const ofRun = prepare('SELECT * FROM pendings WHERE run_id = :run_id ORDER BY seq');
+      :previous, :created_at, :expires_at, :quorum)`);
+  const find = prepare(`${whole} WHERE id = :id`);
+  const all = prepare(`${whole} ORDER BY seq`);
+  const open = prepare(`${whole} WHERE ruling IS NULL ORDER BY seq`);
+  const ofRun = prepare(`${whole} WHERE run_id = :run_id ORDER BY seq`);
   const expired = prepare(`
     SELECT id FROM runs WHERE status IN ('running', 'pending')
       AND EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling = 'expired')
@@ -27,6 +37,10 @@ export function createPendingTable({ prepare }: Preparing) {
   const decisionColumns = `SET ruling = :ruling, ruled_by = :ruled_by, ruling_reason = :ruling_reason,
     edited_args = :edited_args, result = :result, decided_at = :decided_at`;
   const decide = prepare(`UPDATE pendings ${decisionColumns} WHERE id = :id AND ruling IS NULL`);
+  const quorum = prepare('SELECT quorum FROM pendings WHERE id = :id AND ruling IS NULL AND quorum > 1');
+  const consent = prepare(`INSERT INTO consents (pending_id, name, reason, given_at)
+    VALUES (:pending_id, :name, :reason, :given_at) ON CONFLICT (pending_id, name) DO NOTHING`);
+  const count = prepare('SELECT count(*) AS given FROM consents WHERE pending_id = :pending_id');
   const decideOpen = prepare(`UPDATE pendings ${decisionColumns} WHERE run_id = :run_id AND ruling IS NULL`);
   return {
     insert: (row: Values) => void insert.run(row),
@@ -48,9 +62,19 @@ export function createPendingTable({ prepare }: Preparing) {
     hasDue: (at: number) => due.get({ at }) !== undefined,
     /** Decides calls that have expired at `at` as `expired`, at the time of their expiry. */
     expireDue: (at: number) => void expire.run({ at }),
-    /** Stores the decision if the call is open; returns whether it was. */
-    decide: (id: string, by: PendingDecision, at: number) =>
-      decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1,
+    /**
+     * Stores the decision if the call is open; returns whether it was. Of an approval that is one of several the call stays open
+     * until the last.
+     */
+    decide: (id: string, by: PendingDecision, at: number) => {
+      const needed = by.kind === 'approved' ? quorum.get({ id }) : undefined;
+      if (needed !== undefined && by.kind === 'approved') {
+        consent.run({ pending_id: id, name: by.by, reason: by.reason, given_at: at });
+        const given = numberOf(count.get({ pending_id: id }) ?? {}, 'given');
+        if (given < numberOf(needed, 'quorum')) return true;
+      }
+      return decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1;
+    },
     /** Stores the decision for every open call of the run. */
     decideOpen: (runId: string, by: PendingDecision, at: number) =>
       void decideOpen.run({ run_id: runId, ...decisionToRow(by), decided_at: at }),
@@ -74,8 +98,13 @@ export function callToRow(call: PendingCall) {
     previous: call.previous,
     created_at: call.createdAt,
     expires_at: call.expiresAt,
+    quorum: call.quorum ?? null,
   };
 }
+
+/** With who has approved it, as JSON. */
+const whole = `SELECT *, (SELECT json_group_array(json_object('name', name, 'reason', reason, 'given_at', given_at))
+  FROM (SELECT * FROM consents WHERE pending_id = pendings.id ORDER BY seq)) AS consents FROM pendings`;
 
 const origins: readonly PendingOrigin[] = ['tool', 'hook', 'approval', 'interrupted'];
 
@@ -98,7 +127,22 @@ export function recordFromRow(row: Row): PendingRecord {
     expiresAt: numberOrNull(row, 'expires_at'),
     ruling: row['ruling'] === null ? null : decisionFromRow(row),
     decidedAt: numberOrNull(row, 'decided_at'),
+    ...quorumFromRow(row),
   };
+}
+
+/** How many must approve, and who has, with their texts as they are kept. */
+function quorumFromRow(row: Row): Pick<PendingRecord, 'quorum' | 'consents'> {
+  const quorum = row['quorum'] === undefined ? null : numberOrNull(row, 'quorum');
+  if (quorum === null) return {};
+  const kept: unknown = JSON.parse(textOrNull(row, 'consents') ?? '[]');
+  if (!Array.isArray(kept)) throw new DamagedError('consents are no list');
+  const consents = kept.map((each: Readonly<Record<string, unknown>>) => ({
+    by: decodeText(String(each['name'])),
+    reason: decodeText(String(each['reason'])),
+    at: Number(each['given_at']),
+  }));
+  return { quorum, ...(consents.length > 0 && { consents }) };
 }
 
 /** The columns of a decision. */

@@ -136,6 +136,19 @@ CREATE TABLE run_labels (
 CREATE INDEX runs_labelled ON run_labels (key, value, run);
 `;
 
+/** How many people must approve a call, and who has. */
+const addQuorum = `
+ALTER TABLE pendings ADD COLUMN quorum INTEGER;
+CREATE TABLE consents (
+  seq INTEGER PRIMARY KEY,
+  pending_id TEXT NOT NULL REFERENCES pendings (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  given_at INTEGER NOT NULL,
+  UNIQUE (pending_id, name)
+) STRICT;
+`;
+
 /** "SGBX": runs, their steps and the calls that wait for a person. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
@@ -146,5 +159,6 @@ export const stateLayout: Layout = {
     { table: 'moments', column: 'seq', statements: addHistory },
     { table: 'texts', column: 'seq', statements: addTexts },
     { table: 'run_labels', column: 'run', statements: addLabels },
+    { table: 'pendings', column: 'quorum', statements: addQuorum },
   ],
 };

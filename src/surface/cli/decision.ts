@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 import { executeRun, type RunFlags } from './execute-run.ts';
 import type { ExitCode } from './exit-code.ts';
 import { nextCommands } from './next-command.ts';
-import { resumeText } from './show/pending.ts';
+import { approvalsText, resumeText } from './show/pending.ts';
 import { type IdQuery, openForId, resolveId } from './show/state-stores.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -44,7 +44,10 @@ export async function decidePending(
   const { runtime, id } = await openForId(context, query);
   const document = await makeDecision(runtime, id, decider);
   if (options.json) terminal.printJson(document);
-  else {
+  else if (document.status === 'open') {
+    const count = approvalsText(document.quorum, document.approvals);
+    terminal.print(`approved by ${count}; ${document.id} (tool "${document.tool}") still waits`);
+  } else {
     terminal.print(
       `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
     );

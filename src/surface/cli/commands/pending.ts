@@ -64,8 +64,11 @@ function printLists(
   }
 }
 
-function rowOf({ id, run_id, tool, status, created_at, message }: PendingDocument): string[] {
-  return [id, run_id, tool, status, created_at, escapeInvisibleLine(message)];
+function rowOf(document: PendingDocument): string[] {
+  const { id, run_id, tool, status, created_at, message, quorum, approvals = [] } = document;
+  const count =
+    status === 'open' && quorum !== undefined ? ` (${approvals.length} of ${quorum} approve)` : '';
+  return [id, run_id, tool, `${status}${count}`, created_at, escapeInvisibleLine(message)];
 }
 
 function addShow(group: Command, runCommand: RunCommand): void {

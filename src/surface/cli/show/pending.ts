@@ -17,23 +17,37 @@ export interface PendingQuestion {
   readonly args: string;
   /** ISO 8601; null: never. */
   readonly expires: string | null;
+  /** Who of how many has approved; undefined: one person decides. */
+  readonly approvals: string | undefined;
+}
+
+/** Who of how many has approved a call, in words; undefined where one person does. */
+export function approvalsText(
+  quorum: number | undefined,
+  approvals: readonly { readonly by: string }[] = [],
+): string | undefined {
+  if (quorum === undefined) return undefined;
+  const names = approvals.map(({ by }) => escapeInvisibleLine(by)).join(', ');
+  return `${approvals.length} of ${quorum}${names === '' ? '' : `: ${names}`}`;
 }
 
 export function questionOfDocument(document: PendingDocument): PendingQuestion {
   const { id, run_id, tool, step, hook, reason, message, expires_at } = document;
   const args = exactText(document, 'args');
-  return { id, run: run_id, tool, step, hook, reason, message, args, expires: expires_at };
+  const approvals = approvalsText(document.quorum, document.approvals);
+  return { id, run: run_id, tool, step, hook, reason, message, args, expires: expires_at, approvals };
 }
 
 export function questionOfRecord(record: PendingRecord): PendingQuestion {
   const { id, runId, tool, step, hook, reason, message, args, expiresAt } = record;
   const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
-  return { id, run: runId, tool, step, hook, reason, message, args: args.text, expires };
+  const approvals = approvalsText(record.quorum, record.consents);
+  return { id, run: runId, tool, step, hook, reason, message, args: args.text, expires, approvals };
 }
 
 /** The question as lines for a person; control and invisible characters of tools and models are escaped. */
 export function questionText(question: PendingQuestion): string {
-  const { id, run, tool, step, hook, reason, message, args, expires } = question;
+  const { id, run, tool, step, hook, reason, message, args, expires, approvals } = question;
   const lines = formatFields([
     ['id', id],
     ['run', run],
@@ -42,6 +56,7 @@ export function questionText(question: PendingQuestion): string {
     ...(hook === null ? [] : [['asked by', `hook "${escapeInvisibleLine(hook)}"`] as const]),
     ['arguments', jsonLine(args)],
     ...(expires === null ? [] : [['expires', expires] as const]),
+    ...(approvals === undefined ? [] : [['approved', approvals] as const]),
   ]);
   return `${headline({ reason, message })}\n${lines.replaceAll(/^/gm, '  ')}`;
 }
