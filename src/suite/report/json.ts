@@ -17,6 +17,8 @@ export const openJson: OpenReporter = (sink) => ({
 export function toReportDocument(report: SuiteReport): Readonly<Record<string, unknown>> {
   const { run_id, suite, status, cases, evals, gates, duration_ms } = report;
   const { overall, epochs, bailed, problems, problem_count } = report;
-  const document = { run_id, suite, status, cases, evals, gates, duration_ms, overall, epochs, bailed };
+  const { totals } = report;
+  const first = { run_id, suite, status, cases, evals, gates, duration_ms, overall, epochs, bailed };
+  const document = totals === undefined ? first : { ...first, totals };
   return problem_count === 0 ? document : { ...document, problems, problem_count };
 }

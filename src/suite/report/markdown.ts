@@ -5,6 +5,7 @@ import { cutNote, renderTable, toCode } from './markdown-text.ts';
 import { formatListed, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
 import { isLabelled } from './terminal/stats-grid.ts';
+import { describeTotals } from './totals-text.ts';
 import {
   bailedSentence,
   countProblems,
@@ -68,7 +69,8 @@ function verdict(report: SuiteReport): string[] {
     ...countProblems(report),
   ];
   const bailed = report.bailed ? ['', bailedSentence] : [];
-  return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed];
+  const taken = report.totals === undefined ? [] : ['', `${describeTotals(report.totals)}.`];
+  return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed, ...taken];
 }
 
 const gateTitles = ['gate', 'metric', 'value', 'wanted', ''];

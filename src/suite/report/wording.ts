@@ -1,5 +1,6 @@
 import { formatNumber } from '../../json/decimal.ts';
 import { formatCount } from '../../text/format-count.ts';
+import { isSumOfAnswers } from '../run/gates.ts';
 import type { Failure, GateResult, Interval, RunSummary } from '../run/record.ts';
 import { formatDuration, formatScore } from './numbers.ts';
 
@@ -23,9 +24,12 @@ export function nameGate({ eval: id, tag, metric }: Pick<GateResult, 'eval' | 't
 }
 
 /** The value of a gate beside its bounds, such as `0.31, but wanted at least 0.5`. */
-export function explainGate({ value, min, max, passed }: GateResult): string {
+export function explainGate({ metric, value, min, max, passed }: GateResult): string {
   const wanted = describeBounds({ min, max });
-  if (value === null) return `of nothing, wanted ${wanted}`;
+  if (value === null) {
+    const why = isSumOfAnswers(metric) ? 'not known of every answer' : 'of nothing';
+    return `${why}, wanted ${wanted}`;
+  }
   const bound = min !== null && value < min ? min : max;
   return `${formatBeside(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
 }

@@ -1,17 +1,21 @@
 import type { Gate } from '../file/model.ts';
 import type { CaseStats, Classification, EvalStats, GateResult, Stats } from './record.ts';
+import type { Totals } from './totals-record.ts';
 
 /** Compares the metric of each gate with its inclusive bounds, unrounded; a gate without a value fails. */
 export function judgeGates(
   gates: readonly Gate[],
   overall: CaseStats,
   stats: Readonly<Record<string, EvalStats>>,
+  totals?: Totals,
 ): GateResult[] {
   return gates.map((gate) => {
     const { eval: id, metric, tag, min, max } = gate;
     const judged = id === undefined ? overall : ownMember(stats, id);
     const group = tag === undefined ? judged : ownMember(judged?.tags, tag);
-    const value = group === undefined ? null : readMetric(metric, group);
+    const ofRun = ownMember(totalMetrics, metric);
+    const value =
+      ofRun === undefined ? (group === undefined ? null : readMetric(metric, group)) : ofRun(totals);
     return {
       ...(id === undefined ? {} : { eval: id }),
       metric,
@@ -26,10 +30,10 @@ export function judgeGates(
 
 /** What is known of a metric that a gate may name. */
 export interface MetricInfo {
-  /** A share or a score lies in 0..1, as do its bounds; milliseconds have no upper limit. */
-  readonly unit: 'share' | 'ms';
-  /** `cases`: whole cases and evals have it; `evals`: only evals; `guards`: only evals that are guards. */
-  readonly scope: 'cases' | 'evals' | 'guards';
+  /** A share or a score lies in 0..1, as do its bounds; amounts, such as milliseconds, have no upper limit. */
+  readonly unit: 'share' | 'amount';
+  /** `cases`: whole cases and evals have it; `evals`: only evals; `guards`: only evals that are guards; `run`: only the run. */
+  readonly scope: 'cases' | 'evals' | 'guards' | 'run';
   /** Whether a gate over it may name a tag. */
   readonly hasTags: boolean;
   /** Epochs that it needs at least. */
@@ -43,7 +47,9 @@ export function findGateMetric(text: string): MetricInfo | undefined {
     return { unit: 'share', scope: 'cases', hasTags: true, epochs: Math.max(2, passK.k) };
   if (Object.hasOwn(commonMetrics, text)) return { unit: 'share', scope: 'cases', hasTags: true, epochs: 1 };
   if (Object.hasOwn(guardMetrics, text)) return { unit: 'share', scope: 'guards', hasTags: true, epochs: 1 };
-  if (Object.hasOwn(latencyMetrics, text)) return { unit: 'ms', scope: 'evals', hasTags: false, epochs: 1 };
+  if (Object.hasOwn(latencyMetrics, text))
+    return { unit: 'amount', scope: 'evals', hasTags: false, epochs: 1 };
+  if (Object.hasOwn(totalMetrics, text)) return { unit: 'amount', scope: 'run', hasTags: false, epochs: 1 };
   return undefined;
 }
 
@@ -80,6 +86,23 @@ const latencyMetrics: Readonly<Record<string, MetricReader>> = {
   queue_p99_ms: ({ queue_ms }) => queue_ms?.p99,
 };
 
+/** Of the whole run. What some answers do not tell is no sum: who holds it against a bound would let an overrun pass. */
+const totalMetrics: Readonly<Record<string, (totals: Totals | undefined) => number | null>> = {
+  cost_usd: (totals) => (totals === undefined || totals.unknown.cost_usd > 0 ? null : totals.cost_usd),
+  input_tokens: (totals) => (totals === undefined || totals.unknown.tokens > 0 ? null : totals.input_tokens),
+  output_tokens: (totals) =>
+    totals === undefined || totals.unknown.tokens > 0 ? null : totals.output_tokens,
+  answer_p50_ms: (totals) => totals?.answer_ms?.p50 ?? null,
+  answer_p95_ms: (totals) => totals?.answer_ms?.p95 ?? null,
+  answer_p99_ms: (totals) => totals?.answer_ms?.p99 ?? null,
+  answer_queue_p95_ms: (totals) => totals?.queue_ms?.p95 ?? null,
+};
+
+/** Whether a metric is a sum that is unknown where some answers do not tell theirs. */
+export function isSumOfAnswers(metric: string): boolean {
+  return ['cost_usd', 'input_tokens', 'output_tokens'].includes(metric);
+}
+
 /** As documentation and hints list them; K stands for a number from 1. */
 export const gateMetricNames: readonly string[] = [
   ...Object.keys(commonMetrics),
@@ -87,6 +110,7 @@ export const gateMetricNames: readonly string[] = [
   'pass^K',
   ...Object.keys(guardMetrics),
   ...Object.keys(latencyMetrics),
+  ...Object.keys(totalMetrics),
 ];
 
 function readMetric(metric: string, group: Group): number | null {

@@ -6,6 +6,7 @@ import type { Cut } from '../../json/cut-value.ts';
 import type { GateMetric, Role } from '../file/model.ts';
 import type { Rating } from '../rating/rating.ts';
 import type { CaseStats, EvalStats } from './stats-record.ts';
+import type { Totals } from './totals-record.ts';
 
 export type { CaseStats, Classification, EvalStats, Interval, Latency, Stats } from './stats-record.ts';
 
@@ -206,6 +207,8 @@ export interface SuiteReport {
   readonly overall: CaseStats;
   readonly evals: Readonly<Record<string, EvalStats>>;
   readonly gates: readonly GateResult[];
+  /** What the answers took; absent where none was made nor told that. */
+  readonly totals?: Totals;
   readonly duration_ms: number;
   /** The first 20, in the order of the dataset. */
   readonly problems: readonly RowProblem[];

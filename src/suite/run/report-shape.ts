@@ -12,6 +12,7 @@ import {
   text,
 } from '../../json/shape.ts';
 import type * as record from './record.ts';
+import type { Times, Totals } from './totals-record.ts';
 
 // What a stored report has to be when it is read back, member by member.
 
@@ -88,6 +89,20 @@ export const failure = members<record.Failure>({
   fields: optional(recordOf(text)),
 });
 
+const times = nullOr(members<Times>({ p50: number, p95: number, p99: number, sum: number }));
+
+const totals = members<Totals>({
+  answers: number,
+  cached: number,
+  failed: number,
+  input_tokens: nullOr(number),
+  output_tokens: nullOr(number),
+  cost_usd: nullOr(number),
+  unknown: members<Totals['unknown']>({ tokens: number, cost_usd: number }),
+  answer_ms: times,
+  queue_ms: times,
+});
+
 export const report = members<record.SuiteReport>({
   run_id: text,
   suite: text,
@@ -108,6 +123,7 @@ export const report = members<record.SuiteReport>({
       passed: flag,
     }),
   ),
+  totals: optional(totals),
   duration_ms: number,
   problems: listOf(problem),
   problem_count: number,

@@ -2,6 +2,7 @@ import type { Row } from '../dataset/row.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
 import { maxTags, newStatsAccumulator } from '../stats/stats-accumulator.ts';
+import { newTotalsTally } from '../stats/totals.ts';
 import { newBoundedList } from './bounded-list.ts';
 import { judgeGates } from './gates.ts';
 import type { CaseRecord, Failure, RowProblem, RunHeader, SuiteReport } from './record.ts';
@@ -46,6 +47,7 @@ export function newRunAccumulator(
   { header, bail, keepGoing }: RunAccumulatorOptions,
 ): RunAccumulator {
   const statsAccumulator = newStatsAccumulator(header.evals, suite.epochs);
+  const totals = newTotalsTally();
   const problems = newRowProblems(maxListed);
   const failures = newBoundedList<Failure>(maxListed);
   const roleOf = roleLookup(header);
@@ -59,6 +61,7 @@ export function newRunAccumulator(
       evals += record.results.length;
       unscored += record.results.filter(({ score }) => score === null).length;
       statsAccumulator.add(record);
+      totals.add(record);
       for (const [index, failure] of failuresOf(record, roleOf).entries()) {
         failures.add(placeOfFailure(record, header, index), failure);
       }
@@ -87,7 +90,8 @@ export function newRunAccumulator(
       const problemCount = ofRun.length + problems.count();
       const stats = statsAccumulator.stats();
       const overall = statsAccumulator.overall();
-      const gates = judgeGates(suite.gates, overall, stats);
+      const taken = totals.totals();
+      const gates = judgeGates(suite.gates, overall, stats, taken);
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
       const isVoid = cases === 0 || fault !== undefined;
       const isUnusable = isVoid || (problemCount > 0 && keepGoing !== true);
@@ -101,6 +105,7 @@ export function newRunAccumulator(
         overall,
         evals: stats,
         gates,
+        ...(taken && { totals: taken }),
         duration_ms: Math.round(durationMs),
         problems: [...ofRun, ...problems.items()].slice(0, maxListed),
         problem_count: problemCount,
@@ -112,6 +117,7 @@ export function newRunAccumulator(
       version: tallyVersion,
       ...{ cases, evals, unscored, passed },
       stats: statsAccumulator.state(),
+      totals: totals.state(),
       ...problems.state(),
       failures: failures.state(),
     }),
@@ -122,6 +128,7 @@ export function newRunAccumulator(
       unscored += tally.unscored;
       passed += tally.passed;
       statsAccumulator.merge(tally.stats);
+      if (tally.totals !== undefined) totals.merge(tally.totals);
       problems.merge(tally);
       failures.merge(tally.failures);
     },

@@ -1,7 +1,8 @@
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
-import { listOf, members, number, oneOf, readShape, type Shape } from '../../json/shape.ts';
+import { listOf, members, number, oneOf, optional, readShape, type Shape } from '../../json/shape.ts';
 import { type StatsState, statsState } from '../stats/stats-accumulator.ts';
+import { type TotalsState, totalsState } from '../stats/totals.ts';
 import { type BoundedListState, boundedListState } from './bounded-list.ts';
 import type { Failure, RowProblem, RunHeader } from './record.ts';
 import { failure, problem } from './report-shape.ts';
@@ -18,6 +19,8 @@ export interface RunTally {
   readonly unscored: number;
   readonly passed: number;
   readonly stats: StatsState;
+  /** Absent of an earlier version, which did not add them up. */
+  readonly totals?: TotalsState;
   /** Of rows, by their numbers. */
   readonly problems: BoundedListState<RowProblem>;
   /** Of lines of the suite that rows came upon. */
@@ -44,6 +47,7 @@ const runTally: Shape<RunTally> = members<RunTally>({
   unscored: number,
   passed: number,
   stats: statsState,
+  totals: optional(totalsState),
   problems: boundedListState(problem),
   suite_problems: listOf(members({ row: number, count: number, problem })),
   failures: boundedListState(failure),

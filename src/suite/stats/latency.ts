@@ -8,6 +8,8 @@ export interface LatencySketch extends Mergeable<Counts> {
   add(durationMs: number): void;
   /** Null when there is no duration. */
   latency(): Latency | null;
+  /** The durations that so many of a hundred do not exceed; none when there is no duration. */
+  percentiles(percents: readonly number[]): number[];
 }
 
 /** Counts durations in bins whose edges grow by a constant factor (Masson et al., "DDSketch", 2019). */
@@ -26,6 +28,14 @@ export function newLatencySketch(): LatencySketch {
       return p50 === undefined || p99 === undefined
         ? null
         : { p50: millisecondsOf(p50), p99: millisecondsOf(p99) };
+    },
+    percentiles(percents) {
+      const levels = [...bins].sort(([a], [b]) => a - b);
+      const found = atRanks(
+        levels,
+        percents.map((percent) => Math.ceil((count * percent) / 100)),
+      );
+      return count === 0 ? [] : found.map(millisecondsOf);
     },
     state: () => toCounts(bins),
     merge(other) {

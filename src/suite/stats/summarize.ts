@@ -3,6 +3,7 @@ import { newBoundedList } from '../run/bounded-list.ts';
 import type { Failure, RunSource, RunSummary } from '../run/record.ts';
 import { placeOfFailure } from '../run/run-accumulator.ts';
 import { newStatsAccumulator } from './stats-accumulator.ts';
+import { newTotalsTally } from './totals.ts';
 
 /**
  * The report of a run. For a run without one it is computed from the cases so far, without gates, with the
@@ -12,16 +13,19 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
   if (source.report !== undefined) return source.report;
   const { header } = source;
   const statsAccumulator = newStatsAccumulator(header.evals, header.epochs);
+  const totals = newTotalsTally();
   const failures = newBoundedList<Failure>(maxListed);
   const roleOf = roleLookup(header);
   let cases = 0;
   for await (const record of source.cases()) {
     cases += 1;
     statsAccumulator.add(record);
+    totals.add(record);
     for (const [index, failure] of failuresOf(record, roleOf).entries()) {
       failures.add(placeOfFailure(record, header, index), failure);
     }
   }
+  const taken = totals.totals();
   const { run_id, suite, epochs, kind } = header;
   const status = kind === 'shadow' ? 'running' : (source.status ?? 'interrupted');
   return {
@@ -29,6 +33,7 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
     overall: statsAccumulator.overall(),
     evals: statsAccumulator.stats(),
     gates: [],
+    ...(taken && { totals: taken }),
     duration_ms: null,
     problems: [],
     problem_count: 0,

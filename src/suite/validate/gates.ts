@@ -50,7 +50,10 @@ function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }:
   const runs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
   const hasTag = valueAt(document, [...gate, 'tag']) !== undefined;
   return [
-    ...(scope !== 'cases' && !hasEval
+    ...(scope === 'run' && hasEval
+      ? [{ path: [...gate, 'eval'], message: `${metric} is of the whole run; leave \`eval\` out` }]
+      : []),
+    ...(scope !== 'cases' && scope !== 'run' && !hasEval
       ? [{ path, message: `${metric} is of one eval; name it in \`eval\`` }]
       : []),
     ...(scope === 'guards' && hasEval && !isGuard

@@ -205,7 +205,7 @@ describe('the names of metrics', () => {
     { name: 'pass@1', info: { unit: 'share', scope: 'cases', hasTags: true, epochs: 2 } },
     { name: 'pass^4', info: { unit: 'share', scope: 'cases', hasTags: true, epochs: 4 } },
     { name: 'f2', info: { unit: 'share', scope: 'guards', hasTags: true, epochs: 1 } },
-    { name: 'p99_ms', info: { unit: 'ms', scope: 'evals', hasTags: false, epochs: 1 } },
+    { name: 'p99_ms', info: { unit: 'amount', scope: 'evals', hasTags: false, epochs: 1 } },
   ])('$name says what it is of', ({ name, info }) => {
     expect(findGateMetric(name)).toEqual(info);
   });

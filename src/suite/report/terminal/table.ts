@@ -4,6 +4,7 @@ import { cut } from '../../../text/width.ts';
 import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
 import { formatListed, formatRate } from '../numbers.ts';
 import type { OpenReporter } from '../reporter.ts';
+import { describeTotals } from '../totals-text.ts';
 import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
 import { type GridView, toReadable } from './grid.ts';
 import { createPaint, type Style } from './paint.ts';
@@ -123,5 +124,6 @@ function footer(report: RunSummary, { paint, columns = Infinity }: GridView): st
   if (kind === 'shadow') return [];
   const timing = `${describeRun(report)}${ms === null ? '' : ` (${formatRate(cases, ms)} per second)`}`;
   const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
-  return [...bailed, cut(timing, columns)];
+  const taken = report.totals === undefined ? [] : [cut(describeTotals(report.totals), columns)];
+  return [...bailed, cut(timing, columns), ...taken];
 }

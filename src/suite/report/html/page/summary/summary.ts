@@ -6,6 +6,7 @@ import { count, counted, duration, instant, meanWithError, percent } from '../fo
 import type { Choose } from './eval-card.ts';
 import { renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.ts';
 import { renderGates } from './gates.ts';
+import { renderTotals } from './totals.ts';
 
 /** What the run came to: the verdict, the gates and the evals. */
 export function renderSummary(data: Data, choose: Choose) {
@@ -16,6 +17,7 @@ export function renderSummary(data: Data, choose: Choose) {
     ...renderNotices(data),
     ...(report === null ? [] : renderGates(report.gates, choose)),
     ...renderProblems(data),
+    ...(report?.totals === undefined ? [] : [renderTotals(report.totals)]),
     ...(report === null ? [] : [renderEvals(data, report, choose)]),
   ];
   return make('div', { class: 'summary' }, ...parts);
