@@ -252,15 +252,23 @@ describe('ready-guards', () => {
   });
 });
 
-test('mail-triage: an answer that does not fit is repaired, and the pipeline branches on its members', async () => {
+test.each([
+  {
+    title: 'an answer that does not fit is repaired, and the pipeline branches on its members',
+    mail: 'You have charged me twice!',
+    output: { ticket: { topic: 'bill', urgent: true }, asked: 2, by: 'main', duty: 'paged' },
+  },
+  {
+    title: 'another provider answers during an outage',
+    mail: 'Is there an outage?',
+    output: { ticket: { topic: 'other', urgent: true }, asked: 1, by: 'backup', duty: 'paged' },
+  },
+])('mail-triage: $title', async ({ mail, output }) => {
   const { code, document } = await runJson(
-    ['run', 'triage.pipeline.yaml', '--input', '{"mail": "You have charged me twice!"}'],
+    ['run', 'triage.pipeline.yaml', '--input', JSON.stringify({ mail })],
     { cwd: join(examples, 'mail-triage') },
   );
-  expect({ code, document }).toMatchObject({
-    code: 0,
-    document: { output: { ticket: { topic: 'bill', urgent: true }, asked: 2, duty: 'paged' } },
-  });
+  expect({ code, document }).toMatchObject({ code: 0, document: { output } });
 });
 
 describe('promptfoo', () => {

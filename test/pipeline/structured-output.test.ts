@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { stringifyJson } from '../../src/index.ts';
 import { type Fake, openFake, type Turn, type wires } from '../provider/wire/fake.ts';
@@ -377,4 +379,25 @@ test('a model that may not call tools is told so', async () => {
   const settings = 'tools: [look], tool_choice: none';
   await desk.run(`steps: [{id: a, chat: {provider: main, messages: Hi., ${settings}}}]\n`);
   expect(fake.requests[0]?.body['tool_choice']).toBe('none');
+});
+
+test.each([
+  { title: 'has it as its answer', text: good, status: 'passed' },
+  { title: 'has an error in place of what does not fit', text: 'Graz', status: 'failed' },
+])('a suite whose subject answers with JSON $title', async ({ text, status }) => {
+  const { desk } = await open(compatible, [{ text }]);
+  const file = join(desk.folder, 'x.suite.yaml');
+  writeFileSync(
+    file,
+    `apiVersion: signalbox/v1
+kind: EvalSuite
+metadata: {name: x}
+spec:
+  runtime: ./runtime.yaml
+  cases: [{id: one}]
+  subject: {chat: {provider: main, messages: "Where?", output: {schema: ${closed}}}}
+  evals: [{id: said, type: contains, params: {patterns: [Graz]}}]
+`,
+  );
+  expect(await desk.runtime.evals.run(file)).toMatchObject({ status });
 });
