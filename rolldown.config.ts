@@ -21,7 +21,7 @@ const isBesideUs = (specifier: string) =>
   besideUs.some((name) => specifier === name || specifier.startsWith(`${name}/`));
 
 /** The library and the programs, by their names in dist/. */
-const guards = ['injection', 'links', 'secrets', 'topics'];
+const guards = ['injection', 'links', 'prompt', 'secrets', 'topics'];
 const entries = [
   'index.ts',
   'surface/vitest/vitest.ts',

@@ -124,6 +124,8 @@ const namesWithoutRules: readonly string[] = [
   'config/provider-types.ts',
   'provider/open/provider-kinds.ts',
   'surface/cli/show/serving.ts',
+  // For whose hooks the program is.
+  'surface/guards/prompt/help.ts',
   // Whom an attempt addresses.
   'guards/injection/patterns.ts',
 ];

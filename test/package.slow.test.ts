@@ -76,6 +76,7 @@ test('every bin is there, starts with #! and runs', async () => {
     'dist/surface/guards/injection/main.js',
     'dist/surface/guards/links/main.js',
     'dist/surface/pii/main.js',
+    'dist/surface/guards/prompt/main.js',
     'dist/surface/guards/secrets/main.js',
     'dist/surface/guards/topics/main.js',
   ]);

@@ -103,7 +103,7 @@ describe('a settings file of Claude Code', () => {
   test.each([
     {
       handler: { type: 'prompt', prompt: 'x' },
-      error: `hooks.Stop[0].hooks[0]: hook type 'prompt' ${refused}`,
+      error: `hooks.Stop[0].hooks[0]: hook type 'prompt' ${refused} | Or let a declared provider judge: \`prompt_provider\` beside \`dialect: claude\` of the import.`,
     },
     { handler: { type: 'agent' }, error: `hooks.Stop[0].hooks[0]: hook type 'agent' ${refused}` },
     { handler: { type: 'mcp_tool' }, error: `hooks.Stop[0].hooks[0]: hook type 'mcp_tool' ${refused}` },

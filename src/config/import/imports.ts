@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { findUnfilledVariables } from '../../dialects/env-list.ts';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames, isForeign } from '../../dialects/registry.ts';
@@ -8,11 +8,12 @@ import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { choiceAt, entriesAt, itemsAt, millisecondsAt, nonEmptyTextAt, textAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
 import type { ForeignHookConfig, ForeignName, ImportConfig } from '../config.ts';
 import type { ForeignContext } from '../foreign/entries.ts';
 import { locateFinding } from '../report.ts';
 import { nameHook } from './names.ts';
-import { notesOf, readHooksFile } from './read-file.ts';
+import { type FileImport, notesOf, readHooksFile } from './read-file.ts';
 
 /** The hooks, plugin folders and problems of `spec.imports`. */
 export interface ImportResult {
@@ -115,12 +116,29 @@ function addFile(state: ImportState, path: Path, dialect: ForeignName | undefine
     folder,
     mustNotDrop: onFailureAt(state, path) === 'deny',
     searchPath,
+    ...omitUndefined({ judge: judgeAt(state, path) }),
   });
   state.problems.push(...problems);
   for (const message of faults)
     addFinding(state, { severity: 'error', path: key, message, hint: folderHint });
   for (const note of notesOf(drafts)) addFinding(state, { severity: 'note', path: key, ...note });
   for (const draft of drafts) addDraft(state, path, draft);
+}
+
+/** The provider that judges by prompts; undefined, and an error where the key is, when no such one is declared. */
+function judgeAt(state: ImportState, path: Path): FileImport['judge'] | undefined {
+  const { document, surroundings } = state;
+  const key = [...path, 'prompt_provider'];
+  const provider = nonEmptyTextAt(document, key);
+  if (provider === undefined) return undefined;
+  const declared = itemsAt(document, ['spec', 'providers']).flatMap(
+    (item) => textAt(document, [...item, 'id']) ?? [],
+  );
+  if (!declared.includes(provider)) {
+    const message = `no provider "${provider}" is declared`;
+    addFinding(state, { severity: 'error', path: key, message, ...suggest(provider, declared) });
+  }
+  return { provider, configFile: resolve(surroundings.folder, basename(document.file)) };
 }
 
 function addDraft(state: ImportState, path: Path, draft: HookDraft): void {

@@ -24,6 +24,7 @@ export interface FileImport {
   readonly folder: string;
   readonly mustNotDrop: boolean;
   readonly searchPath: string;
+  readonly judge?: NonNullable<ImportContext['judge']>;
 }
 
 export interface FileContents {
@@ -109,9 +110,9 @@ function readDocumentWith(
   const addFinding = (report: Finding): void => {
     problems.push(locateImportFinding(document, report));
   };
-  const { file, folder, searchPath, mustNotDrop } = fileImport;
+  const { file, folder, searchPath, mustNotDrop, judge } = fileImport;
   const projectDir = projectDirOf(isFolder(file) ? join(file, 'plugin.json') : file, folder);
-  const place = { projectDir, ...omitUndefined({ pluginRoot }), isPlugin };
+  const place = { projectDir, ...omitUndefined({ pluginRoot, judge }), isPlugin };
   const drafts = read({ document, ...place, searchPath, mustNotDrop, addFinding });
   return { drafts, problems, faults: [] };
 }

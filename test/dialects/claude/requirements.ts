@@ -15,6 +15,11 @@ export const claudeHooks = [
     ['CC-1-08', 'http', 'An http handler gets the stdin object as a JSON POST; redirects are not followed.'],
     ['CC-1-09', 'http', 'Header variables come from `allowedEnvVars` and `env` only; others become empty.'],
     ['CC-1-10', 'none', 'Handlers of type prompt, agent and mcp_tool are refused at load with their place.'],
+    [
+      'CC-1-12',
+      'oneshot',
+      'With `prompt_provider` a prompt handler asks that provider; all but a yes blocks.',
+    ],
     ['CC-1-11', 'none', 'With on_failure: deny `disableAllHooks: true` is a config error.'],
   ]),
   ...at(2, [

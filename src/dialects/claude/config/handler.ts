@@ -9,9 +9,10 @@ export const claudeHandlerSchema = {
   type: 'object',
   required: ['type'],
   properties: {
-    type: { type: 'string', enum: ['command', 'http'] },
+    type: { type: 'string', enum: ['command', 'http', 'prompt'] },
     if: { type: ['string', 'null'] },
     onFailure: { type: 'string', enum: ['block', 'continue'] },
+    prompt: { type: 'string', minLength: 1, pattern: '^[^\\u0000]*$' },
     command: { type: 'string', minLength: 1, pattern: '^[^\\u0000]*$' },
     args: { type: ['array', 'null'], items: { type: 'string', pattern: '^[^\\u0000]*$' } },
     async: { type: 'boolean' },
@@ -21,7 +22,7 @@ export const claudeHandlerSchema = {
     headers: { type: 'object', additionalProperties: { type: 'string' } },
     allowedEnvVars: strings,
   },
-  allOf: [needs('command', 'command'), needs('http', 'url')],
+  allOf: [needs('command', 'command'), needs('http', 'url'), needs('prompt', 'prompt')],
 } as const;
 
 function needs(type: string, key: string): object {
@@ -30,9 +31,10 @@ function needs(type: string, key: string): object {
   return { if: isOf, then: { required: [key] } };
 }
 
-/** Why a handler of that type cannot run here; undefined for command and http. */
-export function describeRefusedType(type: string): string | undefined {
+/** Why a handler of that type cannot run here; undefined for command and http, and for prompt where a provider judges. */
+export function describeRefusedType(type: string, judge?: ImportContext['judge']): string | undefined {
   if (type === 'command' || type === 'http') return undefined;
+  if (type === 'prompt' && judge !== undefined) return undefined;
   if (type === 'prompt' || type === 'agent' || type === 'mcp_tool') {
     return `hook type '${type}' asks a model to judge, which Signalbox does not do; use a command or http handler`;
   }

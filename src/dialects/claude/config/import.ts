@@ -13,6 +13,7 @@ import { type ClaudeCommand, type ClaudeHttpPost, toDraft } from './draft.ts';
 import { claudeConditionEvents } from './events.ts';
 import { allowedVariables, checkPost, claudeHandlerSchema, describeRefusedType } from './handler.ts';
 import { fillPlaceholders } from './process.ts';
+import { promptCommand, promptTimeoutMs } from './prompt.ts';
 
 /** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
 export function readGroup(context: ImportContext, event: string, path: Path): HookDraft[] {
@@ -44,6 +45,7 @@ function readHandler(context: ImportContext, group: Group, path: Path): HookDraf
   if (!checkShape(context, path)) return [];
   const run = readProcessOrPost(context, path);
   const condition = textAt(document, [...path, 'if']) || undefined;
+  const isPrompt = textAt(document, [...path, 'type']) === 'prompt';
   const isValid = [
     run.type === 'http' ? checkPost(context, run.url, path) : checkCommand(context, run, path),
     checkCondition(context, { event: group.event, condition }, [...path, 'if']),
@@ -55,24 +57,29 @@ function readHandler(context: ImportContext, group: Group, path: Path): HookDraf
       ...omitUndefined({ matcher: group.matcher, condition }),
       isAsync: readAsync(context, path),
       ...omitUndefined({
-        timeoutMs: readTimeout(context, [...path, 'timeout']),
-        onFailure: valueAt(document, [...path, 'onFailure']) === 'block' ? ('deny' as const) : undefined,
+        timeoutMs: readTimeout(context, [...path, 'timeout']) ?? (isPrompt ? promptTimeoutMs : undefined),
+        onFailure:
+          isPrompt || valueAt(document, [...path, 'onFailure']) === 'block' ? ('deny' as const) : undefined,
       }),
       run,
       folders: { projectDir, ...omitUndefined({ pluginRoot }) },
       isPlugin,
       source: document.positionOf(path),
-      commandPosition: document.positionOf([...path, run.type === 'http' ? 'url' : 'command']),
+      commandPosition: document.positionOf([
+        ...path,
+        isPrompt ? 'prompt' : run.type === 'http' ? 'url' : 'command',
+      ]),
     }),
   ];
 }
 
-function checkShape({ document, addFinding }: ImportContext, path: Path): boolean {
+function checkShape({ document, judge, addFinding }: ImportContext, path: Path): boolean {
   const value = valueAt(document, path);
   const type = isObject(value) ? value['type'] : undefined;
-  const refused = typeof type === 'string' ? describeRefusedType(type) : undefined;
+  const refused = typeof type === 'string' ? describeRefusedType(type, judge) : undefined;
   if (refused !== undefined) {
-    addFinding({ severity: 'error', path, message: refused });
+    const hint = type === 'prompt' ? { hint: promptHint } : {};
+    addFinding({ severity: 'error', path, message: refused, ...hint });
     return false;
   }
   const violations = findViolations(value, claudeHandlerSchema);
@@ -82,9 +89,14 @@ function checkShape({ document, addFinding }: ImportContext, path: Path): boolea
   return violations.length === 0;
 }
 
+const promptHint =
+  'Or let a declared provider judge: `prompt_provider` beside `dialect: claude` of the import.';
+
 function readProcessOrPost(context: ImportContext, path: Path): ClaudeCommand | ClaudeHttpPost {
-  const { document } = context;
+  const { document, judge } = context;
   const at = (key: string): Path => [...path, key];
+  if (judge !== undefined && valueAt(document, at('type')) === 'prompt')
+    return promptCommand(textAt(document, at('prompt')) ?? '', judge, readTimeout(context, at('timeout')));
   if (valueAt(document, at('type')) === 'http') {
     const headers = valueAt(document, at('headers'));
     const names = isObject(headers) ? document.keysOf(at('headers')) : [];

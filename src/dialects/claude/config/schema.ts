@@ -61,6 +61,13 @@ const eventHint = '`claude.event` says when the handler runs.';
 /** The keys of a `dialect: claude` hook. */
 export const claudeEntry: EntryRules = {
   block,
+  importProperties: {
+    prompt_provider: {
+      type: 'string',
+      minLength: 1,
+      description: 'The provider that judges for handlers of type prompt; without it they are refused.',
+    },
+  },
   required: ['claude'],
   properties: withoutNativeKeys,
   hookRemarks: {

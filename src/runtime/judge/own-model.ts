@@ -1,0 +1,36 @@
+import { environmentOf, type HostEnv } from '../../binding/env.ts';
+import { requireConfig } from '../../config/load.ts';
+import { callModel } from '../../pipeline/chat/model-call.ts';
+import { openProvider } from '../../provider/open/open-provider.ts';
+import { unknownName } from '../../yaml/unknown-name.ts';
+
+/** Resolves to what the model says. Throws PROVIDER_FAILED, PROVIDER_TIMEOUT, … */
+type AskModel = (question: {
+  readonly system: string;
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+}) => Promise<string>;
+
+/**
+ * A declared provider for a program that is a hook itself. No hook hears of its calls: it would be asked about its own question.
+ * Throws CONFIG_INVALID, FILE_UNREADABLE, NAME_UNKNOWN.
+ */
+export function openOwnModel(file: string, provider: string, env: HostEnv): AskModel {
+  const config = requireConfig(file, env['PATH'] ?? '', { env });
+  const ids = config.providers.map(({ id }) => id);
+  const declared =
+    config.providers.find(({ id }) => id === provider) ?? unknownName('provider', provider, ids);
+  const opened = openProvider(declared, { env: environmentOf(config, env), folder: config.folder });
+  return async ({ system, prompt, signal }) => {
+    const options = {
+      prompt: [
+        { role: 'system' as const, content: system },
+        { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] },
+      ],
+      abortSignal: signal,
+    };
+    const call = { options, isStreamed: false, onText: () => {} };
+    const { message } = await callModel(await opened.model(), call);
+    return message.content;
+  };
+}

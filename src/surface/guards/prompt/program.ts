@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { RuntimeError, toRuntimeError } from '../../../errors.ts';
+import { readOptions, usageError } from '../../../guards/program/options.ts';
+import type { Invocation } from '../../../guards/program/program.ts';
+import { isObject } from '../../../json/json.ts';
+import { help } from './help.ts';
+
+const name = 'signalbox-prompt';
+
+/** Asks the model about the event on stdin. Resolves to the exit code: 0 to go on, 2 for whatever else happens. */
+export async function main({ argv, stdin, stdout, printError, env }: Invocation): Promise<0 | 2> {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    stdout.write(help());
+    return 0;
+  }
+  try {
+    const settings = readSettings(argv, env);
+    const event = await readEvent(stdin);
+    const { openPromptJudge } = await import('../../../runtime/judge/prompt-judge.ts');
+    const ask = openPromptJudge(resolve(settings.config), settings.judge, env);
+    // Whoever waits has waited since the process was started.
+    const timeoutMs = Math.max(1, Math.floor(settings.timeoutMs - performance.now()));
+    const reason = await ask({ prompt: settings.prompt, event, timeoutMs });
+    if (reason === undefined) return 0;
+    printError(reason);
+  } catch (error) {
+    const { code, message, hint } = toRuntimeError(error);
+    printError(`${name}: [${code}] ${message}${hint === undefined ? '' : `. ${hint}`}`);
+  }
+  return 2;
+}
+
+interface Settings {
+  readonly prompt: string;
+  readonly config: string;
+  readonly judge: string;
+  readonly timeoutMs: number;
+}
+
+/** Throws USAGE. */
+function readSettings(argv: Invocation['argv'], env: Invocation['env']): Settings {
+  const kinds = { prompt: 'text', config: 'text', judge: 'text', timeout: 'text' } as const;
+  const options = readOptions({ program: name, argv, env }, kinds);
+  const prompt = options.text('prompt') ?? '';
+  if (prompt.trim() === '') throw usageError('there is no prompt', 'Give --prompt.');
+  const timeout = options.text('timeout') ?? '25000';
+  if (!/^[1-9]\d{0,8}$/.test(timeout))
+    throw usageError(`--timeout ${timeout} is no number of milliseconds`, 'Give a whole number, 25000 say.');
+  return {
+    prompt,
+    config: options.text('config') ?? 'runtime.yaml',
+    judge: options.text('judge') ?? 'judge',
+    timeoutMs: Number(timeout),
+  };
+}
+
+/** The longest event that a model is asked about, in bytes. */
+const LONGEST = 1 << 20;
+
+/** The event, as its own JSON. Throws EVENT_INVALID. */
+async function readEvent(stdin: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stdin) {
+    length += chunk.length;
+    if (length > LONGEST) throw new RuntimeError('EVENT_INVALID', `the event has more than ${LONGEST} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    if (isObject(JSON.parse(text))) return text.trim();
+  } catch {
+    // The error of the parser would quote the event.
+  }
+  throw new RuntimeError('EVENT_INVALID', 'stdin is not one JSON object in UTF-8');
+}
