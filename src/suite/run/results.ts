@@ -3,6 +3,7 @@
 export { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
 export { cut } from '../../text/width.ts';
 export { compareRuns } from '../compare/compare.ts';
+export { renderComparisonHtml } from '../compare/html.ts';
 export { renderComparisonMarkdown } from '../compare/markdown.ts';
 export { findRegressions } from '../compare/regressions.ts';
 export { renderComparison } from '../compare/render.ts';
@@ -24,6 +25,7 @@ export {
   formatBeside,
   nameGate,
 } from '../report/wording.ts';
+export { writeReport } from '../report/write-report.ts';
 export { resultsOf } from '../stats/epoch-reduction.ts';
 export { replayReport } from '../stats/replay-report.ts';
 export { summarize } from '../stats/summarize.ts';

@@ -137,6 +137,18 @@ describe('eval diff', () => {
   });
 });
 
+test('eval diff --html writes a page beside what it prints, and over no run', async () => {
+  const cwd = await folder();
+  const [told, over] = await Promise.all([
+    runJson(['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--html', 'out/diff.html'], { cwd }),
+    runJson(['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--html', 'main.jsonl'], { cwd }),
+  ]);
+  expect(told).toMatchObject({ code: 0, document: { a: { run_id: 'before' } } });
+  expect(readFileSync(join(cwd, 'out/diff.html'), 'utf8')).toMatch(/<h1>Evals compared<\/h1>.*<\/html>\s*$/s);
+  expect(over).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
+  expect(readFileSync(join(cwd, 'main.jsonl'), 'utf8')).toContain('"type":"run"');
+});
+
 describe('eval show', () => {
   test('has everything of one case, and nothing in it reaches the terminal as an order', async () => {
     const error = { code: 'PROCESS_EXIT', message: 'exit 3', hint: 'See its stderr.' } as const;

@@ -3,7 +3,7 @@ import { RuntimeError } from '../../../../errors.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
-import { openRunFinder } from './find-run.ts';
+import { isRunFile, openRunFinder } from './find-run.ts';
 
 interface DiffFlags {
   readonly tagA?: string;
@@ -12,6 +12,7 @@ interface DiffFlags {
   readonly evalB?: string;
   readonly failOnRegression?: true | 'any' | 'significant';
   readonly reporter: 'table' | 'markdown' | 'json';
+  readonly html?: string;
 }
 
 /** `eval diff`. */
@@ -33,6 +34,7 @@ export function addDiff(group: Command, runCommand: RunCommand): void {
         .choices(['table', 'markdown', 'json'])
         .default('table'),
     )
+    .option('--html <file>', 'write the comparison as a page, too')
     .addHelpText('after', examples)
     .action(async (a: string, b: string | undefined, own: DiffFlags, command: Command) => {
       await runCommand(command, async (context) => await diff({ a, b: b ?? a }, own, context));
@@ -50,8 +52,15 @@ async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Pr
   const a = await finder.open(given.a);
   const b = given.b === given.a ? a : await finder.open(given.b);
   const { loadResults } = await import('../../../../runtime/runtime.ts');
-  const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown } = await loadResults();
+  const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown, ...more } =
+    await loadResults();
   const comparison = await compareRuns(a, b, own);
+  if (own.html !== undefined) {
+    const inputs = [given.a, given.b]
+      .filter(isRunFile)
+      .map((file) => ({ file, what: 'a run that is compared' }));
+    await more.writeReport(own.html, more.renderComparisonHtml(comparison), { inputs });
+  }
   const { options, terminal } = context;
   const rule = own.failOnRegression === true ? 'any' : own.failOnRegression;
   const regressions = rule === undefined ? [] : findRegressions(comparison, rule);
@@ -84,6 +93,7 @@ Examples:
   signalbox eval diff last~1 last
   signalbox eval diff main.jsonl branch.jsonl --fail-on-regression significant
   signalbox eval diff main.jsonl last --reporter markdown > comment.md
+  signalbox eval diff last~1 last --html diff.html
   signalbox eval diff last --tag-a small --tag-b large
   signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
 

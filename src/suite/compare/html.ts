@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { escapeInvisible } from '../../text/escape-invisible.ts';
+import { formatCount } from '../../text/format-count.ts';
+import { loadBuilt } from '../../yaml/built.ts';
+import { escapeHtml } from '../report/html/embed.ts';
+import { formatListed, formatMean, formatPercent } from '../report/numbers.ts';
+import { describeScore } from '../report/wording.ts';
+import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
+import { describeShadows, isShadowComparison, shadowLists, shadowRows, shadowTitles } from './shadows.ts';
+import {
+  describeP,
+  describeScores,
+  describeSide,
+  describeUnpaired,
+  describeUnscored,
+  guardMeasures,
+  guardRows,
+  type NamedDifference,
+  namedRows,
+  summarizeDifference,
+} from './wording.ts';
+
+/** A comparison as one page without a script or any other file; texts of others are text in it. Throws INTERNAL when the page was not built. */
+export function renderComparisonHtml(comparison: Comparison): string {
+  const { style } = loadBuilt<{ readonly style: string }>('#report-page');
+  const isShadows = isShadowComparison(comparison);
+  const title = isShadows ? 'Shadows compared' : 'Evals compared';
+  const sections = isShadows ? shadowSections(comparison) : runSections(comparison);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policyOf(style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>${plain(nameOfRuns(comparison))}: ${title.toLowerCase()}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<header class="headline"><h1>${title}</h1>
+<dl class="facts">${side('A', comparison.a)}${side('B', comparison.b)}</dl></header>
+<div class="summary">
+${sections.filter((section) => section !== '').join('\n')}
+</div>
+</main>
+</body>
+</html>
+`;
+}
+
+/** Only the style of the page: nothing runs, nothing is loaded. */
+function policyOf(style: string): string {
+  const digest = createHash('sha256').update(style).digest('base64');
+  return `default-src 'none'; style-src 'sha256-${digest}'; img-src data:; base-uri 'none'; form-action 'none'`;
+}
+
+function nameOfRuns({ a, b }: Comparison): string {
+  return a.suite === b.suite ? a.suite : `${a.suite}, ${b.suite}`;
+}
+
+function side(name: string, info: SideInfo): string {
+  return `<div><dt>${name}</dt><dd>${text(describeSide(info))}<br><small>${text(info.started_at)}</small></dd></div>`;
+}
+
+function runSections(comparison: Comparison): string[] {
+  const rows = namedRows(comparison);
+  const unpaired = describeUnpaired(comparison);
+  return [
+    box('Differences', table(titles, rows.map(toCells))),
+    list(rows.map(({ name, difference }) => `${name}: ${summarizeDifference(difference).join('; ')}`)),
+    list(unpaired),
+    guardTable(comparison),
+    ...rows.map(changesOf),
+  ];
+}
+
+function shadowSections(comparison: Comparison): string[] {
+  return [
+    box(
+      'Differences',
+      table(
+        shadowTitles,
+        shadowRows(comparison).map((row) => row.map(text)),
+      ),
+    ),
+    list([...describeShadows(comparison), ...describeUnpaired(comparison)]),
+    ...shadowLists(comparison).map(({ title, lines }) => fold(title, list(lines))),
+  ];
+}
+
+const titles = [
+  ...['Eval', 'Pairs', 'A passed', 'B passed', 'p', 'Regressions', 'Improvements', 'Flaky', 'Unscored'],
+  ...['A mean', 'B mean', 'B − A (95 %)', 'p'],
+];
+
+function toCells({ name, difference }: NamedDifference): string[] {
+  const { pairs, pass_rate: rate, p_value: p, regressions, improvements, flaky, score } = difference;
+  return [
+    text(name),
+    String(pairs),
+    formatPercent(rate.a),
+    formatPercent(rate.b),
+    text(describeP(p)),
+    regressions === 0 ? '0' : `<strong class="bad">${regressions}</strong>`,
+    String(improvements),
+    String(flaky),
+    text(describeUnscored(difference) || '0'),
+    formatMean(score?.mean_a ?? null),
+    formatMean(score?.mean_b ?? null),
+    text(describeScores(difference) || '–'),
+    text(describeP(score?.p_value ?? null)),
+  ];
+}
+
+function guardTable({ evals }: Comparison): string {
+  const rows = guardRows(evals).map(({ name, classified }) => [
+    text(name),
+    ...guardMeasures.map((measure) => formatMean(classified[measure])),
+  ]);
+  return rows.length === 0 ? '' : box('Guards', table(['Guard', ...guardMeasures], rows));
+}
+
+/** The cases whose verdict changed, both sides beside each other. */
+function changesOf({ name, difference }: NamedDifference): string {
+  const { regressions, improvements, first_regressions: worse, first_improvements: better } = difference;
+  return [
+    changeList(`${formatListed(regressions, 'regression', worse.length)} of ${name}`, worse, true),
+    changeList(`${formatListed(improvements, 'improvement', better.length)} of ${name}`, better, false),
+  ].join('');
+}
+
+function changeList(title: string, changes: readonly Change[], isOpen: boolean): string {
+  if (changes.length === 0) return '';
+  const rows = changes.map(({ case: id, a, b }) => [text(id), sideCell(a), sideCell(b)]);
+  return fold(title, table(['Case', 'A', 'B'], rows), isOpen);
+}
+
+function sideCell({ file, line, score, detail }: SideResult): string {
+  const shown = detail.slice(0, LONGEST_DETAIL);
+  const cut = detail.length - shown.length;
+  const more = cut === 0 ? '' : `<br><small>and ${formatCount(cut, 'more character')}</small>`;
+  return `${text(describeScore({ score, detail: shown }))}${more}<br><small>${text(`${file}:${line}`)}</small>`;
+}
+
+const LONGEST_DETAIL = 4_000;
+
+/** Cells are HTML, titles are not. */
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = heads.map((title) => `<th scope="col">${text(title)}</th>`).join('');
+  const body = rows
+    .map(([first = '', ...cells]) => {
+      const rest = cells.map((cell) => `<td>${cell}</td>`).join('');
+      return `<tr><th scope="row">${first}</th>${rest}</tr>`;
+    })
+    .join('\n');
+  return `<div class="scroll"><table class="figures"><thead><tr>${head}</tr></thead>\n<tbody>\n${body}\n</tbody></table></div>`;
+}
+
+function box(name: string, content: string): string {
+  return `<section class="box" aria-label="${escapeHtml(name)}">${content}</section>`;
+}
+
+function list(lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `<ul class="problems">${lines.map((line) => `<li>${text(line)}</li>`).join('')}</ul>`;
+}
+
+function fold(title: string, content: string, isOpen = true): string {
+  return `<details class="box"${isOpen ? ' open' : ''}><summary>${text(title)}</summary>${content}</details>`;
+}
+
+/** A text of others: nothing in it is markup, turns the direction of writing, or is there unseen. */
+function text(value: string): string {
+  return `<bdi>${plain(value)}</bdi>`;
+}
+
+function plain(value: string): string {
+  return escapeHtml(escapeInvisible(value.toWellFormed()));
+}
