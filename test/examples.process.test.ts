@@ -10,6 +10,32 @@ const examples = join(import.meta.dirname, '../examples');
 /** The scripts ask for `python3` by name, and some installations of it take long to find themselves. */
 const env = { PATH: `/usr/bin:${process.env['PATH'] ?? ''}` };
 
+describe('models', () => {
+  test('its suite compares two models and two prompts, and finds the large one better', async () => {
+    const args = ['eval', 'run', 'models.suite.yaml', '--no-store'];
+    const { code, document } = await runJson(args, { cwd: join(examples, 'models'), env });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        ...{ status: 'passed', cases: 64 },
+        variants: [
+          {
+            name: 'small/plain',
+            overall: { passed: 6 },
+            totals: { cost_usd: expect.closeTo(0.0000768, 9) },
+          },
+          { name: 'small/examples', overall: { passed: 9 } },
+          { name: 'large/plain', overall: { passed: 15 } },
+          { name: 'large/examples', overall: { passed: 15 } },
+        ],
+        gates: expect.arrayContaining([
+          expect.objectContaining({ better_than: 'small/plain', passed: true }),
+        ]),
+      },
+    });
+  });
+});
+
 describe('support-desk', () => {
   const cwd = join(examples, 'support-desk');
   const fire = (phase: string, event: object, hook = 'provider') =>

@@ -8,7 +8,7 @@ import { requireConfig } from '../config/load.ts';
 import { findFiles } from '../suite/dataset/files.ts';
 import { isRemote } from '../suite/dataset/remote/address.ts';
 import { requireSuite } from '../suite/file/load.ts';
-import { type Suite, withDataset } from '../suite/file/model.ts';
+import { type Suite, subjectsOf, withDataset } from '../suite/file/model.ts';
 import type { InputFile } from '../suite/report/input-files.ts';
 
 /** What a run of a suite is asked for, as far as it names files. */
@@ -48,8 +48,10 @@ function named(file: string | undefined, what: string): readonly InputFile[] {
   return file === undefined ? [] : [{ file, what }];
 }
 
-function pipelinesOf({ subject }: Suite): readonly InputFile[] {
-  return subject?.kind === 'pipeline' ? [{ file: subject.file, what: 'the pipeline of its subject' }] : [];
+function pipelinesOf(suite: Suite): readonly InputFile[] {
+  return subjectsOf(suite).flatMap((subject) =>
+    subject.kind === 'pipeline' ? [{ file: subject.file, what: 'the pipeline of its subject' }] : [],
+  );
 }
 
 function execsOf({ tools, evals, hooks }: RuntimeConfig): [name: string, exec: ExecConfig][] {

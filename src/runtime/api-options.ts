@@ -75,6 +75,8 @@ export interface SuiteRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;
+  /** Providers that answer in the place of those of the suite’s chat; each of several is a variant. */
+  readonly providers?: readonly string[] | undefined;
   /** Which of the cases run. */
   readonly select?: Selection | undefined;
   /** How often each case is run, and how its scores become one. Default: what the suite says. */

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../errors.ts';
 import { type Suite, withDataset } from '../suite/file/model.ts';
 import { readReduction } from '../suite/file/reduction.ts';
+import { withProviders } from '../suite/matrix/variants.ts';
 import { findReductionProblem } from '../suite/stats/epoch-reduction.ts';
 import type { SuiteRunOptions } from './api.ts';
 
@@ -9,6 +10,7 @@ export function namedOptions(options: SuiteRunOptions, replay: string | undefine
   const { select: { filter, tags, sample, shard, maxCases, rows } = {}, dataset, bail, keepGoing } = options;
   return {
     '--dataset': dataset,
+    '--provider': options.providers,
     '--filter': filter,
     '--tag': tags,
     '--sample': sample?.size,
@@ -47,7 +49,7 @@ export function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
     }
   }
   return {
-    ...withDataset(suite, dataset),
+    ...withProviders(withDataset(suite, dataset), options.providers),
     evals,
     epochs,
     retries,

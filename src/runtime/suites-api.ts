@@ -10,8 +10,9 @@ import type { ResultRun, ResultStore } from '../store/result-store.ts';
 import type { Announce } from '../store/shared-work.ts';
 import { countRows } from '../suite/dataset/count.ts';
 import { requireSuite } from '../suite/file/load.ts';
-import type { Suite } from '../suite/file/model.ts';
+import type { Subject, Suite } from '../suite/file/model.ts';
 import { openGuardFire } from '../suite/guard/fire-guard.ts';
+import { requireFewCases } from '../suite/matrix/cells.ts';
 import { keepRating, removeRating } from '../suite/rating/ratings.ts';
 import { toHeader } from '../suite/run/header.ts';
 import { openStoredRun, readHeader } from '../suite/run/journal.ts';
@@ -24,7 +25,9 @@ import { scrubEpoch } from '../suite/score/scrub-epoch.ts';
 import { watchRepeatedIds } from '../suite/select/repeated-ids.ts';
 import { compileSelection } from '../suite/select/select.ts';
 import { watchTags } from '../suite/select/tag-watch.ts';
+import type { SubjectRunner } from '../suite/subject/answer.ts';
 import { openSubject } from '../suite/subject/open-subject.ts';
+import { unknownName } from '../yaml/unknown-name.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
 import { applyOptions, namedOptions, usage } from './suite-options.ts';
 import type { Judging } from './suites-shared/judging.ts';
@@ -77,8 +80,7 @@ export function openSuites(context: SuitesContext): Suites {
     return await context.results();
   };
   /** The cache is the store's, also where the run itself is kept nowhere. */
-  const subjectOf = async ({ subject, retries }: Suite, { cache }: SuiteRunOptions) => {
-    if (subject === undefined) return undefined;
+  const open = async (subject: Subject, { retries }: Suite, { cache }: SuiteRunOptions) => {
     const isCached = cache ?? subject.cache ?? false;
     const { env, replay, isRecording } = context;
     const subjectContext = { config, services: services, env, replay, retries };
@@ -87,6 +89,14 @@ export function openSuites(context: SuitesContext): Suites {
       cache: isCached && !isRecording ? await results() : undefined,
     });
   };
+  const subjectsOf = async (suite: Suite, options: SuiteRunOptions) => {
+    const { subject, variants } = suite;
+    if (subject !== undefined) return { subject: await open(subject, suite, options) };
+    if (variants === undefined) return { subject: undefined };
+    const runners = new Map<string, SubjectRunner>();
+    for (const each of variants) runners.set(each.name, await open(each.subject, suite, options));
+    return { subject: undefined, variants: runners };
+  };
   /** What the cases of a suite are judged with, wherever they come from. */
   const judgingOf = async (suite: Suite, options: SuiteRunOptions): Promise<Judging> => {
     const window = windowOf(suite, context);
@@ -94,7 +104,7 @@ export function openSuites(context: SuitesContext): Suites {
       ...{ keepGoing: options.keepGoing, window: window.cases, epochConcurrency: window.epochs, fire },
       scrub: (record) => scrubEpoch(record, context.scrubber),
       scrubRow: (row) => scrubMembers(row, (text) => context.scrubber.values(text)),
-      subject: await subjectOf(suite, options),
+      ...(await subjectsOf(suite, options)),
       score: async (evaluation, within) =>
         await retryFaults(suite.retries, within, async (attempt) => {
           // What failed together is asked again one by one, lest one case keep failing the others.
@@ -116,6 +126,7 @@ export function openSuites(context: SuitesContext): Suites {
     shared,
     run: async (file, options = {}) => {
       requireOpen();
+      requireProviders(options, config);
       const suite = applyOptions(requireSuite(toPath(file), config), options);
       if (options.workers === true) return await shared.run(suite, options);
       const tags = watchTags();
@@ -123,6 +134,8 @@ export function openSuites(context: SuitesContext): Suites {
       const noteRepeats = watchRepeatedIds((id) => services.emit(duplicateIdNote(suite, id)));
       const total =
         select === undefined ? await countRows(suite.dataset, options.signal ?? neverAborted) : null;
+      if (suite.variants !== undefined)
+        requireFewCases((total ?? 0) * suite.variants.length, suite.variants.length);
       const work = async (header: RunHeader, journal: EpochJournal | undefined) => {
         options.onStart?.(header);
         const missesBefore = context.misses();
@@ -165,6 +178,13 @@ export function openSuites(context: SuitesContext): Suites {
       prune: async ({ olderThanMs }) => await (await results()).prune(Date.now() - olderThanMs),
     },
   };
+}
+
+/** Throws NAME_UNKNOWN. */
+function requireProviders({ providers = [] }: SuiteRunOptions, config: RuntimeConfig): void {
+  const known = config.providers.map(({ id }) => id);
+  const unknown = providers.find((id) => id !== '' && !known.includes(id));
+  if (unknown !== undefined) unknownName('provider', unknown, known);
 }
 
 /** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */

@@ -48,3 +48,20 @@ export const severalSuites = section('several-suites.md', [
   ['DS-SEVERAL-05', 'none', 'Suites of the same config share one runtime.'],
   ['DS-SEVERAL-06', 'none', 'Ctrl-C ends all suites.'],
 ]);
+
+/** Several subjects of one suite. */
+export const matrix = section('matrix.md', [
+  ['DS-MATRIX-01', 'none', 'Every row is a case of each variant, row by row, in the order of the suite.'],
+  ['DS-MATRIX-02', 'none', 'Each variant has statistics, tokens, cost and time of its own.'],
+  ['DS-MATRIX-03', 'none', 'What goes wrong in one variant counts for no other.'],
+  ['DS-MATRIX-04', 'none', 'A gate holds for each variant, or for those that it names.'],
+  [
+    'DS-MATRIX-05',
+    'none',
+    'better_than is only kept by a difference that a paired test finds significant, over six pairs at least.',
+  ],
+  ['DS-MATRIX-06', 'none', 'Cases without a result of both variants cannot make one better.'],
+  ['DS-MATRIX-07', 'none', 'A run that was cut off is resumed in the variant that it had come to.'],
+  ['DS-MATRIX-08', 'none', 'Every report names the variant of a case.'],
+  ['DS-MATRIX-09', 'none', '--provider asks other providers, and refuses gates of variants that it lacks.'],
+]);

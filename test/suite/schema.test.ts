@@ -14,7 +14,11 @@ test('every key is described', () => {
 
 test('no mapping with known keys takes others', () => {
   // A message keeps whatever else it holds.
-  expect(openMappings(suiteSchema, '')).toEqual(['.spec.subject.chat.messages[]']);
+  expect(openMappings(suiteSchema, '')).toEqual([
+    '.spec.subject.chat.messages[]',
+    '.spec.subject.chat.prompts[].messages[]',
+    '.spec.subject.variants[].chat.messages[]',
+  ]);
 });
 
 function undescribed(schema: unknown, path: string): string[] {

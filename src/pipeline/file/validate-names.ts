@@ -58,7 +58,8 @@ function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRu
   return [{ path, message, hint: 'Add `exec: {command: …}` to the tool.' }];
 }
 
-function findWrongProvider(
+/** A provider at `path` that the runtime does not declare, or that cannot be used. */
+export function findWrongProvider(
   document: YamlDocument,
   path: Path,
   { providers }: PipelineRuntime,

@@ -3,5 +3,13 @@ import type { SuiteOptions } from '../../suite/run/suite-run.ts';
 /** What the cases of a suite are judged with. */
 export type Judging = Pick<
   SuiteOptions,
-  'keepGoing' | 'window' | 'epochConcurrency' | 'fire' | 'scrub' | 'scrubRow' | 'subject' | 'score'
+  | 'keepGoing'
+  | 'window'
+  | 'epochConcurrency'
+  | 'fire'
+  | 'scrub'
+  | 'scrubRow'
+  | 'subject'
+  | 'variants'
+  | 'score'
 >;

@@ -10,6 +10,8 @@ import type { KeptRow } from './kept-row.ts';
 export interface JudgedCase {
   readonly row: Pick<Row, 'number' | 'file' | 'line'>;
   readonly id: string;
+  /** Of a matrix. */
+  readonly variant?: string | undefined;
   readonly tags: readonly string[];
   readonly epochs: readonly EpochRecord[];
   /** The row as it is reported and kept; undefined where it is not known. */
@@ -22,7 +24,7 @@ export type EvalWeighting = Pick<SuiteEval, 'id' | 'role' | 'weight' | 'reducer'
 /** Builds the record of a case: reduces its epochs, weighs the scores, compares them with the threshold. */
 export function toCaseRecord(
   evals: readonly EvalWeighting[],
-  { row: { number, file, line }, id, tags, epochs, kept }: JudgedCase,
+  { row: { number, file, line }, id, variant, tags, epochs, kept }: JudgedCase,
 ): CaseRecord {
   const judged = evals.flatMap(({ id: name, role, weight, reducer }) => {
     const results = resultsOf({ epochs }, name);
@@ -43,6 +45,7 @@ export function toCaseRecord(
     file,
     line,
     id,
+    ...(variant === undefined ? {} : { variant }),
     tags,
     ...kept,
     epochs,

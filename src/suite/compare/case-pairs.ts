@@ -30,7 +30,7 @@ export async function pairCases(
   rows: readonly ComparisonRow[],
   onPair: OnPair,
 ): Promise<void> {
-  const [readA, readB] = [outcomeReader(a), outcomeReader(b)];
+  const [readA, readB] = [outcomeReader(a.source.header), outcomeReader(b.source.header)];
   const toSideOfA = (record: CaseRecord): PairSide => {
     return { number: record.number, outcomes: rows.map((row) => readA(record, row.a)) };
   };

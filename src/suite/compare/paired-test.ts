@@ -1,34 +1,61 @@
-import { meanOf } from '../stats/averages.ts';
+import type { ScoreDifference } from '../run/difference-record.ts';
 import { newExactSum } from '../stats/exact-sum.ts';
-import type { ScoreDifference } from './comparison.ts';
 import { studentPValue, studentQuantile95 } from './student-t.ts';
 
-/** Compares the scores of pairs, B − A, with interval and p-value; null without pairs. */
-export function comparePaired(a: readonly number[], b: readonly number[]): ScoreDifference | null {
-  if (a.length === 0) return null;
-  const differences = a.map((score, index) => (b[index] ?? Number.NaN) - score);
-  const difference = meanOf(differences);
-  const stderr = standardError(differences, difference);
-  const margin =
-    stderr === null ? null : stderr === 0 ? 0 : stderr * studentQuantile95(differences.length - 1);
+/** Compares the scores of pairs, B − A, in memory that does not grow with their number. */
+export interface PairedScores {
+  add(a: number, b: number): void;
+  /** The same in whatever order they came; null without pairs. */
+  difference(): ScoreDifference | null;
+}
+
+export function newPairedScores(): PairedScores {
+  const [ofA, ofB, all, squares] = [newExactSum(), newExactSum(), newExactSum(), newExactSum()];
+  /** The differences that are not 0, as far as the exact test needs them. */
+  const sizes: number[] = [];
+  let [pairs, ties] = [0, 0];
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   return {
-    pairs: differences.length,
-    mean_a: meanOf(a),
-    mean_b: meanOf(b),
-    difference,
-    stderr,
-    ci95: margin === null ? null : [Math.max(-1, difference - margin), Math.min(1, difference + margin)],
-    ...testDifferences(differences, difference, stderr),
+    add(a, b) {
+      const each = b - a;
+      pairs += 1;
+      ofA.add(a);
+      ofB.add(b);
+      all.add(each);
+      squares.add(each ** 2);
+      least = Math.min(least, each);
+      most = Math.max(most, each);
+      if (each === 0) ties += 1;
+      else if (sizes.length <= maxSignFlips) sizes.push(each);
+    },
+    difference() {
+      if (pairs === 0) return null;
+      const difference = all.value() / pairs;
+      const stderr = standardError({ pairs, difference, squares: squares.value(), isOne: least === most });
+      const margin = stderr === null ? null : stderr === 0 ? 0 : stderr * studentQuantile95(pairs - 1);
+      return {
+        ...{ pairs, ties, mean_a: ofA.value() / pairs, mean_b: ofB.value() / pairs, difference, stderr },
+        ci95: margin === null ? null : [Math.max(-1, difference - margin), Math.min(1, difference + margin)],
+        ...testDifferences({ sizes, pairs, ties, mean: difference, stderr }),
+      };
+    },
   };
 }
 
-function standardError(differences: readonly number[], mean: number): number | null {
-  const { length } = differences;
-  if (length < 2) return null;
-  if (differences.every((each) => each === differences[0])) return 0;
-  const squares = newExactSum();
-  for (const each of differences) squares.add((each - mean) ** 2);
-  return Math.sqrt(squares.value() / (length - 1) / length);
+interface Spread {
+  readonly pairs: number;
+  readonly difference: number;
+  /** The sum of the squares of all differences. */
+  readonly squares: number;
+  /** All differences are the same. */
+  readonly isOne: boolean;
+}
+
+function standardError({ pairs, difference, squares, isOne }: Spread): number | null {
+  if (pairs < 2) return null;
+  if (isOne) return 0;
+  const aroundMean = Math.max(0, squares - pairs * difference ** 2);
+  return Math.sqrt(aroundMean / (pairs - 1) / pairs);
 }
 
 /** The greatest number of differences for the exact test, which tries 2^n signs. */
@@ -38,16 +65,29 @@ const maxSignFlips = 16;
  * Few differences are tested by trying all their signs, which assumes nothing of how they are spread; many by
  * Student's t. All of one size are no basis for a t, and their signs alone speak.
  */
-function testDifferences(
-  differences: readonly number[],
-  mean: number,
-  stderr: number | null,
-): Pick<ScoreDifference, 'p_value' | 'test'> {
+function testDifferences({
+  sizes,
+  pairs,
+  ties,
+  mean,
+  stderr,
+}: TestedDifferences): Pick<ScoreDifference, 'p_value' | 'test'> {
   if (stderr === null) return { p_value: null, test: 'sign_flip' };
-  const sizes = differences.filter((each) => each !== 0).sort((x, y) => x - y);
-  if (sizes.length <= maxSignFlips) return { p_value: signFlipP(sizes), test: 'sign_flip' };
-  if (stderr === 0) return { p_value: 2 ** (1 - sizes.length), test: 'sign_flip' };
-  return { p_value: studentPValue(mean / stderr, differences.length - 1), test: 'paired_t' };
+  const changed = pairs - ties;
+  if (changed <= maxSignFlips) {
+    return { p_value: signFlipP(sizes.toSorted((x, y) => x - y)), test: 'sign_flip' };
+  }
+  if (stderr === 0) return { p_value: 2 ** (1 - changed), test: 'sign_flip' };
+  return { p_value: studentPValue(mean / stderr, pairs - 1), test: 'paired_t' };
+}
+
+interface TestedDifferences {
+  /** Those that are not 0; only the first where there are many. */
+  readonly sizes: readonly number[];
+  readonly pairs: number;
+  readonly ties: number;
+  readonly mean: number;
+  readonly stderr: number | null;
 }
 
 /** The share of all ways to give the differences signs whose sum is at least as far from 0 as theirs. */

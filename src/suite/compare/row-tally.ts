@@ -1,8 +1,9 @@
+import type { PairedDifference } from '../run/difference-record.ts';
 import { type ClassificationTally, newClassificationTally } from '../stats/classification.ts';
-import type { ComparedClassification, Difference } from './comparison.ts';
+import type { ComparedClassification } from './comparison.ts';
 import { type Decisions, newDecisionTally } from './decisions.ts';
 import { mcNemarPValue } from './mcnemar.ts';
-import { comparePaired } from './paired-test.ts';
+import { newPairedScores } from './paired-test.ts';
 import type { SideOutcome } from './side.ts';
 
 export type VerdictChange = 'regression' | 'improvement' | 'none';
@@ -11,7 +12,7 @@ export type VerdictChange = 'regression' | 'improvement' | 'none';
 export interface RowTally {
   /** Undefined where a side does not have the case. */
   add(a: SideOutcome | undefined, b: SideOutcome | undefined): VerdictChange;
-  difference(): Omit<Difference, 'first_regressions' | 'first_improvements'>;
+  difference(): PairedDifference;
   /** Undefined where neither side is a guard. */
   classification(): { readonly a: ComparedClassification; readonly b: ComparedClassification } | undefined;
   /** Likewise. */
@@ -22,7 +23,7 @@ export function newRowTally(): RowTally {
   const counts = { only_in_a: 0, only_in_b: 0, regressions: 0, improvements: 0, flaky: 0 };
   const table = { both_passed: 0, only_a_passed: 0, only_b_passed: 0, neither_passed: 0 };
   const unscored = { only_in_a: 0, only_in_b: 0, both: 0 };
-  const scores: { readonly a: number[]; readonly b: number[] } = { a: [], b: [] };
+  const scores = newPairedScores();
   const answers = { a: newDecisionTally(), b: newDecisionTally() };
   const guards = { a: newClassificationTally(), b: newClassificationTally() };
   return {
@@ -36,8 +37,7 @@ export function newRowTally(): RowTally {
       if (a.score === null || b.score === null) {
         unscored[unscoredOf(a, b)] += 1;
       } else {
-        scores.a.push(a.score);
-        scores.b.push(b.score);
+        scores.add(a.score, b.score);
       }
       answers.a.add(a);
       answers.b.add(b);
@@ -64,7 +64,7 @@ export function newRowTally(): RowTally {
           pairs === 0 ? { a: null, b: null } : { a: (both + onlyA) / pairs, b: (both + onlyB) / pairs },
         p_value: pairs === 0 ? null : mcNemarPValue(onlyA, onlyB),
         unscored: { ...unscored },
-        score: comparePaired(scores.a, scores.b),
+        score: scores.difference(),
       };
     },
     classification: () => bothClassified(guards.a, guards.b),
@@ -75,12 +75,12 @@ export function newRowTally(): RowTally {
   };
 }
 
-function cellOf(a: SideOutcome, b: SideOutcome): keyof Difference['table'] {
+function cellOf(a: SideOutcome, b: SideOutcome): keyof PairedDifference['table'] {
   if (a.passed) return b.passed ? 'both_passed' : 'only_a_passed';
   return b.passed ? 'only_b_passed' : 'neither_passed';
 }
 
-function unscoredOf(a: SideOutcome, b: SideOutcome): keyof Difference['unscored'] {
+function unscoredOf(a: SideOutcome, b: SideOutcome): keyof PairedDifference['unscored'] {
   if (a.score === null && b.score === null) return 'both';
   return a.score === null ? 'only_in_a' : 'only_in_b';
 }

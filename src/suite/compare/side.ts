@@ -1,4 +1,4 @@
-import type { CaseRecord, EvalResult, GuardRecord, RunSource } from '../run/record.ts';
+import type { CaseRecord, EvalResult, GuardRecord, RunHeader, RunSource } from '../run/record.ts';
 import type { GuardSample } from '../stats/classification.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { isFlaky } from '../stats/epoch-table.ts';
@@ -36,9 +36,9 @@ export async function* casesOf({ source, tag }: Side): AsyncGenerator<CaseRecord
 
 /** Makes a function that reads the outcome of a case; undefined where the eval did not judge it. */
 export function outcomeReader({
-  source,
-}: Side): (record: CaseRecord, key: ResultKey) => SideOutcome | undefined {
-  const headers = new Map(source.header.evals.map((header) => [header.id, header]));
+  evals,
+}: Pick<RunHeader, 'evals'>): (record: CaseRecord, key: ResultKey) => SideOutcome | undefined {
+  const headers = new Map(evals.map((header) => [header.id, header]));
   return (record, key) => {
     if (key !== undefined) return evalOutcome(record, key, headers.get(key)?.type === 'guard');
     const { epochs, score, passed } = record;

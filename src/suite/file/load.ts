@@ -6,18 +6,10 @@ import { readDocument, type YamlDocument } from '../../yaml/document.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { requireLoaded, sortProblems } from '../../yaml/problem.ts';
-import {
-  choiceAt,
-  exactValueAt,
-  integerAt,
-  itemsAt,
-  millisecondsAt,
-  textAt,
-  valueAt,
-} from '../../yaml/read.ts';
+import { choiceAt, exactValueAt, integerAt, itemsAt, millisecondsAt, textAt } from '../../yaml/read.ts';
 import { isRemote } from '../dataset/remote/address.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
-import { readSubject } from '../subject/read-subject.ts';
+import { readSubjects } from '../subject/read-variants.ts';
 import type { SuiteRuntime } from '../validate/suite-runtime.ts';
 import { validateSuite } from '../validate/validate.ts';
 import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './model.ts';
@@ -54,7 +46,6 @@ export function requireSuite(file: string, config: SuiteRuntime | undefined): Su
 function toSuite(document: YamlDocument): Suite {
   const { file } = document;
   const runtime = textAt(document, ['spec', 'runtime']);
-  const hasSubject = isObject(valueAt(document, ['spec', 'subject']));
   return {
     file,
     name: textAt(document, ['metadata', 'name']) ?? basename(file).replace(/(\.suite)?\.(ya?ml|json)$/, ''),
@@ -64,9 +55,9 @@ function toSuite(document: YamlDocument): Suite {
     gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
     epochs: integerAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
     retries: integerAt(document, ['spec', 'retries'], 0) ?? 0,
+    ...readSubjects(document, ['spec', 'subject']),
     ...omitUndefined({
       runtime: runtime && besideFile(file, runtime),
-      subject: hasSubject ? readSubject(document, ['spec', 'subject']) : undefined,
       timeoutMs: millisecondsAt(document, ['spec', 'timeout_ms']),
     }),
   };

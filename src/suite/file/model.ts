@@ -16,8 +16,10 @@ export interface Suite {
   readonly runtime?: string;
   readonly dataset: Dataset;
   readonly mapping: CaseMapping;
-  /** Makes the texts that are judged; without one they are recorded in the dataset. */
+  /** Makes the texts that are judged; without one, and without variants, they are recorded in the dataset. */
   readonly subject?: Subject;
+  /** Of a matrix, in the place of a subject: each row is a case of every variant. At least one. */
+  readonly variants?: readonly Variant[];
   readonly evals: readonly SuiteEval[];
   readonly gates: readonly Gate[];
   /** How often each case is run, at least once. */
@@ -74,6 +76,22 @@ export type Subject = (
   readonly cache?: boolean;
 };
 
+/** One of several subjects of a suite. */
+export interface Variant {
+  /** Unique in the suite. */
+  readonly name: string;
+  /** Of a chat: the provider that answers. */
+  readonly provider?: string;
+  /** The name of the prompt, where there are several. */
+  readonly prompt?: string;
+  readonly subject: Subject;
+}
+
+/** Every subject of a suite: none, one, or those of its variants. */
+export function subjectsOf({ subject, variants }: Pick<Suite, 'subject' | 'variants'>): readonly Subject[] {
+  return subject === undefined ? (variants ?? []).map((variant) => variant.subject) : [subject];
+}
+
 export interface SuiteEval {
   readonly id: string;
   readonly role: Role;
@@ -114,7 +132,10 @@ export interface GuardCheck {
 /** `pass@k` and `pass^k` stand with their k, as `pass@2`. */
 export type GateMetric = string;
 
-/** Inclusive bounds, at least one, on a metric of an eval or of whole cases. */
+/**
+ * Inclusive bounds, at least one, on a metric of an eval or of whole cases; or a variant that others have to be better
+ * than.
+ */
 export interface Gate {
   /** Undefined for the cases as wholes. */
   readonly eval?: string;
@@ -122,6 +143,10 @@ export interface Gate {
   readonly tag?: string;
   readonly min?: number;
   readonly max?: number;
+  /** The variants that it is about. Default: all of them, but for the one of `betterThan`. */
+  readonly variants?: readonly string[];
+  /** In place of bounds: the metric, `mean` or `pass_rate`, is significantly higher than that variant's. */
+  readonly betterThan?: string;
 }
 
 /** One eval request of one case, as the eval host gets it. */

@@ -81,6 +81,12 @@ export function toGate(document: YamlDocument, path: Path): Gate {
       tag: textAt(document, [...path, 'tag']),
       min: numberAt(document, [...path, 'min']),
       max: numberAt(document, [...path, 'max']),
+      betterThan: textAt(document, [...path, 'better_than']),
     }),
+    ...(valueAt(document, [...path, 'variants']) === undefined
+      ? {}
+      : {
+          variants: itemsAt(document, [...path, 'variants']).flatMap((item) => textAt(document, item) ?? []),
+        }),
   };
 }

@@ -11,7 +11,7 @@ import { checkRating, type Rating, type RatingInput } from './rating.ts';
 /** A store of results and one of its runs. */
 export interface RatedRun {
   readonly store: ResultStore;
-  readonly header: Pick<RunHeader, 'run_id' | 'evals'>;
+  readonly header: Pick<RunHeader, 'run_id' | 'evals' | 'variants'>;
 }
 
 /** Keeps a rating, and resolves once it is kept. Throws USAGE, NAME_UNKNOWN for a case or an eval that the run does not have, STORE_FAILED. */
@@ -21,6 +21,7 @@ export async function keepRating(
   scrubber: Scrubber,
 ): Promise<Rating> {
   checkRating(input);
+  refuseVariants(header);
   requireEval(header, input.eval);
   await requireCase(store, header.run_id, input.case);
   const { score = null, label = null, comment = null } = input;
@@ -61,6 +62,15 @@ function placeOf({ case: caseId, eval: id, by }: Pick<RatingInput, 'case' | 'eva
 
 function scrub(text: string | null, scrubber: Scrubber): string | null {
   return text === null ? null : scrubber.values(text);
+}
+
+/** A case of a matrix is one of every variant, and a rating names none. Throws USAGE. */
+function refuseVariants({ run_id: id, variants }: RatedRun['header']): void {
+  if (variants === undefined) return;
+  const message = `run ${id} has every case once for each of ${variants.length} variants, and a rating names none of them`;
+  throw new RuntimeError('USAGE', message, {
+    hint: 'Rate runs of one subject, as of --provider NAME alone.',
+  });
 }
 
 function requireEval({ run_id: id, evals }: RatedRun['header'], wanted: string | undefined): void {

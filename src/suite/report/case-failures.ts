@@ -17,9 +17,9 @@ export function roleLookup({ evals }: Pick<RunHeader, 'evals'>): RoleOf {
  */
 export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure[] {
   if (record.passed) return [];
-  const { id, file, line, row } = record;
+  const { id, variant, file, line, row } = record;
   const fields = row === undefined ? {} : { fields: briefFields(row) };
-  const location = { case: id, file, line };
+  const location = { case: id, ...(variant === undefined ? {} : { variant }), file, line };
   const failed = record.results.filter((result) => classifyResult(record, result, roleOf) !== 'good');
   if (failed.length === 0)
     return [{ ...location, eval: 'case', score: record.score, detail: whyFailed(record), ...fields }];

@@ -107,6 +107,7 @@ const csvColumns = [
   'error',
   'detail',
   'content',
+  'variant',
 ] as const;
 
 type Cell = string | number | boolean | null | undefined;
@@ -132,6 +133,7 @@ function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | un
     resultsOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
     result.detail,
     record.epochs[0]?.content,
+    record.variant,
   ];
 }
 

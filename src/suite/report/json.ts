@@ -16,9 +16,9 @@ export const openJson: OpenReporter = (sink) => ({
 /** The document that `eval run --json` prints, its members in the documented order. */
 export function toReportDocument(report: SuiteReport): Readonly<Record<string, unknown>> {
   const { run_id, suite, status, cases, evals, gates, duration_ms } = report;
-  const { overall, epochs, bailed, problems, problem_count } = report;
-  const { totals } = report;
+  const { overall, epochs, bailed, totals, variants, comparisons, problems, problem_count } = report;
   const first = { run_id, suite, status, cases, evals, gates, duration_ms, overall, epochs, bailed };
-  const document = totals === undefined ? first : { ...first, totals };
+  const matrix = variants && { variants, comparisons };
+  const document = { ...first, ...(totals && { totals }), ...matrix };
   return problem_count === 0 ? document : { ...document, problems, problem_count };
 }

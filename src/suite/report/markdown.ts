@@ -1,7 +1,10 @@
 import { formatCount } from '../../text/format-count.ts';
 import { cut } from '../../text/width.ts';
 import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../run/record.ts';
+import type { VariantReport } from '../run/variant-record.ts';
+import { explainTest } from './gate-test.ts';
 import { cutNote, renderTable, toCode } from './markdown-text.ts';
+import { matrixRows } from './matrix-rows.ts';
 import { formatListed, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
 import { isLabelled } from './terminal/stats-grid.ts';
@@ -14,6 +17,7 @@ import {
   describeScore,
   formatBeside,
   formatInterval,
+  nameCase,
 } from './wording.ts';
 
 /** A summary for the comment of a pull request, or for the summary of a GitHub job. */
@@ -33,8 +37,7 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
     { lines: verdict(report) },
     { lines: voidList(report) },
     { lines: renderTable(gateTitles, report.gates.map(gateCells), [2]) },
-    { lines: renderTable(statsTitles, statsRows(report), numbersFrom1) },
-    { lines: renderTable(guardTitles, guardRows(report), numbersFrom1) },
+    ...statsSections(report),
     { lines: failureList(report), end: '\n\n</details>' },
     { lines: problemList(report), end: '\n\n</details>' },
   ];
@@ -51,6 +54,29 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
 
 export const longestText = 60_000;
 
+function statsSections(report: SuiteReport): { readonly lines: readonly string[]; readonly end?: string }[] {
+  if (report.variants !== undefined) return [{ lines: matrixTable(report, report.variants) }];
+  return [
+    { lines: renderTable(statsTitles, statsRows(report), numbersFrom1) },
+    { lines: renderTable(guardTitles, guardRows(report), numbersFrom1) },
+  ];
+}
+
+/** A column for each variant. */
+function matrixTable(report: SuiteReport, variants: readonly VariantReport[]): string[] {
+  const names = variants.map(({ name, status }) => `${shortCode(name)} ${marks[status]}`);
+  const rows = matrixRows(report).map(({ name, measure, cells }) => [
+    name === '' || name === 'answers' ? name : shortCode(name),
+    measure,
+    ...cells,
+  ]);
+  return renderTable(
+    ['', '', ...names],
+    rows,
+    names.map((_, index) => index + 2),
+  );
+}
+
 function takeUpTo(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   const end = lines.findIndex((line) => {
@@ -62,7 +88,7 @@ function takeUpTo(lines: readonly string[], room: number): readonly string[] {
 
 function verdict(report: SuiteReport): string[] {
   const { suite, status, overall, failure_count: failures } = report;
-  const mark = { passed: '✅', failed: '❌', error: '⚠️' }[status];
+  const mark = marks[status];
   const counts = [
     `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
     ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
@@ -73,18 +99,21 @@ function verdict(report: SuiteReport): string[] {
   return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed, ...taken];
 }
 
+const marks = { passed: '✅', failed: '❌', error: '⚠️' } as const;
+
 const gateTitles = ['gate', 'metric', 'value', 'wanted', ''];
 
 function gateCells(gate: GateResult): string[] {
-  const { eval: id, tag, metric, value, min, max, passed } = gate;
+  const { eval: id, tag, variant, metric, value, min, max, passed, test, better_than: base = '' } = gate;
   const bound = value !== null && min !== null && value < min ? min : max;
   return [
-    [id === undefined ? 'all cases' : shortCode(id), tag === undefined ? '' : shortCode(tag)]
+    [id === undefined ? 'all cases' : shortCode(id), ...[tag, variant].map((part) => shortCode(part ?? ''))]
       .join(' ')
       .trim(),
     shortCode(metric),
-    value === null ? '–' : formatBeside(value, bound),
-    describeBounds({ min, max }),
+    ...(test === undefined
+      ? [value === null ? '–' : formatBeside(value, bound), describeBounds({ min, max })]
+      : [longCode(explainTest(gate, test)), `better than ${shortCode(base)}`]),
     passed ? '✅' : '❌',
   ];
 }
@@ -162,8 +191,9 @@ function fieldName(name: string): string {
 }
 
 function failureItem(failure: Failure): string {
-  const { case: id, file, line, eval: evalId } = failure;
-  return `- ${shortCode(`${file}:${line}`)} case ${shortCode(id)}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
+  const { case: id, variant, file, line, eval: evalId } = failure;
+  const name = shortCode(nameCase({ id, variant }));
+  return `- ${shortCode(`${file}:${line}`)} case ${name}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
 }
 
 /** The problems that make the run void; not folded, since they outweigh everything else. */

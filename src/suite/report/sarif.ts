@@ -79,7 +79,8 @@ function toRule({ id, type, role }: EvalHeader): object {
 }
 
 function toResult(failure: Failure, tags: readonly string[], header: RunHeader): object {
-  const { eval: evalId, case: id } = failure;
+  const { eval: evalId, case: id, variant } = failure;
+  const ofVariant = variant === undefined ? [] : [variant];
   const ruleIndex = rulesOf(header).findIndex((rule) => rule.id === evalId);
   return {
     ruleId: evalId,
@@ -87,8 +88,11 @@ function toResult(failure: Failure, tags: readonly string[], header: RunHeader):
     level: 'error',
     message: { text: escapeMessage(describeFailure(failure)) },
     locations: [toLocation(failure, header)],
-    partialFingerprints: { 'signalboxCase/v1': fingerprint([header.suite, evalId, id]) },
-    properties: { tags: [...new Set(tags)], case: id, score: failure.score },
+    partialFingerprints: { 'signalboxCase/v1': fingerprint([header.suite, evalId, id, ...ofVariant]) },
+    properties: {
+      ...{ tags: [...new Set(tags)], case: id, score: failure.score },
+      ...(variant === undefined ? {} : { variant }),
+    },
   };
 }
 

@@ -42,7 +42,7 @@ function describeTimes({ p50, p95, p99 }: Times): string {
 const grouped = new Intl.NumberFormat('en');
 
 /** `$1.25`; small amounts with two digits of their own, as `$0.00031`. */
-function formatCost(usd: number): string {
+export function formatCost(usd: number): string {
   if (usd === 0 || usd >= 0.1) return `$${usd.toFixed(2)}`;
   return `$${usd.toFixed(Math.min(9, 1 - Math.floor(Math.log10(usd))))}`;
 }

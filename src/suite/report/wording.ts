@@ -2,14 +2,20 @@ import { formatNumber } from '../../json/decimal.ts';
 import { formatCount } from '../../text/format-count.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
 import type { Failure, GateResult, Interval, RunSummary } from '../run/record.ts';
+import { explainTest } from './gate-test.ts';
 import { formatDuration, formatScore } from './numbers.ts';
 
-/** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has. */
-export function describeFailure({ case: id, eval: evalId, ...result }: FailureWords): string {
-  return `case ${id}, ${evalId}: ${describeScore(result)}`;
+/** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has; of a variant `case r1 (small), …`. */
+export function describeFailure({ eval: evalId, ...result }: FailureWords): string {
+  return `case ${nameCase({ ...result, id: result.case })}, ${evalId}: ${describeScore(result)}`;
 }
 
-type FailureWords = Pick<Failure, 'case' | 'eval' | 'score' | 'detail'>;
+type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail'>;
+
+/** `r1`; in a matrix `r1 (small)`. */
+export function nameCase({ id, variant }: NamedCase): string {
+  return variant === undefined ? id : `${id} (${variant})`;
+}
 
 /** `score 0.25: said 41`, or `unscored: timed out`. */
 export function describeScore({ score, detail }: Pick<Failure, 'score' | 'detail'>): string {
@@ -17,14 +23,26 @@ export function describeScore({ score, detail }: Pick<Failure, 'score' | 'detail
   return detail === '' ? verdict : `${verdict}: ${detail}`;
 }
 
-/** `exact [large]: mean`; of the cases as wholes `all cases: mean`. */
-export function nameGate({ eval: id, tag, metric }: Pick<GateResult, 'eval' | 'tag' | 'metric'>): string {
+interface NamedCase {
+  readonly id: string;
+  readonly variant?: string | undefined;
+}
+
+/** `exact [large]: mean`; of the cases as wholes `all cases: mean`; of a variant `exact (small): mean`. */
+export function nameGate({
+  eval: id,
+  tag,
+  variant,
+  metric,
+}: Pick<GateResult, 'eval' | 'tag' | 'variant' | 'metric'>): string {
   const group = tag === undefined ? '' : ` [${tag}]`;
-  return `${id ?? 'all cases'}${group}: ${metric}`;
+  return `${nameCase({ id: id ?? 'all cases', variant })}${group}: ${metric}`;
 }
 
 /** The value of a gate beside its bounds, such as `0.31, but wanted at least 0.5`. */
-export function explainGate({ metric, value, min, max, passed }: GateResult): string {
+export function explainGate(gate: GateResult): string {
+  const { metric, value, min, max, passed } = gate;
+  if (gate.test !== undefined) return explainTest(gate, gate.test);
   const wanted = describeBounds({ min, max });
   if (value === null) {
     const why = isSumOfAnswers(metric) ? 'not known of every answer' : 'of nothing';
@@ -51,9 +69,10 @@ export function formatInterval(interval: Interval | null): string {
 }
 
 /** `4 cases × 3 epochs in 2.0 s`; without the time where it is unknown. */
-export function describeRun({ cases, epochs, duration_ms: ms }: RunSummary): string {
+export function describeRun({ cases, epochs, variants, duration_ms: ms }: RunSummary): string {
   const times = epochs === 1 ? '' : ` × ${epochs} epochs`;
-  return `${formatCount(cases, 'case')}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
+  const of = variants === undefined ? '' : ` of ${formatCount(variants.length, 'variant')}`;
+  return `${formatCount(cases, 'case')}${of}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
 }
 
 /** `2 unusable rows`, and `the run is void` where a problem is one of the whole run. */

@@ -2,8 +2,9 @@ import type { Suite } from '../file/model.ts';
 import { nameReduction } from '../file/reduction.ts';
 import type { RunHeader } from './record.ts';
 
-/** Builds the header of a run; `total` is the number of cases, null where it is unknown. */
-export function toHeader(suite: Suite, runId: string, startedAt: Date, total: number | null): RunHeader {
+/** Builds the header of a run; `rows` is how many rows will be judged, null where that is unknown. */
+export function toHeader(suite: Suite, runId: string, startedAt: Date, rows: number | null): RunHeader {
+  const { variants } = suite;
   return {
     run_id: runId,
     suite: suite.name,
@@ -17,6 +18,7 @@ export function toHeader(suite: Suite, runId: string, startedAt: Date, total: nu
       weight,
       reducer: nameReduction(reducer),
     })),
-    total,
+    total: rows === null ? null : rows * (variants?.length ?? 1),
+    ...(variants && { variants: variants.map(({ subject: _subject, ...named }) => named) }),
   };
 }

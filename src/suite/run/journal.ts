@@ -6,6 +6,7 @@ import type { NewResult, StoredResult } from '../../store/new-result.ts';
 import type { ResultRun, ResultStore, RunEnd } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
+import { numberAmong } from '../matrix/variants.ts';
 import { listRatings } from '../rating/ratings.ts';
 import { digestOfCase } from './fingerprint.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource } from './record.ts';
@@ -21,7 +22,7 @@ export function openJournal(store: ResultStore, runId: string, isResumed: boolea
   return {
     ...(isResumed && {
       find: async (place) => {
-        const stored = await store.get(runId, place.row.number, place.epoch);
+        const stored = await store.get(runId, numberAmong(place.row.number, place.variant), place.epoch);
         return stored?.digest === digestOfCase(place) ? readEpoch(stored).record : undefined;
       },
     }),
@@ -34,7 +35,8 @@ export function openJournal(store: ResultStore, runId: string, isResumed: boolea
 /** An epoch as it is stored. */
 export function toResult(runId: string, place: EpochKey, record: EpochRecord): NewResult {
   const { row, kept, identity, epoch } = place;
-  const { file, line, number } = row;
+  const { file, line } = row;
+  const number = numberAmong(row.number, place.variant);
   const stored: StoredEpoch = { file, line, tags: identity.tags, ...(epoch === 1 && kept), record };
   const text = stringifyJson(stored);
   return { runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text };
@@ -102,20 +104,26 @@ async function* casesOf(records: AsyncIterable<StoredResult>, header: RunHeader)
   for await (const record of records) {
     if (group[0] !== undefined && group[0].number !== record.number) group = [];
     group.push(record);
-    if (group.length === header.epochs) yield toCase(group, weightings);
+    if (group.length === header.epochs) yield toCase(group, weightings, header);
   }
 }
 
-function toCase(group: readonly StoredResult[], weightings: readonly EvalWeighting[]): CaseRecord {
+function toCase(
+  group: readonly StoredResult[],
+  weightings: readonly EvalWeighting[],
+  { variants }: RunHeader,
+): CaseRecord {
   const epochs = group.map(readEpoch);
   const [first] = group;
   const [place] = epochs;
   if (first === undefined || place === undefined) throw damagedStore('a case without epochs');
   const { file, line, tags, row: ownFields, row_cuts: cuts } = place;
-  const row = { number: first.number, file, line };
+  const of = variants?.length ?? 1;
+  const row = { number: Math.floor((first.number - 1) / of) + 1, file, line };
   return toCaseRecord(weightings, {
     row,
     id: first.caseId,
+    variant: variants?.[(first.number - 1) % of]?.name,
     tags,
     epochs: epochs.map(({ record }) => record),
     kept: ownFields && { row: ownFields, ...(cuts && { row_cuts: cuts }) },

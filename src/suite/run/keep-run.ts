@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { ResultRun, ResultStore } from '../../store/result-store.ts';
-import type { Suite } from '../file/model.ts';
+import { type Suite, subjectsOf } from '../file/model.ts';
 import { findChanges, fingerprintOf } from './fingerprint.ts';
 import { toHeader } from './header.ts';
 import { isCutOff, openJournal, readHeader } from './journal.ts';
@@ -92,19 +92,22 @@ async function endEarly(store: ResultStore, id: string): Promise<void> {
 
 /** The fingerprint of a run: its suite file, config, pipeline and options. */
 function fingerprintOfRun({ suite, config, wanted }: KeepOptions): string {
-  const { subject, epochs, evals, retries, timeoutMs } = suite;
+  const { epochs, evals, retries, timeoutMs } = suite;
+  const pipelines = subjectsOf(suite).flatMap((each) => (each.kind === 'pipeline' ? [each.file] : []));
   return fingerprintOf({
     [suiteFile]: readFileSync(suite.file, 'utf8'),
-    'the config': [config.file, ...(config.overlays ?? [])]
-      .map((file) => readFileSync(file, 'utf8'))
-      .join('\n'),
-    ...(subject?.kind === 'pipeline' ? { 'the pipeline': readFileSync(subject.file, 'utf8') } : {}),
+    'the config': textsOf([config.file, ...(config.overlays ?? [])]),
+    ...(pipelines.length === 0 ? {} : { 'the pipeline': textsOf(pipelines) }),
     '--repeat': epochs,
     '--retries': retries,
     '--timeout': timeoutMs,
     '--reducer': evals.map(({ reducer }) => reducer),
     ...wanted,
   });
+}
+
+function textsOf(files: readonly string[]): string {
+  return files.map((file) => readFileSync(file, 'utf8')).join('\n');
 }
 
 const suiteFile = 'the suite file';

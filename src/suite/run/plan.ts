@@ -2,18 +2,24 @@ import { RuntimeError } from '../../errors.ts';
 import { toCandidates } from '../case/candidates.ts';
 import { openRows } from '../dataset/rows.ts';
 import type { Gate, Suite } from '../file/model.ts';
+import { gatesOfVariants } from '../matrix/gates.ts';
 import { compileSelection, type Selection } from '../select/select.ts';
 import type { RowProblem } from './record.ts';
 
 /** What a run of a suite would judge. */
 export interface SuitePlan {
   readonly suite: string;
-  readonly gates: readonly Gate[];
+  /** As they will be judged: of a matrix once for each variant that they hold for. */
+  readonly gates: readonly PlannedGate[];
+  /** The variants of a matrix, in the order of the suite. */
+  readonly variants?: readonly string[] | undefined;
   /** In the order in which they would run. */
   readonly rows: readonly PlannedRow[];
   /** There are more rows than `maxRows`; `rows` has the first ones. */
   readonly hasMore: boolean;
 }
+
+type PlannedGate = Gate & { readonly variant?: string };
 
 export interface PlannedRow {
   /** From 1. */
@@ -35,7 +41,9 @@ export interface PlanOptions {
  * read again by a run, and DATASET_INVALID.
  */
 export async function planSuite(suite: Suite, { select = {}, maxRows }: PlanOptions): Promise<SuitePlan> {
-  const { dataset, name, gates } = suite;
+  const { dataset, name } = suite;
+  const variants = suite.variants?.map((variant) => variant.name);
+  const plan = { suite: name, gates: gatesOf(suite, variants), ...(variants && { variants }) };
   if (dataset.kind === 'file' && dataset.path === '-') {
     throw new RuntimeError(
       'USAGE',
@@ -47,7 +55,7 @@ export async function planSuite(suite: Suite, { select = {}, maxRows }: PlanOpti
   const candidates = toCandidates(suite, openRows(dataset, reading.signal).rows);
   try {
     for await (const candidate of compileSelection(select)(candidates)) {
-      if (rows.length === maxRows) return { suite: name, gates, rows, hasMore: true };
+      if (rows.length === maxRows) return { ...plan, rows, hasMore: true };
       const { number, file, line } = candidate.row;
       const content =
         'problem' in candidate
@@ -58,5 +66,10 @@ export async function planSuite(suite: Suite, { select = {}, maxRows }: PlanOpti
   } finally {
     reading.abort();
   }
-  return { suite: name, gates, rows, hasMore: false };
+  return { ...plan, rows, hasMore: false };
+}
+
+function gatesOf({ gates }: Suite, variants: readonly string[] | undefined): PlannedGate[] {
+  if (variants === undefined) return [...gates];
+  return gatesOfVariants(gates, variants).map(({ gate, variant }) => ({ ...gate, variant }));
 }

@@ -5,6 +5,7 @@ import { faultShape } from '../../contract/stored-fault.ts';
 import type { Cut } from '../../json/cut-value.ts';
 import * as shape from '../../json/shape.ts';
 import type * as record from './record.ts';
+import { variantHeaders } from './variant-shapes.ts';
 
 // What the records of a run have to be when they are read back, member by member; the types hold the two together.
 
@@ -53,6 +54,7 @@ export const header = members<record.RunHeader>({
     }),
   ),
   total: nullOr(number),
+  variants: optional(variantHeaders),
 });
 
 const kinds: Readonly<Record<EventKind | 'host', true>> = {
@@ -138,6 +140,7 @@ export const caseRecord = members<record.CaseRecord>({
   file: text,
   line: number,
   id: text,
+  variant: optional(text),
   tags: listOf(text),
   ...keptRow,
   epochs: listOf(epoch),

@@ -5,8 +5,10 @@ import type { Fault } from '../../errors.ts';
 import type { Cut } from '../../json/cut-value.ts';
 import type { GateMetric, Role } from '../file/model.ts';
 import type { Rating } from '../rating/rating.ts';
-import type { CaseStats, EvalStats } from './stats-record.ts';
+import type { PairedDifference } from './difference-record.ts';
+import type { CaseStats, EvalStats, Interval } from './stats-record.ts';
 import type { Totals } from './totals-record.ts';
+import type { VariantComparison, VariantHeader, VariantReport } from './variant-record.ts';
 
 export type { CaseStats, Classification, EvalStats, Interval, Latency, Stats } from './stats-record.ts';
 
@@ -27,6 +29,8 @@ export interface RunHeader {
   readonly evals: readonly EvalHeader[];
   /** How many cases there will be; null where that is unknown before the end of the dataset. */
   readonly total: number | null;
+  /** Only of a matrix, in the order of the suite: each row is a case of every variant. */
+  readonly variants?: readonly VariantHeader[];
 }
 
 export interface EvalHeader {
@@ -46,6 +50,8 @@ export interface CaseRecord {
   readonly file: string;
   readonly line: number;
   readonly id: string;
+  /** Which variant of the subject it is of; only in a matrix. */
+  readonly variant?: string;
   readonly tags: readonly string[];
   /** The row of the dataset with all its own fields, without secrets; unknown of older runs. */
   readonly row?: Readonly<Record<string, unknown>>;
@@ -161,16 +167,42 @@ export interface GateResult {
   readonly metric: GateMetric;
   /** Only there when the gate has one. */
   readonly tag?: string;
+  /** The variant that it was judged of; only in a matrix. */
+  readonly variant?: string;
+  /** Of a gate between variants: the one that `variant` has to be better than. */
+  readonly better_than?: string;
+  /** Of a gate between variants, the difference of the metric, `variant` − `better_than`. */
   readonly value: number | null;
   readonly min: number | null;
   readonly max: number | null;
   readonly passed: boolean;
+  /** Of a gate between variants: the paired test that decided. */
+  readonly test?: GateTest;
+}
+
+/** A paired test of one variant against another. */
+export interface GateTest extends Pick<PairedDifference, 'pairs'> {
+  readonly name: 'mcnemar' | 'sign_flip' | 'paired_t';
+  /** Pairs that were compared and do not differ. */
+  readonly ties: number;
+  /** Pairs of which one or both have no score: not passed in a test of verdicts, left out of one of scores. */
+  readonly unscored: number;
+  /** Cases that only one of both variants has. */
+  readonly unpaired: number;
+  /** Two-sided; null where nothing was compared. */
+  readonly p_value: number | null;
+  /** 95 % interval of the difference; null where there is none. */
+  readonly ci95: Interval | null;
+  /** Why the test cannot decide, so that the gate is missed; null when it can. */
+  readonly flaw: 'too_few_pairs' | 'too_many_missing' | null;
 }
 
 /** A row that could not be used; `file` and `line` are those of the row. */
 export interface RowProblem {
   /** Of no row, but of the run as a whole, which is void. */
   readonly scope?: 'run';
+  /** The variant whose case it is; only in a matrix, and not where no variant could use the row. */
+  readonly variant?: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -181,6 +213,8 @@ export interface RowProblem {
 /** An assertion or a guardrail that did not pass. */
 export interface Failure {
   readonly case: string;
+  /** Only in a matrix. */
+  readonly variant?: string;
   readonly file: string;
   readonly line: number;
   readonly eval: string;
@@ -204,8 +238,13 @@ export interface SuiteReport {
   readonly epochs: number;
   /** The run ended early, after as many failures as were allowed. */
   readonly bailed: boolean;
+  /** In a matrix over the cases of all variants, which are not independent: without standard errors and intervals. */
   readonly overall: CaseStats;
   readonly evals: Readonly<Record<string, EvalStats>>;
+  /** Only of a matrix, in the order of the suite. */
+  readonly variants?: readonly VariantReport[];
+  /** Only of a matrix: every other variant with the first, and whatever else gates compare. */
+  readonly comparisons?: readonly VariantComparison[];
   readonly gates: readonly GateResult[];
   /** What the answers took; absent where none was made nor told that. */
   readonly totals?: Totals;

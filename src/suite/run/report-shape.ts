@@ -13,6 +13,7 @@ import {
 } from '../../json/shape.ts';
 import type * as record from './record.ts';
 import type { Times, Totals } from './totals-record.ts';
+import { comparison, gateTest, variantReport } from './variant-shapes.ts';
 
 // What a stored report has to be when it is read back, member by member.
 
@@ -69,8 +70,11 @@ const evalStats = members<record.EvalStats>({
   tags: recordOf(members<record.EvalStats['tags'][string]>({ ...stats, classification })),
 });
 
+const caseStats = members<record.CaseStats>({ ...stats, tags: recordOf(members<record.Stats>(stats)) });
+
 export const problem = members<record.RowProblem>({
   scope: optional(oneOf('run')),
+  variant: optional(text),
   file: text,
   line: number,
   column: number,
@@ -80,6 +84,7 @@ export const problem = members<record.RowProblem>({
 
 export const failure = members<record.Failure>({
   case: text,
+  variant: optional(text),
   file: text,
   line: number,
   eval: text,
@@ -110,17 +115,22 @@ export const report = members<record.SuiteReport>({
   cases: number,
   epochs: number,
   bailed: flag,
-  overall: members<record.CaseStats>({ ...stats, tags: recordOf(members<record.Stats>(stats)) }),
+  overall: caseStats,
   evals: recordOf(evalStats),
+  variants: optional(listOf(variantReport({ caseStats, evalStats, totals }))),
+  comparisons: optional(listOf(comparison(interval))),
   gates: listOf(
     members<record.GateResult>({
       eval: optional(text),
       metric: text,
       tag: optional(text),
+      variant: optional(text),
+      better_than: optional(text),
       value: nullOr(number),
       min: nullOr(number),
       max: nullOr(number),
       passed: flag,
+      test: optional(gateTest(interval)),
     }),
   ),
   totals: optional(totals),

@@ -23,6 +23,7 @@ export {
   describeScore,
   explainGate,
   formatBeside,
+  nameCase,
   nameGate,
 } from '../report/wording.ts';
 export { writeReport } from '../report/write-report.ts';

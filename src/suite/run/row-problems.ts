@@ -1,4 +1,5 @@
 import type { Row } from '../dataset/row.ts';
+import type { VariantPlace } from '../matrix/variants.ts';
 import type { Mergeable } from '../stats/mergeable.ts';
 import { newBoundedList } from './bounded-list.ts';
 import type { RowProblem } from './record.ts';
@@ -7,8 +8,8 @@ import type { RunTally, SuiteProblem } from './run-tally.ts';
 
 /** The rows of a run that could not be used, in bounded memory. */
 export interface RowProblems extends Mergeable<Pick<RunTally, 'problems' | 'suite_problems'>> {
-  /** Counts a row. Undefined when the same line of the suite was reported before. */
-  add(row: Row, fault: RowFault): RowProblem | undefined;
+  /** Counts a row, of that variant. Undefined when the same line of the suite was reported before. */
+  add(row: Row, fault: RowFault, variant?: VariantPlace): RowProblem | undefined;
   /** The first ones, by the numbers of the rows; of a line of the suite where the first row came upon it. */
   items(): readonly RowProblem[];
   /** All rows. */
@@ -28,10 +29,15 @@ export function newRowProblems(limit: number): RowProblems {
     return known === undefined;
   };
   return {
-    add({ number, file, line }, { location, ...fault }) {
-      const problem = { ...(location ?? { file, line }), column: 1, ...fault };
+    add({ number, file, line }, { location, ...fault }, variant) {
+      const words =
+        variant === undefined
+          ? fault
+          : { ...fault, variant: variant.name, message: `variant ${variant.name}: ${fault.message}` };
+      const problem = { ...(location ?? { file, line }), column: 1, ...words };
       if (location !== undefined) return addToSuite({ row: number, count: 1, problem }) ? problem : undefined;
-      ofRows.add(number, problem);
+      // Those of the variants of one row stand behind one another, before the next row.
+      ofRows.add(variant === undefined ? number : number + variant.index / variant.of, problem);
       return problem;
     },
     items() {

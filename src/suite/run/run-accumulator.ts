@@ -1,5 +1,8 @@
 import type { Row } from '../dataset/row.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
+import { type MatrixReport, newVariantTallies } from '../matrix/variant-tallies.ts';
+import { numberAmong, type VariantPlace } from '../matrix/variants.ts';
+import { caseStatsOfAll, evalStatsOfAll } from '../matrix/without-intervals.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
 import { maxTags, newStatsAccumulator } from '../stats/stats-accumulator.ts';
 import { newTotalsTally } from '../stats/totals.ts';
@@ -15,8 +18,11 @@ import { type RunTally, readRunTally, tallyVersion } from './run-tally.ts';
  * in any order, and of tallies of any parts of them.
  */
 export interface RunAccumulator {
-  /** Counts a row that cannot be used. Undefined when the same line of the suite was reported before. */
-  addProblem(row: Row, problem: RowFault): RowProblem | undefined;
+  /**
+   * Counts a row that cannot be used, or not by this variant. Undefined when the same line of the suite was reported
+   * before.
+   */
+  addProblem(row: Row, problem: RowFault, variant?: VariantPlace): RowProblem | undefined;
   /** Counts a case; false when the run has as many failures as `bail` allows. */
   addCase(record: CaseRecord): boolean;
   /** `fraction`: how much of the dataset has been read. */
@@ -48,13 +54,17 @@ export function newRunAccumulator(
 ): RunAccumulator {
   const statsAccumulator = newStatsAccumulator(header.evals, suite.epochs);
   const totals = newTotalsTally();
+  const variants = newVariantTallies(header, suite.gates);
   const problems = newRowProblems(maxListed);
   const failures = newBoundedList<Failure>(maxListed);
   const roleOf = roleLookup(header);
   let [cases, evals, unscored, passed] = [0, 0, 0, 0];
   const isBailed = () => bail !== undefined && cases - passed >= bail;
   return {
-    addProblem: problems.add,
+    addProblem(row, fault, variant) {
+      if (variant !== undefined) variants?.addProblem(variant.name);
+      return problems.add(row, fault, variant);
+    },
     addCase(record) {
       cases += 1;
       if (record.passed) passed += 1;
@@ -62,6 +72,7 @@ export function newRunAccumulator(
       unscored += record.results.filter(({ score }) => score === null).length;
       statsAccumulator.add(record);
       totals.add(record);
+      variants?.addCase(record);
       for (const [index, failure] of failuresOf(record, roleOf).entries()) {
         failures.add(placeOfFailure(record, header, index), failure);
       }
@@ -91,9 +102,10 @@ export function newRunAccumulator(
       const stats = statsAccumulator.stats();
       const overall = statsAccumulator.overall();
       const taken = totals.totals();
-      const gates = judgeGates(suite.gates, overall, stats, taken);
+      const matrix = variants?.report({ gates: suite.gates, keepGoing: keepGoing === true });
+      const gates = matrix?.gates ?? judgeGates(suite.gates, overall, stats, taken);
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
-      const isVoid = cases === 0 || fault !== undefined;
+      const isVoid = cases === 0 || fault !== undefined || (hasVoidVariant(matrix) && !isBailed());
       const isUnusable = isVoid || (problemCount > 0 && keepGoing !== true);
       return {
         run_id: header.run_id,
@@ -102,8 +114,9 @@ export function newRunAccumulator(
         cases,
         epochs: suite.epochs,
         bailed: isBailed(),
-        overall,
-        evals: stats,
+        overall: matrix === undefined ? overall : caseStatsOfAll(overall),
+        evals: matrix === undefined ? stats : evalStatsOfAll(stats),
+        ...(matrix && { variants: matrix.variants, comparisons: matrix.comparisons }),
         gates,
         ...(taken && { totals: taken }),
         duration_ms: Math.round(durationMs),
@@ -135,13 +148,20 @@ export function newRunAccumulator(
   };
 }
 
+/** A variant of which no case was judged has not passed. */
+function hasVoidVariant(matrix: MatrixReport | undefined): boolean {
+  return matrix?.variants.some(({ cases }) => cases === 0) ?? false;
+}
+
 /** Where a failure stands among all of a run: behind those of the rows before, whatever was judged first. */
 export function placeOfFailure(
-  { number }: Pick<CaseRecord, 'number'>,
-  { evals }: Pick<RunHeader, 'evals'>,
+  { number, variant }: Pick<CaseRecord, 'number' | 'variant'>,
+  { evals, variants = [] }: Pick<RunHeader, 'evals' | 'variants'>,
   index: number,
 ): number {
-  return number * (evals.length + 1) + index;
+  const at = variants.findIndex(({ name }) => name === variant);
+  const place = at === -1 ? undefined : { name: '', index: at, of: variants.length };
+  return numberAmong(number, place) * (evals.length + 1) + index;
 }
 
 /** How many problems and failures the report lists. */

@@ -7,9 +7,12 @@ import { type KeptRow, keepRow } from '../case/kept-row.ts';
 import type { Row } from '../dataset/row.ts';
 import { openRows, type Rows } from '../dataset/rows.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
+import { type Cell, toCells } from '../matrix/cells.ts';
+import { placesOf, type VariantPlace } from '../matrix/variants.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { type EpochTools, runEpoch } from '../score/epoch.ts';
 import type { Candidate } from '../select/select.ts';
+import type { SubjectRunner } from '../subject/answer.ts';
 import { workInOrder } from './in-order.ts';
 import type { CaseRecord, EpochRecord, RunHeader, SuiteReport } from './record.ts';
 import type { RowFault } from './row-fault.ts';
@@ -19,6 +22,8 @@ type RowValue = Readonly<Record<string, unknown>>;
 
 export interface SuiteOptions extends EpochTools {
   readonly header: RunHeader;
+  /** What makes the answers of each variant, by its name; of a matrix in the place of `subject`. */
+  readonly variants?: ReadonlyMap<string, SubjectRunner> | undefined;
   /** Cases in flight at most. */
   readonly window: number;
   /**
@@ -61,6 +66,8 @@ export interface EpochKey {
   /** The row as it is reported and kept. */
   readonly kept: KeptRow;
   readonly identity: CaseIdentity;
+  /** The variant of a matrix that the case is of. */
+  readonly variant?: VariantPlace | undefined;
   readonly epoch: number;
 }
 
@@ -113,10 +120,13 @@ export async function judgeRows(
   };
   await begin?.();
   try {
-    await workInOrder<Candidate, CaseOutcome>({
-      source: () => (options.select ?? selectAll)(toCandidates(suite, countEach(source.rows, count))),
-      work: async (candidate, stopped) =>
-        await runCase(suite, candidate, { options, epochQueue, signal: stopped }),
+    await workInOrder<Cell, CaseOutcome>({
+      source: () =>
+        toCells(
+          (options.select ?? selectAll)(toCandidates(suite, countEach(source.rows, count))),
+          placesOf(suite),
+        ),
+      work: async (cell, stopped) => await runCase(suite, cell, { options, epochQueue, signal: stopped }),
       deliver: async (outcome) =>
         await reportOutcome(outcome, { accumulator, options, fraction: source.fraction }),
       window,
@@ -150,7 +160,7 @@ const selectAll = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidat
 
 type CaseOutcome =
   | { readonly row: Row; readonly record: CaseRecord }
-  | { readonly row: Row; readonly problem: RowFault };
+  | { readonly row: Row; readonly problem: RowFault; readonly variant?: VariantPlace | undefined };
 
 interface CaseRun {
   readonly options: SuiteOptions;
@@ -159,15 +169,15 @@ interface CaseRun {
   readonly signal: AbortSignal;
 }
 
-async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promise<CaseOutcome> {
-  const { row } = candidate;
-  if ('problem' in candidate) return { row, problem: candidate.problem };
-  const { value, id, tags } = candidate;
+async function runCase(suite: Suite, cell: Cell, run: CaseRun): Promise<CaseOutcome> {
+  const { row, variant } = cell;
+  if ('problem' in cell) return { row, problem: cell.problem };
+  const { value, id, tags } = cell;
   const kept = keepRow(run.options.scrubRow?.(value) ?? value);
   const numbers = Array.from({ length: suite.epochs }, (_, index) => index + 1);
   const settled = await Promise.allSettled(
     numbers.map(async (epoch) => {
-      const key = { row, value, kept, identity: { id, tags }, epoch };
+      const key = { row, value, kept, identity: { id, tags }, variant, epoch };
       return await findOrRunEpoch(suite, key, run);
     }),
   );
@@ -176,9 +186,12 @@ async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promis
       if (each.status === 'rejected') throw each.reason;
       return each.value;
     });
-    return { row, record: toCaseRecord(suite.evals, { row, id, tags, epochs, kept }) };
+    return {
+      row,
+      record: toCaseRecord(suite.evals, { row, id, variant: variant?.name, tags, epochs, kept }),
+    };
   } catch (error) {
-    return { row, problem: toRowFault(error, value) };
+    return { row, problem: toRowFault(error, value), variant };
   }
 }
 
@@ -191,7 +204,7 @@ async function findOrRunEpoch(
   const known = journal?.find === undefined ? undefined : await journal.find(key);
   if (known !== undefined) return known;
   const task = { row: key.value, epoch: key.epoch, signal };
-  const work = async () => await runEpoch(suite, task, options);
+  const work = async () => await runEpoch(suite, task, toolsOf(options, key.variant));
   const judged = epochQueue === undefined ? await work() : await epochQueue.add(work, { signal });
   const record = options.scrub?.(judged) ?? judged;
   // A record that an abort cut off is not stored, so that the epoch is judged again when the run is
@@ -199,6 +212,14 @@ async function findOrRunEpoch(
   signal.throwIfAborted();
   await journal?.keep(key, record);
   return record;
+}
+
+/** With the subject of the variant: without one its cases would be judged as recorded. */
+function toolsOf(options: SuiteOptions, variant: VariantPlace | undefined): EpochTools {
+  if (variant === undefined) return options;
+  const subject = options.variants?.get(variant.name);
+  if (subject !== undefined) return { ...options, subject };
+  throw new RuntimeError('INTERNAL', `nothing answers for the variant ${variant.name}`);
 }
 
 interface OutcomeContext {
@@ -210,7 +231,7 @@ interface OutcomeContext {
 /** Reports a case or a problem; false when the run has as many failures as `bail` allows. */
 async function reportOutcome(outcome: CaseOutcome, outcomeContext: OutcomeContext): Promise<boolean> {
   const { accumulator, options, fraction } = outcomeContext;
-  if ('problem' in outcome) return await reportProblem(outcome.row, outcome.problem, outcomeContext);
+  if ('problem' in outcome) return await reportProblem(outcome, outcomeContext);
   const { record } = outcome;
   const goesOn = accumulator.addCase(record);
   await options.reporter?.onCase(record);
@@ -219,11 +240,10 @@ async function reportOutcome(outcome: CaseOutcome, outcomeContext: OutcomeContex
 }
 
 async function reportProblem(
-  row: Row,
-  fault: RowFault,
+  { row, problem: fault, variant }: Extract<CaseOutcome, { problem: RowFault }>,
   { accumulator, options, fraction }: OutcomeContext,
 ): Promise<true> {
-  const problem = accumulator.addProblem(row, fault);
+  const problem = accumulator.addProblem(row, fault, variant);
   if (problem !== undefined) await options.reporter?.onProblem(problem);
   options.onProgress?.(accumulator.progress(fraction()), undefined);
   return true;

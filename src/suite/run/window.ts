@@ -1,5 +1,5 @@
 import { findCheck } from '../../checks/registry.ts';
-import type { CheckTree, Suite } from '../file/model.ts';
+import { type CheckTree, type Suite, subjectsOf } from '../file/model.ts';
 
 export interface WindowOptions {
   /** Processes at once. */
@@ -33,7 +33,7 @@ export function chunkSizeOf(suite: Suite, { concurrency }: Pick<WindowOptions, '
 
 function callsModels(suite: Suite): boolean {
   return (
-    suite.subject !== undefined || typesOfSuite(suite).some((type) => findCheck(type)?.family === 'judge')
+    subjectsOf(suite).length > 0 || typesOfSuite(suite).some((type) => findCheck(type)?.family === 'judge')
   );
 }
 

@@ -3,7 +3,7 @@ import { RuntimeError } from '../../errors.ts';
 import { flag, members, number, optional, readShape, type Shape, text } from '../../json/shape.ts';
 import { tryParseLossless } from '../../json/try-parse.ts';
 import { isRemote } from '../dataset/remote/address.ts';
-import type { Suite } from '../file/model.ts';
+import { type Suite, subjectsOf } from '../file/model.ts';
 import type { RunHeader } from '../run/record.ts';
 import { header } from '../run/record-shapes.ts';
 
@@ -58,8 +58,8 @@ export function fromShared(folder: string, shared: string): string {
 }
 
 /** What a run of the suite does that a change of text would change: the text of its file, and of its pipeline. */
-export function filesOf({ file, subject }: Suite): string[] {
-  return [file, ...(subject?.kind === 'pipeline' ? [subject.file] : [])];
+export function filesOf(suite: Suite): string[] {
+  return [suite.file, ...subjectsOf(suite).flatMap((each) => (each.kind === 'pipeline' ? [each.file] : []))];
 }
 
 /** The folder from which a suite's paths are told. */

@@ -1,3 +1,5 @@
+import { newVariantTallies } from '../matrix/variant-tallies.ts';
+import { caseStatsOfAll, evalStatsOfAll } from '../matrix/without-intervals.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
 import { newBoundedList } from '../run/bounded-list.ts';
 import type { Failure, RunSource, RunSummary } from '../run/record.ts';
@@ -14,6 +16,7 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
   const { header } = source;
   const statsAccumulator = newStatsAccumulator(header.evals, header.epochs);
   const totals = newTotalsTally();
+  const variants = newVariantTallies(header, []);
   const failures = newBoundedList<Failure>(maxListed);
   const roleOf = roleLookup(header);
   let cases = 0;
@@ -21,6 +24,7 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
     cases += 1;
     statsAccumulator.add(record);
     totals.add(record);
+    variants?.addCase(record);
     for (const [index, failure] of failuresOf(record, roleOf).entries()) {
       failures.add(placeOfFailure(record, header, index), failure);
     }
@@ -28,10 +32,13 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
   const taken = totals.totals();
   const { run_id, suite, epochs, kind } = header;
   const status = kind === 'shadow' ? 'running' : (source.status ?? 'interrupted');
+  const [overall, evals] = [statsAccumulator.overall(), statsAccumulator.stats()];
+  const matrix = variants?.report({ gates: [], keepGoing: true });
   return {
     ...{ run_id, ...(kind === undefined ? {} : { kind }), suite, status, cases, epochs, bailed: false },
-    overall: statsAccumulator.overall(),
-    evals: statsAccumulator.stats(),
+    overall: matrix === undefined ? overall : caseStatsOfAll(overall),
+    evals: matrix === undefined ? evals : evalStatsOfAll(evals),
+    ...(matrix && { variants: matrix.variants, comparisons: matrix.comparisons }),
     gates: [],
     ...(taken && { totals: taken }),
     duration_ms: null,

@@ -61,7 +61,7 @@ function findMisplacedKeys({ path, value }: StepNode): Finding[] {
   });
 }
 
-const variablesHint = 'Expressions see the row as `case`, and the number of its run as `epoch`.';
+export const variablesHint = 'Expressions see the row as `case`, and the number of its run as `epoch`.';
 
 /** Every tree of the subject at `path` whose strings are expressions. */
 export function subjectFieldsOf(document: YamlDocument, path: Path): ExpressionField[] {

@@ -4,6 +4,7 @@ import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { findGateMetric, gateMetricNames } from '../run/gates.ts';
+import { findBadVariants } from './gate-variants.ts';
 import { evalIds, evalsPath, gatesPath } from './suite-paths.ts';
 
 export function findBadGates(document: YamlDocument): Finding[] {
@@ -26,6 +27,7 @@ export function findBadGates(document: YamlDocument): Finding[] {
             },
           ]
         : []),
+      ...findBadVariants(document, item),
       ...findBadMetric(document, item, { isGuard: guards.has(String(id)), hasEval: id !== undefined }),
     ];
   });

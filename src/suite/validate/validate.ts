@@ -8,7 +8,7 @@ import { isPattern } from '../dataset/files.ts';
 import { isRemote, remoteName, whyUnusable } from '../dataset/remote/address.ts';
 import { besideFile } from '../file/paths.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
-import { findSubjectProblems, subjectFieldsOf } from '../subject/validate-subject.ts';
+import { fieldsOfSubjects, findSubjectsProblems } from '../subject/validate-variants.ts';
 import { findBadChecks, findBadReducers, findMissingContent, findRepeatedIds } from './evals.ts';
 import { expressionFields, findBadExpressions } from './expressions.ts';
 import { findBadGates } from './gates.ts';
@@ -29,14 +29,14 @@ export function validateSuite(document: YamlDocument, config: SuiteRuntime | und
     ...findNumbersThatJsonLacks(document),
     ...findMissingContent(document),
     ...findMissingFiles(document),
-    ...findSubjectProblems(document, subjectPath, config),
+    ...findSubjectsProblems(document, subjectPath, config),
   ];
   return findings.map((finding) => locateFinding(document, finding, suiteSchema));
 }
 
 /** Expressions where none is evaluated. Only `validate` reports them: the suite can run all the same. */
 export function findUnevaluatedInSuite(document: YamlDocument): Problem[] {
-  const fields = [...expressionFields(document), ...subjectFieldsOf(document, subjectPath)];
+  const fields = [...expressionFields(document), ...fieldsOfSubjects(document, subjectPath)];
   const evaluated = fields.map(({ path }) => path);
   const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'cases']] });
   return findings.map((finding) => locateFinding(document, finding, suiteSchema));

@@ -23,7 +23,8 @@ export function explainCase(
   const difference = findDifference(record, { header, failed: failures.map((failure) => failure.eval) });
   const content = resultsModule.cut(resultsModule.oneLine(record.epochs[0]?.content ?? ''), 300);
   const judged = difference === undefined && content !== '' ? [`  judged: ${content}`] : [];
-  return toError([`case ${record.id} failed`, ...lines, ...judged].join('\n'), record, difference);
+  const name = resultsModule.nameCase(record);
+  return toError([`case ${name} failed`, ...lines, ...judged].join('\n'), record, difference);
 }
 
 /** The error of a missed gate; undefined for one that passed. */

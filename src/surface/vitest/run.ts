@@ -3,6 +3,9 @@ import type { CaseRecord, PlannedRow, RunHeader, Runtime, SuiteReport } from '..
 import type { DescribeSuiteOptions } from './options.ts';
 import { onStop } from './signals.ts';
 
+/** A row whose outcome a test waits for, in a matrix that of one variant. */
+export type AwaitedRow = PlannedRow & { readonly variant?: string };
+
 /** The suite, the config and the rows of a run. */
 export interface RunPlan {
   readonly file: string;
@@ -10,7 +13,7 @@ export interface RunPlan {
   readonly options: DescribeSuiteOptions;
   readonly timeoutMs: number;
   /** The rows whose outcome will be asked for. */
-  readonly awaited: readonly PlannedRow[];
+  readonly awaited: readonly AwaitedRow[];
   /** Nothing but these rows is run. */
   readonly isPartial: boolean;
 }
@@ -18,7 +21,7 @@ export interface RunPlan {
 /** A run that goes on while tests wait for parts of it. */
 export interface SuiteRun {
   /** Waits until the row is judged or found unusable. Throws the error that ended the run before. */
-  outcomeOf(number: number): Promise<RowOutcome>;
+  outcomeOf(row: RowKey): Promise<RowOutcome>;
   /** Waits for the end of the run. Throws what ended it early. */
   report(): Promise<SuiteReport>;
   /** Aborts what still runs, and closes the runtime. */
@@ -85,7 +88,7 @@ interface Running {
 
 async function run(plan: RunPlan, { runtime, outcomes, signal }: Running): Promise<SuiteReport> {
   const { select, epochs, retries, dataset, cache } = plan.options;
-  const rows = plan.isPartial ? { rows: plan.awaited.map(({ number }) => number) } : {};
+  const rows = plan.isPartial ? { rows: [...new Set(plan.awaited.map(({ number }) => number))] } : {};
   const problems: SuiteReport['problems'][number][] = [];
   let header: RunHeader | undefined;
   const report = await runtime.evals.run(plan.file, {
@@ -97,7 +100,7 @@ async function run(plan: RunPlan, { runtime, outcomes, signal }: Running): Promi
         header = runHeader;
       },
       onCase: async (record) => {
-        if (header !== undefined) outcomes.resolve(record.number, { record, header });
+        if (header !== undefined) outcomes.resolve(record, { record, header });
       },
       onProblem: async (problem) => {
         if (outcomes.isAwaited(problem)) problems.push(problem);
@@ -119,31 +122,41 @@ type SourceLocation = Pick<SuiteReport['problems'][number], 'file' | 'line'>;
 
 /** The outcomes of rows, as promises that tests wait for. */
 interface RowOutcomes {
-  outcomeOf(number: number): Promise<RowOutcome>;
-  resolve(number: number, outcome: RowOutcome): void;
+  outcomeOf(row: RowKey): Promise<RowOutcome>;
+  resolve(row: RowKey, outcome: RowOutcome): void;
   isAwaited(place: SourceLocation): boolean;
   /** Resolves every row without an outcome with its problems. */
   resolveRest(problems: SuiteReport['problems']): void;
   rejectAll(error: RuntimeError): void;
 }
 
-function newRowOutcomes(rows: readonly PlannedRow[]): RowOutcomes {
-  const waiting = new Map(rows.map((row) => [row.number, { row, ...Promise.withResolvers<RowOutcome>() }]));
+/** A row by its number, in a matrix for one variant. */
+type RowKey = Pick<AwaitedRow, 'number' | 'variant'>;
+
+function keyOf({ number, variant }: RowKey): string {
+  return JSON.stringify([number, variant]);
+}
+
+function newRowOutcomes(rows: readonly AwaitedRow[]): RowOutcomes {
+  const waiting = new Map(rows.map((row) => [keyOf(row), { row, ...Promise.withResolvers<RowOutcome>() }]));
   const lines = new Set(rows.map(({ file, line }) => `${file}:${line}`));
   // A test that waits for it may never be run.
   for (const { promise } of waiting.values()) promise.catch(() => {});
   return {
-    async outcomeOf(number) {
-      const entry = waiting.get(number);
+    async outcomeOf(row) {
+      const entry = waiting.get(keyOf(row));
       if (entry === undefined)
-        throw new RuntimeError('INTERNAL', `nobody said that row ${number} would be run`);
+        throw new RuntimeError('INTERNAL', `nobody said that row ${row.number} would be run`);
       return await entry.promise;
     },
-    resolve: (number, outcome) => waiting.get(number)?.resolve(outcome),
+    resolve: (row, outcome) => waiting.get(keyOf(row))?.resolve(outcome),
     isAwaited: ({ file, line }) => lines.has(`${file}:${line}`),
     resolveRest(problems) {
       for (const { row, resolve } of waiting.values()) {
-        const own = problems.filter(({ file, line }) => file === row.file && line === row.line);
+        const own = problems.filter(
+          ({ file, line, variant = row.variant }) =>
+            file === row.file && line === row.line && variant === row.variant,
+        );
         resolve({ problems: own.length > 0 ? own : [missingRow(row)] });
       }
     },

@@ -1,4 +1,4 @@
-import type { PlannedRow, SuitePlan } from '../../runtime/runtime.ts';
+import type { SuitePlan } from '../../runtime/runtime.ts';
 import {
   explainCase,
   explainCases,
@@ -7,13 +7,13 @@ import {
   type ResultsModule,
   toShort,
 } from './failure.ts';
-import type { SuiteRun } from './run.ts';
+import type { AwaitedRow, SuiteRun } from './run.ts';
 
 /** One test of a suite. */
 export interface SuiteTest {
   readonly title: string;
   /** The part of the run that it waits for: one row, all of it, or nothing. */
-  readonly needs: PlannedRow | 'all' | 'nothing';
+  readonly needs: AwaitedRow | 'all' | 'nothing';
   /**
    * Resolves to the failure, if there is one. Calls `start` when it needs the run; throws what ended that
    * early.
@@ -33,27 +33,31 @@ interface TestFailure {
 export function toTests(plan: SuitePlan, wording: ResultsModule): readonly SuiteTest[] {
   // As on the command line: where there are gates, they alone decide whether the cases are good enough.
   const isGated = plan.gates.length > 0;
-  const rows = plan.hasMore ? wholeTests(isGated, wording) : rowTests(plan.rows, isGated, wording);
+  const rows = plan.hasMore ? wholeTests(isGated, wording) : rowTests(plan, isGated, wording);
   return [...rows, ...gateTests(plan, wording)];
 }
 
-function rowTests(rows: readonly PlannedRow[], isGated: boolean, wording: ResultsModule): SuiteTest[] {
-  return rows.map((row) => {
+function rowTests({ rows, variants }: SuitePlan, isGated: boolean, wording: ResultsModule): SuiteTest[] {
+  return rows.flatMap((row) => {
     const { content } = row;
     if ('problem' in content) {
       const title = `${toShort(row.file)}:${row.line}`;
-      return { title, needs: 'nothing', judge: async () => toFailure(explainProblems([content.problem])) };
+      const judge = async () => toFailure(explainProblems([content.problem]));
+      return [{ title, needs: 'nothing' as const, judge }];
     }
-    return {
-      title: wording.oneLine(content.id),
-      needs: row,
-      judge: async (start) => {
-        const run = await start();
-        const outcome = await run.outcomeOf(row.number);
-        if ('problems' in outcome) return toFailure(explainProblems(outcome.problems));
-        return toFailure(explainCase(outcome.record, outcome.header, wording), isGated);
-      },
-    };
+    const awaited: readonly AwaitedRow[] = variants?.map((variant) => ({ ...row, variant })) ?? [row];
+    return awaited.map(
+      (each): SuiteTest => ({
+        title: wording.oneLine(wording.nameCase({ id: content.id, variant: each.variant })),
+        needs: each,
+        judge: async (start) => {
+          const run = await start();
+          const outcome = await run.outcomeOf(each);
+          if ('problems' in outcome) return toFailure(explainProblems(outcome.problems));
+          return toFailure(explainCase(outcome.record, outcome.header, wording), isGated);
+        },
+      }),
+    );
   });
 }
 
@@ -82,9 +86,11 @@ function wholeTests(isGated: boolean, wording: ResultsModule): SuiteTest[] {
 
 function gateTests({ gates }: SuitePlan, wording: ResultsModule): SuiteTest[] {
   return gates.map((gate, index) => {
-    const { min = null, max = null } = gate;
+    const { min = null, max = null, betterThan } = gate;
+    const wanted =
+      betterThan === undefined ? wording.describeBounds({ min, max }) : `better than ${betterThan}`;
     return {
-      title: `gate ${wording.nameGate(gate)} ${wording.describeBounds({ min, max })}`,
+      title: wording.oneLine(`gate ${wording.nameGate(gate)} ${wanted}`),
       needs: 'all',
       judge: async (start) => {
         const run = await start();

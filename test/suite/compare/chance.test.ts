@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mcNemarPValue } from '../../../src/suite/compare/mcnemar.ts';
-import { comparePaired } from '../../../src/suite/compare/paired-test.ts';
+import { newPairedScores } from '../../../src/suite/compare/paired-test.ts';
 import { studentPValue, studentQuantile95 } from '../../../src/suite/compare/student-t.ts';
 
 /** Within a billionth of the reference, however small that is. */
 function near(value: number) {
   return expect.closeTo(value, Math.min(300, 9 - Math.floor(Math.log10(Math.abs(value) || 1))));
+}
+
+function comparePaired(a: readonly number[], b: readonly number[]) {
+  const scores = newPairedScores();
+  for (const [index, score] of a.entries()) scores.add(score, b[index] ?? Number.NaN);
+  return scores.difference();
 }
 
 describe('McNemar’s exact test (reference: scipy 1.17, binomtest)', () => {
@@ -65,7 +71,7 @@ describe('scores in pairs', () => {
 
   test('of one pair have a difference and no error', () => {
     expect(comparePaired([0.25], [0.75])).toEqual({
-      ...{ pairs: 1, mean_a: 0.25, mean_b: 0.75, difference: 0.5 },
+      ...{ pairs: 1, ties: 0, mean_a: 0.25, mean_b: 0.75, difference: 0.5 },
       ...{ stderr: null, ci95: null, p_value: null, test: 'sign_flip' },
     });
   });
@@ -82,7 +88,13 @@ describe('scores in pairs', () => {
   test('many are tested by Student’s t (reference: scipy 1.17, ttest_1samp)', () => {
     const differences = Array.from({ length: 40 }, (_none, i) => ((i * 37) % 101) / 101 - 0.45);
     expect(comparePaired(zeros(40), differences)).toEqual({
-      ...{ pairs: 40, mean_a: 0, mean_b: near(0.04356435643564358), difference: near(0.04356435643564358) },
+      ...{
+        pairs: 40,
+        ties: 0,
+        mean_a: 0,
+        mean_b: near(0.04356435643564358),
+        difference: near(0.04356435643564358),
+      },
       ci95: [near(-0.0509951118751469), near(0.138123824746434)],
       stderr: near(0.04356435643564358 / 0.9318710201500353),
       ...{ p_value: near(0.3571364306177705), test: 'paired_t' },

@@ -38,7 +38,14 @@ test('a comparison has all that changed, and both sides of it', async () => {
     ...{ regressions: 1, improvements: 1, flaky: 0, pass_rate: { a: 0.5, b: 0.5 }, p_value: 1 },
     unscored: { only_in_a: 0, only_in_b: 0, both: 0 },
     score: {
-      ...{ pairs: 4, mean_a: 0.5, mean_b: 0.5625, difference: 0.0625, stderr: expect.closeTo(0.3125, 12) },
+      ...{
+        pairs: 4,
+        ties: 1,
+        mean_a: 0.5,
+        mean_b: 0.5625,
+        difference: 0.0625,
+        stderr: expect.closeTo(0.3125, 12),
+      },
       ...{ ci95: [expect.closeTo(-0.932014, 6), 1], p_value: 1, test: 'sign_flip' },
     },
   };

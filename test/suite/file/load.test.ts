@@ -207,7 +207,7 @@ const broken = [
     says: [
       'x.suite.yaml:7:14 gates[0].eval: no eval of this suite has the id f\n    hint: known ids: e',
       'x.suite.yaml:8:25 gates[1].metric: there is no metric medain\n    hint: did you mean `median`?',
-      'x.suite.yaml:9:7 gates[2]: needs one of: min, max',
+      'x.suite.yaml:9:7 gates[2]: needs one of: min, max, better_than',
       'x.suite.yaml:10:36 gates[3].min: must be at most 1 (got: 2)',
     ],
   },

@@ -26,9 +26,9 @@ test('there is a line for each case and eval, numbers as numbers', async () => {
     }),
   ]);
   expect(text.split('\r\n')).toEqual([
-    'number,case,file,line,tags,case_score,case_passed,eval,type,role,score,passed,passed_epochs,epochs,duration_ms,queue_ms,error,detail,content,row,variables',
-    '1,r1,rows.jsonl,1,"x;y",0.5,false,exact,final_number,assertion,1,true,1,2,24,7,,,The answer is 42.,,',
-    '1,r1,rows.jsonl,1,"x;y",0.5,false,b,,,,false,0,2,24,,PROCESS_TIMEOUT,"timed out, twice",The answer is 42.,,',
+    'number,case,file,line,tags,case_score,case_passed,eval,type,role,score,passed,passed_epochs,epochs,duration_ms,queue_ms,error,detail,content,variant,row,variables',
+    '1,r1,rows.jsonl,1,"x;y",0.5,false,exact,final_number,assertion,1,true,1,2,24,7,,,The answer is 42.,,,',
+    '1,r1,rows.jsonl,1,"x;y",0.5,false,b,,,,false,0,2,24,,PROCESS_TIMEOUT,"timed out, twice",The answer is 42.,,,',
     '',
   ]);
 });

@@ -58,11 +58,15 @@ test.each([
 });
 
 test.each([
-  { title: 'nothing', yaml: 'cache: true', says: ['5:5 subject: needs one of: tool, chat, pipeline'] },
+  {
+    title: 'nothing',
+    yaml: 'cache: true',
+    says: ['5:5 subject: needs one of: tool, chat, pipeline, variants'],
+  },
   {
     title: 'two kinds',
     yaml: 'tool: weather\npipeline: good/demo.pipeline.yaml',
-    says: ['5:5 subject: takes only one of: tool, chat, pipeline'],
+    says: ['5:5 subject: takes only one of: tool, chat, pipeline, variants'],
   },
   {
     title: 'a tool that is misspelt',
@@ -162,7 +166,7 @@ test.each([
     title: 'a key that is misspelt',
     yaml: 'tool: weather\nargs: {city: Oslo}\ncaching: true',
     says: [
-      '7:5 subject.caching: unknown key\n    hint: known keys: tool, args, chat, pipeline, input, cache',
+      '7:5 subject.caching: unknown key\n    hint: known keys: tool, args, chat, pipeline, input, variants, cache',
     ],
   },
 ])('$title is told where it stands', ({ yaml, says }) => {

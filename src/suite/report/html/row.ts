@@ -14,16 +14,18 @@ export type Row = readonly [
   text: string,
   /** Why the case did not pass; empty when it did. */
   why: string,
+  /** Only of a matrix: the position of its variant in the header. */
+  variant?: number,
 ];
 
 /** The result of one eval; `evalIndex` is its position in the header. */
 type RowResult = readonly [evalIndex: number, score: number | null, passed: boolean, flaky: boolean];
 
 /** The row of a case, its long texts cut. */
-export function toRow(record: CaseRecord, { evals }: RunHeader): Row {
+export function toRow(record: CaseRecord, { evals, variants = [] }: RunHeader): Row {
   const evalIndexes = new Map(evals.map(({ id }, index) => [id, index]));
   const isDeciding = (id: string): boolean => evals[evalIndexes.get(id) ?? -1]?.role !== 'metric';
-  return [
+  const row = [
     record.number,
     cutText(record.id, 200),
     record.tags.slice(0, 50).map((tag) => cutText(tag, 200)),
@@ -33,7 +35,9 @@ export function toRow(record: CaseRecord, { evals }: RunHeader): Row {
     record.results.map((result) => toRowResult(result, evalIndexes, record.epochs.length)),
     cutText(record.epochs[0]?.content ?? '', 160),
     record.passed ? '' : cutText(whyFailed(record, isDeciding), 160),
-  ];
+  ] as const;
+  if (variants.length === 0) return row;
+  return [...row, variants.findIndex(({ name }) => name === record.variant)];
 }
 
 function toRowResult(

@@ -10,7 +10,7 @@ import type {
 } from '../../run/record.ts';
 import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from '../case-failures.ts';
 import type { OpenReporter, Reporter } from '../reporter.ts';
-import { describeScore, explainGate, nameGate } from '../wording.ts';
+import { describeScore, explainGate, nameCase, nameGate } from '../wording.ts';
 import { type JunitSuites, newJunitSuites, type TestCase } from './suites.ts';
 import { escapeText, toElement } from './xml.ts';
 
@@ -47,11 +47,15 @@ export function collectJunit(): CollectedJunit {
   let header: RunHeader | undefined;
   let ended: SuiteReport | undefined;
   let roleOf: RoleOf = roleLookup({ evals: [] });
+  const judged = new Map<string, JudgedSuite>();
   const reporter: Reporter = {
     async begin(run) {
       header = run;
       roleOf = roleLookup(run);
-      for (const { id } of run.evals) suites.open(id);
+      for (const each of judgedSuites(run)) {
+        judged.set(nameSuite(each), each);
+        suites.open(nameSuite(each));
+      }
     },
     async onCase(record) {
       if (header !== undefined) addCase(suites, record, { header, roleOf });
@@ -71,8 +75,23 @@ export function collectJunit(): CollectedJunit {
   return {
     reporter,
     suites,
-    propertiesOf: (name) => (ended === undefined ? {} : propertiesOf(name, { header, report: ended })),
+    propertiesOf: (name) => (ended === undefined ? {} : propertiesOf(judged.get(name), ended)),
   };
+}
+
+/** The results of one eval, in a matrix of one variant. */
+interface JudgedSuite {
+  readonly entry: EvalHeader;
+  readonly variant?: string;
+}
+
+function judgedSuites({ evals, variants }: RunHeader): JudgedSuite[] {
+  if (variants === undefined) return evals.map((entry) => ({ entry }));
+  return variants.flatMap(({ name }) => evals.map((entry) => ({ entry, variant: name })));
+}
+
+function nameSuite({ entry, variant }: JudgedSuite): string {
+  return nameCase({ id: entry.id, variant });
 }
 
 /** The leading space keeps these names apart from ids of evals. */
@@ -85,9 +104,10 @@ interface RunContext {
 
 function addCase(suites: JunitSuites, record: CaseRecord, { header, roleOf }: RunContext): void {
   const { suite, evals } = header;
+  const ofVariant = record.variant === undefined ? {} : { variant: record.variant };
   for (const entry of evals) {
-    const name = { name: record.id, classname: `${suite}.${entry.id}` };
-    suites.open(entry.id).add({ ...name, ...judge(record, entry, roleOf) });
+    const name = { name: record.id, classname: classOf(suite, record, entry.id) };
+    suites.open(nameSuite({ entry, ...ofVariant })).add({ ...name, ...judge(record, entry, roleOf) });
   }
   const failures = failuresOf(record, roleOf);
   const own = failures.find(({ eval: id }) => evals.every((entry) => entry.id !== id));
@@ -95,7 +115,12 @@ function addCase(suites: JunitSuites, record: CaseRecord, { header, roleOf }: Ru
   const content = toFault('failure', { type: 'case', words: describeScore(own), detail: own.detail });
   suites
     .open(extraSuites.cases)
-    .add({ name: record.id, classname: `${suite}.cases`, ms: 0, kind: 'failure', content });
+    .add({ name: record.id, classname: classOf(suite, record, 'cases'), ms: 0, kind: 'failure', content });
+}
+
+/** `support.exact`, and in a matrix `support.small.exact`. */
+function classOf(suite: string, { variant }: CaseRecord, kind: string): string {
+  return [suite, ...(variant === undefined ? [] : [variant]), kind].join('.');
 }
 
 type CaseVerdict = Pick<TestCase, 'ms' | 'kind' | 'content'>;
@@ -154,9 +179,10 @@ function toOutput(
   return toElement('system-out', {}, escapeText(lines.join('\n')));
 }
 
-function toProblemCase({ file, line, message, hint = '' }: RowProblem, suite: string): TestCase {
+function toProblemCase({ file, line, variant, message, hint = '' }: RowProblem, suite: string): TestCase {
   const content = toElement('error', { message: toMessage(message), type: 'row' }, escapeText(hint));
-  return { name: `${file}:${line}`, classname: `${suite}.dataset`, ms: 0, kind: 'error', content };
+  const name = nameCase({ id: `${file}:${line}`, variant });
+  return { name, classname: `${suite}.dataset`, ms: 0, kind: 'error', content };
 }
 
 /** The test case for a problem that makes the whole run void. */
@@ -173,19 +199,20 @@ function toGateCase(gate: GateResult, suite: string): TestCase {
   return { name: nameGate(gate), classname: `${suite}.gates`, ms: 0, kind, content };
 }
 
-interface PropertySource {
-  readonly header: RunHeader | undefined;
-  readonly report: SuiteReport;
-}
-
-function propertiesOf(name: string, { header, report }: PropertySource): Readonly<Record<string, unknown>> {
-  const entry = header?.evals.find(({ id }) => id === name);
-  const stats = report.evals[name];
-  if (entry === undefined || stats === undefined) return {};
+function propertiesOf(
+  suite: JudgedSuite | undefined,
+  report: SuiteReport,
+): Readonly<Record<string, unknown>> {
+  if (suite === undefined) return {};
+  const { entry, variant } = suite;
+  const own = variant === undefined ? report : report.variants?.find(({ name }) => name === variant);
+  const stats = own?.evals[entry.id];
+  if (stats === undefined) return {};
   const { type, role, weight, reducer } = entry;
   const { pass_rate, mean, flaky } = stats;
   return {
     run_id: report.run_id,
+    ...(variant === undefined ? {} : { variant }),
     type,
     role,
     weight,

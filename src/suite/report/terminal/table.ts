@@ -7,6 +7,7 @@ import type { OpenReporter } from '../reporter.ts';
 import { describeTotals } from '../totals-text.ts';
 import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
 import { type GridView, toReadable } from './grid.ts';
+import { renderMatrix } from './matrix.ts';
 import { createPaint, type Style } from './paint.ts';
 import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-grid.ts';
 
@@ -27,10 +28,7 @@ export function renderTable(report: RunSummary, colour: boolean, columns?: numbe
   const view: GridView = { paint, columns: toReadable(columns) };
   const sections = [
     [headline(report, view)],
-    renderStats(report, view),
-    renderGuards(report, view),
-    renderHooks(report, view),
-    renderEpochs(report, view),
+    ...(report.variants === undefined ? statsSections(report, view) : renderMatrix(report, view)),
     gateLines(report, view),
     failureLines(report, view),
     problemLines(report, view),
@@ -40,6 +38,15 @@ export function renderTable(report: RunSummary, colour: boolean, columns?: numbe
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join(''))
     .join('\n');
+}
+
+function statsSections(report: RunSummary, view: GridView): string[][] {
+  return [
+    renderStats(report, view),
+    renderGuards(report, view),
+    renderHooks(report, view),
+    renderEpochs(report, view),
+  ];
 }
 
 function headline(report: RunSummary, { paint, columns = Infinity }: GridView): string {

@@ -2,6 +2,7 @@ import type { Cut } from '../../../../json/cut-value.ts';
 import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
 import type { Row } from '../row.ts';
+
 /** What the page was given. */
 export interface Data {
   header: RunHeader;
@@ -15,7 +16,7 @@ export interface Data {
   report: SuiteReport | null;
 }
 
-/** One case. */
+/** One case; of a matrix the cases of one row. */
 export interface Entry {
   number: number;
   id: string;
@@ -27,6 +28,10 @@ export interface Entry {
   results: ReadonlyMap<number, Outcome>;
   text: string;
   why: string;
+  /** The position of its variant in the header; -1 where there is none. */
+  variant: number;
+  /** Of the cases of one row: each of them, by the order of the variants; one that is missing has none. */
+  variants: readonly Entry[];
   /** The whole record as JSON, not read before somebody looks; null when left out. */
   detail: string | null;
 }
@@ -94,14 +99,17 @@ function parseAll<Raw, Value>(json: string, convert: (value: Raw) => Value): Val
   }
 }
 
-function toEntry([number, id, tags, score, passed, flaky, results, text, why]: Row): Entry {
+function toEntry([number, id, tags, score, passed, flaky, results, text, why, variant = -1]: Row): Entry {
   const outcomes = new Map(
     results.map(([place, resultScore, hasPassed, isFlaky]) => [
       place,
       { score: resultScore, passed: hasPassed, flaky: isFlaky },
     ]),
   );
-  return { number, id, tags, score, passed, flaky, results: outcomes, text, why, detail: null };
+  return {
+    ...{ number, id, tags, score, passed, flaky, results: outcomes, text, why, variant },
+    ...{ variants: [], detail: null },
+  };
 }
 
 /** A record of a case as the page has it. */

@@ -5,10 +5,12 @@ import { makeHelp } from './help.ts';
 import { makeExplorer } from './list/explorer.ts';
 import { listenToKeys } from './list/keys.ts';
 import type { View } from './list/view.ts';
+import { groupByRow } from './matrix/group.ts';
 import { renderSummary } from './summary/summary.ts';
 import { makeThemeSwitch } from './theme.ts';
 
-showPage(document.querySelector('#page') ?? document.body, readData());
+const given = readData();
+showPage(document.querySelector('#page') ?? document.body, given && groupByRow(given));
 
 function showPage(page: Element, data: Data | null) {
   if (data === null) {
@@ -17,6 +19,7 @@ function showPage(page: Element, data: Data | null) {
     );
     return;
   }
+  document.documentElement.classList.toggle('is-matrix', data.header.variants !== undefined);
   const explorer = makeExplorer(data);
   const help = makeHelp();
   const choose = (part: Partial<View>) => {

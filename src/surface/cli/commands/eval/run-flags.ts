@@ -7,6 +7,7 @@ import { readSelection, type SelectionFlags } from './selection.ts';
 /** The options of `eval run`, as they are given. */
 export interface RunFlags extends SelectionFlags {
   readonly dataset?: string;
+  readonly provider?: string;
   readonly keepGoing?: true;
   readonly repeat?: string;
   readonly reducer?: string;
@@ -74,6 +75,7 @@ export async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
   }
   return {
     dataset: own.dataset,
+    providers: own.provider?.split(',').map((id) => id.trim()),
     select: readSelection(own),
     keepGoing: own.keepGoing,
     epochs: readWhole('--repeat', own.repeat),

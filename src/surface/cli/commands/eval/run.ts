@@ -24,6 +24,7 @@ export function addRun(group: Command, runCommand: RunCommand): void {
       '--dataset <file>',
       'read this file, glob pattern or address instead of the suite’s dataset; - for stdin',
     )
+    .option('--provider <ids>', 'ask these providers, such as a,b, instead of the one of the suite’s chat')
     .option('--filter <cel>', 'only rows for which this is true, such as \'case.lang == "en"\'')
     .addOption(
       new Option('--tag <tag>', 'only cases of this tag; may be repeated').argParser(many).default([]),
@@ -170,6 +171,7 @@ Examples:
   signalbox eval run support.suite.yaml --reporter junit=report.xml --reporter markdown=summary.md
   signalbox eval run support.suite.yaml --tag billing --sample 200 --seed 7
   signalbox eval run support.suite.yaml --repeat 3 --reducer pass@2 --bail 10
+  signalbox eval run support.suite.yaml --provider small,large --reporter html=compared.html
   signalbox eval run support.suite.yaml --resume
   signalbox eval run support.suite.yaml billing.suite.yaml --reporter junit=report.xml --reporter html=report.html
   signalbox eval run suites/ --json

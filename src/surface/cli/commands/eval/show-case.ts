@@ -10,9 +10,10 @@ type Result = Epoch['results'][number];
 
 /** The text of a case with every epoch: its content, messages, tool calls and eval results. */
 export function caseText(record: CaseRecord, { styleStdout }: Pick<Terminal, 'styleStdout'>): string {
-  const { id, file, line, tags, score, passed, epochs } = record;
+  const { id, variant, file, line, tags, score, passed, epochs } = record;
   const head = formatFields([
     ['case', escapeInvisibleLine(id)],
+    ...(variant === undefined ? [] : [['variant', escapeInvisibleLine(variant)] as const]),
     ...(file === '' ? [] : [['at', escapeInvisibleLine(`${file}:${line}`)] as const]),
     ...(tags.length === 0 ? [] : [['tags', escapeInvisibleLine(tags.join(', '))] as const]),
     ['score', score === null ? 'unscored' : formatNumber(score, [0, 1])],

@@ -25,7 +25,7 @@ export function renderCaseRow(data: Data, entry: Entry, view: View) {
       ),
       make('div', { class: 'row-words' }, foreign(entry.why === '' ? entry.text : entry.why)),
     ),
-    renderStrip(data, entry),
+    entry.variants.length === 0 ? renderStrip(data, entry) : renderVariantStrip(data, entry, view),
     make('div', { class: 'row-score' }, unseen('score '), shortScore(outcome.score)),
   );
 }
@@ -36,6 +36,19 @@ function renderTags(tags: readonly string[]) {
 
 function flag({ flaky }: Outcome) {
   return flaky ? [make('span', { class: 'flag' }, 'flaky')] : [];
+}
+
+/** What each variant came to, as a strip of small marks. */
+function renderVariantStrip(data: Data, { variants }: Entry, view: View) {
+  const strip = make('div', { class: 'strip', 'aria-hidden': 'true' });
+  const judge = judgeOf(data, view);
+  for (const entry of variants) {
+    const outcome = judge(entry);
+    const verdict = outcome === undefined ? 'none' : verdictOf(outcome.passed, outcome.unscored);
+    const name = data.header.variants?.[entry.variant]?.name ?? '';
+    strip.append(make('span', { class: `cell ${verdict}`, title: `${name}: ${verdict}` }));
+  }
+  return strip;
 }
 
 /** The results of the evals as a strip of small marks, where there are several. */

@@ -4,6 +4,7 @@ import { readDetail } from '../data.ts';
 import { button, foreign, make } from '../dom.ts';
 import { count, score } from '../format.ts';
 import { hasUnscored } from '../list/filter.ts';
+import { renderSideBySide } from '../matrix/side-by-side.ts';
 import { renderEpoch } from './epoch.ts';
 import { mark, pill, verdictOf } from './mark.ts';
 import { renderRatings } from './ratings.ts';
@@ -51,6 +52,12 @@ export function makeDetail(
 }
 
 function renderCase(data: Data, entry: Entry, record: Detail | null) {
+  if (entry.variants.length > 0) {
+    return [
+      make('p', { class: 'case-facts' }, ...entry.tags.map((tag) => foreign(tag, 'tag'))),
+      ...renderSideBySide(data, entry),
+    ];
+  }
   const facts = make(
     'p',
     { class: 'case-facts' },

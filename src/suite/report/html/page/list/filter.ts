@@ -1,4 +1,5 @@
 import type { Data, Entry, Outcome } from '../data.ts';
+import { isDifferent } from '../matrix/group.ts';
 import type { Status, View } from './view.ts';
 import { statuses } from './view.ts';
 
@@ -26,15 +27,18 @@ export function countStatuses(data: Data, view: View): Map<Status, number> {
 }
 
 /** What counts of a case: what the chosen eval said, or the case as a whole; undefined where the eval did not judge. */
-export function judgeOf(
-  { header }: Data,
-  view: View,
-): (entry: Entry) => (Outcome & { readonly unscored: boolean }) | undefined {
-  if (view.eval === '') return (entry) => ({ ...wholeOf(entry), unscored: hasUnscored(entry) });
+export function judgeOf({ header }: Data, view: View): (entry: Entry) => Judged | undefined {
+  if (view.eval === '')
+    return (entry) => ({
+      ...wholeOf(entry),
+      unscored: hasUnscored(entry),
+      differs: isDifferent(entry, -1),
+    });
   const place = header.evals.findIndex(({ id }) => id === view.eval);
   return (entry) => {
     const outcome = entry.results.get(place);
-    return outcome === undefined ? undefined : { ...outcome, unscored: outcome.score === null };
+    if (outcome === undefined) return undefined;
+    return { ...outcome, unscored: outcome.score === null, differs: isDifferent(entry, place) };
   };
 }
 
@@ -48,7 +52,10 @@ export function hasUnscored({ results }: Entry) {
   return false;
 }
 
-function isOf(status: Status, { passed, flaky, unscored }: Outcome & { readonly unscored: boolean }) {
+/** What counts of a case or, of a matrix, of a row. */
+type Judged = Outcome & { readonly unscored: boolean; readonly differs: boolean };
+
+function isOf(status: Status, { passed, flaky, unscored, differs }: Judged) {
   switch (status) {
     case 'all':
       return true;
@@ -60,6 +67,8 @@ function isOf(status: Status, { passed, flaky, unscored }: Outcome & { readonly 
       return unscored;
     case 'flaky':
       return flaky;
+    case 'differs':
+      return differs;
   }
 }
 

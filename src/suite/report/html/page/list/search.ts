@@ -44,11 +44,13 @@ function matcherOf(query: string): (entry: Entry) => boolean {
   // Looking into the JSON is much cheaper than parsing it.
   const inJson = JSON.stringify(wanted).slice(1, -1).replaceAll('<', '\\u003c');
   const has = (text: string) => text.toLowerCase().includes(wanted);
-  return (entry) => {
+  const matches = (entry: Entry): boolean => {
+    if (entry.variants.some(matches)) return true;
     if (has(entry.id) || entry.tags.some(has) || has(entry.text) || has(entry.why)) return true;
     if (entry.detail === null || !entry.detail.toLowerCase().includes(inJson)) return false;
     return textsOf(readDetail(entry)).some(has);
   };
+  return matches;
 }
 
 /** Members whose values are words of the format rather than of the case. */

@@ -3,7 +3,7 @@ import { button, make } from '../dom.ts';
 import { count } from '../format.ts';
 import { countStatuses } from './filter.ts';
 import type { View } from './view.ts';
-import { everything, orders, statuses, toNumber, viewToHash } from './view.ts';
+import { everything, orders, statusesOf, toNumber, viewToHash } from './view.ts';
 
 /** The search and the filters; `change` gets what a person changed. */
 export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
@@ -16,7 +16,7 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
     spellcheck: 'false',
     input: () => change({ query: query.value }),
   });
-  const chips = new Map(statuses.map((status) => [status, makeChip(status, change)]));
+  const chips = new Map(statusesOf(data.header).map((status) => [status, makeChip(status, change)]));
   const evalSelect = makeSelect('Eval', evalOptions(data), (value) => change({ eval: value }));
   const tagSelect = makeSelect('Tag', tagOptions(data), (value) => change({ tag: value }));
   const order = makeSelect('Sort', orders, (value) => change({ order: orderOf(value) }));

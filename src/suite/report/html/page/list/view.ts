@@ -1,3 +1,5 @@
+import type { RunHeader } from '../../../../run/record.ts';
+
 /** What is shown: which cases in which order, and which of them is open. */
 export interface View {
   query: string;
@@ -13,10 +15,15 @@ export interface View {
   open: number | null;
 }
 
-export type Status = 'all' | 'failed' | 'passed' | 'unscored' | 'flaky';
+export type Status = 'all' | 'failed' | 'passed' | 'unscored' | 'flaky' | 'differs';
 export type Order = 'number' | 'lowest' | 'highest' | 'id';
 
-export const statuses: readonly Status[] = ['all', 'failed', 'passed', 'unscored', 'flaky'];
+export const statuses: readonly Status[] = ['all', 'failed', 'passed', 'unscored', 'flaky', 'differs'];
+
+/** Those that a run has: only variants can differ. */
+export function statusesOf({ variants }: RunHeader): readonly Status[] {
+  return variants === undefined ? statuses.filter((status) => status !== 'differs') : statuses;
+}
 
 export const orders: ReadonlyMap<Order, string> = new Map([
   ['number', 'Order of the dataset'],

@@ -14,7 +14,7 @@ export function renderGates(gates: readonly GateResult[], choose: Choose) {
       make('th', { scope: 'row' }, mark(gate.passed ? 'passed' : 'failed'), nameGate(gate, choose)),
       make('td', {}, gate.metric),
       make('td', { class: 'value' }, sayValue(gate)),
-      make('td', {}, boundsOf(gate.min, gate.max)),
+      make('td', {}, sayWanted(gate)),
     ),
   );
   const head = ['Gate', 'Metric', 'Value', 'Wanted'].map((name) => make('th', { scope: 'col' }, name));
@@ -27,13 +27,30 @@ export function renderGates(gates: readonly GateResult[], choose: Choose) {
   return [make('section', { class: 'box', 'aria-label': 'Gates' }, table)];
 }
 
-function nameGate({ eval: id = '', tag = '' }: GateResult, choose: Choose) {
+function sayWanted({ min, max, better_than: base, test }: GateResult) {
+  if (base === undefined || test === undefined) return boundsOf(min, max);
+  const { p_value: p, pairs, flaw } = test;
+  const words = flaw === null ? '' : `, ${flaws[flaw]}`;
+  const known = p === null ? '' : ` p = ${p < 0.0001 ? '< 0.0001' : p.toFixed(4)},`;
+  return make(
+    'span',
+    {},
+    'better than ',
+    foreign(base),
+    ` (${known} ${pairs} pairs${words})`.replace('( ', '('),
+  );
+}
+
+const flaws = { too_few_pairs: 'too few', too_many_missing: 'too many results are missing' };
+
+function nameGate({ eval: id = '', tag = '', variant = '' }: GateResult, choose: Choose) {
   const named = button('', () => choose({ eval: id, tag, status: 'failed' }), {
     class: 'link',
     title: 'Show the cases that did not pass',
   });
   named.append(id === '' ? 'Whole cases' : foreign(id));
   if (tag !== '') named.append(' ', foreign(tag, 'tag'));
+  if (variant !== '') named.append(' ', foreign(variant, 'tag'));
   return named;
 }
 

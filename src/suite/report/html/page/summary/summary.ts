@@ -3,6 +3,7 @@ import { mark, pill } from '../case/mark.ts';
 import type { Data } from '../data.ts';
 import { factList, fold, foreign, make } from '../dom.ts';
 import { count, counted, duration, instant, meanWithError, percent } from '../format.ts';
+import { renderVariants } from '../matrix/variants-table.ts';
 import type { Choose } from './eval-card.ts';
 import { renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.ts';
 import { renderGates } from './gates.ts';
@@ -17,10 +18,16 @@ export function renderSummary(data: Data, choose: Choose) {
     ...renderNotices(data),
     ...(report === null ? [] : renderGates(report.gates, choose)),
     ...renderProblems(data),
-    ...(report?.totals === undefined ? [] : [renderTotals(report.totals)]),
-    ...(report === null ? [] : [renderEvals(data, report, choose)]),
+    ...(report === null ? [] : renderFigures(data, report, choose)),
   ];
   return make('div', { class: 'summary' }, ...parts);
+}
+
+/** Of a matrix its variants: figures of all of them together say little. */
+function renderFigures(data: Data, report: SuiteReport, choose: Choose) {
+  if (data.header.variants !== undefined) return renderVariants(report);
+  const totals = report.totals === undefined ? [] : [renderTotals(report.totals)];
+  return [...totals, renderEvals(data, report, choose)];
 }
 
 function renderHeadline({ header, report, entries }: Data) {
@@ -29,6 +36,7 @@ function renderHeadline({ header, report, entries }: Data) {
     status === 'unfinished' ? pill('unscored', 'Not finished') : pill(status, verdictWords[status]);
   const facts = factList([
     ['Cases', count(report?.cases ?? entries.length)],
+    ['Variants', header.variants === undefined ? null : count(header.variants.length)],
     ['Epochs', header.epochs > 1 ? count(header.epochs) : null],
     ['Took', report === null ? null : duration(report.duration_ms)],
     ['Started', instant(header.started_at)],
