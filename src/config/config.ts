@@ -26,6 +26,17 @@ export interface ApprovalRule {
   readonly expiresMs?: number;
 }
 
+/** Somebody who is told what happens to runs: a program, or an address. */
+export interface NotifyConfig {
+  readonly name: string;
+  /** pending, decided, failed, completed. */
+  readonly on: readonly string[];
+  readonly exec: ExecConfig | undefined;
+  readonly url: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | undefined;
+}
+
 /** A tool; without `exec` it is listed, and a call of it fails. Schemas are JSON Schema objects. */
 export interface ToolConfig {
   readonly name: string;
@@ -202,6 +213,8 @@ export interface RuntimeConfig {
   /** MiB that all requests to processes and their outputs may have together. */
   readonly inFlightMb?: number;
   readonly defaults: DefaultsConfig;
+  /** Absent: nobody. */
+  readonly notify?: readonly NotifyConfig[];
   readonly stateStore: StateStoreConfig;
   readonly gateway: GatewayConfig;
   readonly logging: LoggingConfig;

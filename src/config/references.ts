@@ -3,12 +3,21 @@ import { isObject } from '../json/json.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
-import { choiceAt, entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt } from '../yaml/read.ts';
+import {
+  choiceAt,
+  entriesAt,
+  itemsAt,
+  type MappingEntry,
+  nonEmptyTextAt,
+  textAt,
+  valueAt,
+} from '../yaml/read.ts';
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkEndpoints } from './build/endpoint.ts';
 import { checkGateway } from './build/gateway-check.ts';
 import { checkMatches } from './build/match.ts';
+import { checkNotify } from './build/notify.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkStateStore } from './build/state-store.ts';
@@ -38,7 +47,12 @@ export function execEntries(document: YamlDocument): ExecEntry[] {
   const hooks = entriesAt(document, ['spec', 'hooks']).map(
     (entry): ExecEntry => ({ capability: 'hook', ...entry }),
   );
-  return [...tools, ...evals, ...hooks].filter(({ value }) => isObject(value));
+  const told = itemsAt(document, ['spec', 'notify']).flatMap((path, index): ExecEntry[] => {
+    const value = valueAt(document, path);
+    const isProgram = isObject(value) && value['command'] !== undefined;
+    return isProgram ? [{ capability: 'hook', name: `notify[${index}]`, path, value }] : [];
+  });
+  return [...tools, ...evals, ...hooks, ...told].filter(({ value }) => isObject(value));
 }
 
 /** Checks beyond the schema: undeclared names, duplicate ids, unusable JSON Schemas. */
@@ -58,6 +72,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkApprovals(document),
     ...checkMatches(document),
     ...checkEndpoints(document),
+    ...checkNotify(document),
     ...checkStateStore(document),
     ...checkGateway(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),

@@ -15,12 +15,18 @@ export type LazyStore = Lazy<Store>;
 /** The state store, as `wrap` gives it; `env` has the address of one in Postgres. */
 export function lazyStore(
   config: StateStoreConfig,
-  wrap = (store: Store): Store => store,
+  wrap: (store: Store) => Store | Promise<Store> = (store) => store,
   env: HostEnv = hostEnv(),
 ): LazyStore {
   return lazy(async () => {
     const { openStore } = await import('../store/open-store.ts');
-    return wrap(await openStore(config, env));
+    const opened = await openStore(config, env);
+    try {
+      return await wrap(opened);
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
   });
 }
 

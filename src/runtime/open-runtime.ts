@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts';
 import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
+import { openNotify } from './notify/open-notify.ts';
 import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { type LoadedRuntime, loadRuntime } from './stages/load.ts';
@@ -37,9 +38,10 @@ export async function composeRuntime(
   const results = lazyResults(config.stateStore, loaded.host);
   const warn = (message: string) => emit({ type: 'note', name: config.name, level: 'warn', message });
   const dispatcher = lazyDispatcher(config.stateStore, loaded.host, warn);
-  const wrap = (opened: Store) => {
+  const notify = openNotify(loaded);
+  const wrap = async (opened: Store) => {
     opened.work?.announceBy(dispatcher.announce);
-    return scrubbedStore(opened, scrubber);
+    return await notify.wrap(scrubbedStore(opened, scrubber), emit);
   };
   const store = lazyStore(config.stateStore, wrap, loaded.host);
   const events = await openEvents(loaded, results.open, options);
@@ -61,6 +63,7 @@ export async function composeRuntime(
     closing.abort(new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed'));
     await suspendRuns();
     await closeGateways();
+    await notify.close();
     await wired.close();
     await events.close();
     await dispatcher.close();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { changeMethods } from './change-methods.ts';
+import { postgresOutbox } from './outbox/postgres-outbox.ts';
 import { type Claims, createClaims } from './postgres/claims.ts';
 import type { Address } from './postgres/connection/address.ts';
 import type { Link } from './postgres/connection/client.ts';
@@ -41,7 +42,7 @@ export async function openPostgresStore(address: Address, options: PostgresOptio
   return {
     location: address.location,
     ...single,
-    ...{ work: shared.work, decide: shared.decide },
+    ...{ work: shared.work, decide: shared.decide, outbox: postgresOutbox(guarded.run) },
     createRun: async (run) =>
       await (run.isDispatched === true ? shared.createQueued(run) : single.createRun(run)),
     ...runMethods(guarded),

@@ -1,4 +1,5 @@
 import { changeMethods } from './change-methods.ts';
+import { sqliteOutbox } from './outbox/sqlite-outbox.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { fromKeptRecord, toKeptRecord } from './sqlite/record-parts.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
@@ -32,6 +33,7 @@ function createStore(database: Database): Store {
   const parts: StoreParts = { database, locks: createRunLocks(database) };
   return {
     location: database.location,
+    outbox: sqliteOutbox(database),
     ...changeMethods(database),
     ...runMethods(parts),
     ...stepMethods(parts),

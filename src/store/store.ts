@@ -3,6 +3,7 @@ import type { RunLabels, RunStatus } from '../contract/run.ts';
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
 import type { TextPlace } from './kept-text.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { SharedWork } from './shared-work.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface Store {
   readonly location: string;
   /** Absent: it is a store of one machine, which knows no workers. */
   readonly work?: SharedWork;
+  /** What is to be told of runs. */
+  readonly outbox: Outbox;
 
   /**
    * Keeps a run, which is `running` from now on, or `queued` where it is dispatched, which a store without `work` does not keep. Throws USAGE when its id is not up to 128 letters, digits, points,

@@ -42,7 +42,7 @@ export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
  * One POST per exchange, its body that of the message and nothing else; a redirect is a reply like any other. The
  * endpoint that cannot be reached is PROCESS_START, with `details.http`. Throws CONFIG_INVALID for what cannot be sent.
  */
-function openHttp(endpoint: Endpoint): Transport {
+export function openHttp(endpoint: Endpoint): Transport {
   const { name } = endpoint;
   const closing = new AbortController();
   return {

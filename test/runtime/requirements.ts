@@ -27,3 +27,16 @@ export const starts = section('library.md', [
   ['DS-RUNS-04', 'none', 'A run tells its id before its first step, and its events in order.'],
   ['DS-RUNS-05', 'none', 'A reader who is slow or stops neither holds a run nor lets memory grow.'],
 ]);
+
+/** Who is told what happens to runs. */
+export const notices = section('notify.md', [
+  [
+    'DS-NOTIFY-01',
+    'none',
+    'Told is what is kept: that a call waits with how to decide, its decision, the end of a run.',
+  ],
+  ['DS-NOTIFY-02', 'none', 'At least once: again after a failure, and by the next process after a kill.'],
+  ['DS-NOTIFY-03', 'none', 'A target that hangs holds neither a run nor the end of a command for long.'],
+  ['DS-NOTIFY-04', 'none', 'An address is posted to without following redirects.'],
+  ['DS-NOTIFY-05', 'none', 'What an entry says wrong is told with its line.'],
+]);

@@ -240,4 +240,46 @@ export function pendingContract(open: Open): void {
     expect((await store.findPending('p2', 5_000))?.ruling).toEqual({ kind: 'expired' });
     expect(await store.listExpired(5_000)).toEqual(['r1']);
   });
+
+  test('notices are kept with what they tell of, by the rules of the run’s config, until they are removed [DS-NOTIFY-02]', async () => {
+    const store = await open();
+    const { outbox } = store;
+    const events = ['pending', 'decided', 'completed', 'failed'] as const;
+    const rules = events.map((event) => ({ target: 't1', event }));
+    const { config } = newRun('r1');
+    await outbox.setRules(config, [...rules, { target: 't2', event: 'failed' }]);
+    await outbox.setRules('/other.yaml', [{ target: 't3', event: 'pending' }]);
+    for (const id of ['r1', 'r2']) await store.createRun(newRun(id));
+    const at = Date.now();
+    await store.addPending(newCall('p1', 'r1'));
+    await store.addPending(newCall('p1', 'r1'));
+    await store.decide('p1', approved, 3_000);
+    await store.setRunStatus('r1', { status: 'completed', at: 4_000 });
+    await store.setRunStatus('r1', { status: 'completed', at: 5_000 });
+    await store.setRunStatus('r2', { status: 'denied', at: 6_000 });
+    expect(await outbox.nextDue(['t1'], at)).toBe(0);
+    expect(await outbox.take(['t3'], at, { leaseMs: 1, limit: 9 })).toEqual([]);
+    const options = { leaseMs: 60_000, limit: 3 };
+    const [first, second] = await Promise.all([
+      outbox.take(['t1'], at, options),
+      outbox.take(['t1'], at, options),
+    ]);
+    const taken = [...(first ?? []), ...(second ?? [])].toSorted((one, other) => one.seq - other.seq);
+    expect(
+      taken.map(({ runId, event, pendingId, attempts }) => `${runId} ${event} ${pendingId} ${attempts}`),
+    ).toEqual(['r1 pending p1 1', 'r1 decided p1 1', 'r1 completed null 1', 'r2 failed null 1']);
+    expect(await outbox.take(['t1'], at, options)).toEqual([]);
+    const left = await outbox.nextDue(['t1'], at);
+    expect(left).toBeGreaterThan(1_000);
+    const [one, ...others] = taken;
+    await outbox.postpone(one?.seq ?? 0, at, 0);
+    for (const { seq } of others) await outbox.remove(seq);
+    expect(await outbox.take(['t1'], at + 10, options)).toEqual([{ ...one, attempts: 2 }]);
+    expect(await outbox.take(['t2'], at, options)).toMatchObject([{ runId: 'r2', event: 'failed' }]);
+    await outbox.setRules(config, []);
+    await store.createRun(newRun('r3'));
+    await store.setRunStatus('r3', { status: 'failed', at: 7_000 });
+    await store.prune(8_000);
+    expect(await outbox.nextDue(['t1', 't2'], at)).toBeUndefined();
+  });
 }

@@ -37,6 +37,13 @@ export function createMemoryStore(): Store {
   };
   return {
     location: storeLocation,
+    outbox: {
+      setRules: async () => {},
+      take: async () => [],
+      remove: async () => {},
+      postpone: async () => {},
+      nextDue: async () => undefined,
+    },
     createRun: (run) => ifOpen(() => createRun(state, run)),
     findRun: (id) => ifOpen(() => state.runs.get(id)?.record),
     findRunStatus: (id) => ifOpen(() => state.runs.get(id)?.record.status),

@@ -31,6 +31,7 @@ import { readEndpoint } from './endpoint.ts';
 import { readDefaults, readExec } from './exec.ts';
 import { readGateway } from './gateway.ts';
 import { readMatch } from './match.ts';
+import { readNotify } from './notify.ts';
 import { readProviders } from './providers.ts';
 import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
 import { readStateStore } from './state-store.ts';
@@ -60,6 +61,7 @@ export function buildConfig(
     ...omitUndefined({
       concurrency: integerAt(document, [...spec, 'concurrency']),
       inFlightMb: integerAt(document, [...spec, 'in_flight_mb']),
+      notify: readNotify(document),
     }),
     defaults: readDefaults(document),
     stateStore: readStateStore(document, folder),

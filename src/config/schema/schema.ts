@@ -2,6 +2,7 @@ import { defaultProperties, evalSchema } from './exec.ts';
 import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
 import { importSchema } from './import.ts';
+import { notifySchema } from './notify.ts';
 import { providerSchema } from './provider.ts';
 import { sandboxSchema } from './sandbox.ts';
 import { stateStoreSchema } from './store.ts';
@@ -87,6 +88,7 @@ const specSchema = {
       additionalProperties: sandboxSchema,
       description: 'Sandboxes, by name; docs/sandboxes.md tells what each keeps away.',
     },
+    notify: notifySchema,
     state_store: stateStoreSchema,
     gateway: gatewaySchema,
     logging: loggingSchema,

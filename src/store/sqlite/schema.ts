@@ -1,3 +1,4 @@
+import { addOutbox } from '../outbox/sqlite-tables.ts';
 import type { Layout } from './layout.ts';
 
 const tables = `
@@ -160,5 +161,6 @@ export const stateLayout: Layout = {
     { table: 'texts', column: 'seq', statements: addTexts },
     { table: 'run_labels', column: 'run', statements: addLabels },
     { table: 'pendings', column: 'quorum', statements: addQuorum },
+    { table: 'notices', column: 'seq', statements: addOutbox },
   ],
 };

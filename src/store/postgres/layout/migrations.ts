@@ -6,6 +6,7 @@ import { changes, claims, decisions } from './functions.ts';
 import { gatewayAudit } from './gateway-audit.ts';
 import { gatewayKeys } from './gateway-keys.ts';
 import { gatewayMemo } from './gateway-memo.ts';
+import { outbox } from './outbox.ts';
 import { quorum } from './quorum.ts';
 import { rates } from './rates.ts';
 import { ratings } from './ratings.ts';
@@ -28,6 +29,7 @@ export const migrations: readonly string[] = [
   ratings,
   runLabels,
   quorum,
+  outbox,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Emit } from '../../contract/event.ts';
+import type { Redact } from '../../contract/scrub.ts';
+import { toRuntimeError } from '../../errors.ts';
+import type { Notice } from '../../store/outbox/outbox.ts';
+import type { Store } from '../../store/store.ts';
+import { readNotice } from './notice-document.ts';
+import type { Target } from './target.ts';
+
+/** Tells targets what is due, beside whatever else the process does. */
+export interface Deliverer {
+  /** Something may be due. Never waits. */
+  kick(): void;
+  /** Tells what is due, for a moment at most: what is not taken by then stays due. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface DelivererContext {
+  readonly store: Store;
+  readonly targets: readonly Target[];
+  readonly emit: Emit;
+  readonly redact: Redact;
+}
+
+export function openDeliverer(context: DelivererContext): Deliverer {
+  const { store, targets, emit } = context;
+  const ids = targets.map(({ id }) => id);
+  const giveUp = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> | undefined;
+  let isWanted = false;
+  let isClosing = false;
+  const note = (message: string) => emit({ type: 'note', name: 'notify', level: 'warn', message });
+  const leaseMs = Math.max(0, ...targets.map(({ timeoutMs }) => timeoutMs)) + LEASE_MARGIN_MS;
+  const work = async () => {
+    while (isWanted && !giveUp.signal.aborted) {
+      isWanted = false;
+      const taken = await store.outbox.take(ids, Date.now(), { leaseMs, limit: AT_ONCE });
+      await Promise.all(taken.map((notice) => deliver(notice, context, giveUp.signal)));
+      if (taken.length > 0) isWanted = true;
+    }
+    if (isClosing) return;
+    const nextMs = (await store.outbox.nextDue(ids, Date.now())) ?? LONGEST_PAUSE_MS;
+    timer = setTimeout(kick, Math.min(Math.max(nextMs, 50), LONGEST_PAUSE_MS)).unref();
+  };
+  const kick = () => {
+    isWanted = true;
+    clearTimeout(timer);
+    working ??= work()
+      .catch((error: unknown) => {
+        // Runs fail by themselves where the store does.
+        if (!giveUp.signal.aborted) note(`nobody could be told: ${toRuntimeError(error).message}`);
+        if (!isClosing) timer = setTimeout(kick, LONGEST_PAUSE_MS).unref();
+      })
+      .finally(() => {
+        working = undefined;
+        if (isWanted && !giveUp.signal.aborted) kick();
+      });
+  };
+  return {
+    kick,
+    close: async () => {
+      isClosing = true;
+      clearTimeout(timer);
+      kick();
+      const idle = async () => {
+        while (working !== undefined) await working;
+      };
+      const over = new AbortController();
+      const pause = sleep(END_MS, undefined, { signal: over.signal }).catch(() => {});
+      await Promise.race([idle(), pause]);
+      over.abort();
+      giveUp.abort();
+      await idle();
+      await Promise.all(targets.map((target) => target.close()));
+    },
+  };
+}
+
+/** Notices that are told at once. */
+const AT_ONCE = 8;
+/** Beyond its timeout an attempt takes so long at most; one whose process was killed is made again then. */
+const LEASE_MARGIN_MS = 2_000;
+/** What other processes have left is looked for so often. */
+const LONGEST_PAUSE_MS = 10_000;
+/** So long the end of a process waits for targets. */
+const END_MS = 2_000;
+
+async function deliver(
+  notice: Notice,
+  { store, targets, emit, redact }: DelivererContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { seq, attempts, event, runId } = notice;
+  const target = targets.find(({ id }) => id === notice.target);
+  if (target === undefined) return;
+  try {
+    const body = await readNotice(store, notice, redact);
+    if (body !== undefined) await target.tell(body, signal);
+    await store.outbox.remove(seq);
+  } catch (thrown) {
+    const { message } = toRuntimeError(thrown);
+    const pauseMs = signal.aborted ? 0 : pauseAfter(attempts);
+    await store.outbox.postpone(seq, Date.now(), pauseMs);
+    const later = signal.aborted ? 'with the next command' : `again in ${Math.round(pauseMs / 1000)} s`;
+    emit({
+      ...{ type: 'note', name: target.name, level: 'warn' },
+      message: `it was not told that run ${runId} is ${event}, and is to be told ${later}: ${message}`,
+    });
+  }
+}
+
+/** 1 s, 2 s, 4 s, … up to an hour, and a little more or less. */
+function pauseAfter(attempts: number): number {
+  return Math.min(1_000 * 2 ** (attempts - 1), 3_600_000) * (0.9 + 0.2 * Math.random());
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { filesOf } from '../../config/overlay/identity.ts';
+import type { Redact } from '../../contract/scrub.ts';
+import { toDocument } from '../../json/document-builder.ts';
+import { stringifyJson } from '../../json/json.ts';
+import { toPendingDocument } from '../../pipeline/run/document.ts';
+import { iso } from '../../pipeline/run/timeline.ts';
+import { shortenJson } from '../../pipeline/show/shorten-json.ts';
+import type { Notice } from '../../store/outbox/outbox.ts';
+import type { Store } from '../../store/store.ts';
+import { redactDocument } from '../runs/redacted-document.ts';
+
+/** The JSON that a target is given, with secrets hidden; undefined where the run is gone. Throws STORE_FAILED. */
+export async function readNotice(store: Store, notice: Notice, redact: Redact): Promise<string | undefined> {
+  const { runId, event, pendingId, madeAt, attempts } = notice;
+  const run = await store.findRun(runId);
+  const pending = pendingId === null ? undefined : await store.findPending(pendingId, Date.now());
+  if (run === undefined || (pendingId !== null && pending === undefined)) return undefined;
+  const { kind, name, file, status, labels, error } = run;
+  const option = optionOf(run.config);
+  const shown = pending && {
+    ...pending,
+    args: shortenJson(pending.args, LONGEST),
+    members: shortenJson(pending.members, LONGEST),
+  };
+  const document = toDocument({
+    event,
+    id: `notice_${createHash('sha256').update(`${runId} ${event} ${pendingId} ${madeAt}`).digest('hex').slice(0, 16)}`,
+    at: iso(madeAt),
+    attempt: attempts,
+    run: { run_id: runId, kind, name, file, status, ...(labels && { labels }), error },
+    ...(shown && { pending: toPendingDocument(shown) }),
+    commands: {
+      ...(event === 'pending' &&
+        pendingId !== null && {
+          approve: `signalbox pending approve ${pendingId}${option}`,
+          reject: `signalbox pending reject ${pendingId} --reason REASON${option}`,
+          respond: `signalbox pending respond ${pendingId} --result JSON${option}`,
+        }),
+      show: `signalbox runs show ${runId}${option}`,
+    },
+  });
+  return stringifyJson(redactDocument(document, redact));
+}
+
+/** Characters up to which a text of the arguments is told whole. */
+const LONGEST = 10_000;
+
+function optionOf(config: string): string {
+  const { file, overlays } = filesOf(config);
+  return [file, ...overlays].map((each) => ` --config ${quote(each)}`).join('');
+}
+
+/** As a POSIX shell reads it. */
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
