@@ -3,6 +3,7 @@ import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { durationMsOf, queueMsOf } from './case-failures.ts';
+import { type Cell, toLine } from './csv-line.ts';
 import type { OpenReporter, Reporter, Sink } from './reporter.ts';
 import { fieldText } from './row-text.ts';
 
@@ -110,8 +111,6 @@ const csvColumns = [
   'variant',
 ] as const;
 
-type Cell = string | number | boolean | null | undefined;
-
 function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | undefined): Cell[] {
   return [
     record.number,
@@ -135,23 +134,4 @@ function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | un
     record.epochs[0]?.content,
     record.variant,
   ];
-}
-
-function toLine(cells: readonly Cell[]): string {
-  return `${cells.map(toCell).join(',')}\r\n`;
-}
-
-function toCell(cell: Cell): string {
-  if (typeof cell !== 'string') return String(cell ?? '');
-  const text = escapeFormula(cell);
-  return /[",;\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/**
- * A spreadsheet takes a text that begins like this for a formula, and runs it; one apostrophe more in front of it
- * prevents that. Texts that have apostrophes there already get one too, so that it can be taken away again.
- * https://owasp.org/www-community/attacks/CSV_Injection
- */
-function escapeFormula(text: string): string {
-  return /^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
 }

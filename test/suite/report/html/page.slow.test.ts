@@ -1,4 +1,8 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openRunFile } from '../../../../src/suite/report/jsonl/run-file.ts';
 import { describeInBrowser, type Opened } from './open.ts';
 import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from './runs.ts';
 import { caseOf, epochOf, headerOf, reportOf, resultOf } from './samples.ts';
@@ -143,6 +147,34 @@ describeInBrowser((open) => {
     );
     expect(await page.locator('.epoch-body .fields').innerText()).toBe('tone\nkind');
     expect(offences).toEqual([]);
+  });
+
+  test('the cases that are found are exported, as CSV without formulas and as a run that can be read again', async () => {
+    const header = headerOf({ suite: 'a/b <x>' });
+    const bad = resultOf({ score: 0, passed: false });
+    const long = JSON.rawJSON('12345678901234567890');
+    const cases = [
+      caseOf(1, [epochOf({ results: [bad] })], { row: { question: '=1+1', n: long }, tags: ['t'] }),
+      caseOf(2, [epochOf()], { row: { question: 'no' } }),
+    ];
+    const report = await open({ header, cases, report: reportOf(header, cases) }, { hash: 'status=failed' });
+    const exported = async (name: string) => {
+      const [download] = await Promise.all([
+        report.page.waitForEvent('download'),
+        report.page.getByRole('button', { name, exact: true }).click(),
+      ]);
+      return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
+    };
+    expect(await exported('CSV')).toEqual([
+      'a-b-x-.csv',
+      'number,case,tags,case_score,case_passed,score.exact,why,content,row.question,row.n\r\n' +
+        "1,case-1,t,0,false,0,exact did not pass,The answer is 18.,'=1+1,12345678901234567890\r\n",
+    ]);
+    const [, lines = ''] = await exported('JSON Lines');
+    const file = join(mkdtempSync(join(tmpdir(), 'export-')), 'run.jsonl');
+    writeFileSync(file, lines);
+    const run = await openRunFile(file);
+    expect(await Array.fromAsync(run.cases())).toEqual(cases.slice(0, 1));
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { makeDetail } from '../case/detail.ts';
 import type { Data, Entry } from '../data.ts';
 import { make } from '../dom.ts';
 import { count } from '../format.ts';
+import { makeExport } from './export.ts';
 import { filterEntries } from './filter.ts';
 import { makeList } from './list.ts';
 import { search } from './search.ts';
@@ -90,6 +91,7 @@ export function makeExplorer(data: Data) {
     make('h2', {}, 'Cases'),
     printed,
     toolbar.element,
+    makeExport(data, () => found),
     nothing,
     list.element,
   );
