@@ -129,6 +129,10 @@ export const catalogue = {
     summary: 'A step of a pipeline took longer than its timeout_ms.',
     hint: 'Raise timeout_ms of the step, or find out what it waits for.',
   },
+  LOOP_EXHAUSTED: {
+    summary: 'The condition of a `while` step still held after `max` runs of it.',
+    hint: 'Raise max, or find out why the condition does not become false.',
+  },
   ROUNDS_EXHAUSTED: {
     summary: 'A chat still asked for tools after max_rounds model calls.',
     hint: 'Raise max_rounds, or offer fewer tools.',

@@ -22,6 +22,7 @@ export type RuntimeEvent =
   | PendingOpened
   | PendingDecided
   | StepStarted
+  | StepWaiting
   | StepFinished
   | TextReleased
   | RunStarted
@@ -31,6 +32,7 @@ export type RuntimeEvent =
 export type RunEvent =
   | RunStarted
   | StepStarted
+  | StepWaiting
   | StepFinished
   | TextReleased
   | PendingOpened
@@ -179,6 +181,15 @@ export interface StepStarted {
   /** The step's path. */
   readonly step: string;
   readonly kind: StepDocument['kind'];
+}
+
+/** A `wait` step waits in this process. */
+export interface StepWaiting {
+  readonly type: 'step.waiting';
+  readonly run: string;
+  readonly step: string;
+  /** ISO 8601. */
+  readonly until: string;
 }
 
 export interface StepFinished {

@@ -14,7 +14,7 @@ export type RunLabels = Readonly<Record<string, string>>;
 export interface StepDocument {
   /** Path of the step: ids joined with `/`, positions in brackets, as in `orders[2]/refund`. */
   readonly step: string;
-  readonly kind: 'tool' | 'eval' | 'chat' | 'parallel' | 'steps' | 'for_each';
+  readonly kind: 'tool' | 'eval' | 'chat' | 'parallel' | 'steps' | 'for_each' | 'while' | 'wait' | 'ask';
   readonly status: 'ok' | 'failed' | 'denied' | 'skipped' | 'pending';
   readonly duration_ms: number;
   /** Hooks that failed open by the rules of their dialects. */

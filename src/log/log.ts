@@ -201,6 +201,8 @@ function messageOf(event: RuntimeEvent): string {
       return `${event.step}: ${event.id} was ${event.ruling}`;
     case 'step.started':
       return `${event.step}: ${event.kind} step started`;
+    case 'step.waiting':
+      return `${event.step}: waits until ${event.until}`;
     case 'step.finished':
       return `${event.step}: ${event.status} in ${event.durationMs} ms${event.error ? `: ${event.error.message}` : ''}`;
     case 'text':

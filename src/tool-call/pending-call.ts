@@ -51,7 +51,7 @@ export function toPendingCall(
 }
 
 /** A deterministic id, so that a crash between two writes creates no second pending record. */
-function pendingId(runId: string, name: string, round: number): string {
+export function pendingId(runId: string, name: string, round: number): string {
   return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
 }
 

@@ -29,6 +29,6 @@ describe('docs/pipelines.md', () => {
   );
 
   test('has an example of every kind of step', () => {
-    expect(examples).toHaveLength(10);
+    expect(examples).toHaveLength(14);
   });
 });

@@ -39,6 +39,16 @@ export const runs = section('pipelines.md', [
     'Steps of a run are read a page at a time, and long texts of them not at all where they are shortened.',
   ],
   ['DS-SHOW-03', 'none', 'running is executed by a process that lives; cut_off was, by one that is gone.'],
+  [
+    'DS-RUN-12',
+    'none',
+    'With fail_fast the first failure, kept first, ends what is under way, and nothing else is begun, also by whoever goes on with the run.',
+  ],
+  [
+    'DS-RUN-13',
+    'none',
+    'A while repeats its step until its condition is false, at most max times, and a killed run repeats no run of it that was kept.',
+  ],
   ['DS-RUN-09', 'none', 'run --json: {run_id, status, output, pending, steps}.'],
   [
     'DS-CHAT-01',
@@ -73,5 +83,20 @@ export const runs = section('pipelines.md', [
     'DS-CHAT-04',
     'none',
     'Session hooks are told of the start, of each completed turn, and of the end of a run that failed too; not of a pause.',
+  ],
+  [
+    'DS-RUN-14',
+    'none',
+    'A wait is over when it was to be over at its beginning, whatever process goes on with the run.',
+  ],
+  [
+    'DS-RUN-15',
+    'none',
+    'The steps of finally run after success, failure and denial, once, never while the run can go on, and never take the place of an earlier failure.',
+  ],
+  [
+    'DS-RUN-16',
+    'none',
+    'A question of a step is kept before anybody is told, is answered once, by whom it asks, with what fits its schema, and the run goes on with that.',
   ],
 ]);

@@ -62,7 +62,7 @@ test('without a declared variable nothing is run and no run is kept, and a run t
 test('what was read from the environment is told nowhere and kept nowhere', async () => {
   const desk = await openDesk(spec, { env });
   const end = await desk.run(
-    'env: [TOKEN]\nvars: {key: "${env.TOKEN}"}\nsteps: [{id: one, tool: note, args: {key: "${vars.key}"}}, {id: two, tool: fail}]\n',
+    'env: [TOKEN]\nvars: {key: "${env.TOKEN}"}\nsteps: [{id: one, if: "${vars.key != \'\'}", tool: note}, {id: two, tool: fail}]\n',
   );
   expect(end.error?.message).toContain('no [redacted] here');
   expect(JSON.stringify([end, desk.events])).not.toContain('wallet-of-mara');

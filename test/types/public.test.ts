@@ -149,6 +149,8 @@ function describeEvent(event: RuntimeEvent): string {
     case 'step.finished':
       expectTypeOf(event.step).toBeString();
       return `${event.type} ${event.kind}`;
+    case 'step.waiting':
+      return `${event.type} ${event.until}`;
     case 'text':
       return `${event.type} ${event.text}`;
     case 'run.started':

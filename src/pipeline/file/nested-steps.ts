@@ -5,13 +5,14 @@ export function nestedSteps(step: Step): readonly Step[] {
   return childSteps(step).flatMap(withNestedSteps);
 }
 
+/** Whether it runs many times, each under a path of its own. */
+export function isLoop({ forEach, whileLoop }: Step): boolean {
+  return forEach !== undefined || whileLoop !== undefined;
+}
+
 function withNestedSteps(step: Step): readonly Step[] {
   const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
-  return [
-    step,
-    ...(step.forEach === undefined ? nestedSteps(step) : []),
-    ...handlers.flatMap(withNestedSteps),
-  ];
+  return [step, ...(isLoop(step) ? [] : nestedSteps(step)), ...handlers.flatMap(withNestedSteps)];
 }
 
 function childSteps(step: Step): readonly Step[] {

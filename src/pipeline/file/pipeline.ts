@@ -22,11 +22,13 @@ export interface Pipeline {
   /** In the order of the file; each sees those before it, `input`, `run` and `env`. */
   readonly vars: readonly { readonly name: string; readonly value: Expression }[];
   readonly steps: readonly Step[];
+  /** Run when these have ended, whatever they came to; they see that as `outcome`. */
+  readonly finally: readonly Step[];
   /** Absent: the view of the last step of the file. */
   readonly output?: Expression;
 }
 
-export type Step = ToolStep | EvalStep | ChatStep | ParallelStep | GroupStep;
+export type Step = ToolStep | EvalStep | ChatStep | ParallelStep | GroupStep | WaitStep | AskStep;
 
 interface StepBase {
   /** Unique in the file. */
@@ -35,12 +37,34 @@ interface StepBase {
   /** `if`: the step is skipped unless this is true; anything but a boolean fails the step. */
   readonly condition?: Expression;
   /** Runs the step once for each item of a list. */
-  readonly forEach?: { readonly items: Expression; readonly concurrency: number };
+  readonly forEach?: ForEach;
+  /** Runs the step again and again, while this holds; the step has no `forEach` then. */
+  readonly whileLoop?: WhileLoop;
   /** Of one attempt at one run of the step (each item has its own); a wait for a person does not count. */
   readonly timeoutMs?: number;
   /** Of a tool, eval or chat; with `forEach`, of each item. */
   readonly retry?: Retry;
   readonly onError: OnError;
+}
+
+/** Which views of its runs the view of a loop has. */
+export type Collect = 'all' | 'last' | 'none';
+
+export interface ForEach {
+  readonly items: Expression;
+  readonly concurrency: number;
+  readonly collect: Collect;
+  /** The first item that fails ends the others. */
+  readonly failFast: boolean;
+}
+
+/** Its expressions see `index`, and `last`, the view of the run before, or null. */
+export interface WhileLoop {
+  /** Asked before each run; gives true or false. */
+  readonly condition: Expression;
+  /** Runs, at most: the step fails where the condition still holds then. */
+  readonly max: number;
+  readonly collect: Collect;
 }
 
 /** What follows when the step failed or was denied. */
@@ -115,12 +139,33 @@ export interface Guardrail {
   readonly action: 'enforce' | 'monitor';
 }
 
+/** Asks a person, who answers with a value. */
+export interface AskStep extends StepBase {
+  readonly kind: 'ask';
+  readonly question: Expression;
+  /** Of the answer; absent: any value. */
+  readonly schema?: Readonly<Record<string, unknown>> | boolean;
+  /** Who may answer; absent: whoever has a name. */
+  readonly by?: readonly string[];
+  /** Absent: never. */
+  readonly expiresMs?: number;
+}
+
+/** Lets time go by. */
+export interface WaitStep extends StepBase {
+  readonly kind: 'wait';
+  /** Gives a duration such as `10m`, or milliseconds; until: a time by RFC 3339. */
+  readonly wait: { readonly for: Expression } | { readonly until: Expression };
+}
+
 /** Its steps run at once; each is a branch of its own. */
 export interface ParallelStep extends StepBase {
   readonly kind: 'parallel';
   readonly steps: readonly Step[];
   /** Branches that run at once; absent: all. */
   readonly concurrency?: number;
+  /** The first branch that fails ends the others. */
+  readonly failFast: boolean;
 }
 
 /** Steps in order, under one condition, loop, timeout and on_error. */
@@ -140,5 +185,7 @@ export const everyVariable: readonly string[] = [
   'vars',
   'item',
   'index',
+  'last',
   'error',
+  'outcome',
 ];

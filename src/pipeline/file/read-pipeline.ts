@@ -27,6 +27,7 @@ export function readPipeline(document: YamlDocument, source: string): Pipeline {
       value: expressionAt(document, path, everyVariable) ?? compileExpressions(null, []),
     })),
     steps: readSteps(document, ['spec', 'steps']),
+    finally: readSteps(document, ['spec', 'finally']),
     ...omitUndefined({ output: expressionAt(document, ['spec', 'output'], everyVariable) }),
   };
 }

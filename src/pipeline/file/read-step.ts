@@ -1,10 +1,11 @@
+import { parseDuration } from '../../config/duration.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, integerAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../yaml/read.ts';
-import type { EvalStep, OnError, Step } from './pipeline.ts';
+import type { AskStep, EvalStep, OnError, Step } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
 import { readChat, readThreshold } from './read-chat.ts';
 import { readRetry } from './retry.ts';
@@ -31,10 +32,19 @@ function readStep(document: YamlDocument, path: Path): Step {
         kind,
         steps: readSteps(document, [...path, 'parallel']),
         ...omitUndefined({ concurrency: integerAt(document, [...path, 'concurrency']) }),
+        failFast: valueAt(document, [...path, 'fail_fast']) === true,
       };
     case 'steps': {
       const otherwise = readSteps(document, [...path, 'else']);
       return { ...base, kind, steps: readSteps(document, [...path, 'steps']), otherwise };
+    }
+    case 'ask':
+      return { ...base, kind, ...readAsk(document, [...path, 'ask']) };
+    case 'wait': {
+      const wait = [...path, 'wait'];
+      const until = expressionAt(document, [...wait, 'until'], everyVariable);
+      const duration = expressionAt(document, wait, everyVariable) ?? compileExpressions('', []);
+      return { ...base, kind, wait: until === undefined ? { for: duration } : { until } };
     }
     default: {
       const tool = textAt(document, [...path, 'tool']) ?? '';
@@ -44,7 +54,7 @@ function readStep(document: YamlDocument, path: Path): Step {
 }
 
 /** The keys of which a step has exactly one: what it does. */
-export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps'] as const;
+export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask'] as const;
 
 function readBase(document: YamlDocument, path: Path): StepBase {
   return {
@@ -53,6 +63,7 @@ function readBase(document: YamlDocument, path: Path): StepBase {
     ...omitUndefined({
       condition: expressionAt(document, [...path, 'if'], everyVariable),
       forEach: readForEach(document, path),
+      whileLoop: readWhile(document, path),
       timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
       retry: readRetry(document, [...path, 'retry']),
     }),
@@ -67,7 +78,23 @@ function readForEach(document: YamlDocument, path: Path): StepBase['forEach'] | 
   if (items === undefined) return undefined;
   const isParallel = valueAt(document, [...path, 'parallel']) !== undefined;
   const short = isParallel ? undefined : integerAt(document, [...path, 'concurrency']);
-  return { items, concurrency: integerAt(document, [...forEach, 'concurrency']) ?? short ?? 1 };
+  return {
+    items,
+    concurrency: integerAt(document, [...forEach, 'concurrency']) ?? short ?? 1,
+    collect: choiceAt(document, [...forEach, 'collect'], ['all', 'last', 'none']) ?? 'all',
+    failFast: valueAt(document, [...forEach, 'fail_fast']) === true,
+  };
+}
+
+function readWhile(document: YamlDocument, path: Path): StepBase['whileLoop'] | undefined {
+  const loop = [...path, 'while'];
+  const condition = expressionAt(document, [...loop, 'condition'], everyVariable);
+  if (condition === undefined) return undefined;
+  return {
+    condition,
+    max: integerAt(document, [...loop, 'max']) ?? 1,
+    collect: choiceAt(document, [...loop, 'collect'], ['all', 'last', 'none']) ?? 'last',
+  };
 }
 
 function readOnError(document: YamlDocument, path: Path): OnError {
@@ -88,5 +115,18 @@ function readEval(document: YamlDocument, path: Path): Omit<EvalStep, keyof Step
       threshold: readThreshold(document, [...path, 'threshold']),
     }),
     onFail: choiceAt(document, [...path, 'on_fail'], ['stop', 'continue']) ?? 'stop',
+  };
+}
+
+function readAsk(document: YamlDocument, path: Path): Omit<AskStep, keyof StepBase | 'kind'> {
+  const schema = valueAt(document, [...path, 'schema']);
+  const by = itemsAt(document, [...path, 'by']).map((item) => textAt(document, item) ?? '');
+  return {
+    question: expressionAt(document, [...path, 'question'], everyVariable) ?? compileExpressions('', []),
+    ...omitUndefined({
+      schema: isObject(schema) || typeof schema === 'boolean' ? schema : undefined,
+      by: by.length === 0 ? undefined : by,
+      expiresMs: parseDuration(textAt(document, [...path, 'expires']) ?? ''),
+    }),
   };
 }

@@ -1,6 +1,15 @@
 import { longestMs } from '../../time/longest-timer.ts';
 import { chatOptionSchemas } from './chat-options-schema.ts';
-import { forEachSchema, identifier, nameSchemas, retrySchema } from './flow-schema.ts';
+import {
+  askSchema,
+  failFastSchema,
+  forEachSchema,
+  identifier,
+  nameSchemas,
+  retrySchema,
+  waitSchema,
+  whileSchema,
+} from './flow-schema.ts';
 
 /** A value, or a text with an expression that gives one. */
 function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
@@ -137,10 +146,13 @@ const onErrorSchema = {
 
 const stepSchema = {
   type: 'object',
-  description: 'One step: exactly one of tool, eval, chat, parallel and steps says what it does.',
+  description: 'One step: exactly one of tool, eval, chat, parallel, steps, wait and ask says what it does.',
   additionalProperties: false,
   required: ['id'],
-  oneOf: ['tool', 'eval', 'chat', 'parallel', 'steps'].map((key) => ({ type: 'object', required: [key] })),
+  oneOf: ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask'].map((key) => ({
+    type: 'object',
+    required: [key],
+  })),
   properties: {
     id: {
       type: 'string',
@@ -152,6 +164,8 @@ const stepSchema = {
       description: 'One `${…}` that is true or false. false: the step is skipped, and `else` is run.',
     },
     for_each: forEachSchema,
+    while: whileSchema,
+    fail_fast: failFastSchema,
     concurrency: {
       ...count,
       description:
@@ -184,6 +198,8 @@ const stepSchema = {
     chat: chatSchema,
     parallel: { ...stepList, description: 'Makes the step a set of steps that run at once.' },
     steps: { ...stepList, description: 'Makes the step a group of steps that run in order.' },
+    wait: waitSchema,
+    ask: askSchema,
     else: { ...stepList, description: 'Of a group with `if`: steps that run where that is false.' },
   },
 } as const;
@@ -208,6 +224,11 @@ const specSchema = {
       ...stepList,
       description:
         'In order; expressions see `input`, `steps`, `run`, `env`, `vars`, and in their places `item`, `index` and `error`.',
+    },
+    finally: {
+      ...stepList,
+      description:
+        'Run when the steps have ended, well or not; they see what became of these as `outcome`. A failure here does not take the place of an earlier one.',
     },
     output: { description: 'What the run gives; may hold `${…}`. Default: the view of the last step.' },
   },

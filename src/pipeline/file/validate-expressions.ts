@@ -28,6 +28,8 @@ function hintFor(
       ? '`if` and `for_each` are evaluated once, before the first item.'
       : `\`${unknown}\` is known only inside a for_each.`;
   }
+  if (unknown === 'outcome') return '`outcome` is known only in the steps of `finally`.';
+  if (unknown === 'last') return '`last` is known only inside a while.';
   if (unknown === 'error') return '`error` is known only in the steps of an on_error.';
   if (ids.includes(unknown)) return `Write \`steps.${unknown}\`.`;
   const nearest = findNearest(unknown, everyVariable);

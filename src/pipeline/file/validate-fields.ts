@@ -23,12 +23,17 @@ export function listFields(document: YamlDocument, steps: readonly StepNode[]): 
 function fieldsOf(document: YamlDocument, step: StepNode): readonly Field[] {
   const forEach = [...step.path, 'for_each'];
   const items = isObject(valueAt(document, forEach)) ? [...forEach, 'items'] : forEach;
+  const isUntil = isObject(valueAt(document, [...step.path, 'wait']));
+  const wait = isUntil ? [...step.path, 'wait', 'until'] : [...step.path, 'wait'];
   const guardrails = itemsAt(document, [...step.path, 'chat', 'guardrails']);
   const field = (path: Path, part: ExpressionSite['part'], wanted?: Field['wanted']) =>
     toField(path, { step, part }, wanted);
   return [
     field([...step.path, 'if'], 'head', 'bool'),
     field(items, 'head', 'list'),
+    field([...step.path, 'while', 'condition'], 'own', 'bool'),
+    field(wait, 'own'),
+    field([...step.path, 'ask', 'question'], 'own'),
     field([...step.path, 'args'], 'own', 'map'),
     field([...step.path, 'content'], 'own'),
     field([...step.path, 'params'], 'own', 'map'),

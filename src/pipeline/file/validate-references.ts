@@ -27,7 +27,7 @@ export function findBadReferences(document: YamlDocument, steps: readonly StepNo
   });
 }
 
-const variables = ['steps', 'input', 'error', 'run', 'env', 'vars'];
+const variables = ['steps', 'input', 'error', 'outcome', 'run', 'env', 'vars'];
 
 interface ReferenceContext {
   readonly field: Field;
@@ -48,6 +48,8 @@ function findFault({ path }: Reference, context: ReferenceContext): ReferenceFau
       return findInputFault(context.input, [key, ...rest], 'input');
     case 'error':
       return findKeyFault(key, { owner: 'error', known: errorKeys });
+    case 'outcome':
+      return findKeyFault(key, { owner: 'outcome', known: ['status', 'error'] });
     case 'run':
       return findKeyFault(key, { owner: 'run', known: runKeys });
     case 'env':
@@ -119,11 +121,14 @@ const ownViewKeys = {
   ],
   parallel: [],
   steps: [],
+  wait: ['until'],
+  ask: ['answer', 'by', 'reason'],
 } as const;
 
-function viewKeys({ kind, loops }: StepNode): readonly string[] {
+function viewKeys({ kind, loops, collect }: StepNode): readonly string[] {
   const own = kind === undefined ? [] : ownViewKeys[kind];
-  return ['status', ...(loops ? ['items'] : own), 'error'];
+  const ofLoop = { all: ['items'], last: ['count', 'last'], none: ['count'] };
+  return ['status', ...(loops ? ofLoop[collect] : own), 'error'];
 }
 
 function asksForObject({ value: { chat } }: StepNode): boolean {

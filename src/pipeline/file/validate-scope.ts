@@ -15,20 +15,26 @@ export interface ExpressionSite {
 export function variablesAt({ step, part }: ExpressionSite): readonly string[] {
   if (part === 'vars') return ['input', 'run', 'env', 'vars'];
   const around = step === undefined ? [] : ancestorsOf(step);
-  const isInLoop =
-    (step?.loops === true && part === 'own') ||
-    around.some(({ parent, slot }) => parent.loops && isBody(slot));
+  const own = step?.loops === true && part === 'own' ? [step] : [];
+  const outer = around.flatMap(({ parent, slot }) => (parent.loops && isBody(slot) ? [parent] : []));
+  const inLoops = [...own, ...outer].flatMap(({ value }) =>
+    Object.hasOwn(value, 'while') ? ['index', 'last'] : ['item', 'index'],
+  );
   const isInHandler = around.some(({ slot }) => slot === 'handler');
   return [
     ...['input', 'steps', 'run', 'env', 'vars'],
-    ...(isInLoop ? ['item', 'index'] : []),
+    ...['item', 'index', 'last'].filter((name) => inLoops.includes(name)),
     ...(isInHandler ? ['error'] : []),
+    ...(step !== undefined && pathFromRoot(step)[0]?.slot === 'finally' ? ['outcome'] : []),
   ];
 }
 
 /** Why an expression cannot read the outcome of a step; undefined when it can. */
 export function whyUnknown({ step }: ExpressionSite, target: StepNode): string | undefined {
-  if (step === undefined) return whyInsideLoop(target, undefined);
+  if (step === undefined) {
+    const isLater = pathFromRoot(target)[0]?.slot === 'finally';
+    return isLater ? 'it is in `finally`, which runs later' : whyInsideLoop(target, undefined);
+  }
   if (step === target) return 'it is the step itself, which is known when it has ended';
   const here = pathFromRoot(step);
   const there = pathFromRoot(target);
@@ -52,6 +58,8 @@ function whySibling(own: StepNode, other: StepNode): string | undefined {
     if (own.slot === 'parallel') return 'it is in another branch of the same `parallel`, which runs at once';
     return other.index > own.index ? 'it runs later' : undefined;
   }
+  if (own.slot === 'finally') return undefined;
+  if (other.slot === 'finally') return 'it is in `finally`, which runs later';
   if (own.slot === 'handler') return undefined;
   if (other.slot === 'handler') return 'it is in an on_error that runs later, if at all';
   return 'it is in the other alternative of the same `if`, and only one of the two runs';
@@ -68,7 +76,14 @@ function whyInsideLoop(
   const between = end === -1 ? around : around.slice(0, isHandled ? end + 1 : end);
   const loop = between.find(({ parent, slot }) => parent.loops && isBody(slot))?.parent;
   if (loop === undefined) return undefined;
-  return `it is inside the for_each of ${stepLabel(loop)}: outside of it there is only \`steps.${loop.id}.items\``;
+  const kind = Object.hasOwn(loop.value, 'while') ? 'while' : 'for_each';
+  const only =
+    loop.collect === 'all'
+      ? `\`steps.${loop.id}.items\``
+      : loop.collect === 'last'
+        ? `\`steps.${loop.id}.last\``
+        : `how many there were, \`steps.${loop.id}.count\``;
+  return `it is inside the ${kind} of ${stepLabel(loop)}: outside of it there is only ${only}`;
 }
 
 function stepLabel({ id }: StepNode): string {

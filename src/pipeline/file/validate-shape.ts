@@ -3,6 +3,7 @@ import type { YamlDocument } from '../../yaml/document.ts';
 import { type Finding, findCrossedBounds } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { guardrailIdAt } from './read-chat.ts';
+import { parseTime } from './time.ts';
 import { findWrongChatOptions } from './validate-chat.ts';
 import type { StepKind, StepNode } from './validate-tree.ts';
 
@@ -14,6 +15,9 @@ export function findWrongShapes(document: YamlDocument, steps: readonly StepNode
       ...findForeignKeys(step),
       ...findIdleConcurrency(step),
       ...findIdleElse(step),
+      ...findIdleFailFast(step),
+      ...findTwoLoops(step),
+      ...findWrongTime(step),
       ...findIdleOnFail(step),
       ...findWrongChecks(document, step),
     ]),
@@ -57,9 +61,29 @@ function findIdleConcurrency({ kind, loops, value, path }: StepNode): readonly F
   const target = { path: [...path, 'concurrency'], atKey: true };
   if (!('concurrency' in value) || kind === undefined || kind === 'parallel') return [];
   const forEach = value['for_each'];
-  if (!loops) return [{ ...target, message: 'needs `for_each` or `parallel`: nothing here runs at once' }];
+  if (!loops || 'while' in value)
+    return [{ ...target, message: 'needs `for_each` or `parallel`: nothing here runs at once' }];
   if (!isObject(forEach) || !('concurrency' in forEach)) return [];
   return [{ ...target, message: 'stands in `for_each` too', hint: 'Keep one of the two.' }];
+}
+
+function findIdleFailFast({ kind, value, path }: StepNode): readonly Finding[] {
+  if (!('fail_fast' in value) || kind === undefined || kind === 'parallel') return [];
+  const hint = 'Of a loop: `for_each: {items: …, fail_fast: true}`.';
+  return [{ path: [...path, 'fail_fast'], message: 'needs `parallel`', hint, atKey: true }];
+}
+
+function findWrongTime({ value: { wait }, path }: StepNode): readonly Finding[] {
+  const until = isObject(wait) ? wait['until'] : undefined;
+  if (typeof until !== 'string' || until.includes('${') || parseTime(until) !== undefined) return [];
+  const hint = 'Write it by RFC 3339, with its zone: 2027-01-31T08:00:00Z.';
+  return [{ path: [...path, 'wait', 'until'], message: 'is no time', hint }];
+}
+
+function findTwoLoops({ value, path }: StepNode): readonly Finding[] {
+  if (!('while' in value) || !('for_each' in value)) return [];
+  const hint = 'Put the step into a group that has the other one.';
+  return [{ path: [...path, 'while'], message: 'does not go with `for_each`', hint, atKey: true }];
 }
 
 function findIdleElse({ kind, loops, value, path }: StepNode): readonly Finding[] {
@@ -68,7 +92,7 @@ function findIdleElse({ kind, loops, value, path }: StepNode): readonly Finding[
   if (!('if' in value)) return [{ ...target, message: 'needs `if`, which decides between the two' }];
   if (!loops) return [];
   const hint = 'Put the step into a group that has the `if` and the `else`.';
-  return [{ ...target, message: 'does not go with `for_each`', hint }];
+  return [{ ...target, message: `does not go with \`${'while' in value ? 'while' : 'for_each'}\``, hint }];
 }
 
 /** Without bounds no score fails, so an eval that says it stops would let everything pass. */

@@ -5,8 +5,8 @@ import { stepKinds } from './read-step.ts';
 
 export type StepKind = (typeof stepKinds)[number];
 
-/** The list of its parent that contains a step; `spec` for the steps of the pipeline itself. */
-type Slot = 'spec' | 'steps' | 'else' | 'parallel' | 'handler';
+/** The list of its parent that contains a step; `spec` and `finally` for the steps of the pipeline itself. */
+type Slot = 'spec' | 'finally' | 'steps' | 'else' | 'parallel' | 'handler';
 
 /** A step of an unchecked file, with its position. */
 export interface StepNode {
@@ -17,6 +17,8 @@ export interface StepNode {
   readonly kind: StepKind | undefined;
   readonly value: Readonly<Record<string, unknown>>;
   readonly loops: boolean;
+  /** Which views its view has, where it loops. */
+  readonly collect: 'all' | 'last' | 'none';
   readonly parent: StepNode | undefined;
   readonly slot: Slot;
   readonly index: number;
@@ -24,7 +26,10 @@ export interface StepNode {
 
 /** Every step of the file, each before the steps inside of it. */
 export function listSteps(document: YamlDocument): readonly StepNode[] {
-  return listIn(document, ['spec', 'steps'], { slot: 'spec', parent: undefined });
+  return [
+    ...listIn(document, ['spec', 'steps'], { slot: 'spec', parent: undefined }),
+    ...listIn(document, ['spec', 'finally'], { slot: 'finally', parent: undefined }),
+  ];
 }
 
 type NodePosition = Pick<StepNode, 'slot' | 'parent'>;
@@ -56,7 +61,14 @@ function toNode(
     id: typeof id === 'string' ? id : undefined,
     kind: kinds.length === 1 ? kinds[0] : undefined,
     value,
-    loops: Object.hasOwn(value, 'for_each'),
+    loops: Object.hasOwn(value, 'for_each') || Object.hasOwn(value, 'while'),
+    collect: collectOf(value),
     ...position,
   };
+}
+
+function collectOf({ for_each: forEach, while: loop }: StepNode['value']): StepNode['collect'] {
+  const [long, usual] = loop === undefined ? [forEach, 'all' as const] : [loop, 'last' as const];
+  const collect = isObject(long) ? long['collect'] : undefined;
+  return collect === 'all' || collect === 'last' || collect === 'none' ? collect : usual;
 }

@@ -21,7 +21,8 @@ import { listSteps } from './validate-tree.ts';
 export function validatePipeline(document: YamlDocument, runtime: PipelineRuntime | undefined): Problem[] {
   const steps = listSteps(document);
   const findings = [
-    ...findBadInput(document),
+    ...findBadSchema(document, ['spec', 'input']),
+    ...steps.flatMap(({ path }) => findBadSchema(document, [...path, 'ask', 'schema'])),
     ...findWrongShapes(document, steps),
     ...findWrongNames(document, steps, runtime),
     ...findWrongArgs(steps, runtime),
@@ -35,14 +36,17 @@ export function validatePipeline(document: YamlDocument, runtime: PipelineRuntim
 
 /** Expressions where none is evaluated. Only validation reports them: such a pipeline can still run. */
 export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
-  const evaluated = listFields(document, listSteps(document)).map(({ path }) => path);
-  const outputs = listSteps(document).map(({ path }) => [...path, 'chat', 'output', 'schema']);
-  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'input'], ...outputs] });
+  const steps = listSteps(document);
+  const evaluated = listFields(document, steps).map(({ path }) => path);
+  const schemas = steps.flatMap(({ path }) => [
+    [...path, 'chat', 'output', 'schema'],
+    [...path, 'ask', 'schema'],
+  ]);
+  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'input'], ...schemas] });
   return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
 }
 
-function findBadInput(document: YamlDocument): readonly Finding[] {
-  const path = ['spec', 'input'];
+function findBadSchema(document: YamlDocument, path: Finding['path']): readonly Finding[] {
   const fault = isObject(valueAt(document, path)) ? findSchemaFault(document, path) : undefined;
   return fault === undefined ? [] : [{ path, message: `is no JSON Schema that can be used: ${fault}` }];
 }

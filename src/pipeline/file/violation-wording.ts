@@ -46,5 +46,9 @@ const words: Readonly<Record<string, { readonly message: string; readonly hint?:
   backoff: {
     message: 'must be a duration such as 500ms, 2s or 1m, or a mapping of initial_ms, factor and max_ms',
   },
+  expires: { message: 'must be a duration such as 30m, 24h or 7d' },
+  wait: {
+    message: 'must be a duration such as 30s, 10m or 36h, a `${…}` that gives one, or a mapping with `until`',
+  },
   on_error: { message: 'must be stop, continue, or a mapping of steps and then' },
 };

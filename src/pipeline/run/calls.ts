@@ -1,4 +1,4 @@
-import type { PendingCall } from '../../contract/approval.ts';
+import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { failed } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
@@ -179,14 +179,15 @@ interface WaitingCalls {
 async function waitForDecisions(
   run: RunContext,
   { waiting, calls }: WaitingCalls,
-  { scope: { clocks }, hookContext }: RoundContext,
+  { scope: { clocks, signal }, hookContext }: RoundContext,
 ): Promise<readonly DecidedRecord[]> {
   for (const clock of clocks) clock.pause();
   try {
-    return await run.journal.decide(waiting, async (pending) => {
+    const notify = async (pending: PendingRecord) => {
       const call = calls.find(({ name }) => name === pending.step);
       if (call !== undefined && run.isKept) await notifyPending(call, pending, hookContext);
-    });
+    };
+    return await run.journal.decide(waiting, { notify, signal });
   } finally {
     for (const clock of clocks) clock.resume();
   }

@@ -1,4 +1,5 @@
 import type { PendingDecision, PendingDocument, PendingRecord } from '../../contract/approval.ts';
+import { isQuestion } from '../../contract/question.ts';
 import { ok } from '../../contract/tool.ts';
 import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
@@ -7,6 +8,7 @@ import { checkResult } from '../../tool-call/after-execution.ts';
 import { unknownTool } from '../../tool-call/before-execution.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { type DecisionInput, requireDecision, whyNoApprover } from '../../tool-call/decider.ts';
+import { findAnswerFaults, notApprovable, whyNotAsked } from '../../tool-call/question.ts';
 import { quorumOf, whyNotForQuorum } from '../../tool-call/quorum.ts';
 import { readCheckedArgs, readGivenArgs } from '../../tool-call/tool-args.ts';
 import { toPendingDocument } from './document.ts';
@@ -31,6 +33,7 @@ export async function approve(
   const { by, reason, args } = requireDecision(decision);
   const record = await requireDecidable(context, id, by);
   requireOwnQuorum(context, record);
+  if (isQuestion(record)) throw notApprovable(record);
   const editedArgs = args === undefined ? null : readEdited(requireTool(context, record), args);
   return await decide(context.store, record, { kind: 'approved', args: editedArgs, by, reason });
 }
@@ -66,6 +69,16 @@ export async function respond(
   const record = await requireDecidable(context, id, by);
   if (result === undefined) throw new RuntimeError('USAGE', 'the answer has no `result`');
   const json = Json.from(result);
+  if (isQuestion(record)) {
+    const faults = findAnswerFaults(record, json);
+    if (faults.length > 0) {
+      const message = `the answer does not fit the schema of the question: ${faults.join('; ')}`;
+      throw new RuntimeError('RESULT_INVALID', message, {
+        hint: `\`signalbox pending show ${record.id}\` has the schema; the question waits on.`,
+      });
+    }
+    return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+  }
   const checked = checkResult(requireTool(context, record), ok(json));
   if (checked.status === 'failed') {
     const { message, hint } = checked.error;
@@ -82,7 +95,7 @@ async function requireDecidable(
 ): Promise<PendingRecord> {
   const record = await requirePending(store, id);
   const tool = tools.get(record.tool);
-  const refusal = tool && whyNoApprover(tool, by);
+  const refusal = isQuestion(record) ? whyNotAsked(record, by) : tool && whyNoApprover(tool, by);
   if (refusal !== undefined) throw refusal;
   return record;
 }

@@ -66,5 +66,15 @@ export function pipelineOfDirectCall(tool: string, file: string): Pipeline {
     args: compileExpressions('${input}', ['input']),
   } as const;
   const output = compileExpressions(`\${steps.${stepId}.result}`, ['steps']);
-  return { file, name: tool, source: '', checkInput: () => [], env: [], vars: [], steps: [step], output };
+  return {
+    file,
+    name: tool,
+    source: '',
+    checkInput: () => [],
+    env: [],
+    vars: [],
+    steps: [step],
+    finally: [],
+    output,
+  };
 }

@@ -1,4 +1,5 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../../contract/approval.ts';
+import { isQuestion } from '../../contract/question.ts';
 import type { RunDetails, RunDocument, RunInfo, RunTotals, StepDocument } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { toDocument } from '../../json/document-builder.ts';
@@ -60,7 +61,10 @@ function failuresOf(view: Json): readonly FailedOpen[] {
   return isObject(metadata?.value) ? failedOpenIn(metadata) : [];
 }
 
-function toWaitingStep({ step }: PendingRecord): StepDocument {
+function toWaitingStep(record: PendingRecord): StepDocument {
+  const { step } = record;
+  if (isQuestion(record))
+    return { step: step.replace(/\/ask$/, ''), kind: 'ask', status: 'pending', duration_ms: 0 };
   const [, tool, chat] =
     /^(.*?)(?:\/retry-\d+)?\/call$|^(.*)\/attempt-\d+\/round-\d+\/call-\d+$/.exec(step) ?? [];
   if (chat !== undefined) return { step: chat, kind: 'chat', status: 'pending', duration_ms: 0 };

@@ -8,6 +8,7 @@ import { RunSuspended } from '../state/journal.ts';
 import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun, sessionEvent } from '../state/session.ts';
+import type { StepOutcome } from '../state/step-outcome.ts';
 import { evaluateIn, type Scope } from '../state/step-scope.ts';
 import { isSuspension, requireFinished } from '../state/suspension.ts';
 import { type SessionStart, sessionStartRecord } from '../state/turn-record.ts';
@@ -33,18 +34,70 @@ export async function runPipeline(
   await startSession(run, isResumed);
   try {
     const scope = openScope(run, pipeline, input);
-    const stop = await runSteps(run, pipeline.steps, scope);
-    if (stop !== undefined) {
-      const status = stop.status === 'denied' ? 'denied' : 'failed';
-      return { status, output: null, error: stop.error ?? null };
-    }
-    return { status: 'completed', output: outputOf(run, pipeline, scope), error: null };
+    const end = await runToEnd(run, pipeline, scope);
+    return await runFinally(run, pipeline, { scope, end });
   } catch (error) {
     if (error instanceof RunSuspended) return undefined;
     if (isSuspension(run, error)) throw error;
-    const { code, message, hint } = toRuntimeError(error);
-    return { status: 'failed', output: null, error: { code, message, hint } };
+    return endOfError(error);
   }
+}
+
+/** The end of the steps. `failedAt`: the path of the innermost one that failed. */
+type StepsEnd = RunEnd & { readonly failedAt?: string | undefined };
+
+async function runToEnd(run: RunContext, pipeline: Pipeline, scope: Scope): Promise<StepsEnd> {
+  try {
+    const stop = await runSteps(run, pipeline.steps, scope);
+    if (stop !== undefined) return endOfStep(stop);
+    return { status: 'completed', output: outputOf(run, pipeline, scope), error: null };
+  } catch (error) {
+    if (isSuspension(run, error)) throw error;
+    return endOfError(error);
+  }
+}
+
+function endOfStep({ status, error, failedAt }: StepOutcome): StepsEnd {
+  return { status: status === 'denied' ? 'denied' : 'failed', output: null, error: error ?? null, failedAt };
+}
+
+function endOfError(thrown: unknown): RunEnd {
+  const { code, message, hint } = toRuntimeError(thrown);
+  return { status: 'failed', output: null, error: { code, message, hint } };
+}
+
+/**
+ * Runs every step of `finally`, also after one of them has failed. The end that the steps came to stands; only a run that
+ * went well ends as the first failure here.
+ */
+async function runFinally(
+  run: RunContext,
+  pipeline: Pipeline,
+  { scope, end }: { readonly scope: Scope; readonly end: StepsEnd },
+): Promise<RunEnd> {
+  const { failedAt, ...stands } = end;
+  const { status } = end;
+  const error = end.error && { ...bareFault(end.error), step: failedAt ?? '' };
+  const outcome = { status: status === 'completed' ? 'ok' : status, error };
+  const own = { ...scope, variables: { ...scope.variables, outcome } };
+  let failure: StepOutcome | undefined;
+  for (const step of pipeline.finally) {
+    const stop = await runSteps(run, [step], own);
+    if (stop === undefined) continue;
+    failure ??= stop;
+    if (status === 'completed') continue;
+    const message = `[${stop.error?.code}] ${stop.error?.message}; the run ends as it did before \`finally\``;
+    run.emit({ type: 'note', name: stop.failedAt ?? step.id, level: 'warn', message });
+  }
+  return failure === undefined || status !== 'completed' ? stands : runEndOf(endOfStep(failure));
+}
+
+function runEndOf({ status, output, error }: StepsEnd): RunEnd {
+  return { status, output, error };
+}
+
+function bareFault({ code, message, hint }: Fault): Fault {
+  return { code, message, hint };
 }
 
 /** The scope of the steps of the file. Its vars are what they were when the run began, but for the environment. */

@@ -5,7 +5,7 @@ import { stringifyJson } from '../../json/json.ts';
 import { isDeeperThan } from '../../json/parted.ts';
 import { exactMembers } from '../../json/scan.ts';
 import { runChat } from '../chat/chat.ts';
-import { nestedSteps } from '../file/nested-steps.ts';
+import { isLoop, nestedSteps } from '../file/nested-steps.ts';
 import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
 import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
@@ -14,7 +14,6 @@ import {
   combineOutcomes,
   failedStep,
   failedStepFromError,
-  okStep,
   type StepEntry,
   type StepOutcome,
   skippedStep,
@@ -22,10 +21,14 @@ import {
 } from '../state/step-outcome.ts';
 import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } from '../state/step-scope.ts';
 import { isSuspension } from '../state/suspension.ts';
+import { runAskStep } from './ask-step.ts';
 import { runEvalStep } from './eval-step.ts';
+import { openFailFast } from './fail-fast.ts';
+import { runForEach, runWhile } from './loops.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import { runRetried } from './retried-step.ts';
 import { runToolStep } from './tool-step.ts';
+import { runWaitStep } from './wait-step.ts';
 
 /**
  * Runs steps in order, each under its condition, loop, timeout and on_error. Returns the outcome that
@@ -79,9 +82,7 @@ async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepO
         ? await runGroup(run, step.otherwise, scope)
         : skippedStep;
     }
-    return step.forEach === undefined
-      ? await runOnce(run, { step, name, scope })
-      : await runLoop(run, { step, name, scope }, step.forEach);
+    return await runParts(run, { step, name, scope });
   });
 }
 
@@ -91,7 +92,7 @@ async function runJournaled(
   work: () => Promise<StepOutcome>,
 ): Promise<StepOutcome> {
   const { step, name, scope, item = false } = placed;
-  const kind = step.forEach !== undefined && !item ? 'for_each' : step.kind;
+  const kind = item || !isLoop(step) ? step.kind : step.forEach === undefined ? 'while' : 'for_each';
   if (run.journal.find(name) !== undefined) restoreViews(run, step, scope);
   // No step begins after the timeout of an enclosing step, or while the run is being suspended.
   else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" was not begun`);
@@ -126,7 +127,7 @@ async function unlessSuspended(run: RunContext, work: () => Promise<StepOutcome>
 
 /** Restores the views of the steps inside a journaled step from the journal. */
 function restoreViews(run: RunContext, step: Step, scope: Scope): void {
-  if (step.forEach !== undefined) return;
+  if (isLoop(step)) return;
   for (const { id } of nestedSteps(step)) {
     const entry = findRecord(run.journal, `${scope.prefix}${id}`, stepRecord);
     if (entry !== undefined) recordOutcome(scope, id, entry);
@@ -138,25 +139,13 @@ function isTrue(value: unknown): boolean {
   throw new RuntimeError('EXPRESSION_FAILED', `\`if\` is ${stringifyJson(value)}, neither true nor false`);
 }
 
-async function runLoop(
-  run: RunContext,
-  { step, name, scope }: StepContext,
-  forEach: NonNullable<Step['forEach']>,
-): Promise<StepOutcome> {
-  const items = evaluateIn(scope, forEach.items);
-  if (!Array.isArray(items)) {
-    throw new RuntimeError('EXPRESSION_FAILED', `\`for_each\` is ${stringifyJson(items)}, which is no list`);
-  }
-  const outcomes = await mapConcurrently(items, forEach.concurrency, async (item, index) => {
-    const itemName = `${name}[${index}]`;
-    const more = { ...scope.variables, item, index };
-    const own = forkScope(scope, { variables: more, prefix: `${itemName}/` });
-    const outcome = await runJournaled(run, { step, name: itemName, scope: own, item: true }, () =>
-      runOnce(run, { step, name: itemName, scope: own }),
-    );
-    return { failedAt: itemName, ...outcome };
-  });
-  return combineOutcomes(outcomes, { items: outcomes.map(({ view }) => view) });
+/** The step as often as its loop asks for it. */
+async function runParts(run: RunContext, placed: StepContext): Promise<StepOutcome> {
+  const { forEach, whileLoop } = placed.step;
+  const part = (own: StepContext) => runJournaled(run, { ...own, item: true }, () => runOnce(run, own));
+  if (forEach !== undefined) return await runForEach(run, { ...placed, loop: forEach, part });
+  if (whileLoop !== undefined) return await runWhile(run, { ...placed, loop: whileLoop, part });
+  return await runOnce(run, placed);
 }
 
 async function runOnce(run: RunContext, placed: StepContext): Promise<StepOutcome> {
@@ -192,8 +181,12 @@ async function runKind(run: RunContext, placed: StepContext): Promise<StepOutcom
       return await runChat(run, { ...placed, step });
     case 'steps':
       return await runNested(run, step, scope);
+    case 'ask':
+      return await runAskStep(run, { ...placed, step });
+    case 'wait':
+      return await runWaitStep(run, { ...placed, step });
     case 'parallel':
-      return await runParallel(run, step, scope);
+      return await runParallel(run, { ...placed, step });
   }
 }
 
@@ -208,29 +201,43 @@ async function runGroup(run: RunContext, steps: readonly Step[], scope: Scope): 
   return combineOutcomes(stop === undefined ? [] : [stop], {});
 }
 
-async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): Promise<StepOutcome> {
-  const branches = await mapConcurrently(
-    step.steps,
-    step.concurrency ?? step.steps.length,
-    async (branch) => {
-      const own = forkScope(scope);
+async function runParallel(
+  run: RunContext,
+  { step, name, scope }: StepContext<ParallelStep>,
+): Promise<StepOutcome> {
+  const failFast = step.failFast ? openFailFast(run, { name, isInside: isInsideOf(step, scope) }) : undefined;
+  const signal = failFast ? AbortSignal.any([scope.signal, failFast.signal]) : scope.signal;
+  const outcomes: StepOutcome[] = [];
+  const views: Scope['steps'][] = [];
+  const work = async (branch: Step, index: number): Promise<void> => {
+    if (failFast?.hasFailed() && run.journal.find(`${scope.prefix}${branch.id}`) === undefined) return;
+    const own = forkScope(scope, { signal });
+    views.push(own.steps);
+    try {
       const stop = await runSteps(run, [branch], own);
-      return { own, outcome: stop ?? okStep({}) };
-    },
-  );
-  for (const { own } of branches) Object.assign(scope.steps, own.steps);
-  return withInnerViews(
-    step,
-    scope,
-    combineOutcomes(
-      branches.map(({ outcome }) => outcome),
-      {},
-    ),
-  );
+      if (stop !== undefined) outcomes[index] = stop;
+      await failFast?.note(stop);
+    } catch (error) {
+      if (failFast?.isCutOff(error) !== true) throw error;
+    }
+  };
+  await mapConcurrently(step.steps, step.concurrency ?? step.steps.length, work).catch((error: unknown) => {
+    if (failFast?.isCutOff(error) !== true) throw error;
+  });
+  // Only now: no branch sees another one.
+  Object.assign(scope.steps, ...views);
+  const outcome = failFast?.outcome({}) ?? combineOutcomes(outcomes.filter(Boolean), {});
+  return withInnerViews(step, scope, outcome);
+}
+
+/** Whether a path of the journal is of a step inside this one. */
+function isInsideOf(step: ParallelStep, { prefix }: Scope): (path: string) => boolean {
+  const inner = nestedSteps(step).map(({ id }) => `${prefix}${id}`);
+  return (path) => inner.some((own) => path.startsWith(`${own}/`) || path.startsWith(`${own}[`));
 }
 
 function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
-  if (step.forEach === undefined) return outcome;
+  if (!isLoop(step)) return outcome;
   const inner = Object.fromEntries(
     nestedSteps(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );

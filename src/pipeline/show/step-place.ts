@@ -24,7 +24,7 @@ const round = '/attempt-\\d+/round-(?:\\d+|more)';
 const patterns: readonly (readonly [WorkKind, RegExp])[] = [
   ['tool call', new RegExp(`^(.+?)${round}/call-\\d+${call}`)],
   ['tool call', new RegExp(`^(.+)/call${call}`)],
-  ['model call', new RegExp(`^(.+?)${round}$`)],
+  ['model call', new RegExp(`^(.+?)${round}(?:/retry-\\d+)?$`)],
   ['score', /^(.+)\/score$/],
   ['score', /^(.+?)\/attempt-\d+\/guardrail-.+$/],
   ['hooks', new RegExp(`^(.+?)(?:${round}/(?:batch|stop|reprompt)|/attempt-\\d+/stop|/turn)$`)],

@@ -29,12 +29,19 @@ export interface Journal {
   /**
    * Waits until all these calls are decided, and returns their records with the decisions, in order. Each
    * is stored before `notify` is called for it, unless it is decided already. Throws RunSuspended if the
-   * decision will not come in this process, and STORE_FAILED.
+   * decision will not come in this process, ABORTED when the signal ends the wait, and STORE_FAILED.
    */
-  decide(
-    calls: readonly PendingCall[],
-    notify?: (pending: PendingRecord) => Promise<void>,
-  ): Promise<readonly DecidedRecord[]>;
+  decide(calls: readonly PendingCall[], options: DecideOptions): Promise<readonly DecidedRecord[]>;
+  /** Rejects the calls inside that wait for a person: nobody goes on with them. Throws STORE_FAILED. Absent: there are none. */
+  withdraw?(isInside: (step: string) => boolean, reason: string): Promise<void>;
+  /** Drops from memory what this run of a loop, such as `loop[3]`, came to; the store keeps it. Absent: it stays. */
+  forget?(name: string): void;
+}
+
+interface DecideOptions {
+  readonly notify?: (pending: PendingRecord) => Promise<void>;
+  /** Default: that of the run. */
+  readonly signal?: AbortSignal;
 }
 
 export interface StepOptions {

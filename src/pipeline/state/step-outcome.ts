@@ -65,7 +65,7 @@ export function combineOutcomes(
 }
 
 const entry = object({
-  kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each'),
+  kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each', 'while', 'wait', 'ask'),
   duration_ms: number,
   status: oneOf('ok', 'failed', 'denied', 'skipped'),
   view: exactObject,

@@ -1,14 +1,14 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
 import type { Journal } from './journal.ts';
+import { createKeptOutcomes } from './kept-outcomes.ts';
 import { createRunTexts } from './run-texts.ts';
 
 /** The journal of one run in a store. Only the holder of the run's claim may write it. */
 export async function openJournal(store: Store, runId: string, context: JournalContext): Promise<Journal> {
-  const outcomes = new Map<string, Json>();
+  const outcomes = createKeptOutcomes();
   const cutOff = new Set<string>();
   const texts = createRunTexts(store, runId);
   for (const { step, outcome } of await store.listSteps(runId)) {
@@ -23,14 +23,15 @@ export async function openJournal(store: Store, runId: string, context: JournalC
   const { defer, settle } = createDeferred();
   return {
     runId,
-    find: (name) => outcomes.get(name),
+    find: outcomes.find,
+    forget: outcomes.forget,
     wasCutOff: (name) => cutOff.has(name),
     requireWritable: requireHealthy,
     settle,
     // No step is called so.
     adopt: (output) => texts.adopt('/output', output),
     step: async (name, work, { holdsSteps = false, isDeferred = holdsSteps } = {}) => {
-      const known = outcomes.get(name);
+      const known = outcomes.find(name);
       if (known !== undefined) return known;
       requireHealthy();
       // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
@@ -42,7 +43,12 @@ export async function openJournal(store: Store, runId: string, context: JournalC
       outcomes.set(name, outcome);
       return outcome;
     },
-    decide: async (calls, notify) => {
+    withdraw: async (isInside, reason) => {
+      const ruling = { kind: 'rejected', by: 'signalbox', reason } as const;
+      for (const { id, step } of await track(store.listPendings({ runId, open: true }, Date.now())))
+        if (isInside(step)) await track(store.decide(id, ruling, Date.now()));
+    },
+    decide: async (calls, { notify, signal = context.signal }) => {
       requireHealthy();
       await settle();
       const records: PendingRecord[] = [];
@@ -51,7 +57,7 @@ export async function openJournal(store: Store, runId: string, context: JournalC
         announce(record, context);
         if (record.ruling === null) await notify?.(record);
       }
-      return await resolveDecisions(store, records, context);
+      return await resolveDecisions(store, records, { ...context, signal });
     },
   };
 }

@@ -77,6 +77,7 @@ function toPipeline(config: string, chat: Chat): Pipeline {
     checkInput: () => [],
     env: [],
     vars: [],
+    finally: [],
     steps: [{ ...chat, kind: 'chat', id: 'subject', position: place, onError: { kind: 'stop' } }],
   };
 }

@@ -42,7 +42,14 @@ export function findSubjectProblems(
 /** A subject has the keys of a pipeline step, so it is checked as one. */
 function toStep(path: Path, value: StepNode['value']): StepNode {
   const [kind, ...others] = kindsOf(value);
-  const place = { id: undefined, parent: undefined, slot: 'spec', index: 0, loops: false } as const;
+  const place = {
+    id: undefined,
+    parent: undefined,
+    slot: 'spec',
+    index: 0,
+    loops: false,
+    collect: 'all',
+  } as const;
   return { ...place, path, value, kind: others.length > 0 || kind === 'pipeline' ? undefined : kind };
 }
 

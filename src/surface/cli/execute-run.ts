@@ -99,8 +99,8 @@ async function openRunOptions(
   { runtime, progress }: { readonly runtime: Runtime; readonly progress: RunProgress },
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
-  const printChoices = ({ id }: PendingRecord) =>
-    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime, flags))}\n${waitText(id)}`);
+  const printChoices = ({ id, tool }: PendingRecord) =>
+    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime, flags), tool)}\n${waitText(id)}`);
   const printQuestion = (pending: PendingRecord) => {
     progress.writeLine(questionText(questionOfRecord(pending)));
     printChoices(pending);

@@ -114,6 +114,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'REPLAY_MISS':
     case 'DENIED':
     case 'STEP_TIMEOUT':
+    case 'LOOP_EXHAUSTED':
     case 'ROUNDS_EXHAUSTED':
     case 'OUTPUT_INVALID':
     case 'THRESHOLD_MISSED':

@@ -7,6 +7,8 @@ export interface NextCommands {
   readonly approve: (id: string) => string;
   readonly reject: (id: string) => string;
   readonly respond: (id: string) => string;
+  /** Of a question, in place of the others but `reject`. */
+  readonly answer: (id: string) => string;
   readonly resume: (run: string) => string;
 }
 
@@ -31,6 +33,7 @@ export function nextCommands(
     approve: (id) => `signalbox pending approve ${id}${option}`,
     reject: (id) => `signalbox pending reject ${id} --reason REASON${option}`,
     respond: (id) => `signalbox pending respond ${id} --result JSON${option}`,
+    answer: (id) => `signalbox pending answer ${id} --value JSON${option}`,
     resume: (run) => `signalbox runs resume ${run}${recordings}${option}`,
   };
 }

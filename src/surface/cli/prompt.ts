@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRecord } from '../../contract/approval.ts';
+import { isQuestion } from '../../contract/question.ts';
 import { toRuntimeError } from '../../errors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
@@ -86,7 +87,11 @@ async function promptUntilDecided(
 ): Promise<boolean> {
   const { terminal } = context;
   for (;;) {
-    const word = await readAnswer('[a]pprove, [e]dit the arguments, re[s]pond, [r]eject or [l]ater? ');
+    const word = await readAnswer(
+      isQuestion(pending)
+        ? 'an[s]wer, [r]eject or [l]ater? '
+        : '[a]pprove, [e]dit the arguments, re[s]pond, [r]eject or [l]ater? ',
+    );
     try {
       switch (word?.trim().toLowerCase()) {
         case 'a':
@@ -99,6 +104,7 @@ async function promptUntilDecided(
           break;
         case 's':
         case 'respond':
+        case 'answer':
           if (await respond(pending, context, readAnswer)) return true;
           break;
         case 'r':
@@ -132,11 +138,11 @@ async function approveEdited(
 }
 
 async function respond(
-  { id }: PendingRecord,
+  { id, tool }: PendingRecord,
   { runtime, invocation }: PromptContext,
   readAnswer: ReadAnswer,
 ): Promise<boolean> {
-  const text = await readAnswer('result, as JSON: ');
+  const text = await readAnswer(isQuestion({ tool }) ? 'answer, as JSON: ' : 'result, as JSON: ');
   if (text === undefined || text.trim() === '') return false;
   await runtime.pending.respond(id, { by: invocation.userName(), result: parseJson('the result', text) });
   return true;

@@ -48,6 +48,7 @@ output: {reply: "\${steps.mood.result}"}`;
         position: { file, line: 7, column: 7 },
       },
     ],
+    finally: [],
     output: expression,
   });
   expect([pipeline?.checkInput({ ticket: 1 }), pipeline?.checkInput({})]).toEqual([
@@ -66,12 +67,14 @@ test('a minimal pipeline has a name, and neither runtime nor output; any input w
     'env',
     'vars',
     'steps',
+    'finally',
   ]);
   expect([pipeline?.name, pipeline?.checkInput('anything')]).toEqual(['refund', []]);
 });
 
 describe('a step', () => {
   const base = { id: 'a', onError: { kind: 'stop' } };
+  const simple = { collect: 'all', failFast: false };
   const tool = { ...base, kind: 'tool', tool: 't', args: expression };
 
   test.each([
@@ -82,7 +85,7 @@ describe('a step', () => {
       step: {
         ...tool,
         condition: expression,
-        forEach: { items: expression, concurrency: 3 },
+        forEach: { items: expression, concurrency: 3, ...simple },
         timeoutMs: 5000,
         onError: { kind: 'continue' },
       },
@@ -90,12 +93,12 @@ describe('a step', () => {
     {
       title: 'with a loop in its long form',
       yaml: '{id: a, tool: t, for_each: {items: "${input.list}", concurrency: 2}}',
-      step: { ...tool, forEach: { items: expression, concurrency: 2 } },
+      step: { ...tool, forEach: { items: expression, concurrency: 2, ...simple } },
     },
     {
       title: 'with a loop that goes one by one',
       yaml: '{id: a, tool: t, for_each: "${input.list}"}',
-      step: { ...tool, forEach: { items: expression, concurrency: 1 } },
+      step: { ...tool, forEach: { items: expression, concurrency: 1, ...simple } },
     },
     {
       title: 'with a handler',
@@ -191,7 +194,7 @@ describe('a step', () => {
     {
       title: 'parallel steps',
       yaml: '{id: a, parallel: [{id: b, tool: t}]}',
-      step: { ...base, kind: 'parallel', steps: [expect.objectContaining({ id: 'b' })] },
+      step: { ...base, kind: 'parallel', failFast: false, steps: [expect.objectContaining({ id: 'b' })] },
     },
     {
       title: 'parallel steps in a loop, each with its own limit',
@@ -199,7 +202,8 @@ describe('a step', () => {
       step: {
         ...base,
         kind: 'parallel',
-        forEach: { items: expression, concurrency: 2 },
+        failFast: false,
+        forEach: { items: expression, concurrency: 2, ...simple },
         concurrency: 3,
         steps: [expect.objectContaining({ id: 'b' })],
       },
@@ -210,7 +214,8 @@ describe('a step', () => {
       step: {
         ...base,
         kind: 'parallel',
-        forEach: { items: expression, concurrency: 1 },
+        failFast: false,
+        forEach: { items: expression, concurrency: 1, ...simple },
         concurrency: 3,
         steps: [expect.objectContaining({ id: 'b' })],
       },
@@ -401,7 +406,9 @@ function ask(expressionToAsk: Expression): void {
 
 function expressionsOf(steps: readonly Step[]): readonly Expression[] {
   return steps.flatMap((step) => {
-    const around = [step.condition, step.forEach?.items].filter((each) => each !== undefined);
+    const around = [step.condition, step.forEach?.items, step.whileLoop?.condition].filter(
+      (each) => each !== undefined,
+    );
     const handler = step.onError.kind === 'handle' ? expressionsOf(step.onError.steps) : [];
     return [...around, ...handler, ...ownExpressions(step)];
   });
@@ -415,6 +422,10 @@ function ownExpressions(step: Step): readonly Expression[] {
       return [step.content, step.params];
     case 'chat':
       return [step.messages, ...step.guardrails.map(({ params }) => params)];
+    case 'ask':
+      return [step.question];
+    case 'wait':
+      return ['until' in step.wait ? step.wait.until : step.wait.for];
     case 'parallel':
       return expressionsOf(step.steps);
     case 'steps':

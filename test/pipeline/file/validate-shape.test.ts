@@ -6,7 +6,7 @@ test.each([
   {
     title: 'a step that does nothing',
     steps: ['{id: a}'],
-    problems: ['5:7 steps[0]: needs one of: tool, eval, chat, parallel, steps'],
+    problems: ['5:7 steps[0]: needs one of: tool, eval, chat, parallel, steps, wait, ask'],
   },
   {
     title: 'a misspelt thing to do, which is one mistake',
@@ -16,7 +16,7 @@ test.each([
   {
     title: 'a step that does two things',
     steps: ['{id: a, tool: t, eval: e, content: x}'],
-    problems: ['5:7 steps[0]: takes only one of: tool, eval, chat, parallel, steps'],
+    problems: ['5:7 steps[0]: takes only one of: tool, eval, chat, parallel, steps, wait, ask'],
   },
   {
     title: 'an unknown key',
@@ -259,7 +259,7 @@ test.each([
     problems: [
       '5:34 steps[0].for_each: must be a string, a list or a mapping, not the number 5',
       '6:24 steps[1].for_each.items: is required',
-      '6:35 steps[1].for_each.list: unknown key | known keys: items, concurrency',
+      '6:35 steps[1].for_each.list: unknown key | known keys: items, concurrency, collect, fail_fast',
     ],
   },
   {

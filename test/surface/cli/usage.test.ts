@@ -41,6 +41,7 @@ const commands = [
   'pending approve',
   'pending reject',
   'pending respond',
+  'pending answer',
   'runs',
   'runs list',
   'runs show',

@@ -12,7 +12,7 @@ import { choicesText, jsonLine, questionOfDocument, questionText } from '../show
 import { openAllRuntimes, openForId } from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** `pending list`, `show`, `approve`, `reject` and `respond`. */
+/** `pending list`, `show`, `approve`, `reject`, `respond` and `answer`. */
 export function addPendingCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('pending')
@@ -23,6 +23,7 @@ export function addPendingCommands(program: Command, runCommand: RunCommand): vo
   addApprove(group, runCommand);
   addReject(group, runCommand);
   addRespond(group, runCommand);
+  addAnswer(group, runCommand);
 }
 
 function addList(group: Command, runCommand: RunCommand): void {
@@ -90,7 +91,7 @@ function addShow(group: Command, runCommand: RunCommand): void {
 
 function printCall(document: PendingDocument, commands: NextCommands, { print }: Terminal): void {
   print(questionText(questionOfDocument(document)));
-  if (document.status === 'open') print(choicesText(document.id, commands));
+  if (document.status === 'open') print(choicesText(document.id, commands, document.tool));
   else print(decisionText(document));
 }
 
@@ -161,6 +162,24 @@ function addRespond(group: Command, runCommand: RunCommand): void {
     });
 }
 
+function addAnswer(group: Command, runCommand: RunCommand): void {
+  const command = group
+    .command('answer <id>')
+    .description('answer the question of an `ask` step')
+    .requiredOption('--value <json>', 'the answer: JSON that fits the schema, @FILE, or - for stdin')
+    .option('--reason <text>', 'why');
+  addDecisionOptions(command)
+    .addHelpText('after', answerExamples)
+    .action(async (given: string, own: DecisionFlags & { value: string }, command: Command) => {
+      await runCommand(command, async (context) => {
+        const result = await context.input.json('--value', own.value);
+        return await decidePending(context, { given, own }, (runtime, id, decider) =>
+          runtime.pending.respond(id, { ...decider, result }),
+        );
+      });
+    });
+}
+
 function addDecisionOptions(command: Command): Command {
   command
     .option('--by <name>', 'who decides (default: your user name)')
@@ -211,4 +230,10 @@ const respondExamples = `
 Examples:
   signalbox pending respond pending_3f2a --result '{"refunded": 20}'
   signalbox pending respond pending_3f2a --result @result.json --reason "done by hand" --resume
+${decisionCodes}`;
+
+const answerExamples = `
+Examples:
+  signalbox pending answer pending_3f2a --value '{"cents": 2000}'
+  signalbox pending answer pending_3f2a --value '"yes"' --by mara --resume
 ${decisionCodes}`;

@@ -28,7 +28,7 @@ export async function printDetails(
   for (const pending of details.pendings) {
     print('');
     print(headline(pending));
-    print(choicesText(pending.id, commands));
+    print(choicesText(pending.id, commands, pending.tool));
   }
   if (details.timeline_cut === true) print('…');
   if (['running', 'cut_off', 'pending'].includes(details.status)) {

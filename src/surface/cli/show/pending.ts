@@ -1,4 +1,5 @@
 import type { PendingDocument, PendingRecord } from '../../../contract/approval.ts';
+import { isQuestion } from '../../../contract/question.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { exactText } from '../exact-text.ts';
 import { formatFields } from '../fields.ts';
@@ -13,7 +14,7 @@ export interface PendingQuestion {
   readonly hook: string | null;
   readonly reason: string;
   readonly message: string;
-  /** JSON text. */
+  /** JSON text; of a question, the schema of its answer and who may give it. */
   readonly args: string;
   /** ISO 8601; null: never. */
   readonly expires: string | null;
@@ -33,7 +34,7 @@ export function approvalsText(
 
 export function questionOfDocument(document: PendingDocument): PendingQuestion {
   const { id, run_id, tool, step, hook, reason, message, expires_at } = document;
-  const args = exactText(document, 'args');
+  const args = exactText(document, isQuestion(document) ? 'members' : 'args');
   const approvals = approvalsText(document.quorum, document.approvals);
   return { id, run: run_id, tool, step, hook, reason, message, args, expires: expires_at, approvals };
 }
@@ -42,7 +43,8 @@ export function questionOfRecord(record: PendingRecord): PendingQuestion {
   const { id, runId, tool, step, hook, reason, message, args, expiresAt } = record;
   const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
   const approvals = approvalsText(record.quorum, record.consents);
-  return { id, run: runId, tool, step, hook, reason, message, args: args.text, expires, approvals };
+  const shown = isQuestion(record) ? record.members.text : args.text;
+  return { id, run: runId, tool, step, hook, reason, message, args: shown, expires, approvals };
 }
 
 /** The question as lines for a person; control and invisible characters of tools and models are escaped. */
@@ -51,10 +53,10 @@ export function questionText(question: PendingQuestion): string {
   const lines = formatFields([
     ['id', id],
     ['run', run],
-    ['tool', escapeInvisibleLine(tool)],
-    ['step', escapeInvisibleLine(step.replace(/\/call$/, ''))],
+    ...(isQuestion({ tool }) ? [] : [['tool', escapeInvisibleLine(tool)] as const]),
+    ['step', escapeInvisibleLine(step.replace(/\/(?:call|ask)$/, ''))],
     ...(hook === null ? [] : [['asked by', `hook "${escapeInvisibleLine(hook)}"`] as const]),
-    ['arguments', jsonLine(args)],
+    [isQuestion({ tool }) ? 'answer' : 'arguments', jsonLine(args)],
     ...(expires === null ? [] : [['expires', expires] as const]),
     ...(approvals === undefined ? [] : [['approved', approvals] as const]),
   ]);
@@ -74,7 +76,13 @@ export function headline({ reason, message }: Pick<PendingQuestion, 'reason' | '
 }
 
 /** What can be done about a call, each as a command. */
-export function choicesText(id: string, commands: NextCommands): string {
+export function choicesText(id: string, commands: NextCommands, tool = ''): string {
+  if (isQuestion({ tool })) {
+    return formatFields([
+      ['answer:', commands.answer(id)],
+      ['reject:', commands.reject(id)],
+    ]);
+  }
   return formatFields([
     ['approve:', commands.approve(id)],
     ['reject:', commands.reject(id)],

@@ -31,6 +31,9 @@ export function createRunEventPrinter(
         // Steps inside a step are printed only when they end.
         if (!/[/[]/.test(event.step)) progress.writeLine(tint('dim', `${event.step}: ${event.kind} started`));
         return;
+      case 'step.waiting':
+        progress.writeLine(tint('dim', `${event.step}: waits until ${event.until}`));
+        return;
       case 'step.finished': {
         const { step, status, durationMs, error } = event;
         const after = status === 'skipped' ? '' : ` in ${formatDuration(durationMs)}`;

@@ -66,9 +66,9 @@ async function printPending(
 ): Promise<void> {
   const { runtime, flags } = executed;
   const commands = nextCommands(executed, runtime, flags);
-  for (const { id } of document.pending) {
+  for (const { id, tool } of document.pending) {
     printStderr(questionText(questionOfDocument(await runtime.pending.show(id))));
-    if (runtime.isDurable) printStderr(choicesText(id, commands));
+    if (runtime.isDurable) printStderr(choicesText(id, commands, tool));
   }
   if (runtime.isDurable)
     printStderr(resumeText(document.run_id, commands, { isLast: document.pending.length > 0 }));
