@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../errors.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { suggest } from '../../yaml/suggest.ts';
-import type { CaseRecord, EvalHeader, RunSource } from '../run/record.ts';
+import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../run/record.ts';
 import { type ComparisonRow, type OnPair, pairCases } from './case-pairs.ts';
 import { type ChangeList, newChangeList, readListedCases, toChanges } from './change-list.ts';
 import type { Comparison, Difference, EvalDifference, SideInfo } from './comparison.ts';
@@ -28,6 +28,7 @@ export async function compareRuns(
   sourceB: RunSource,
   options: CompareOptions = {},
 ): Promise<Comparison> {
+  refuseOtherVariants(sourceA.header, sourceB.header);
   const a: Side = { source: sourceA, tag: options.tagA };
   const b: Side = { source: sourceB, tag: options.tagB };
   const crossRow = findCrossRow(sourceA.header.evals, sourceB.header.evals, options);
@@ -47,6 +48,16 @@ export async function compareRuns(
     evals_only_in_a: crossRow === undefined ? idsOnlyIn(sourceA, sourceB) : [],
     evals_only_in_b: crossRow === undefined ? idsOnlyIn(sourceB, sourceA) : [],
   };
+}
+
+/** Cases of a matrix are paired with those of the same variant, one after another. Throws USAGE where they have others. */
+function refuseOtherVariants(a: RunHeader, b: RunHeader): void {
+  const [ofA, ofB] = [a, b].map(({ variants }) => (variants ?? []).map(({ name }) => name));
+  if (JSON.stringify(ofA) === JSON.stringify(ofB)) return;
+  const say = (names: readonly string[] = []) => (names.length === 0 ? 'none' : names.join(', '));
+  throw new RuntimeError('USAGE', `the runs have other variants: A ${say(ofA)}, B ${say(ofB)}`, {
+    hint: 'Compare runs of the same variants; those of one run are compared in its own report.',
+  });
 }
 
 /** The one row for `evalA` against `evalB`; undefined when neither is given. */

@@ -114,6 +114,15 @@ describe('reports', () => {
   });
 });
 
+test('two runs are compared where they have the same variants, and else are not', async () => {
+  const cwd = folderOf(files(suiteOf(two)));
+  for (const more of [[], [], ['--provider', 'b,a']]) await run(evalRun('--quiet', ...more), { cwd });
+  const same = await runJson(['eval', 'diff', 'last~2', 'last~1'], { cwd });
+  expect(same.document).toMatchObject({ cases: { pairs: 16, regressions: 0, improvements: 0 } });
+  const other = await run(['eval', 'diff', 'last~1', 'last'], { cwd });
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('A a, b, B b, a') });
+});
+
 describe('--provider', () => {
   test('asks several providers in the place of one, each a variant [DS-MATRIX-09]', async () => {
     const cwd = folderOf(files(suiteOf('{chat: {provider: a, messages: "${case.q}"}}')));
