@@ -173,6 +173,10 @@ export const catalogue = {
     summary: 'The run has ended, so it can be neither resumed nor cancelled.',
     hint: 'Start a new run.',
   },
+  RUN_NOT_RETRYABLE: {
+    summary: 'Only a run that failed or was denied is retried; this one is something else.',
+    hint: 'The message says what it is; `signalbox runs show` says what can be done.',
+  },
   WORKER_FAILED: {
     summary: 'Workers could not judge a part of the dataset of a suite.',
     hint: 'Give all workers the same files and programs, and go on with --resume.',

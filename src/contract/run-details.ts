@@ -11,6 +11,8 @@ export interface ToolCallDetails {
   readonly args: unknown;
   /** What the tool was given, where hooks or a person changed it. */
   readonly sent?: unknown;
+  /** Of a call that a retry of the run made with other arguments than before. */
+  readonly idempotency_key?: string;
   /** `open`: begun, and not ended. */
   readonly status: 'ok' | 'failed' | 'denied' | 'pending' | 'open';
   readonly result?: unknown;
@@ -85,6 +87,8 @@ export interface StepDetails {
   readonly error?: Fault;
   /** The path of the inner step that made it fail. */
   readonly failed_at?: string;
+  /** The retry of the run in which it was done again; absent before any. */
+  readonly retry?: number;
   /** What expressions see of it as `steps.ID`; null of a step that has not ended. */
   readonly view: unknown;
   /** What was done in it, in order; of a loop or a group nothing, since its steps stand for themselves. */

@@ -66,7 +66,7 @@ export interface RunPage {
 /** One line of a run's timeline. Times are ISO 8601. */
 export interface TimelineEntry {
   readonly at: string;
-  readonly what: 'started' | 'step began' | 'step ended' | 'pending' | 'decided' | 'ended';
+  readonly what: 'started' | 'retried' | 'step began' | 'step ended' | 'pending' | 'decided' | 'ended';
   readonly step: string | null;
   readonly detail: string;
 }

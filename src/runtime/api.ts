@@ -147,6 +147,13 @@ export interface Runtime extends AsyncDisposable {
     queue(pipeline: string | URL, input?: unknown, options?: StartOptions): Promise<QueuedRun>;
     /** Resumes a run that is pending or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
     resume(id: string, options?: RunOptions): Promise<RunDocument>;
+    /**
+     * Goes on with a run that failed or was denied: what failed is done again under the same idempotency keys, and everything before
+     * it is kept; with `from` that step and all behind it. Throws RUN_NOT_RETRYABLE, RUN_BUSY, USAGE, CONFIG_INVALID, ABORTED.
+     */
+    retry(id: string, options?: RunOptions & { readonly from?: string | undefined }): Promise<RunDocument>;
+    /** Leaves that to a worker. Throws as `retry`, and USAGE for a store of one machine. */
+    queueRetry(id: string, options?: { readonly from?: string | undefined }): Promise<QueuedRun>;
     /** Throws RUN_ENDED. */
     cancel(id: string, decider: DecisionInput): Promise<RunDocument>;
     /** Removes runs that ended longer ago than that. Returns how many. */

@@ -11,6 +11,7 @@ import { approve, reject, requirePending, respond } from '../pipeline/run/decisi
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
 import { toPendingDocument } from '../pipeline/run/document.ts';
 import { endExpired } from '../pipeline/run/expired-runs.ts';
+import { queueRetry, retryRun } from '../pipeline/run/retry-run.ts';
 import { readInput } from '../pipeline/run/run-input.ts';
 import {
   cancelRun,
@@ -129,6 +130,15 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         return { run_id: queued.id, status: queued.status };
       },
       resume,
+      retry: async (id, { from, ...options } = {}) =>
+        await activeRuns.track(
+          options,
+          async (one) => await retryRun(await runs(), { id, from, toPipeline }, one),
+        ),
+      queueRetry: async (id, { from } = {}) => {
+        await queueRetry(await runs(), { id, from, toPipeline });
+        return { run_id: id, status: 'queued' };
+      },
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();

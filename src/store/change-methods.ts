@@ -29,13 +29,17 @@ export function changeMethods({
       if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
     },
     setRunStatus: async (id, wanted) => {
-      const { status, at } = wanted;
+      const { status, at, reopens = false } = wanted;
       const output = wanted.output
         ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
         : wanted.output;
       const row = changeToRow(wanted, output?.text);
       const outputParts = output === undefined ? undefined : (output?.parts ?? null);
-      const made = await change({ what: 'set_status', runId: id, change: { status, at, row, outputParts } });
+      const made = await change({
+        what: 'set_status',
+        runId: id,
+        change: { status, at, row, outputParts, reopens },
+      });
       return numberOf(made, 'stands') === 1;
     },
     beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {

@@ -6,6 +6,11 @@ import { RuntimeError } from '../errors.ts';
 
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
 
+/** Whether a run that ended so may be made to go on. */
+export function isReopenable(status: RunStatus): boolean {
+  return status === 'failed' || status === 'denied';
+}
+
 /** Whether a run of this status stays as it is for good. */
 export function isEnded(status: RunStatus): boolean {
   return endedStatuses.some((ended) => ended === status);

@@ -198,6 +198,8 @@ export interface RunChange {
   readonly status: RunStatus;
   readonly output?: Json | null;
   readonly error?: Fault | null;
+  /** A run that has failed or was denied goes on with it; any other one stays as it is. */
+  readonly reopens?: true;
   /** Milliseconds since 1970. */
   readonly at: number;
 }

@@ -16,6 +16,8 @@ export interface PlannedCall {
   /** The same with what is long in it apart, for the journal. */
   readonly composed?: Json;
   readonly callId: string;
+  /** The retry of the run in which it is made. Default: 0. */
+  readonly edition?: number | undefined;
   /** The model's own id for it, if a model asked. */
   readonly toolUseId?: string | undefined;
   /** What its idempotency key is made of. Default: `name`. */
@@ -36,14 +38,21 @@ interface Pause {
 
 /** The record of a call that waits for a person. */
 export function toPendingCall(
-  { name, tool, callId }: PlannedCall,
+  { name, tool, callId, edition = 0 }: PlannedCall,
   { runId, outcome, round, previous }: Pause,
 ): PendingCall {
   const { origin, hook, args, reason, message, members, expiresMs } = outcome;
   const createdAt = Date.now();
   const quorum = quorumOf(tool);
   return {
-    ...{ id: pendingId(runId, name, round), runId, step: name, callId, tool: tool.name, args },
+    ...{
+      id: pendingId(runId, edition === 0 ? name : `${name}~${edition}`, round),
+      runId,
+      step: name,
+      callId,
+      tool: tool.name,
+      args,
+    },
     ...{ origin, hook, reason, message, members, previous, createdAt },
     expiresAt: expiresMs === null ? null : createdAt + expiresMs,
     ...(quorum > 1 && { quorum }),

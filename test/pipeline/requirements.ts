@@ -49,6 +49,23 @@ export const runs = section('pipelines.md', [
     'none',
     'A while repeats its step until its condition is false, at most max times, and a killed run repeats no run of it that was kept.',
   ],
+  ['DS-RETRY-01', 'none', 'A run that failed goes on from what failed, and everything before it is kept.'],
+  [
+    'DS-RETRY-02',
+    'none',
+    'A retried call has the idempotency key that it had, and one with other arguments than before a key of its own.',
+  ],
+  ['DS-RETRY-03', 'none', 'A run that did not fail is not retried, and of two retries at once one is made.'],
+  [
+    'DS-RETRY-04',
+    'none',
+    'A retry that is killed at any moment leaves a run that can be gone on with, and no effect is repeated.',
+  ],
+  [
+    'DS-RETRY-05',
+    'none',
+    'An approval stands in a retry; a call that a person rejected is asked about again.',
+  ],
   ['DS-RUN-09', 'none', 'run --json: {run_id, status, output, pending, steps}.'],
   [
     'DS-CHAT-01',

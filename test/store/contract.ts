@@ -201,6 +201,19 @@ function runContract(open: Open): void {
     );
   });
 
+  test.each(ends)('a run that is %s goes on if it is reopened where it may be', async (status) => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    expect(await store.setRunStatus('r1', { status: 'running', reopens: true, at: 2 })).toBe(false);
+    await store.setRunStatus('r1', { status, output: new Json('1'), at: 3 });
+    const may = status === 'failed' || status === 'denied';
+    expect(await store.setRunStatus('r1', { status: 'running', reopens: true, at: 4 })).toBe(may);
+    expect(await store.findRun('r1')).toMatchObject(
+      may ? { status: 'running', output: null, error: null, updatedAt: 4 } : { status, updatedAt: 3 },
+    );
+    expect(await store.setRunStatus('nobody', { status: 'running', reopens: true, at: 4 })).toBe(false);
+  });
+
   test.each(ends)('a run that is %s stays as it ended', async (status) => {
     const store = await open();
     await store.createRun(newRun('r1'));

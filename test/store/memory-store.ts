@@ -19,6 +19,7 @@ import {
   decisionOfEndedRun,
   duplicateRunError,
   isEnded,
+  isReopenable,
   unknownRunError,
 } from '../../src/store/store-rules.ts';
 
@@ -138,8 +139,17 @@ function listRuns(state: State, filter: RunFilter): RunRecord[] {
 
 function setRunStatus(state: State, id: string, change: RunChange): boolean {
   const run = state.runs.get(id);
-  if (run === undefined || isEnded(run.record.status)) return false;
+  if (run === undefined) return false;
   const { status, at } = change;
+  if (change.reopens === true) {
+    if (!isReopenable(run.record.status)) return false;
+    state.runs.set(id, {
+      ...run,
+      record: { ...run.record, status, output: null, error: null, updatedAt: at },
+    });
+    return true;
+  }
+  if (isEnded(run.record.status)) return false;
   const output = change.output === undefined ? run.record.output : change.output;
   const error = change.error === undefined ? run.record.error : copyFault(change.error);
   state.runs.set(id, { ...run, record: { ...run.record, status, output, error, updatedAt: at } });

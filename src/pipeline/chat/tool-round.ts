@@ -50,7 +50,15 @@ function planCall(
   const isOffered = chat.step.tools.includes(tool) && state.offered.some((each) => each.name === tool);
   const known = isOffered ? run.tools.get(tool) : undefined;
   const callId = callIdOf(run, name);
-  return { name, tool: known ?? unknownTool(tool, run), args, callId, toolUseId: idOf({ id }, callId) };
+  const edition = run.journal.editionOf?.(name);
+  return {
+    name,
+    tool: known ?? unknownTool(tool, run),
+    args,
+    callId,
+    edition,
+    toolUseId: idOf({ id }, callId),
+  };
 }
 
 /** Whether hooks answered every call of the round for the caller; their texts are then the final answer. */

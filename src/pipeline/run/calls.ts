@@ -12,7 +12,6 @@ import {
   type ToolDenied,
 } from '../../hooks/call-result.ts';
 import { composeJson } from '../../json/compose.ts';
-import type { Json } from '../../json/json.ts';
 import { tryJson } from '../../json/try-parse.ts';
 import { prepareCall, stoppedCall } from '../../tool-call/call.ts';
 import { type DecidedInRound, runCallLoop } from '../../tool-call/call-loop.ts';
@@ -20,7 +19,9 @@ import type { CallContext } from '../../tool-call/callable-tool.ts';
 import { prepareDecidedCall } from '../../tool-call/decided-call.ts';
 import { type DecidedRecord, notifyPending, type PlannedCall } from '../../tool-call/pending-call.ts';
 import { readCheckedArgs } from '../../tool-call/tool-args.ts';
-import { journalCall } from '../state/journal-call.ts';
+import { callRecord } from '../state/call-record.ts';
+import { type CallStep, journalCall } from '../state/journal-call.ts';
+import { findRecord } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import type { Scope } from '../state/step-scope.ts';
 import { type CallSlot, paceOf, runCallRound } from './call-round.ts';
@@ -74,7 +75,12 @@ interface FirstCallInRound extends CallInRound {
   readonly skipReason: () => ToolDenied | undefined;
 }
 
-async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallInRound): Promise<CallResult> {
+async function makeCall(
+  run: RunContext,
+  planned: PlannedCall,
+  context: FirstCallInRound,
+): Promise<CallResult> {
+  const call = withKey(run, planned);
   const { tool, args, callId, name } = call;
   const replacement = () => {
     const by = context.skipReason();
@@ -97,11 +103,20 @@ async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallIn
   });
 }
 
-function askedOf({ tool, args, composed }: PlannedCall): { readonly tool: string; readonly args: Json } {
+function askedOf({ name, tool, args, composed, key }: PlannedCall): CallStep['asked'] {
   return {
     tool: tool.name,
     args: composed ?? composeJson(typeof args === 'string' ? (tryJson(args) ?? args) : args),
+    ...(key !== undefined && key !== name && { key }),
   };
+}
+
+/** The call with the key that it has in a run that was retried. */
+function withKey({ journal }: RunContext, call: PlannedCall): PlannedCall {
+  const { name, key = name } = call;
+  if (journal.keyOf === undefined) return call;
+  const kept = findRecord(journal, name, callRecord);
+  return { ...call, key: kept === undefined ? journal.keyOf(name, key, askedOf(call)) : (kept.key ?? key) };
 }
 
 function contextOf(
@@ -124,9 +139,10 @@ function contextOf(
 
 async function resumeCall(
   run: RunContext,
-  call: PlannedCall,
+  planned: PlannedCall,
   { decided, ...context }: CallInRound & { readonly decided: DecidedInRound },
 ): Promise<CallResult> {
+  const call = withKey(run, planned);
   const { record, round } = decided;
   const { ruling: decision, args } = record;
   const editedArgs = decision.kind === 'approved' ? decision.args : null;

@@ -6,6 +6,7 @@ import type { RunRecord, Store } from '../../store/store.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { type Journal, RunSuspended } from '../state/journal.ts';
+import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { type RunEnd, runPipeline } from './execute-run.ts';
@@ -86,7 +87,8 @@ async function storeEnd(
 ): Promise<void> {
   // Nothing has happened in the run since.
   const at = Math.max(...pendings.map(({ decidedAt }) => decidedAt ?? 0));
-  for (const [name, outcome] of dryRun.newOutcomes) await store.endStep(id, name, outcome, at);
+  for (const [name, outcome] of dryRun.newOutcomes)
+    await store.endStep(id, dryRun.storedName(name), outcome, at);
   await store.setRunStatus(id, { ...end, at });
 }
 
@@ -95,13 +97,16 @@ interface DryRun {
   readonly journal: Journal;
   /** The outcomes that follow from the journal alone, in order. */
   readonly newOutcomes: ReadonlyMap<string, Json>;
+  /** Under which names they are kept. */
+  readonly storedName: (path: string) => string;
   readonly refuse: () => never;
   /** Whether the run came to its end because of an expired call. */
   readonly hasEnded: () => boolean;
 }
 
 async function openDryRun(store: Store, runId: string, pendings: readonly PendingRecord[]): Promise<DryRun> {
-  const storedOutcomes = new Map((await store.listSteps(runId)).map(({ step, outcome }) => [step, outcome]));
+  const { current, storedName, editionOf } = toCurrentSteps(runId, await store.listSteps(runId));
+  const storedOutcomes = new Map([...current].map(([step, { outcome }]) => [step, outcome]));
   const made = new Map<string, Json>();
   const expired = new Set<string>();
   let isStuck = false;
@@ -118,7 +123,7 @@ async function openDryRun(store: Store, runId: string, pendings: readonly Pendin
     return { ...record, ruling };
   };
   const journal: Journal = {
-    runId,
+    ...{ runId, editionOf },
     find,
     wasCutOff: () => false,
     requireWritable: (name) => {
@@ -136,5 +141,5 @@ async function openDryRun(store: Store, runId: string, pendings: readonly Pendin
     decide: async (calls) => calls.map(({ id }) => decisionOf(id)),
   };
   const isOver = () => !isStuck && [...made.keys()].some(isExpiry);
-  return { journal, newOutcomes: made, refuse, hasEnded: isOver };
+  return { journal, newOutcomes: made, storedName, refuse, hasEnded: isOver };
 }

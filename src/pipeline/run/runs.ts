@@ -6,6 +6,7 @@ import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
+import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
@@ -58,7 +59,7 @@ export async function startRun(
 }
 
 /** Throws ENV_MISSING, before anything is kept or done. */
-function requireEnv({ services }: Pick<RunsContext, 'services'>, { env }: Pipeline): void {
+export function requireEnv({ services }: Pick<RunsContext, 'services'>, { env }: Pipeline): void {
   if (env.length > 0) services.readEnv(env);
 }
 
@@ -96,7 +97,11 @@ export async function resumeRun(
   if (hasEnded(run)) return await describe(context.store, id);
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
-  return await workOn(context, { pipeline, id, isResumed: run.status !== 'queued' }, options);
+  return await workOn(
+    context,
+    { pipeline, id, isResumed: run.status !== 'queued' || (await hasBegun(context.store, id)) },
+    options,
+  );
 }
 
 /**
@@ -148,15 +153,18 @@ interface Work {
   /** Of a new run, which is claimed before it is kept, so that nobody takes it for one that was cut off. */
   readonly claim?: Claim | undefined;
   readonly onEvent?: RunListener['onEvent'];
+  /** Makes a run that has ended go on, once it is claimed. */
+  readonly reopen?: () => Promise<void>;
 }
 
 /** Executes a run while holding its claim. */
-async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
+export async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
   const { store } = context;
   let claim: Claim | undefined;
   try {
     claim = work.claim ?? (await store.claimRun(work.id));
     if (claim === undefined) throw busyError(work.id);
+    await work.reopen?.();
     const run = await requireRun(store, work.id);
     // It may have ended between the look and the claim.
     if (!hasEnded(run)) await execute(context, { ...work, run }, options);
@@ -235,7 +243,13 @@ async function describe(store: Store, id: string, isOfAnother = false): Promise<
   // Of an execution of our own that has not ended, something waits.
   const isUnderWay = run.status === 'running' || run.status === 'queued';
   const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
-  return toRunDocument({ ...run, status }, await store.listSteps(id), pendings);
+  const { current } = toCurrentSteps(id, await store.listSteps(id));
+  return toRunDocument({ ...run, status }, [...current.values()], pendings);
+}
+
+/** Of a run that waits for a worker: whether it was retried, rather than never begun. */
+async function hasBegun(store: Store, id: string): Promise<boolean> {
+  return (await store.pageSteps(id, { limit: 1 })).steps.length > 0;
 }
 
 function hasEnded({ status }: RunRecord): boolean {

@@ -1,6 +1,7 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { TimelineEntry } from '../../contract/run.ts';
 import type { RunHistoryEntry, RunRecord, StepRecord } from '../../store/store.ts';
+import { splitName } from '../state/retries.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 
 /** The stored history of a run. */
@@ -35,11 +36,14 @@ interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
 }
 
 function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[] {
-  const { step, attempts, beganAt, endedAt } = record;
+  const { step: stored, attempts, beganAt, endedAt } = record;
+  const { path: step } = splitName(stored);
+  if (/^@retry\//.test(step))
+    return [{ key: `ended ${stored}`, at: beganAt, what: 'retried', step: null, detail: '' }];
   const entry = stepEntryOf(run, record);
   const often = attempts > 1 ? `begun ${attempts} times` : '';
   const began: KeyedTimelineEntry = {
-    key: `began ${step}`,
+    key: `began ${stored}`,
     at: beganAt,
     what: 'step began',
     step,
@@ -47,7 +51,7 @@ function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[]
   };
   if (endedAt === null) return [began];
   const detail = entry === undefined ? '' : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
-  const ended: KeyedTimelineEntry = { key: `ended ${step}`, at: endedAt, what: 'step ended', step, detail };
+  const ended: KeyedTimelineEntry = { key: `ended ${stored}`, at: endedAt, what: 'step ended', step, detail };
   return attempts === 0 ? [ended] : [began, ended];
 }
 

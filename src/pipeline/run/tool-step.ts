@@ -25,6 +25,7 @@ export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>
     args: stringifyJson(args),
     composed: composeJson(args),
     callId: callIdOf(run, path),
+    edition: run.journal.editionOf?.(`${path}/call`),
     // Of every attempt, so that a tool that has acted, and whose answer was lost, does not act again.
     key: `${name}/call`,
   };

@@ -2,6 +2,7 @@ import type { StepDetails, StepsOptions } from '../../contract/run-details.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { iso } from '../run/timeline.ts';
+import { splitName } from '../state/retries.ts';
 import { type StepEntry, stepEntryOf } from '../state/step-outcome.ts';
 import { shortenJson } from './shorten-json.ts';
 import { isWithin, placeOfWork } from './step-place.ts';
@@ -19,15 +20,17 @@ export async function* toStepDetails(
   const context = { runId: run.id, maxCharacters };
   const open = new Map<string, Tree[]>();
   for await (const record of records) {
-    const { step } = record;
+    const { path: step, retry } = splitName(record.step);
+    if (/^@retry\/\d+$/.test(step)) continue;
     const entry = stepEntryOf(run, record);
     if (entry !== undefined) {
       const work = open.get(step) ?? [];
       open.delete(step);
-      if (only === undefined || isAsked(step, only)) yield toEnded(record, entry, { work, maxCharacters });
+      if (only === undefined || isAsked(step, only))
+        yield toEnded({ ...record, step }, entry, { work, maxCharacters, retry });
       continue;
     }
-    const place = placeOfWork(step);
+    const place = placeOfWork(record.step);
     if (place === undefined || place.step === '@' || (only !== undefined && !isAsked(place.step, only)))
       continue;
     const work = toWorkDetails(place.kind, record, context);
@@ -53,15 +56,22 @@ function partIs(part: string, id: string): boolean {
   return part === id || part.startsWith(`${id}[`);
 }
 
+interface EndedContext {
+  readonly work: readonly Tree[];
+  readonly maxCharacters: number | undefined;
+  readonly retry: number;
+}
+
 function toEnded(
   { step, endedAt }: StepRecord,
   { kind, status, durationMs, error, failedAt, view }: StepEntry,
-  { work, maxCharacters }: { readonly work: readonly Tree[]; readonly maxCharacters: number | undefined },
+  { work, maxCharacters, retry }: EndedContext,
 ): StepDetails {
   return toDocument<StepDetails>({
     ...{ step, kind, status, duration_ms: durationMs, ended_at: endedAt === null ? null : iso(endedAt) },
     ...(error && { error }),
     ...(failedAt !== undefined && { failed_at: failedAt }),
+    ...(retry > 0 && { retry }),
     // The items of a loop stand for themselves, and may be many.
     view: kind === 'for_each' && maxCharacters !== undefined ? null : shortenJson(view, maxCharacters),
     work,

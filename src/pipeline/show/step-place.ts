@@ -1,3 +1,5 @@
+import { splitName } from '../state/retries.ts';
+
 /** What a journal entry that is no step of the file records. */
 export type WorkKind = 'tool call' | 'model call' | 'score' | 'hooks';
 
@@ -9,7 +11,8 @@ export interface WorkPlace {
 }
 
 /** The place of a piece of work; undefined for what is only kept for a resumed run. */
-export function placeOfWork(path: string): WorkPlace | undefined {
+export function placeOfWork(name: string): WorkPlace | undefined {
+  const { path } = splitName(name);
   for (const [kind, pattern] of patterns) {
     const step = pattern.exec(path)?.[1];
     // What another attempt at a step did is below the step all the same.

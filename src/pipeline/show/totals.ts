@@ -20,7 +20,7 @@ export function createTotals(run: Pick<RunRecord, 'id' | 'status' | 'createdAt' 
       }
       if (place.kind === 'score') counts.scores += 1;
       // A call that was decided goes on under its ruling.
-      if (place.kind === 'tool call' && !/\/ruling-\d+$/.test(record.step)) counts.tool_calls += 1;
+      if (place.kind === 'tool call' && !/\/ruling-\d+(?:~\d+)?$/.test(record.step)) counts.tool_calls += 1;
       if (place.kind !== 'model call') return;
       counts.model_calls += 1;
       const { input, output, price } = usageOf(record);

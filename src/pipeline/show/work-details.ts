@@ -10,6 +10,7 @@ import type { StepRecord } from '../../store/store.ts';
 import { answerRecord, scoreRecord } from '../state/answer-record.ts';
 import { callRecord } from '../state/call-record.ts';
 import { type RecordKind, readRecord } from '../state/record.ts';
+import { splitName } from '../state/retries.ts';
 import { shortenJson } from './shorten-json.ts';
 import type { WorkKind } from './step-place.ts';
 
@@ -32,23 +33,24 @@ export function toWorkDetails(kind: WorkKind, record: StepRecord, context: WorkC
       return toScore(record, context);
     case 'hooks': {
       const decision = record.outcome === null ? null : shortenJson(record.outcome, context.maxCharacters);
-      return { what: 'hooks', path: record.step, decision };
+      return { what: 'hooks', path: splitName(record.step).path, decision };
     }
   }
 }
 
 function toToolCall(record: StepRecord, context: WorkContext): Exact<ToolCallDetails> {
-  const about = { what: 'tool call', path: record.step, ...timesOf(record) } as const;
+  const about = { what: 'tool call', path: splitName(record.step).path, ...timesOf(record) } as const;
   const { value, error } = readOutcome(callRecord, record, context);
   const short = (json: Json) => shortenJson(json, context.maxCharacters);
   if (error !== undefined) return { ...about, tool: null, args: null, status: 'failed', error };
   if (value === undefined) return { ...about, tool: null, args: null, status: 'open' };
-  const { outcome, metadata, tool = null, args, sent } = value;
+  const { outcome, metadata, tool = null, args, sent, key } = value;
   const asked = {
     ...about,
     tool,
     args: args === undefined ? null : short(args),
     ...(sent !== undefined && { sent: short(sent) }),
+    ...(key !== undefined && { idempotency_key: `${context.runId}/${key}` }),
     ...(metadata.text !== '{}' && { metadata: short(metadata) }),
     status: outcome.status,
   };
@@ -68,7 +70,12 @@ function toToolCall(record: StepRecord, context: WorkContext): Exact<ToolCallDet
 
 function toModelCall(record: StepRecord, context: WorkContext): Exact<ModelCallDetails> {
   const unknown = { input_tokens: null, output_tokens: null, cost_usd: null };
-  const about = { what: 'model call', path: record.step, ...timesOf(record), ...unknown } as const;
+  const about = {
+    what: 'model call',
+    path: splitName(record.step).path,
+    ...timesOf(record),
+    ...unknown,
+  } as const;
   const { value, error } = readOutcome(answerRecord, record, context);
   if (error !== undefined) return { ...about, status: 'failed', error };
   if (value === undefined) return { ...about, status: 'open' };
@@ -86,7 +93,7 @@ function toModelCall(record: StepRecord, context: WorkContext): Exact<ModelCallD
 }
 
 function toScore(record: StepRecord, context: WorkContext): Exact<ScoreDetails> {
-  const about = { what: 'score', path: record.step, ...timesOf(record) } as const;
+  const about = { what: 'score', path: splitName(record.step).path, ...timesOf(record) } as const;
   const nothing = { eval: null, content: null, params: null, score: null, passed: null, data: null };
   const { value, error } = readOutcome(scoreRecord, record, context);
   if (value === undefined) return { ...about, ...nothing, status: 'open', detail: error?.message ?? '' };

@@ -17,6 +17,7 @@ const result = object({
   tool: optional(text),
   args: ifPresent(exact),
   sent: ifPresent(exact),
+  key: optional(text),
 });
 
 /** A call as the journal keeps it. */
@@ -25,14 +26,16 @@ export interface JournaledCall extends CallResult {
   readonly tool?: string;
   /** The arguments as they were asked for, before hooks. */
   readonly args?: Json;
+  /** Its idempotency key without the id of the run, where a retry made it another than that of its place. */
+  readonly key?: string;
 }
 
 /** A call's result, every byte of a peer's values included. */
 export const callRecord: RecordKind<JournaledCall> = {
   name: 'tool call',
-  write: ({ outcome, callId, content, metadata, context, handled, tool, args, sent }) =>
+  write: ({ outcome, callId, content, metadata, context, handled, tool, args, sent, key }) =>
     // What the model reads is the result again, so the result comes first.
-    composeJson({ call_id: callId, outcome, content, metadata, context, handled, tool, args, sent }),
+    composeJson({ call_id: callId, outcome, content, metadata, context, handled, tool, args, sent, key }),
   read: (json, at) => {
     const { call_id: callId, ...members } = result(json, at);
     return { callId, ...members };

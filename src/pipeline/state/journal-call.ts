@@ -1,9 +1,9 @@
 import { RuntimeError } from '../../errors.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
-import type { Json } from '../../json/json.ts';
 import type { PreparedCall } from '../../tool-call/call.ts';
 import type { CallSlot } from '../run/call-round.ts';
 import { callRecord, type JournaledCall } from './call-record.ts';
+import type { AskedCall } from './journal.ts';
 import { findRecord, journalStep } from './record.ts';
 import type { RunContext } from './run-context.ts';
 import { requireFinished } from './suspension.ts';
@@ -13,7 +13,7 @@ export interface CallStep {
   /** Its path. */
   readonly name: string;
   /** What is asked for. */
-  readonly asked: { readonly tool: string; readonly args: Json };
+  readonly asked: AskedCall & { readonly key?: string };
   readonly prepare: () => Promise<PreparedCall>;
   /** Whether hooks hear of it before it is made. */
   readonly isHeard: boolean;

@@ -2,6 +2,19 @@ import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Json } from '../../json/json.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
+/** What a call asks for. */
+export interface AskedCall {
+  readonly tool: string;
+  readonly args: Json;
+}
+
+/**
+ * The idempotency key of a call, of which `key` is what it would be in a run that was never retried. What was asked for before a
+ * retry has the key that it had, so that a tool that did its work does not do it again. What is asked for now and was not then
+ * has a new one, since a tool would take it for the other.
+ */
+export type KeyOf = (path: string, key: string, asked: AskedCall) => string;
+
 /**
  * The durable outcomes of a run's steps. A run resumes by running again from its start: a step that the
  * journal has is not executed a second time, its outcome is returned.
@@ -18,6 +31,10 @@ export interface Journal {
   settle?(): Promise<void>;
   /** The output of the run, in which a long text that a step has is not kept again. Absent: as it is. */
   adopt?(output: Json): Json;
+  /** Absent: the run was never retried, and a call has the key of its place. */
+  readonly keyOf?: KeyOf;
+  /** The retry in which a step is done. Absent: 0. */
+  editionOf?(name: string): number;
   /** Whether work under this name was begun, before this execution of the run, and never ended. */
   wasCutOff(name: string): boolean;
   /**

@@ -3,6 +3,7 @@ import { createHookContext, type HookContext } from '../../contract/turn.ts';
 import type { Json } from '../../json/json.ts';
 import { exactMembers } from '../../json/scan.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
+import { toCurrentSteps } from './retries.ts';
 import type { RunContext, Session } from './run-context.ts';
 import { stepEntryOf } from './step-outcome.ts';
 
@@ -30,7 +31,8 @@ export function hookContextOfRun(
 
 /** The session of a run, restored from its journaled steps. Throws STORE_FAILED. */
 export async function openSession(store: Store, run: RunRecord): Promise<Session> {
-  const entries = (await store.listSteps(run.id)).map((record) => stepEntryOf(run, record));
+  const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));
+  const entries = [...current.values()].map((record) => stepEntryOf(run, record));
   const chats = entries.filter((entry) => entry?.kind === 'chat');
   const turns = chats.filter((entry) => entry?.status === 'ok').length;
   const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');

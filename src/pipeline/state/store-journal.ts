@@ -1,9 +1,11 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
+import { createKeyOf } from './call-keys.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
 import type { Journal } from './journal.ts';
 import { createKeptOutcomes } from './kept-outcomes.ts';
+import { toCurrentSteps } from './retries.ts';
 import { createRunTexts } from './run-texts.ts';
 
 /** The journal of one run in a store. Only the holder of the run's claim may write it. */
@@ -11,7 +13,10 @@ export async function openJournal(store: Store, runId: string, context: JournalC
   const outcomes = createKeptOutcomes();
   const cutOff = new Set<string>();
   const texts = createRunTexts(store, runId);
-  for (const { step, outcome } of await store.listSteps(runId)) {
+  const steps = toCurrentSteps(runId, await store.listSteps(runId));
+  const { storedName, editionOf } = steps;
+  for (const { outcome } of steps.redone) if (outcome !== null) texts.add(outcome);
+  for (const [step, { outcome }] of steps.current) {
     if (outcome === null) {
       cutOff.add(step);
       continue;
@@ -19,10 +24,11 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     outcomes.set(step, outcome);
     texts.add(outcome);
   }
+  const keys = steps.redone.length === 0 ? {} : { keyOf: createKeyOf(runId, steps) };
   const { requireHealthy, track } = trackStoreFailure();
   const { defer, settle } = createDeferred();
   return {
-    runId,
+    ...{ runId, editionOf, ...keys },
     find: outcomes.find,
     forget: outcomes.forget,
     wasCutOff: (name) => cutOff.has(name),
@@ -35,9 +41,10 @@ export async function openJournal(store: Store, runId: string, context: JournalC
       if (known !== undefined) return known;
       requireHealthy();
       // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
-      if (!holdsSteps) await Promise.all([settle(), track(beginStep(store, runId, name))]);
-      const outcome = texts.adopt(name, await work());
-      const ending = track(store.endStep(runId, name, outcome, Date.now()));
+      const stored = storedName(name);
+      if (!holdsSteps) await Promise.all([settle(), track(beginStep(store, runId, stored))]);
+      const outcome = texts.adopt(stored, await work());
+      const ending = track(store.endStep(runId, stored, outcome, Date.now()));
       if (isDeferred) defer(ending);
       else await ending;
       outcomes.set(name, outcome);

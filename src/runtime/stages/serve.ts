@@ -123,6 +123,8 @@ export function serveRuntime(
       },
       queue: runs.method((api) => api.runs.queue),
       resume: runs.method((api) => api.runs.resume),
+      retry: runs.method((api) => api.runs.retry),
+      queueRetry: runs.method((api) => api.runs.queueRetry),
       cancel: runs.method((api) => api.runs.cancel),
       prune: runs.method((api) => api.runs.prune),
     },

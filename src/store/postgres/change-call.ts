@@ -19,7 +19,8 @@ export interface ChangeOwner {
 /** The call that makes a change. */
 export function toCall(change: Change, { epoch, pid, token }: ChangeOwner): FunctionCall {
   const { what, runId } = change;
-  return { name: what, values: [runId, epoch, pid, token, ...valuesOf(change)].map(keep) };
+  const name = change.what === 'set_status' && change.change.reopens ? 'reopen' : what;
+  return { name, values: [runId, epoch, pid, token, ...valuesOf(change)].map(keep) };
 }
 
 /** The statement that makes all of these calls in their order, and answers with a column for each. */
@@ -59,7 +60,7 @@ function valuesOf(change: Change): readonly unknown[] {
     case 'add_pending':
       return callValues(change.call);
     case 'set_status':
-      return statusValues(change.change);
+      return change.change.reopens ? [change.change.status, change.change.at] : statusValues(change.change);
   }
 }
 

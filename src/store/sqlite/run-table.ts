@@ -27,6 +27,9 @@ export function createRunTable({ prepare }: Preparing) {
       output = CASE WHEN :keep_output THEN output ELSE :output END,
       error = CASE WHEN :keep_error THEN error ELSE :error END
     WHERE id = :id AND NOT (status IN (${ended}))`);
+  const reopen = prepare(`
+    UPDATE runs SET status = :status, updated_at = :at, output = NULL, error = NULL
+    WHERE id = :id AND status IN ('failed', 'denied')`);
   const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before`);
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
@@ -55,6 +58,9 @@ export function createRunTable({ prepare }: Preparing) {
     },
     /** Whether there is such a run and it had not ended. */
     change: (id: string, wanted: Values) => change.run({ id, ...wanted }) === 1,
+    /** Whether it had ended in a way after which it may go on. */
+    reopen: (id: string, wanted: { readonly status: RunStatus; readonly at: number }) =>
+      reopen.run({ id, ...wanted }) === 1,
     /** The ids of ended runs that were last changed before `before`. */
     endedBefore: (before: number) => old.all({ before }).map((row) => textOf(row, 'id')),
     /** With its steps and pending calls. */

@@ -86,6 +86,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'RUN_UNKNOWN':
     case 'RUN_ENDED':
     case 'RUN_ID_TAKEN':
+    case 'RUN_NOT_RETRYABLE':
     case 'KEY_UNKNOWN':
       return 2;
     case 'ABORTED':

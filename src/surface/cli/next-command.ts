@@ -10,6 +10,7 @@ export interface NextCommands {
   /** Of a question, in place of the others but `reject`. */
   readonly answer: (id: string) => string;
   readonly resume: (run: string) => string;
+  readonly retry: (run: string) => string;
 }
 
 /** A RuntimeConfig file and those that are laid over it: a runtime, too. */
@@ -35,6 +36,7 @@ export function nextCommands(
     respond: (id) => `signalbox pending respond ${id} --result JSON${option}`,
     answer: (id) => `signalbox pending answer ${id} --value JSON${option}`,
     resume: (run) => `signalbox runs resume ${run}${recordings}${option}`,
+    retry: (run) => `signalbox runs retry ${run}${recordings}${option}`,
   };
 }
 

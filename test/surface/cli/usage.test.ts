@@ -45,6 +45,7 @@ const commands = [
   'runs',
   'runs list',
   'runs show',
+  'runs retry',
   'runs resume',
   'runs cancel',
   'runs prune',

@@ -10,6 +10,7 @@ import { outbox } from './outbox.ts';
 import { quorum } from './quorum.ts';
 import { rates } from './rates.ts';
 import { ratings } from './ratings.ts';
+import { reopen } from './reopen.ts';
 import { results } from './results.ts';
 import { runLabels } from './run-labels.ts';
 import { suiteChunks } from './suite-chunks.ts';
@@ -30,6 +31,7 @@ export const migrations: readonly string[] = [
   runLabels,
   quorum,
   outbox,
+  reopen,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

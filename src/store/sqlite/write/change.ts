@@ -47,6 +47,8 @@ export interface StatusChange {
   readonly at: number;
   /** Undefined: as it was. */
   readonly outputParts: RecordParts | null | undefined;
+  /** Of a run that has ended. */
+  readonly reopens: boolean;
   readonly row: Values;
 }
 

@@ -111,8 +111,9 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
 function setStatus(
   { runs, pendings, texts }: Tables,
   runId: string,
-  { status, at, row, outputParts }: StatusChange,
+  { status, at, row, outputParts, reopens }: StatusChange,
 ): boolean {
+  if (reopens) return runs.reopen(runId, { status, at });
   if (!runs.change(runId, row)) return false;
   if (outputParts !== undefined) texts.forget(runId, OUTPUT);
   if (outputParts) texts.keep(runId, OUTPUT, outputParts);

@@ -10,6 +10,7 @@ import { readAge, readTime } from '../show/age.ts';
 import { labelsText } from '../show/details.ts';
 import { wordOf } from '../show/run-status.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
+import { addRunsRetry } from './runs-retry.ts';
 import { addRunsShow } from './runs-show.ts';
 
 /** `runs list`, `show`, `resume`, `cancel` and `prune`. */
@@ -21,6 +22,7 @@ export function addRunsCommands(program: Command, runCommand: RunCommand): void 
   addList(group, runCommand);
   addRunsShow(group, runCommand);
   addResume(group, runCommand);
+  addRunsRetry(group, runCommand);
   addCancel(group, runCommand);
   addPrune(group, runCommand);
 }
@@ -203,7 +205,7 @@ Examples:
   signalbox runs resume run_51c0 --wait
   signalbox runs resume run_51c0 --interactive
 
-A run that has ended is shown again, and nothing is done.
+A run that has ended is shown again, and nothing is done; \`runs retry\` goes on with one that failed.
 
 Exit codes: 0 completed, 1 failed, denied or cancelled, or another process executes the run (RUN_BUSY),
 2 wrong call or config,

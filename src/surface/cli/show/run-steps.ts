@@ -23,9 +23,17 @@ export interface StepTextOptions {
 
 /** A step of a run for people: a headline, and below it what was done and what came of it. */
 export function stepText(step: StepDetails, options: StepTextOptions): string {
-  const { kind, status, duration_ms } = step;
+  const { kind, status, duration_ms, retry } = step;
   const took = duration_ms === null || status === 'skipped' ? [] : [options.formatDuration(duration_ms)];
-  const headline = [escapeInvisibleLine(step.step), kind ?? '', status, ...took].filter(Boolean).join('  ');
+  const headline = [
+    escapeInvisibleLine(step.step),
+    kind ?? '',
+    status,
+    ...took,
+    retry === undefined ? '' : `retry ${retry}`,
+  ]
+    .filter(Boolean)
+    .join('  ');
   const fields = [
     ...step.work.flatMap((work) => workFields(step, work, options)),
     ...endFields(step, options),

@@ -34,6 +34,10 @@ export async function printRun(
     case 'failed':
     case 'denied':
       printFailure(document, terminal);
+      if (executed.runtime.isDurable)
+        terminal.printStderr(
+          `try again: ${nextCommands(executed, executed.runtime, executed.flags).retry(document.run_id)}`,
+        );
       return;
     case 'cancelled':
       terminal.printStderr(`${terminal.styleStderr('red', 'cancelled')}: ${document.run_id}`);

@@ -1,0 +1,88 @@
+import type { RunDocument, RunStatus } from '../../contract/run.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { RunRecord, Store } from '../../store/store.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import { redoRecord, retryName, toCurrentSteps } from '../state/retries.ts';
+import { busyError } from './new-run.ts';
+import { planRetry } from './plan-retry.ts';
+import { noWorkersError, type RunOptions, type RunsContext, requireEnv, requireRun, workOn } from './runs.ts';
+
+/** Which run is retried, and from which step. */
+export interface RetryRequest {
+  readonly id: string;
+  /** The path of an earlier step, from which everything is done again. Default: what failed. */
+  readonly from?: string | undefined;
+  readonly toPipeline: (run: RunRecord) => Pipeline;
+}
+
+/**
+ * Goes on with a run that failed or was denied: what failed is done again, and everything before it is kept. Of two at once one
+ * does. Throws RUN_UNKNOWN, RUN_NOT_RETRYABLE, RUN_BUSY, USAGE, CONFIG_INVALID, STORE_FAILED, ABORTED.
+ */
+export async function retryRun(
+  context: RunsContext,
+  request: RetryRequest,
+  options: RunOptions = {},
+): Promise<RunDocument> {
+  const run = requireRetryable(await requireRun(context.store, request.id));
+  const pipeline = request.toPipeline(run);
+  requireEnv(context, pipeline);
+  const reopen = () => reopenRun(context.store, { ...request, pipeline }, 'running');
+  return await workOn(context, { pipeline, id: request.id, isResumed: true, reopen }, options);
+}
+
+/** The same by a worker; resolves when it is kept. Throws as `retryRun`, and USAGE for a store that knows no workers. */
+export async function queueRetry(context: RunsContext, request: RetryRequest): Promise<void> {
+  const { store } = context;
+  const { work } = store;
+  if (work === undefined) throw noWorkersError(context.config);
+  const pipeline = request.toPipeline(requireRetryable(await requireRun(store, request.id)));
+  const claim = await store.claimRun(request.id);
+  if (claim === undefined) throw busyError(request.id);
+  try {
+    await reopenRun(store, { ...request, pipeline }, 'queued');
+  } finally {
+    await claim.release();
+  }
+  await work.giveBack(request.id);
+}
+
+/** Keeps what is done again, and that the run goes on. Throws USAGE, RUN_NOT_RETRYABLE, STORE_FAILED. */
+async function reopenRun(
+  store: Store,
+  { id, from, pipeline }: RetryRequest & { readonly pipeline: Pipeline },
+  status: 'running' | 'queued',
+): Promise<void> {
+  const run = requireRetryable(await requireRun(store, id));
+  const steps = toCurrentSteps(id, await store.listSteps(id));
+  const redo = planRetry({ run, pipeline, steps, from });
+  const at = Date.now();
+  // In this order: a process that is killed between the two leaves a run that failed, and can be retried.
+  const [, stands] = await Promise.all([
+    store.endStep(id, retryName(steps.retries + 1), redoRecord.write({ redo }), at),
+    store.setRunStatus(id, { status, reopens: true, at }),
+  ]);
+  if (!stands) throw new RuntimeError('RUN_NOT_RETRYABLE', `run ${id} has ended otherwise meanwhile`);
+}
+
+/** The run, if it failed or was denied. Throws RUN_NOT_RETRYABLE. */
+function requireRetryable(run: RunRecord): RunRecord {
+  const { id, status } = run;
+  const next: Readonly<Record<RunStatus, string>> = {
+    ...{ failed: '', denied: '' },
+    completed: 'There is nothing to try again: start a new run.',
+    cancelled: 'A person has ended it: start a new run.',
+    queued: 'A worker will begin it.',
+    running: `It is being executed, or \`signalbox runs resume ${id}\` goes on with it.`,
+    pending: `It goes on when what it waits for is decided: \`signalbox runs show ${id}\`.`,
+  };
+  const hint = next[status];
+  if (hint === '') return run;
+  throw new RuntimeError(
+    'RUN_NOT_RETRYABLE',
+    `run ${id} is ${status}: a run that failed or was denied is retried`,
+    {
+      hint,
+    },
+  );
+}

@@ -1,0 +1,15 @@
+/**
+ * Goes on with the one run of a store, whatever it is: retries it where it failed, else resumes it. Usage: retry-worker.ts
+ * RUNTIME.yaml RUN. Prints `event` whenever something happens, and the run's document at the end.
+ */
+import { builtLibrary } from '../built.ts';
+
+const { openRuntime, stringifyJson }: typeof import('../../src/index.ts') = await import(builtLibrary);
+
+const [config = '', id = ''] = process.argv.slice(2);
+const onEvent = () => process.stdout.write('event\n');
+const runtime = await openRuntime(config, { log: false, onEvent });
+const { status } = await runtime.runs.show(id);
+const document = status === 'failed' ? await runtime.runs.retry(id) : await runtime.runs.resume(id);
+process.stdout.write(`${stringifyJson(document)}\n`);
+await runtime.close();
