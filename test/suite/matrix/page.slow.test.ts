@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { describeInBrowser, type Opened } from '../report/html/open.ts';
 import { caseOf, epochOf, headerOf, reportOf, resultOf } from '../report/html/samples.ts';
@@ -34,6 +35,15 @@ describeInBrowser((open) => {
     expect(await idsOf(opened)).toEqual(['r1', 'r2', 'r3', 'r4']);
     await page.getByRole('button', { name: /^Differs/ }).click();
     expect(await idsOf(opened)).toEqual(['r1', 'r3', 'r4']);
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const csv = readFileSync(await (await saving).path(), 'utf8').split('\r\n');
+    expect(csv[0]).toMatch(/^number,case,.*,content,variant,/);
+    expect(csv.slice(1, 3).map((line) => line.split(',').slice(0, 2))).toEqual([
+      ['1', 'r1'],
+      ['1', 'r1'],
+    ]);
+    expect([csv.length, csv[1]?.includes(',small,'), csv[2]?.includes(',large,')]).toEqual([8, true, true]);
     expect(offences).toEqual([]);
   });
 

@@ -16,15 +16,24 @@ export function makeExport(data: Data, found: () => readonly Entry[]) {
   return make(
     'div',
     { class: 'export', role: 'group', 'aria-label': 'Export' },
-    button('CSV', () => save(`${name}.csv`, 'text/csv', csvParts(data, found())), {
+    button('CSV', () => save(`${name}.csv`, 'text/csv', csvParts(data, casesOf(found()))), {
       class: 'quiet',
       title: 'Save the cases that are shown, for spreadsheets',
     }),
-    button('JSON Lines', () => save(`${name}.jsonl`, 'application/jsonl', jsonlParts(data, found())), {
-      class: 'quiet',
-      title: 'Save the cases that are shown as a run for eval show and eval diff',
-    }),
+    button(
+      'JSON Lines',
+      () => save(`${name}.jsonl`, 'application/jsonl', jsonlParts(data, casesOf(found()))),
+      {
+        class: 'quiet',
+        title: 'Save the cases that are shown as a run for eval show and eval diff',
+      },
+    ),
   );
+}
+
+/** Of a row of a matrix the cases of all its variants. */
+function casesOf(entries: readonly Entry[]): readonly Entry[] {
+  return entries.flatMap((entry) => (entry.variants.length === 0 ? [entry] : entry.variants));
 }
 
 function save(name: string, type: string, parts: Iterable<string>) {
@@ -52,17 +61,24 @@ function* csvParts({ header }: Data, entries: readonly Entry[]) {
     ...['number', 'case', 'tags', 'case_score', 'case_passed'],
     ...header.evals.map(({ id }) => `score.${id}`),
     ...['why', 'content'],
+    ...(header.variants === undefined ? [] : ['variant']),
     ...fields.map((field) => `row.${field}`),
   ]);
-  for (const entry of entries) yield toLine(cellsOf(entry, readDetail(entry), header.evals.length, fields));
+  for (const entry of entries) yield toLine(cellsOf(entry, readDetail(entry), header, fields));
 }
 
-function cellsOf(entry: Entry, detail: Detail | null, evals: number, fields: readonly string[]): Cell[] {
+function cellsOf(
+  entry: Entry,
+  detail: Detail | null,
+  { evals, variants }: Data['header'],
+  fields: readonly string[],
+): Cell[] {
   const row = detail?.row ?? {};
   return [
     ...[entry.number, detail?.id ?? entry.id, entry.tags.join(';'), entry.score, entry.passed],
-    ...Array.from({ length: evals }, (_none, place) => entry.results.get(place)?.score),
+    ...Array.from(evals, (_none, place) => entry.results.get(place)?.score),
     ...[entry.why, cut(detail?.epochs[0]?.content ?? entry.text)],
+    ...(variants === undefined ? [] : [variants[entry.variant]?.name]),
     ...fields.map((field) => fieldCell(Object.hasOwn(row, field) ? row[field] : undefined)),
   ];
 }
