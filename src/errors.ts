@@ -117,6 +117,10 @@ export const catalogue = {
     summary: 'The model’s API did not answer within request_timeout.',
     hint: 'Raise request_timeout, or find out why the API is slow.',
   },
+  BUDGET_EXCEEDED: {
+    summary: 'The money that model calls of a run, or of a case, may cost is spent; the call was not made.',
+    hint: 'Give --max-cost, or max_cost of the suite, a higher amount; --resume goes on with the run.',
+  },
   REPLAY_MISS: {
     summary: 'The recording holds no answer for this call of a model or a process.',
     hint: 'Record again with `--record FILE`; the message says what differs.',

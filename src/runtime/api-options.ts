@@ -90,8 +90,14 @@ export interface SuiteRunOptions {
   readonly bail?: number | undefined;
   /** Rows that cannot be used do not fail the run. */
   readonly keepGoing?: boolean | undefined;
-  /** Whether answers of the subject are kept and used again. Default: what the suite says. */
-  readonly cache?: boolean | undefined;
+  /**
+   * Whether answers of the subject and of models are kept and used again; a folder for those of models. Default: what the suite says.
+   */
+  readonly cache?: boolean | string | undefined;
+  /** US dollars that the model calls of the run may cost. Default: what the suite says. */
+  readonly maxCostUsd?: number | undefined;
+  /** Called with each amount, in US dollars, that counts against the cost of the run; must not throw. */
+  readonly onSpent?: ((usd: number) => void) | undefined;
   /**
    * Resumes the run of that id, or with `true` the last unfinished run of the suite with the same options.
    */

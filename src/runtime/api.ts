@@ -72,6 +72,8 @@ export interface Runtime extends AsyncDisposable {
     call(type: string, input: EvalInput, options?: EvalOptions): Promise<EvalDocument>;
     /** Runs an EvalSuite file on this runtime. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, ABORTED. */
     run(suite: string | URL, options?: SuiteRunOptions): Promise<SuiteReport>;
+    /** Removes the answers of models that are kept in the folder; default: beside the state of the project. Throws FILE_UNREADABLE. */
+    clearCache(folder?: string): Promise<{ readonly folder: string; readonly removed: number }>;
     /** Runs of suites that are kept. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
     readonly runs: {
       /** Newest first. */

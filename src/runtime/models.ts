@@ -21,6 +21,7 @@ import { openProvider } from '../provider/open/open-provider.ts';
 import { withRetryListener } from '../provider/open/retry-listener.ts';
 import type { Provider } from '../provider/provider.ts';
 import { openCallRecorder } from '../provider/recording/call-recorder.ts';
+import { meterModel } from '../provider/spending/metered-model.ts';
 import { wrapModel } from '../provider/wrapped-model.ts';
 import { unknownName } from '../yaml/unknown-name.ts';
 import type { Rates } from './stages/rates.ts';
@@ -57,16 +58,18 @@ export function openModels(parts: ModelsContext): Models {
     const declared = config.providers.find((each) => each.id === id) ?? unknownName('provider', id, ids());
     const requested = name === undefined ? declared : { ...declared, model: name };
     const key = JSON.stringify([id, requested.model]);
+    const actual = replaceMock(requested, env);
+    const replayed = cassette?.isLive(id) ? undefined : replay;
     const provider =
       opened.get(key) ??
-      openProvider(replaceMock(requested, env), {
+      openProvider(actual, {
         ...context,
         rate: rates.of(declared),
         warn: (message) => warn(id, message),
-        replay: cassette?.isLive(id) ? undefined : replay,
+        replay: replayed,
       });
     opened.set(key, provider);
-    return { declared, model: await provider.model() };
+    return { declared, model: meterModel(await provider.model(), actual, replayed !== undefined) };
   };
   /** Opens a provider by its id or model; any other name is another model of the given provider. */
   const openNamedModel = (id: string, name: string) => {

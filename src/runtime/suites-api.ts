@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostEnv } from '../binding/env.ts';
 import type { RuntimeConfig } from '../config/config.ts';
@@ -6,6 +7,7 @@ import type { HookEvent } from '../contract/hook.ts';
 import { type Scrubber, scrubMembers } from '../contract/scrub.ts';
 import type { Link } from '../hooks/gate.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
+import { clearResponseCache } from '../provider/responses/response-cache.ts';
 import type { ResultRun, ResultStore } from '../store/result-store.ts';
 import type { Announce } from '../store/shared-work.ts';
 import { countRows } from '../suite/dataset/count.ts';
@@ -30,6 +32,7 @@ import { openSubject } from '../suite/subject/open-subject.ts';
 import { unknownName } from '../yaml/unknown-name.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
 import { applyOptions, namedOptions, usage } from './suite-options.ts';
+import { openSpending, responseFolderOf } from './suite-run/spending.ts';
 import type { Judging } from './suites-shared/judging.ts';
 import { openSharedSuites, type SharedSuites } from './suites-shared/shared-suites.ts';
 import type { BuildOf } from './worker/build.ts';
@@ -67,7 +70,7 @@ export interface SuitesContext {
   readonly requireOpen: () => void;
 }
 
-export interface Suites extends Pick<Runtime['evals'], 'run' | 'runs'> {
+export interface Suites extends Pick<Runtime['evals'], 'run' | 'runs' | 'clearCache'> {
   readonly shared: Pick<SharedSuites, 'findBuilds' | 'judge'>;
 }
 
@@ -81,7 +84,7 @@ export function openSuites(context: SuitesContext): Suites {
   };
   /** The cache is the store's, also where the run itself is kept nowhere. */
   const open = async (subject: Subject, { retries }: Suite, { cache }: SuiteRunOptions) => {
-    const isCached = cache ?? subject.cache ?? false;
+    const isCached = (cache ?? subject.cache ?? false) !== false;
     const { env, replay, isRecording } = context;
     const subjectContext = { config, services: services, env, replay, retries };
     return openSubject(subject, {
@@ -102,6 +105,11 @@ export function openSuites(context: SuitesContext): Suites {
     const window = windowOf(suite, context);
     return {
       ...{ keepGoing: options.keepGoing, window: window.cases, epochConcurrency: window.epochs, fire },
+      ...openSpending(suite, options, {
+        ...{ config, scrubber: context.scrubber, isReplaying: context.replay !== undefined },
+        usesRecording: context.isRecording || context.replay !== undefined,
+        warn: (message) => services.emit({ type: 'note', name: 'cache', level: 'warn', message }),
+      }),
       scrub: (record) => scrubEpoch(record, context.scrubber),
       scrubRow: (row) => scrubMembers(row, (text) => context.scrubber.values(text)),
       ...(await subjectsOf(suite, options)),
@@ -128,7 +136,10 @@ export function openSuites(context: SuitesContext): Suites {
       requireOpen();
       requireProviders(options, config);
       const suite = applyOptions(requireSuite(toPath(file), config), options);
-      if (options.workers === true) return await shared.run(suite, options);
+      if (options.workers === true) {
+        if ((options.maxCostUsd ?? suite.maxCost?.total) !== undefined) throw usage(workersHaveNoBudget);
+        return await shared.run(suite, options);
+      }
       const tags = watchTags();
       const select = options.select && compileSelection(options.select, tags);
       const noteRepeats = watchRepeatedIds((id) => services.emit(duplicateIdNote(suite, id)));
@@ -162,6 +173,11 @@ export function openSuites(context: SuitesContext): Suites {
         work,
       );
     },
+    clearCache: async (folder) => {
+      requireOpen();
+      const where = folder === undefined ? responseFolderOf(config) : resolve(folder);
+      return { folder: where, removed: await clearResponseCache(where) };
+    },
     runs: {
       list: async ({ limit } = {}) => {
         const store = await results();
@@ -186,6 +202,9 @@ function requireProviders({ providers = [] }: SuiteRunOptions, config: RuntimeCo
   const unknown = providers.find((id) => id !== '' && !known.includes(id));
   if (unknown !== undefined) unknownName('provider', unknown, known);
 }
+
+const workersHaveNoBudget =
+  'a run of workers has no total cost: each of them would know what it has spent itself';
 
 /** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */
 function duplicateIdNote({ file }: Suite, id: string) {

@@ -65,3 +65,35 @@ export const matrix = section('matrix.md', [
   ['DS-MATRIX-08', 'none', 'Every report names the variant of a case.'],
   ['DS-MATRIX-09', 'none', '--provider asks other providers, and refuses gates of variants that it lacks.'],
 ]);
+
+/** What a suite may cost. */
+export const suiteCosts = section('suite-costs.md', [
+  [
+    'DS-COST-01',
+    'none',
+    'A call that does not fit into the budget, with those under way, waits; once it is spent none is made.',
+  ],
+  ['DS-COST-02', 'none', 'A provider without prices is refused before the first call.'],
+  [
+    'DS-COST-03',
+    'none',
+    'Cases that were not judged are told, the run is void, and --resume goes on with a higher amount.',
+  ],
+  ['DS-COST-04', 'none', 'A case may cost so much; what needed more is unscored.'],
+  [
+    'DS-COST-05',
+    'none',
+    'Another provider, model, parameter, message or epoch is another entry of the cache.',
+  ],
+  [
+    'DS-COST-06',
+    'none',
+    'Errors, denials of the provider, cut streams and answers with secrets are never kept.',
+  ],
+  ['DS-COST-07', 'none', 'Guards judge an answer of the cache as they judge a new one.'],
+  [
+    'DS-COST-08',
+    'none',
+    'A damaged entry is told and asked for anew; the oldest go when there are too many bytes.',
+  ],
+]);

@@ -8,6 +8,7 @@ import type {
 import pRetry from 'p-retry';
 import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../time/deadline.ts';
+import { currentClock } from '../../time/stopwatch.ts';
 import { estimateTokens, tokensOf } from '../rate/call-tokens.ts';
 import type { RateQueue, Turn } from '../rate/rate-queue.ts';
 import { wrapModel } from '../wrapped-model.ts';
@@ -92,7 +93,7 @@ async function retry<T>(
   attempt: (turn: Turn | undefined) => Promise<T>,
 ): Promise<T> {
   const tryOnce = async () => {
-    const turn = await rate?.take(estimateTokens(options), deadline.signal);
+    const turn = rate && (await waitForTurn(rate, options, deadline.signal));
     try {
       return await deadline.race(attempt(turn));
     } catch (thrown) {
@@ -111,6 +112,21 @@ async function retry<T>(
     shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
       waitToRetry(deadline, error, { delayMs: retryDelay, attempt, maxRetries: limits.retries }),
   });
+}
+
+/** The wait for a turn is no part of the time that a call takes. */
+async function waitForTurn(
+  rate: RateQueue,
+  options: LanguageModelV4CallOptions,
+  signal: AbortSignal,
+): Promise<Turn> {
+  const clock = currentClock();
+  clock?.change('waiting', 1);
+  try {
+    return await rate.take(estimateTokens(options), signal);
+  } finally {
+    clock?.change('waiting', -1);
+  }
 }
 
 /** An API that refuses a call has read no tokens of it, and may ask everybody to wait. */

@@ -1,12 +1,24 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from '@ai-sdk/provider';
 
 /** What a call may use before anybody knows: four bytes of text a token, as they mostly are, and the longest answer it allows. */
-export function estimateTokens({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions): number {
+export function estimateTokens(options: LanguageModelV4CallOptions): number {
+  const { input, output } = estimateUsage(options);
+  return input + output;
+}
+
+/** The same, of the request and of its answer. */
+export function estimateUsage({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions): {
+  readonly input: number;
+  readonly output: number;
+} {
   const text = JSON.stringify([prompt, tools ?? []], (_key, value: unknown) =>
     // Bytes of pictures and files are fewer tokens than text is.
     value instanceof Uint8Array ? ' '.repeat(Math.ceil(value.byteLength / OPAQUE_SHARE)) : value,
   );
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN) + (maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS);
+  return {
+    input: Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN),
+    output: maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS,
+  };
 }
 
 const BYTES_PER_TOKEN = 4;

@@ -78,7 +78,7 @@ async function recordFailure<T>(write: WriteOutcome, work: PromiseLike<T>): Prom
 }
 
 /** The result without request, response headers and body. */
-function withoutTransport({
+export function withoutTransport({
   request: _,
   response,
   ...result

@@ -104,7 +104,7 @@ const outcomes: Readonly<Record<CallOutcome['kind'], Shape<object>>> = {
   error: members({ error: shapeOf((value): value is Error => value instanceof Error) }),
 };
 
-const outcome: Shape<CallOutcome> = {
+export const outcome: Shape<CallOutcome> = {
   misfit: (value) => {
     const kind = members({ kind: keyOf(outcomes) });
     return fits(kind, value) ? outcomes[value.kind].misfit(value) : kind.misfit(value);

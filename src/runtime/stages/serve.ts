@@ -147,6 +147,7 @@ export function serveRuntime(
       list: () => [...evals.keys()],
       call: method(async (type, input, options) => await callEval(wired, { type, input }, options)),
       run: suites.method((api) => api.run),
+      clearCache: suites.method((api) => api.clearCache),
       runs: {
         list: suites.method((api) => api.runs.list),
         open: suites.method((api) => api.runs.open),

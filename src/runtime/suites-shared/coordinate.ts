@@ -113,6 +113,6 @@ export function workOf(
     ...(dataset !== undefined && { dataset: toShared(folderOf(suite), dataset) }),
     ...(reducer !== undefined && { reducer }),
     ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(cache !== undefined && { cache }),
+    ...(cache !== undefined && { cache: cache !== false }),
   };
 }

@@ -12,4 +12,6 @@ export type Judging = Pick<
   | 'subject'
   | 'variants'
   | 'score'
+  | 'aroundEpoch'
+  | 'onFound'
 >;

@@ -6,7 +6,16 @@ import { readDocument, type YamlDocument } from '../../yaml/document.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { requireLoaded, sortProblems } from '../../yaml/problem.ts';
-import { choiceAt, exactValueAt, integerAt, itemsAt, millisecondsAt, textAt } from '../../yaml/read.ts';
+import {
+  choiceAt,
+  exactValueAt,
+  integerAt,
+  itemsAt,
+  millisecondsAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from '../../yaml/read.ts';
 import { isRemote } from '../dataset/remote/address.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 import { readSubjects } from '../subject/read-variants.ts';
@@ -59,6 +68,12 @@ function toSuite(document: YamlDocument): Suite {
     ...omitUndefined({
       runtime: runtime && besideFile(file, runtime),
       timeoutMs: millisecondsAt(document, ['spec', 'timeout_ms']),
+      maxCost: isObject(valueAt(document, ['spec', 'max_cost']))
+        ? omitUndefined({
+            total: numberAt(document, ['spec', 'max_cost', 'total']),
+            case: numberAt(document, ['spec', 'max_cost', 'case']),
+          })
+        : undefined,
     }),
   };
 }

@@ -28,6 +28,8 @@ export interface Suite {
   readonly retries: number;
   /** Milliseconds that one epoch of a case may take. */
   readonly timeoutMs?: number;
+  /** US dollars that model calls may cost: of the whole run, and of one epoch of a case. */
+  readonly maxCost?: { readonly total?: number; readonly case?: number };
 }
 
 /** Rows as cases. Expressions see the row as `case`; those of `body` also what the subject made, as `subject`. */

@@ -42,3 +42,10 @@ export function formatListed(count: number, noun: string, listed: number): strin
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
+
+/** `$1.25`; small amounts with their first two digits, as `$0.00031`. */
+export function formatUsd(amount: number): string {
+  if (amount === 0 || amount >= 0.1) return `$${amount.toFixed(2)}`;
+  const digits = Math.min(9, 1 - Math.floor(Math.log10(amount)));
+  return `$${amount.toFixed(digits)}`;
+}

@@ -1,9 +1,9 @@
 import { formatNumber } from '../../json/decimal.ts';
 import { formatCount } from '../../text/format-count.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
-import type { Failure, GateResult, Interval, RunSummary } from '../run/record.ts';
+import type { Failure, GateResult, Interval, RunSummary, Spending } from '../run/record.ts';
 import { explainTest } from './gate-test.ts';
-import { formatDuration, formatScore } from './numbers.ts';
+import { formatDuration, formatScore, formatUsd } from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has; of a variant `case r1 (small), …`. */
 export function describeFailure({ eval: evalId, ...result }: FailureWords): string {
@@ -86,3 +86,10 @@ export function countProblems({ problems, problem_count: count }: RunSummary): s
 
 /** The sentence about a run that --bail ended. */
 export const bailedSentence = 'The run ended early: it had as many failures as were allowed.';
+
+/** `120 model calls for $0.31, 40 of them from the cache`. */
+export function describeSpending({ calls, cached, cost_usd: cost }: Spending): string {
+  const price = cost === null ? '' : ` for ${formatUsd(cost)}`;
+  const kept = cached === 0 ? '' : `, ${cached} of them from the cache`;
+  return `${formatCount(calls, 'model call')}${price}${kept}`;
+}

@@ -29,6 +29,7 @@ export function openJournal(store: ResultStore, runId: string, isResumed: boolea
     keep: async (place, record) => await putBatched(toResult(runId, place, record)),
     end: async (report) =>
       await store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
+    interrupt: async () => await store.setRunEnd(runId, { status: 'interrupted', report: null }),
   };
 }
 

@@ -102,6 +102,8 @@ const evalResult = members<record.EvalResult>({
   guard: optional(guard),
 });
 
+export const spending = members<record.Spending>({ calls: number, cached: number, cost_usd: nullOr(number) });
+
 const epoch = members<record.EpochRecord>({
   epoch: number,
   content: text,
@@ -118,6 +120,7 @@ const epoch = members<record.EpochRecord>({
       error: optional(faultShape),
     }),
   ),
+  spending: optional(spending),
   results: listOf(evalResult),
 });
 

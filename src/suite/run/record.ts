@@ -82,7 +82,19 @@ export interface EpochRecord {
   readonly threshold?: Threshold;
   /** How the subject made the text; absent where the text was recorded. */
   readonly subject?: SubjectRecord;
+  /** What its model calls came to, those of judges included; absent where there was none. */
+  readonly spending?: Spending;
   readonly results: readonly EvalResult[];
+}
+
+/** What model calls came to. */
+export interface Spending {
+  /** Calls that were answered. */
+  readonly calls: number;
+  /** Those that the cache answered, which cost nothing. */
+  readonly cached: number;
+  /** US dollars; null when what one has cost is unknown. */
+  readonly cost_usd: number | null;
 }
 
 export interface SubjectRecord {
@@ -248,6 +260,10 @@ export interface SuiteReport {
   readonly gates: readonly GateResult[];
   /** What the answers took; absent where none was made nor told that. */
   readonly totals?: Totals;
+  /** Absent where no model was called. */
+  readonly spending?: Spending;
+  /** Cases that were not judged, since the budget was spent: the run can be resumed. Absent where there are none. */
+  readonly not_judged?: number;
   readonly duration_ms: number;
   /** The first 20, in the order of the dataset. */
   readonly problems: readonly RowProblem[];

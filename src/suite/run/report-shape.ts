@@ -12,6 +12,7 @@ import {
   text,
 } from '../../json/shape.ts';
 import type * as record from './record.ts';
+import { spending } from './record-shapes.ts';
 import type { Times, Totals } from './totals-record.ts';
 import { comparison, gateTest, variantReport } from './variant-shapes.ts';
 
@@ -134,6 +135,8 @@ export const report = members<record.SuiteReport>({
     }),
   ),
   totals: optional(totals),
+  spending: optional(spending),
+  not_judged: optional(number),
   duration_ms: number,
   problems: listOf(problem),
   problem_count: number,

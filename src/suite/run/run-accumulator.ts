@@ -1,14 +1,18 @@
+import { formatCount } from '../../text/format-count.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import type { Row } from '../dataset/row.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
 import { type MatrixReport, newVariantTallies } from '../matrix/variant-tallies.ts';
 import { numberAmong, type VariantPlace } from '../matrix/variants.ts';
 import { caseStatsOfAll, evalStatsOfAll } from '../matrix/without-intervals.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
+import { formatUsd } from '../report/numbers.ts';
+import { newSpendingTally } from '../stats/spending.ts';
 import { maxTags, newStatsAccumulator } from '../stats/stats-accumulator.ts';
 import { newTotalsTally } from '../stats/totals.ts';
 import { newBoundedList } from './bounded-list.ts';
 import { judgeGates } from './gates.ts';
-import type { CaseRecord, Failure, RowProblem, RunHeader, SuiteReport } from './record.ts';
+import type { CaseRecord, Failure, RowProblem, RunHeader, Spending, SuiteReport } from './record.ts';
 import type { RowFault } from './row-fault.ts';
 import { newRowProblems } from './row-problems.ts';
 import { type RunTally, readRunTally, tallyVersion } from './run-tally.ts';
@@ -35,6 +39,8 @@ export interface RunAccumulator {
 }
 
 interface RunTotals {
+  /** Cases that the budget left no money for. */
+  readonly notJudged?: number | undefined;
   readonly durationMs: number;
   /** Rows that the dataset had, whether or not they were selected. */
   readonly rows: number;
@@ -55,6 +61,7 @@ export function newRunAccumulator(
   const statsAccumulator = newStatsAccumulator(header.evals, suite.epochs);
   const totals = newTotalsTally();
   const variants = newVariantTallies(header, suite.gates);
+  const spending = newSpendingTally();
   const problems = newRowProblems(maxListed);
   const failures = newBoundedList<Failure>(maxListed);
   const roleOf = roleLookup(header);
@@ -73,6 +80,7 @@ export function newRunAccumulator(
       statsAccumulator.add(record);
       totals.add(record);
       variants?.addCase(record);
+      spending.add(record);
       for (const [index, failure] of failuresOf(record, roleOf).entries()) {
         failures.add(placeOfFailure(record, header, index), failure);
       }
@@ -92,8 +100,9 @@ export function newRunAccumulator(
         fraction,
       };
     },
-    report({ durationMs, rows, fault }) {
-      const voids = [fault, statsAccumulator.hasTooManyTags() ? tooManyTags : undefined]
+    report({ durationMs, rows, fault, notJudged = 0 }) {
+      const unpaid = notJudged === 0 ? undefined : budgetSpent(notJudged, spending.value());
+      const voids = [unpaid, fault, statsAccumulator.hasTooManyTags() ? tooManyTags : undefined]
         .filter((each) => each !== undefined)
         .map((each): RowProblem => ({ scope: 'run', file: suite.file, line: 1, column: 1, ...each }));
       const none = cases + problems.count() + voids.length === 0 ? [nothingToJudge(suite, rows)] : [];
@@ -105,7 +114,10 @@ export function newRunAccumulator(
       const matrix = variants?.report({ gates: suite.gates, keepGoing: keepGoing === true });
       const gates = matrix?.gates ?? judgeGates(suite.gates, overall, stats, taken);
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
-      const isVoid = cases === 0 || fault !== undefined || (hasVoidVariant(matrix) && !isBailed());
+      const isVoid =
+        cases === 0 ||
+        [fault, unpaid].some((each) => each !== undefined) ||
+        (hasVoidVariant(matrix) && !isBailed());
       const isUnusable = isVoid || (problemCount > 0 && keepGoing !== true);
       return {
         run_id: header.run_id,
@@ -119,6 +131,7 @@ export function newRunAccumulator(
         ...(matrix && { variants: matrix.variants, comparisons: matrix.comparisons }),
         gates,
         ...(taken && { totals: taken }),
+        ...omitUndefined({ spending: spending.value(), not_judged: notJudged === 0 ? undefined : notJudged }),
         duration_ms: Math.round(durationMs),
         problems: [...ofRun, ...problems.items()].slice(0, maxListed),
         problem_count: problemCount,
@@ -131,6 +144,7 @@ export function newRunAccumulator(
       ...{ cases, evals, unscored, passed },
       stats: statsAccumulator.state(),
       totals: totals.state(),
+      spending: spending.state(),
       ...problems.state(),
       failures: failures.state(),
     }),
@@ -142,6 +156,7 @@ export function newRunAccumulator(
       passed += tally.passed;
       statsAccumulator.merge(tally.stats);
       if (tally.totals !== undefined) totals.merge(tally.totals);
+      if (tally.spending !== undefined) spending.merge(tally.spending);
       problems.merge(tally);
       failures.merge(tally.failures);
     },
@@ -170,6 +185,16 @@ const tooManyTags: RowFault = {
   message: `tags: there are more than ${maxTags} different tags`,
   hint: 'A tag names a group of cases; what is different in every case belongs into `id`.',
 };
+
+/** What is not judged is told, and no gate over the rest is a verdict. */
+function budgetSpent(notJudged: number, spending: Spending | undefined): RowFault {
+  const spent = spending?.cost_usd;
+  const amount = typeof spent === 'number' ? ` (${formatUsd(spent)} in all)` : '';
+  return {
+    message: `the budget is spent${amount}: ${formatCount(notJudged, 'case')} not judged`,
+    hint: 'Go on with it: the same command with --resume and a higher --max-cost.',
+  };
+}
 
 /** The problem of a run that judged no case, which must not pass. */
 function nothingToJudge({ dataset, file }: Suite, rows: number): RowProblem {

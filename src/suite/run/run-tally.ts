@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { listOf, members, number, oneOf, optional, readShape, type Shape } from '../../json/shape.ts';
+import { type SpendingState, spendingState } from '../stats/spending.ts';
 import { type StatsState, statsState } from '../stats/stats-accumulator.ts';
 import { type TotalsState, totalsState } from '../stats/totals.ts';
 import { type BoundedListState, boundedListState } from './bounded-list.ts';
@@ -21,6 +22,8 @@ export interface RunTally {
   readonly stats: StatsState;
   /** Absent of an earlier version, which did not add them up. */
   readonly totals?: TotalsState;
+  /** Absent in tallies of an earlier Signalbox. */
+  readonly spending?: SpendingState;
   /** Of rows, by their numbers. */
   readonly problems: BoundedListState<RowProblem>;
   /** Of lines of the suite that rows came upon. */
@@ -48,6 +51,7 @@ const runTally: Shape<RunTally> = members<RunTally>({
   passed: number,
   stats: statsState,
   totals: optional(totalsState),
+  spending: optional(spendingState),
   problems: boundedListState(problem),
   suite_problems: listOf(members({ row: number, count: number, problem })),
   failures: boundedListState(failure),

@@ -45,6 +45,12 @@ export interface SuiteOptions extends EpochTools {
   readonly scrubRow?: ((row: RowValue) => RowValue) | undefined;
   /** Finds epochs that an earlier process judged, and stores those that are judged now. */
   readonly journal?: EpochJournal | undefined;
+  /** Runs what judges an epoch, with what its model calls keep to. Throws BUDGET_EXCEEDED when the case is not to be judged. */
+  readonly aroundEpoch?:
+    | ((epoch: number, work: () => Promise<EpochRecord>) => Promise<EpochRecord>)
+    | undefined;
+  /** Called with an epoch that an earlier process judged. */
+  readonly onFound?: ((record: EpochRecord) => void) | undefined;
   readonly reporter?: Reporter | undefined;
   /** Called after each case and each row that cannot be used; must not throw. */
   readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
@@ -58,6 +64,8 @@ export interface EpochJournal {
   keep(at: EpochKey, record: EpochRecord): Promise<void>;
   /** Stores the report of the run; reporters get it after that. */
   end(report: SuiteReport): Promise<void>;
+  /** Leaves the run to be resumed. */
+  interrupt?(): Promise<void>;
 }
 
 export interface EpochKey {
@@ -78,15 +86,22 @@ export interface EpochKey {
 export async function runSuite(suite: Suite, options: SuiteOptions): Promise<SuiteReport> {
   const { reporter, header } = options;
   const started = performance.now();
-  const { accumulator, rows } = await judgeRows(suite, options, (signal) => openRows(suite.dataset, signal), {
-    begin: async () => await reporter?.begin(header),
-  });
+  const { accumulator, rows, notJudged } = await judgeRows(
+    suite,
+    options,
+    (signal) => openRows(suite.dataset, signal),
+    {
+      begin: async () => await reporter?.begin(header),
+    },
+  );
   const report = accumulator.report({
     durationMs: performance.now() - started,
     rows,
+    notJudged,
     fault: await options.findFault?.(),
   });
-  await options.journal?.end(report);
+  if (notJudged > 0) await options.journal?.interrupt?.();
+  else await options.journal?.end(report);
   await reporter?.end(report);
   return report;
 }
@@ -96,6 +111,8 @@ export interface JudgedRows {
   readonly accumulator: RunAccumulator;
   /** How many there were, selected or not. */
   readonly rows: number;
+  /** Cases that the budget left no money for. */
+  readonly notJudged: number;
 }
 
 /** Judges rows and reports each, but not their end. Throws as `runSuite` does. */
@@ -115,6 +132,7 @@ export async function judgeRows(
   const source = open(either);
   const epochQueue = newEpochQueue(suite, options);
   let rows = 0;
+  let notJudged = 0;
   const count = () => {
     rows += 1;
   };
@@ -127,8 +145,12 @@ export async function judgeRows(
           placesOf(suite),
         ),
       work: async (cell, stopped) => await runCase(suite, cell, { options, epochQueue, signal: stopped }),
-      deliver: async (outcome) =>
-        await reportOutcome(outcome, { accumulator, options, fraction: source.fraction }),
+      deliver: async (outcome) => {
+        if (!('unpaid' in outcome))
+          return await reportOutcome(outcome, { accumulator, options, fraction: source.fraction });
+        notJudged += 1;
+        return true;
+      },
       window,
       signal: either,
     });
@@ -139,7 +161,7 @@ export async function judgeRows(
     reading.abort();
   }
   if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
-  return { accumulator, rows };
+  return { accumulator, rows, notJudged };
 }
 
 /** Undefined where the number of epochs at once is not limited. */
@@ -160,7 +182,9 @@ const selectAll = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidat
 
 type CaseOutcome =
   | { readonly row: Row; readonly record: CaseRecord }
-  | { readonly row: Row; readonly problem: RowFault; readonly variant?: VariantPlace | undefined };
+  | { readonly row: Row; readonly problem: RowFault; readonly variant?: VariantPlace | undefined }
+  /** The budget of the run left no money for it. */
+  | { readonly row: Row; readonly unpaid: true };
 
 interface CaseRun {
   readonly options: SuiteOptions;
@@ -191,6 +215,7 @@ async function runCase(suite: Suite, cell: Cell, run: CaseRun): Promise<CaseOutc
       record: toCaseRecord(suite.evals, { row, id, variant: variant?.name, tags, epochs, kept }),
     };
   } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'BUDGET_EXCEEDED') return { row, unpaid: true };
     return { row, problem: toRowFault(error, value), variant };
   }
 }
@@ -200,11 +225,15 @@ async function findOrRunEpoch(
   key: EpochKey,
   { options, epochQueue, signal }: CaseRun,
 ): Promise<EpochRecord> {
-  const { journal } = options;
+  const { journal, aroundEpoch, onFound } = options;
   const known = journal?.find === undefined ? undefined : await journal.find(key);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    onFound?.(known);
+    return known;
+  }
   const task = { row: key.value, epoch: key.epoch, signal };
-  const work = async () => await runEpoch(suite, task, toolsOf(options, key.variant));
+  const judge = async () => await runEpoch(suite, task, toolsOf(options, key.variant));
+  const work = async () => (aroundEpoch === undefined ? await judge() : await aroundEpoch(key.epoch, judge));
   const judged = epochQueue === undefined ? await work() : await epochQueue.add(work, { signal });
   const record = options.scrub?.(judged) ?? judged;
   // A record that an abort cut off is not stored, so that the epoch is judged again when the run is
@@ -229,7 +258,10 @@ interface OutcomeContext {
 }
 
 /** Reports a case or a problem; false when the run has as many failures as `bail` allows. */
-async function reportOutcome(outcome: CaseOutcome, outcomeContext: OutcomeContext): Promise<boolean> {
+async function reportOutcome(
+  outcome: Exclude<CaseOutcome, { unpaid: true }>,
+  outcomeContext: OutcomeContext,
+): Promise<boolean> {
   const { accumulator, options, fraction } = outcomeContext;
   if ('problem' in outcome) return await reportProblem(outcome, outcomeContext);
   const { record } = outcome;

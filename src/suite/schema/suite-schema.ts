@@ -72,6 +72,17 @@ const specSchema = {
       minimum: 1,
       description: 'Milliseconds that one run of a case may take, subject and evals together.',
     },
+    max_cost: {
+      type: 'object',
+      description:
+        'What model calls may cost, in US dollars by the pricing of their providers; a call beyond it is not made.',
+      additionalProperties: false,
+      minProperties: 1,
+      properties: {
+        total: { type: 'number', minimum: 0, description: 'Of the whole run; --max-cost has the last word.' },
+        case: { type: 'number', minimum: 0, description: 'Of one run of a case, its judges included.' },
+      },
+    },
   },
 } as const;
 

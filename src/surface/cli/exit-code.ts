@@ -112,6 +112,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'PROVIDER_UNUSABLE':
     case 'PROVIDER_FAILED':
     case 'PROVIDER_TIMEOUT':
+    case 'BUDGET_EXCEEDED':
     case 'REPLAY_MISS':
     case 'DENIED':
     case 'STEP_TIMEOUT':

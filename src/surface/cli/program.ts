@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
 import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
 import { addAuditCommands } from './commands/audit/audit.ts';
+import { addCacheCommands } from './commands/cache.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
@@ -86,6 +87,7 @@ const groups: readonly CommandGroup[] = [
   { names: ['doctor'], add: addDoctorCommand },
   { names: ['tool'], add: addToolCommands },
   { names: ['eval'], add: addEvalCommands },
+  { names: ['cache'], add: addCacheCommands },
   { names: ['hook', 'hooks'], add: addHookCommands },
   { names: ['provider', 'providers'], add: addProviderCommands },
   { names: ['serve'], add: addServeCommand },

@@ -23,6 +23,8 @@ const commands = [
   'eval rate',
   'eval prune',
   'eval import',
+  'cache',
+  'cache clear',
   'hook',
   'hook list',
   'hook fire',
@@ -74,7 +76,8 @@ test('every example of every help names a command and options that exist', () =>
   const texts = [...helps.values()].map(({ stdout }) => stdout);
   const examples = texts.flatMap((text) => text.split('\n').filter((line) => /^ {2}.*signalbox /.test(line)));
   const named = examples.map(
-    (line) => /signalbox ((?:tool|eval|hook|provider|pending|runs) \w+|init|validate|run)/.exec(line)?.[1],
+    (line) =>
+      /signalbox ((?:tool|eval|cache|hook|provider|pending|runs) \w+|init|validate|run)/.exec(line)?.[1],
   );
   expect(commands).toEqual(expect.arrayContaining([...new Set(named)]));
   const declared = texts.flatMap((text) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? []).map(lastWord);

@@ -5,7 +5,14 @@ import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
 import { formatListed, formatRate } from '../numbers.ts';
 import type { OpenReporter } from '../reporter.ts';
 import { describeTotals } from '../totals-text.ts';
-import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
+import {
+  bailedSentence,
+  describeFailure,
+  describeRun,
+  describeSpending,
+  explainGate,
+  nameGate,
+} from '../wording.ts';
 import { type GridView, toReadable } from './grid.ts';
 import { renderMatrix } from './matrix.ts';
 import { createPaint, type Style } from './paint.ts';
@@ -132,5 +139,6 @@ function footer(report: RunSummary, { paint, columns = Infinity }: GridView): st
   const timing = `${describeRun(report)}${ms === null ? '' : ` (${formatRate(cases, ms)} per second)`}`;
   const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
   const taken = report.totals === undefined ? [] : [cut(describeTotals(report.totals), columns)];
-  return [...bailed, cut(timing, columns), ...taken];
+  const spent = report.spending === undefined ? [] : [cut(describeSpending(report.spending), columns)];
+  return [...bailed, cut(timing, columns), ...taken, ...spent];
 }

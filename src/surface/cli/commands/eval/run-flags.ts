@@ -17,7 +17,8 @@ export interface RunFlags extends SelectionFlags {
   readonly resume?: string | true;
   readonly store: boolean;
   readonly workers?: true;
-  readonly cache?: boolean;
+  readonly cache?: boolean | string;
+  readonly maxCost?: string;
   readonly concurrency?: string;
   readonly reporter: readonly string[];
   readonly record?: string;
@@ -87,5 +88,16 @@ export async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
     workers: own.workers,
     keep: own.store,
     cache: own.cache,
+    maxCostUsd: readUsd('--max-cost', own.maxCost),
   };
+}
+
+/** An amount of US dollars from 0. Throws USAGE. */
+function readUsd(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const amount = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && Number.isFinite(amount)) return amount;
+  throw new RuntimeError('USAGE', `${option} is an amount of US dollars, not ${text}`, {
+    hint: `Write it as a number: ${option} 0.50.`,
+  });
 }

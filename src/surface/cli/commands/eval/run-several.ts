@@ -72,6 +72,7 @@ export async function runSuites(
   const started = performance.now();
   const outcomes: Parameters<typeof toSeveralReport>[0][number][] = [];
   const openOnce = openRuntimes(own, context);
+  const cost = { spentUsd: 0 };
   try {
     for (const [index, suite] of planned.entries()) {
       const place = `(${index + 1} of ${planned.length})`;
@@ -79,7 +80,7 @@ export async function runSuites(
       try {
         if (suite.error !== undefined) throw suite.error;
         const runtime = await openOnce(suite.config);
-        const report = await runOne(suite, { own, context, runtime, delivery, place });
+        const report = await runOne(suite, { own, context, runtime, delivery, place, cost });
         for (const line of explainVerdict(report, [])) terminal.printStderr(line);
         outcomes.push({ file, suite: name, report });
       } catch (thrown) {
@@ -133,11 +134,13 @@ interface OneRun {
   readonly runtime: Runtime;
   readonly delivery: Delivery;
   readonly place: string;
+  /** What the suites have spent so far, of an amount for all. */
+  readonly cost: { spentUsd: number };
 }
 
 async function runOne(
   { file, suite }: PlannedSuite,
-  { own, context, runtime, delivery, place }: OneRun,
+  { own, context, runtime, delivery, place, cost }: OneRun,
 ): Promise<SuiteReport> {
   const { invocation, options, terminal, signal } = context;
   const { loadResults } = await import('../../../../runtime/runtime.ts');
@@ -152,10 +155,16 @@ async function runOne(
   let hint = '--show-failures N tells more, --reporter html=FILE shows all of them';
   if (!isQuiet) terminal.printStderr(`${oneLine(suite)} ${place}`);
   const reporter = await delivery.next({ suite, file });
+  const runOptions = await readOptions(own);
+  const { maxCostUsd } = runOptions;
   const run = async (resume: RunFlags['resume']) =>
     await runtime.evals.run(file, {
-      ...(await readOptions(own)),
+      ...runOptions,
       ...{ resume, signal },
+      ...(maxCostUsd !== undefined && { maxCostUsd: Math.max(0, maxCostUsd - cost.spentUsd) }),
+      onSpent: (usd) => {
+        cost.spentUsd += usd;
+      },
       reporter: {
         ...reporter,
         end: async (report) => {

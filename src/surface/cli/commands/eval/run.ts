@@ -42,7 +42,11 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     .option('--resume [run]', 'go on with a run that was cut off; without an id, the last one begun alike')
     .option('--workers', 'let the workers of a Postgres store judge the cases')
     .option('--no-store', 'keep the run nowhere')
-    .option('--cache', 'keep the answers of the suite’s subject and use them again')
+    .option(
+      '--max-cost <usd>',
+      'make no model call beyond so many US dollars, by the pricing of the providers',
+    )
+    .option('--cache [folder]', 'keep answers of the suite’s subject and of models, and use them again')
     .option('--no-cache', 'neither keep answers nor use kept ones')
     .option('--concurrency <n>', 'processes at once')
     .addOption(
@@ -173,6 +177,7 @@ Examples:
   signalbox eval run support.suite.yaml --repeat 3 --reducer pass@2 --bail 10
   signalbox eval run support.suite.yaml --provider small,large --reporter html=compared.html
   signalbox eval run support.suite.yaml --resume
+  signalbox eval run support.suite.yaml --max-cost 2.50 --cache
   signalbox eval run support.suite.yaml billing.suite.yaml --reporter junit=report.xml --reporter html=report.html
   signalbox eval run suites/ --json
   signalbox eval run support.suite.yaml --record run.cassette && signalbox eval run support.suite.yaml --replay run.cassette

@@ -1,0 +1,113 @@
+import { dirname, join, resolve } from 'node:path';
+import type { RuntimeConfig } from '../../config/config.ts';
+import type { Scrubber } from '../../contract/scrub.ts';
+import { RuntimeError } from '../../errors.ts';
+import { openResponseCache, type ResponseCache } from '../../provider/responses/response-cache.ts';
+import { type Budget, createBudget } from '../../provider/spending/budget.ts';
+import { type CallScope, createCallScope, inCallScope } from '../../provider/spending/call-scope.ts';
+import { hasPrices } from '../../provider/spending/metered-model.ts';
+import type { Suite } from '../../suite/file/model.ts';
+import type { EpochRecord } from '../../suite/run/record.ts';
+import type { SuiteOptions } from '../../suite/run/suite-run.ts';
+import type { SuiteRunOptions } from '../api.ts';
+
+interface SpendingContext {
+  readonly config: RuntimeConfig;
+  readonly scrubber: Scrubber;
+  readonly warn: (message: string) => void;
+  /** Whether recordings answer, or are made: then neither a price nor a kept answer counts. */
+  readonly usesRecording: boolean;
+  readonly isReplaying: boolean;
+}
+
+/**
+ * What the model calls of a run keep to: its budgets, and the answers that are kept. Throws USAGE when a price that a budget needs is
+ * unknown, and FILE_UNREADABLE.
+ */
+export function openSpending(
+  suite: Suite,
+  options: Pick<SuiteRunOptions, 'maxCostUsd' | 'onSpent' | 'cache'>,
+  context: SpendingContext,
+): Required<Pick<SuiteOptions, 'aroundEpoch' | 'onFound'>> {
+  const { maxCostUsd = suite.maxCost?.total, onSpent } = options;
+  const caseUsd = suite.maxCost?.case;
+  if (maxCostUsd !== undefined || caseUsd !== undefined) requirePrices(context);
+  if (maxCostUsd !== undefined && !(maxCostUsd >= 0 && Number.isFinite(maxCostUsd))) {
+    throw new RuntimeError('USAGE', `the cost of a run is an amount of US dollars from 0, not ${maxCostUsd}`);
+  }
+  const total = maxCostUsd === undefined ? undefined : createBudget(maxCostUsd, 'the run', onSpent);
+  const cache = context.usesRecording ? undefined : openCache(suite, options, context);
+  return {
+    onFound: ({ spending }) => total?.add(spending?.cost_usd ?? 0),
+    aroundEpoch: async (epoch, work) => {
+      // Another case had to be left out: so is every one that comes now, even if its first calls would fit.
+      if (total?.isExceeded()) await total.admit(Number.MIN_VALUE, undefined);
+      const ofCase = caseUsd === undefined ? [] : [createBudget(caseUsd, 'a case')];
+      const budgets = [...ofCase, ...(total === undefined ? [] : [total])];
+      const refusing = { isRefused: false };
+      const scope = createCallScope({
+        budgets: budgets.map((each) => noting(each, total, refusing)),
+        cache,
+        epoch,
+      });
+      const record = await inCallScope(scope, work);
+      if (refusing.isRefused) await total?.admit(Number.MIN_VALUE, undefined);
+      return withSpending(record, scope);
+    },
+  };
+}
+
+/** Notes when the budget of the run has refused a call of this case, which is then judged by half. */
+function noting(budget: Budget, total: Budget | undefined, refusing: { isRefused: boolean }): Budget {
+  if (budget !== total) return budget;
+  return {
+    ...budget,
+    admit: async (usd, signal) => {
+      try {
+        return await budget.admit(usd, signal);
+      } catch (thrown) {
+        refusing.isRefused ||= budget.isExceeded();
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** An answer of the subject that was kept stands for the calls that made it. */
+function withSpending(record: EpochRecord, { tally }: CallScope): EpochRecord {
+  const kept = record.subject?.cached === true ? 1 : 0;
+  const [calls, cached] = [tally.calls + kept, tally.cached + kept];
+  const { costUsd } = tally;
+  if (calls === 0) return record;
+  const cost = costUsd === null ? null : Math.round(costUsd * 1e9) / 1e9;
+  return { ...record, spending: { calls, cached, cost_usd: cost } };
+}
+
+/** Any provider may be called: by a subject, a judge, or under another name that a hook gives. */
+function requirePrices({ config, isReplaying }: SpendingContext): void {
+  const unknown = isReplaying ? [] : config.providers.filter((provider) => !hasPrices(provider));
+  if (unknown.length === 0) return;
+  const ids = unknown.map(({ id }) => `"${id}"`).join(', ');
+  throw new RuntimeError('USAGE', `what calls of ${ids} cost is unknown, so that no budget can be kept`, {
+    hint: 'Add pricing: {input_cost_per_1k, output_cost_per_1k} to the provider; 0 and 0 where calls cost nothing.',
+  });
+}
+
+function openCache(
+  { subject }: Suite,
+  { cache = subject?.cache ?? false }: Pick<SuiteRunOptions, 'cache'>,
+  { config, scrubber, warn }: SpendingContext,
+): ResponseCache | undefined {
+  if (cache === false) return undefined;
+  const folder = typeof cache === 'string' ? resolve(cache) : responseFolderOf(config);
+  return openResponseCache(folder, { warn, scrubber });
+}
+
+/** Where answers of models are kept unless another folder is named: beside the state of the project. */
+export function responseFolderOf({
+  stateStore,
+  folder,
+}: Pick<RuntimeConfig, 'stateStore' | 'folder'>): string {
+  const state = stateStore.type === 'sqlite' ? dirname(stateStore.file) : join(folder, '.signalbox');
+  return join(state, 'responses');
+}
