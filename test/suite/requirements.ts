@@ -97,3 +97,14 @@ export const suiteCosts = section('suite-costs.md', [
     'A damaged entry is told and asked for anew; the oldest go when there are too many bytes.',
   ],
 ]);
+
+/** How far evals agree with people. */
+export const agreement = section('agreement.md', [
+  ['DS-AGREE-01', 'none', 'Cohen’s kappa, its standard error and its interval are those that are published.'],
+  [
+    'DS-AGREE-02',
+    'none',
+    'Only cases with a score and a label count; a word that is no verdict makes the row unusable.',
+  ],
+  ['DS-AGREE-03', 'none', 'Where there is nothing to measure kappa is null, and a gate over it fails.'],
+]);

@@ -6,6 +6,7 @@ import { lastAnswer } from '../transcript/last-answer.ts';
 import { requireObject, requireText } from '../transcript/row-values.ts';
 import { readContext } from './context.ts';
 import { datasetError } from './dataset-error.ts';
+import { readLabel } from './read-label.ts';
 import { readThreshold } from './read-threshold.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
@@ -23,6 +24,8 @@ export interface PreparedCase {
 export interface PreparedEval {
   readonly evaluation: SuiteEval;
   readonly threshold: Threshold;
+  /** What a person said of the case. */
+  readonly label: boolean | undefined;
   readonly check: PreparedCheck;
 }
 
@@ -64,17 +67,16 @@ export function prepareCase(suite: Suite, row: RowValue, subject: SubjectView | 
 }
 
 /** The evals that judge the case of that row, each with its bounds. Throws DATASET_INVALID, EXPRESSION_FAILED. */
-export function findEvalsOfCase(
-  suite: Suite,
-  row: RowValue,
-): readonly { readonly evaluation: SuiteEval; readonly threshold: Threshold }[] {
+export function findEvalsOfCase(suite: Suite, row: RowValue): readonly Omit<PreparedEval, 'check'>[] {
   return suite.evals.flatMap((evaluation) => {
     const applies = evaluation.condition?.evaluate({ case: row }) ?? true;
     if (typeof applies !== 'boolean')
       throw datasetError(`evals[${evaluation.id}].if`, 'true or false', applies);
     if (!applies) return [];
     const bounds = evaluation.threshold.evaluate({ case: row });
-    return [{ evaluation, threshold: readThreshold(bounds, `evals[${evaluation.id}].threshold`) }];
+    const place = `evals[${evaluation.id}]`;
+    const label = readLabel(evaluation.label?.evaluate({ case: row }), `${place}.label`);
+    return [{ evaluation, threshold: readThreshold(bounds, `${place}.threshold`), label }];
   });
 }
 
@@ -99,12 +101,13 @@ interface PrepareContext {
 }
 
 function prepareEvals(suite: Suite, prepared: PrepareContext): PreparedEval[] {
-  return findEvalsOfCase(suite, prepared.row).map(({ evaluation, threshold }) => {
+  return findEvalsOfCase(suite, prepared.row).map(({ evaluation, threshold, label }) => {
     const { check } = evaluation;
     const place = `evals[${evaluation.id}]`;
     return {
       evaluation,
       threshold,
+      label,
       check:
         check.kind === 'guard' ? prepareGuard(check, prepared, place) : prepareTree(check, prepared, place),
     };

@@ -103,6 +103,8 @@ export interface SuiteEval {
   readonly reducer: Reduction;
   /** Whether it judges the case at all; gives true or false. */
   readonly condition?: Expression;
+  /** Whether a person said that the case should pass; gives true or false, a word for them, or nothing. */
+  readonly label?: Expression;
   readonly check: CheckTree | GuardCheck;
 }
 

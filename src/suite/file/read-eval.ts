@@ -21,7 +21,10 @@ export function toEval(document: YamlDocument, path: Path): SuiteEval {
     threshold: mappingAt(document, [...path, 'threshold'], rowVariables),
     weight: numberAt(document, [...path, 'weight']) ?? 1,
     reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducerPath) ?? mean,
-    ...omitUndefined({ condition: expressionAt(document, [...path, 'if'], rowVariables) }),
+    ...omitUndefined({
+      condition: expressionAt(document, [...path, 'if'], rowVariables),
+      label: expressionAt(document, [...path, 'label'], rowVariables),
+    }),
     check,
   };
 }

@@ -12,6 +12,7 @@ import { describeTotals } from './totals-text.ts';
 import {
   bailedSentence,
   countProblems,
+  describeAgreement,
   describeBounds,
   describeRun,
   describeScore,
@@ -38,6 +39,7 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
     { lines: voidList(report) },
     { lines: renderTable(gateTitles, report.gates.map(gateCells), [2]) },
     ...statsSections(report),
+    { lines: agreementList(report) },
     { lines: failureList(report), end: '\n\n</details>' },
     { lines: problemList(report), end: '\n\n</details>' },
   ];
@@ -155,6 +157,12 @@ function statsCells(stats: Stats): string[] {
     String(stats.unscored),
     String(stats.flaky),
   ];
+}
+
+function agreementList({ evals }: SuiteReport): string[] {
+  return Object.entries(evals).flatMap(([id, { agreement }]) =>
+    agreement === undefined ? [] : [`- ${shortCode(id)} and people: ${describeAgreement(agreement)}`],
+  );
 }
 
 const guardTitles = ['guard', 'precision', 'recall', 'F1', 'F2', 'AUC', 'missed', 'false alarms'];

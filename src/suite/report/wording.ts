@@ -2,8 +2,9 @@ import { formatNumber } from '../../json/decimal.ts';
 import { formatCount } from '../../text/format-count.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
 import type { Failure, GateResult, Interval, RunSummary, Spending } from '../run/record.ts';
+import type { Agreement } from '../run/stats-record.ts';
 import { explainTest } from './gate-test.ts';
-import { formatDuration, formatScore, formatUsd } from './numbers.ts';
+import { formatDuration, formatPercent, formatScore, formatUsd } from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has; of a variant `case r1 (small), …`. */
 export function describeFailure({ eval: evalId, ...result }: FailureWords): string {
@@ -92,4 +93,11 @@ export function describeSpending({ calls, cached, cost_usd: cost }: Spending): s
   const price = cost === null ? '' : ` for ${formatUsd(cost)}`;
   const kept = cached === 0 ? '' : `, ${cached} of them from the cache`;
   return `${formatCount(calls, 'model call')}${price}${kept}`;
+}
+
+/** `kappa 0.68 (0.53–0.82), the same verdict in 85.0% of 105 cases; 12 passed by it alone, 4 by people alone`. */
+export function describeAgreement({ n, observed, kappa, ci95, only_eval, only_person }: Agreement): string {
+  const measure = kappa === null ? 'no kappa' : `kappa ${kappa.toFixed(2)} (${formatInterval(ci95)})`;
+  const same = `the same verdict in ${formatPercent(observed)} of ${formatCount(n, 'case')}`;
+  return `${measure}, ${same}; ${only_eval} passed by it alone, ${only_person} by people alone`;
 }

@@ -47,6 +47,8 @@ export function findGateMetric(text: string): MetricInfo | undefined {
     return { unit: 'share', scope: 'cases', hasTags: true, epochs: Math.max(2, passK.k) };
   if (Object.hasOwn(commonMetrics, text)) return { unit: 'share', scope: 'cases', hasTags: true, epochs: 1 };
   if (Object.hasOwn(guardMetrics, text)) return { unit: 'share', scope: 'guards', hasTags: true, epochs: 1 };
+  if (Object.hasOwn(agreementMetrics, text))
+    return { unit: 'share', scope: 'evals', hasTags: false, epochs: 1 };
   if (Object.hasOwn(latencyMetrics, text))
     return { unit: 'amount', scope: 'evals', hasTags: false, epochs: 1 };
   if (Object.hasOwn(totalMetrics, text)) return { unit: 'amount', scope: 'run', hasTags: false, epochs: 1 };
@@ -55,6 +57,7 @@ export function findGateMetric(text: string): MetricInfo | undefined {
 
 type Group = Stats & {
   readonly classification?: Classification;
+  readonly agreement?: EvalStats['agreement'];
   readonly latency_ms?: EvalStats['latency_ms'];
   readonly queue_ms?: EvalStats['queue_ms'];
 };
@@ -77,6 +80,11 @@ const guardMetrics: Readonly<Record<string, MetricReader>> = {
   f2: ({ classification }) => classification?.f2,
   accuracy: ({ classification }) => classification?.accuracy,
   auc: ({ classification }) => classification?.auc,
+};
+
+const agreementMetrics: Readonly<Record<string, MetricReader>> = {
+  kappa: ({ agreement }) => agreement?.kappa,
+  agreement: ({ agreement }) => agreement?.observed,
 };
 
 const latencyMetrics: Readonly<Record<string, MetricReader>> = {
@@ -109,6 +117,7 @@ export const gateMetricNames: readonly string[] = [
   'pass@K',
   'pass^K',
   ...Object.keys(guardMetrics),
+  ...Object.keys(agreementMetrics),
   ...Object.keys(latencyMetrics),
   ...Object.keys(totalMetrics),
 ];
@@ -117,7 +126,10 @@ function readMetric(metric: string, group: Group): number | null {
   const passK = parsePassK(metric);
   if (passK !== undefined) return ownMember(group[passK.chances], String(passK.k)) ?? null;
   const read =
-    ownMember(commonMetrics, metric) ?? ownMember(guardMetrics, metric) ?? ownMember(latencyMetrics, metric);
+    ownMember(commonMetrics, metric) ??
+    ownMember(guardMetrics, metric) ??
+    ownMember(agreementMetrics, metric) ??
+    ownMember(latencyMetrics, metric);
   return read?.(group) ?? null;
 }
 

@@ -100,6 +100,7 @@ const evalResult = members<record.EvalResult>({
   attempts: number,
   stderr: optional(text),
   guard: optional(guard),
+  label: optional(flag),
 });
 
 export const spending = members<record.Spending>({ calls: number, cached: number, cost_usd: nullOr(number) });

@@ -10,7 +10,15 @@ import type { CaseStats, EvalStats, Interval } from './stats-record.ts';
 import type { Totals } from './totals-record.ts';
 import type { VariantComparison, VariantHeader, VariantReport } from './variant-record.ts';
 
-export type { CaseStats, Classification, EvalStats, Interval, Latency, Stats } from './stats-record.ts';
+export type {
+  Agreement,
+  CaseStats,
+  Classification,
+  EvalStats,
+  Interval,
+  Latency,
+  Stats,
+} from './stats-record.ts';
 
 // The records of a run of a suite: plain JSON values, so that files and stores can hold them as they are.
 
@@ -136,6 +144,8 @@ export interface EvalResult {
   /** The end of the stderr of a one-shot process; absent when it is empty. */
   readonly stderr?: string;
   readonly guard?: GuardRecord;
+  /** Whether a person said that the case should pass; absent without a label. */
+  readonly label?: boolean;
 }
 
 /** What a guardrail decided of a labelled event. */

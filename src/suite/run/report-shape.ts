@@ -68,6 +68,19 @@ const evalStats = members<record.EvalStats>({
   latency_ms: nullOr(latency),
   queue_ms: optional(nullOr(latency)),
   classification,
+  agreement: optional(
+    members<record.Agreement>({
+      n: number,
+      both_passed: number,
+      only_eval: number,
+      only_person: number,
+      both_failed: number,
+      observed: number,
+      kappa: nullOr(number),
+      stderr: nullOr(number),
+      ci95: nullOr(interval),
+    }),
+  ),
   tags: recordOf(members<record.EvalStats['tags'][string]>({ ...stats, classification })),
 });
 

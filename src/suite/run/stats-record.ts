@@ -40,6 +40,8 @@ export interface EvalStats extends Stats {
   readonly queue_ms?: Latency | null;
   /** Only of guards. */
   readonly classification?: Classification;
+  /** How far its verdicts are those of people; absent where no case has a label. */
+  readonly agreement?: Agreement;
   /** In alphabetical order. */
   readonly tags: Readonly<Record<string, Stats & { readonly classification?: Classification }>>;
 }
@@ -47,6 +49,24 @@ export interface EvalStats extends Stats {
 export interface Latency {
   readonly p50: number;
   readonly p99: number;
+}
+
+/** How far the verdicts of an eval are those of people, over the cases that have both. */
+export interface Agreement {
+  /** Cases with a score and a label. */
+  readonly n: number;
+  readonly both_passed: number;
+  readonly only_eval: number;
+  readonly only_person: number;
+  readonly both_failed: number;
+  /** The share of cases with the same verdict. */
+  readonly observed: number;
+  /** Cohen's kappa, -1..1; null where both always gave the same verdict. */
+  readonly kappa: number | null;
+  /** Standard error of kappa, for large samples. */
+  readonly stderr: number | null;
+  /** 95 % interval of kappa. */
+  readonly ci95: Interval | null;
 }
 
 /** How well a guardrail flags what it should. Ratios are null where their denominator is 0. */

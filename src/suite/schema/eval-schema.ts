@@ -70,6 +70,11 @@ export const evalSchema = {
     guard: guardSchema,
     expected: expressionOr('boolean', {}, 'Of a guard: whether the event should be flagged.'),
     if: { type: 'string', description: 'Whether this eval judges the case: an expression over `case`.' },
+    label: {
+      type: 'string',
+      description:
+        'Whether a person said that the case should pass, an expression over `case`: true or false, pass or fail, yes or no, good or bad, 1 or 0; nothing where nobody did. The report tells how far the eval agrees.',
+    },
     threshold: thresholdSchema,
     role: {
       type: 'string',

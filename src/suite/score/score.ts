@@ -60,8 +60,13 @@ export async function scoreEval(
   };
 }
 
-function toResult({ evaluation, threshold }: PreparedEval, outcome: EvalOutcome) {
-  const base = { eval: evaluation.id, passed: meetsThreshold(outcome, threshold), threshold };
+function toResult({ evaluation, threshold, label }: PreparedEval, outcome: EvalOutcome) {
+  const base = {
+    eval: evaluation.id,
+    passed: meetsThreshold(outcome, threshold),
+    threshold,
+    ...(label !== undefined && { label }),
+  };
   if (outcome.status === 'unscored') {
     const { reason, error } = outcome;
     return { ...base, score: null, detail: reason, ...(error && { error }) };

@@ -1,5 +1,7 @@
-import { members, type Shape } from '../../json/shape.ts';
+import { members, optional, type Shape } from '../../json/shape.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import type { Classification, EvalResult, EvalStats, Stats } from '../run/record.ts';
+import { type AgreementCounts, agreementCounts, newAgreementTally } from './agreement.ts';
 import { type ClassificationState, classificationState, newClassificationTally } from './classification.ts';
 import type { Precision } from './distribution.ts';
 import { newLatencySketch } from './latency.ts';
@@ -20,6 +22,8 @@ export interface EvalTallyState {
   readonly latencies: Counts;
   readonly waits: Counts;
   readonly decisions: ClassificationState;
+  /** Absent in tallies of an earlier Signalbox. */
+  readonly labels?: AgreementCounts;
 }
 
 export const evalTallyState: Shape<EvalTallyState> = members<EvalTallyState>({
@@ -28,6 +32,7 @@ export const evalTallyState: Shape<EvalTallyState> = members<EvalTallyState>({
   latencies: counts,
   waits: counts,
   decisions: classificationState,
+  labels: optional(agreementCounts),
 });
 
 export function newEvalTally(epochs: number, precision: Precision): EvalTally {
@@ -36,6 +41,7 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
   const latencies = newLatencySketch();
   const waits = newLatencySketch();
   const decisions = newClassificationTally();
+  const labels = newAgreementTally();
   const withClassification = () => {
     const classification = decisions.classification();
     return classification === undefined ? {} : { classification };
@@ -47,6 +53,9 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
         const tenth = tenthOf(result.score);
         histogram[tenth] = (histogram[tenth] ?? 0) + 1;
       }
+      // What a person said of a case is the same in each of its epochs.
+      const label = results[0]?.label;
+      if (label !== undefined && result.score !== null) labels.add(result.passed, label);
       for (const { duration_ms, queue_ms, guard } of results) {
         latencies.add(duration_ms);
         if (queue_ms !== undefined) waits.add(queue_ms);
@@ -59,6 +68,7 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
       latency_ms: latencies.latency(),
       queue_ms: waits.latency(),
       ...withClassification(),
+      ...omitUndefined({ agreement: labels.agreement() }),
     }),
     tagStats: () => ({ ...tally.stats(), ...withClassification() }),
     state: () => ({
@@ -67,6 +77,7 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
       latencies: latencies.state(),
       waits: waits.state(),
       decisions: decisions.state(),
+      labels: labels.state(),
     }),
     merge(other) {
       tally.merge(other.results);
@@ -75,6 +86,7 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
       latencies.merge(other.latencies);
       waits.merge(other.waits);
       decisions.merge(other.decisions);
+      if (other.labels !== undefined) labels.merge(other.labels);
     },
   };
 }

@@ -15,6 +15,7 @@ export function expressionFields(document: YamlDocument): ExpressionField[] {
   const ofEvals = itemsAt(document, evalsPath).flatMap((path): ExpressionField[] => [
     { path: [...path, 'guard'], variables: rowVariables },
     { path: [...path, 'if'], variables: rowVariables, wanted: 'bool' },
+    { path: [...path, 'label'], variables: rowVariables },
     { path: [...path, 'expected'], variables: rowVariables, wanted: 'bool' },
   ]);
   const ofThresholds = thresholdsIn(document).flatMap((path) =>

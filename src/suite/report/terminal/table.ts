@@ -7,6 +7,7 @@ import type { OpenReporter } from '../reporter.ts';
 import { describeTotals } from '../totals-text.ts';
 import {
   bailedSentence,
+  describeAgreement,
   describeFailure,
   describeRun,
   describeSpending,
@@ -36,6 +37,7 @@ export function renderTable(report: RunSummary, colour: boolean, columns?: numbe
   const sections = [
     [headline(report, view)],
     ...(report.variants === undefined ? statsSections(report, view) : renderMatrix(report, view)),
+    agreementLines(report, view),
     gateLines(report, view),
     failureLines(report, view),
     problemLines(report, view),
@@ -80,6 +82,15 @@ const styles = {
   running: 'yellow',
   interrupted: 'yellow',
 } as const satisfies Record<RunSummary['status'], Style>;
+
+/** How far evals agree with people, a line for each that has labels. */
+function agreementLines({ evals }: RunSummary, { columns = Infinity }: GridView): string[] {
+  return Object.entries(evals).flatMap(([id, { agreement }]) =>
+    agreement === undefined
+      ? []
+      : [cut(`${oneLine(id)} and people: ${describeAgreement(agreement)}`, columns)],
+  );
+}
 
 function gateLines({ gates }: RunSummary, { paint, columns = Infinity }: GridView): string[] {
   return gates.map((gate) => {
