@@ -47,6 +47,11 @@ export const severalSuites = section('several-suites.md', [
   ['DS-SEVERAL-04', 'none', 'Each reporter writes one report of all suites.'],
   ['DS-SEVERAL-05', 'none', 'Suites of the same config share one runtime.'],
   ['DS-SEVERAL-06', 'none', 'Ctrl-C ends all suites.'],
+  [
+    'DS-SEVERAL-07',
+    'none',
+    '--watch runs again when a file of a suite changes, also while it runs, and waits where one is broken.',
+  ],
 ]);
 
 /** Several subjects of one suite. */

@@ -25,6 +25,7 @@ export interface RunFlags extends SelectionFlags {
   readonly replay?: string;
   readonly live: readonly string[];
   readonly quiet?: true;
+  readonly watch?: true;
   readonly showFailures?: string;
 }
 

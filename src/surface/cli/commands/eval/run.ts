@@ -48,6 +48,7 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     )
     .option('--cache [folder]', 'keep answers of the suite’s subject and of models, and use them again')
     .option('--no-cache', 'neither keep answers nor use kept ones')
+    .option('--watch', 'run again whenever a suite, its config, dataset or programs change, until Ctrl-C')
     .option('--concurrency <n>', 'processes at once')
     .addOption(
       new Option('--reporter <name[=file]>', 'how the run is written down; may be repeated (default table)')
@@ -68,13 +69,18 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     .option('--quiet', 'no progress; what a run that does not pass came to is told all the same')
     .addHelpText('after', runExamples)
     .action(async (given: readonly string[], own: RunFlags, command: Command) => {
-      await runCommand(command, async (context) => {
+      const run = async (context: CommandContext) => {
         const { loadInputs } = await import('../../../../runtime/runtime.ts');
         const { areSeveral } = await loadInputs();
         const [file = ''] = given;
         if (!areSeveral(given)) return await runSuite(file, own, context);
         const { runSuites } = await import('./run-several.ts');
         return await runSuites(given, own, context);
+      };
+      await runCommand(command, async (context) => {
+        if (own.watch !== true) return await run(context);
+        const { watchSuites } = await import('./watch.ts');
+        return await watchSuites(given, own, { context, run });
       });
     });
 }
@@ -180,6 +186,7 @@ Examples:
   signalbox eval run support.suite.yaml --max-cost 2.50 --cache
   signalbox eval run support.suite.yaml billing.suite.yaml --reporter junit=report.xml --reporter html=report.html
   signalbox eval run suites/ --json
+  signalbox eval run support.suite.yaml --watch --cache
   signalbox eval run support.suite.yaml --record run.cassette && signalbox eval run support.suite.yaml --replay run.cassette
   zcat answers.jsonl.gz | signalbox eval run support.suite.yaml --dataset -
 
