@@ -9,7 +9,7 @@ import type { RunDocument } from '../../src/contract/run.ts';
 import { openRuntime } from '../../src/index.ts';
 import { hasPostgres, startServer, unlessMissing } from '../store/postgres/server.ts';
 
-const KILLS = Number(process.env['DURABILITY_KILLS'] ?? 60);
+const KILLS = Number(process.env['RETRY_KILLS'] ?? 60);
 
 /** Has its effect under its key, once; and then loses its answer while `down` is there. */
 const act = `#!/bin/sh

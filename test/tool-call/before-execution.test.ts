@@ -37,6 +37,7 @@ test('filters see the call as those before them left it, and the tool gets what 
   expect(result).toEqual({
     outcome: done,
     callId: 'c1',
+    sent: json('{"n":2}'),
     content: 'done\nfrom a\nfrom b',
     metadata: json('{"a":1,"b":1}'),
     context: ['from a', 'from b'],

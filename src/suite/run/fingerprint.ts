@@ -8,12 +8,18 @@ import type { EpochKey } from './suite-run.ts';
  * JSON text.
  */
 export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string {
-  const digests = Object.entries(parts).map(([name, part]) => {
-    const digest = createHash('sha256').update(stringifyJson(part ?? null));
-    return [name, digest.digest('hex')];
-  });
+  const digests = Object.entries(parts).map(([name, part]) => [name, digestOf(part)]);
   return JSON.stringify(Object.fromEntries(digests));
 }
+
+function digestOf(part: unknown): string {
+  return createHash('sha256')
+    .update(stringifyJson(part ?? null))
+    .digest('hex');
+}
+
+/** That of an option that is not given. */
+const digestOfNothing = digestOf(null);
 
 /**
  * The names of the parts that differ; undefined when one fingerprint is of the older format without parts.
@@ -22,8 +28,13 @@ export function findChanges(before: string, now: string): readonly string[] | un
   const [old, current] = [toDigests(before), toDigests(now)];
   if (old === undefined || current === undefined) return undefined;
   return [...new Set([...Object.keys(current), ...Object.keys(old)])].filter(
-    (name) => old[name] !== current[name],
+    (name) => (old[name] ?? digestOfNothing) !== (current[name] ?? digestOfNothing),
   );
+}
+
+/** Whether nothing differs. An option that an earlier version did not have is like one that is not given. */
+export function isUnchanged(before: string, now: string): boolean {
+  return before === now || findChanges(before, now)?.length === 0;
 }
 
 /** Undefined for the older format, one digest of everything, which is not JSON. */

@@ -5,7 +5,7 @@ import type { RuntimeConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { ResultRun, ResultStore } from '../../store/result-store.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
-import { findChanges, fingerprintOf } from './fingerprint.ts';
+import { findChanges, fingerprintOf, isUnchanged } from './fingerprint.ts';
 import { toHeader } from './header.ts';
 import { isCutOff, openJournal, readHeader } from './journal.ts';
 import type { RunHeader, SuiteReport } from './record.ts';
@@ -140,14 +140,14 @@ async function findToResume(
   }
   const runs = await store.listRuns({ name: suite.name, kind: 'suite' });
   const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
-  const newest = own.find((run) => run.fingerprint === fingerprint) ?? own[0];
+  const newest = own.find((run) => isUnchanged(run.fingerprint, fingerprint)) ?? own[0];
   const found = typeof resume === 'string' ? await requireRun(store, resume) : newest;
   if (found === undefined) {
     const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
     throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
   }
   requireCutOff(found);
-  if (found.fingerprint !== fingerprint) {
+  if (!isUnchanged(found.fingerprint, fingerprint)) {
     const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
     throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
   }

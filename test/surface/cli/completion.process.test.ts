@@ -19,9 +19,12 @@ const rows = [
   [['ev'], ['eval']],
   [
     ['eval', ''],
-    ['call', 'diff', 'html', 'import', 'list', 'prune', 'run', 'show'],
+    ['call', 'diff', 'html', 'import', 'list', 'prune', 'rate', 'run', 'show'],
   ],
-  [['eval', 'r'], ['run']],
+  [
+    ['eval', 'r'],
+    ['rate', 'run'],
+  ],
   [
     ['--config', 'x.yaml', 'tool', ''],
     ['call', 'list'],

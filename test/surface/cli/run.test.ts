@@ -150,9 +150,10 @@ test.concurrent.for(failures)(
     const { people, programs } = await runBothWays(['run', row.file, ...silent], { cwd: desk });
     const { code, message, status } = row;
     expect({ code: people.code, stdout: people.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(people.stderr.split('\n').slice(-3)).toEqual([
+    expect(people.stderr.split('\n').slice(-4)).toEqual([
       expect.stringMatching(`^${status}: step "only": \\[${code}\\] `),
       expect.stringMatching(/^hint: ./),
+      expect.stringMatching(/^try again: signalbox runs retry run_/),
       '',
     ]);
     const error = { code, message, hint: expect.any(String) };

@@ -70,7 +70,7 @@ test.each([
   async ({ args }) => {
     const { files, builtins } = await loadsOf(...args);
     expect(files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file))).toEqual([]);
-    expect(files.length).toBeLessThan(16);
+    expect(files.length).toBeLessThan(17);
     expect(builtins.filter((name) => startsOrStores.includes(name))).toEqual([]);
     expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
   },

@@ -111,7 +111,7 @@ const files = titled([
     files: ['odd.suite.yaml'],
     code: 2,
     stdout:
-      'odd.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\nodd.suite.yaml:8:3 frob: unknown key\n    hint: known keys: runtime, dataset, cases, case, subject, evals, gates, repeat, retries, timeout_ms\n',
+      'odd.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\nodd.suite.yaml:8:3 frob: unknown key\n    hint: known keys: runtime, dataset, cases, case, subject, evals, gates, repeat, retries, timeout_ms, max_cost\n',
     told: '1 file: 2 errors, 0 warnings\n',
   },
   {
