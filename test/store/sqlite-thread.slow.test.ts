@@ -1,0 +1,6 @@
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { storeContract } from './contract.ts';
+import { newFile } from './processes.ts';
+
+// Each test starts a thread, which compiles its modules anew.
+storeContract('sqlite, written by a thread of its own', () => openSqliteStore(newFile(), { writer: 'own' }));
