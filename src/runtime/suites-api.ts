@@ -5,6 +5,7 @@ import type { HostEnv } from '../binding/env.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { HookEvent } from '../contract/hook.ts';
 import { type Scrubber, scrubMembers } from '../contract/scrub.ts';
+import { RuntimeError } from '../errors.ts';
 import type { Link } from '../hooks/gate.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import { clearResponseCache } from '../provider/responses/response-cache.ts';
@@ -137,7 +138,7 @@ export function openSuites(context: SuitesContext): Suites {
       requireProviders(options, config);
       const suite = applyOptions(requireSuite(toPath(file), config), options);
       if (options.workers === true) {
-        if ((options.maxCostUsd ?? suite.maxCost?.total) !== undefined) throw usage(workersHaveNoBudget);
+        if ((options.maxCostUsd ?? suite.maxCost?.total) !== undefined) throw workersHaveNoBudget();
         return await shared.run(suite, options);
       }
       const tags = watchTags();
@@ -203,8 +204,13 @@ function requireProviders({ providers = [] }: SuiteRunOptions, config: RuntimeCo
   if (unknown !== undefined) unknownName('provider', unknown, known);
 }
 
-const workersHaveNoBudget =
-  'a run of workers has no total cost: each of them would know what it has spent itself';
+function workersHaveNoBudget(): RuntimeError {
+  const message =
+    '--workers keeps no total cost: each worker knows what it has spent itself, and none what all have';
+  return new RuntimeError('USAGE', message, {
+    hint: 'Bound each case instead, by max_cost: {case: …} of the suite, or run it without --workers.',
+  });
+}
 
 /** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */
 function duplicateIdNote({ file }: Suite, id: string) {

@@ -44,4 +44,9 @@ export const suites = section('suite-workers.md', [
   ['DS-SUITES-02', 'none', 'A run whose command is gone goes on with --resume, and what is done is done'],
   ['DS-SUITES-03', 'none', 'A worker with other files judges nothing of a run'],
   ['DS-SUITES-04', 'none', 'Of a dataset behind an address each worker reads the bytes of its parts'],
+  [
+    'DS-SUITES-05',
+    'none',
+    'Of a suite with variants each row is judged once for each of them, and the report is that of a single process, with its comparisons and gates',
+  ],
 ]);

@@ -131,6 +131,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     [['--sample', '3'], 'judges every row'],
     [['--no-store'], 'keeps the run'],
     [['--record', 'r.jsonl'], 'not to be had with --record'],
+    [['--max-cost', '5'], 'max_cost: {case: …}'],
   ])('%s does not go with --workers', async (more, why) => {
     const project = openSuite({ cases: 1 });
     const args = ['eval', 'run', project.suite, '--config', project.config, '--workers', ...more];

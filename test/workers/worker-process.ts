@@ -62,9 +62,13 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command line to its end. */
-export async function runProgram(args: readonly string[], options: StartOptions): Promise<Ended> {
+/** Runs the command line to its end, or until it is killed once `killedAfter` has resolved. */
+export async function runProgram(
+  args: readonly string[],
+  { killedAfter, ...options }: StartOptions & { readonly killedAfter?: Promise<unknown> },
+): Promise<Ended> {
   const child = startProgram(args, options);
+  void killedAfter?.then(() => child.kill('SIGKILL'));
   const [stdout, stderr] = ['', ''].map((text) => ({ text }));
   child.stdout?.on('data', (chunk: Buffer) => {
     if (stdout) stdout.text += chunk.toString();

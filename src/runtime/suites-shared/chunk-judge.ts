@@ -42,10 +42,10 @@ function createLoader({ config, judgingOf }: ChunkJudgeContext): (work: string) 
   const load = async (text: string): Promise<Loaded> => {
     const work = readChunkWork(text);
     const file = fromShared(dirname(resolve(config.file)), work.suite);
-    const { epochs, reducer, retries, timeoutMs, keepGoing, cache, header } = work;
+    const { epochs, reducer, retries, timeoutMs, keepGoing, cache, providers, header } = work;
     const folder = folderOf({ file });
     const dataset = work.dataset === undefined ? undefined : fromShared(folder, work.dataset);
-    const options = { epochs, reducer, retries, timeoutMs, keepGoing, cache, dataset };
+    const options = { epochs, reducer, retries, timeoutMs, keepGoing, cache, providers, dataset };
     const suite = applyOptions(requireSuite(file, config), options);
     // Messages name files as the one who began the run does.
     return {

@@ -98,7 +98,7 @@ export async function tellCases(
 export function workOf(
   config: RuntimeConfig,
   suite: Suite,
-  { dataset, reducer, timeoutMs, keepGoing = false, cache }: SuiteRunOptions,
+  { dataset, providers, reducer, timeoutMs, keepGoing = false, cache }: SuiteRunOptions,
   header: RunHeader,
 ): ChunkWork {
   const folder = dirname(resolve(config.file));
@@ -111,6 +111,7 @@ export function workOf(
       keepGoing,
     },
     ...(dataset !== undefined && { dataset: toShared(folderOf(suite), dataset) }),
+    ...(providers !== undefined && { providers }),
     ...(reducer !== undefined && { reducer }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(cache !== undefined && { cache: cache !== false }),

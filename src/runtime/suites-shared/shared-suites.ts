@@ -121,18 +121,12 @@ function needsPostgres({ file }: RuntimeConfig): RuntimeError {
 
 /** What goes by the order of all rows, or by what this process alone has. Throws USAGE. */
 function refuseOptions(
-  { dataset, variants }: Suite,
-  { select, bail, keep, providers }: SuiteRunOptions,
+  { dataset }: Suite,
+  { select, bail, keep }: SuiteRunOptions,
   { usesRecording }: SharedSuitesContext,
 ): void {
   if (Object.values(select ?? {}).some((value) => value !== undefined && !isEmpty(value)))
     throw usage('--workers judges every row: without --filter, --tag, --sample, --shard and --max-cases');
-  if (variants !== undefined)
-    throw new RuntimeError('USAGE', '--workers judges suites with one subject, and this one has variants', {
-      hint: 'Run it without --workers, or write a suite for each of them.',
-    });
-  if (providers !== undefined)
-    throw usage('--workers asks the providers of the suite, so not with --provider');
   if (bail !== undefined) throw usage('--workers judges rows in no order, so that --bail has no meaning');
   if (keep === false)
     throw usage('--workers keeps the run where all of them find it, so not with --no-store');

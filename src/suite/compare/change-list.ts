@@ -1,7 +1,7 @@
 import type { CaseRecord } from '../run/record.ts';
 import type { ComparisonRow } from './case-pairs.ts';
 import type { Change, SideResult } from './comparison.ts';
-import type { VerdictChange } from './row-tally.ts';
+import type { VerdictChange } from './pair-tally.ts';
 import { casesOf, type ResultKey, type Side } from './side.ts';
 
 /** The first changes of one row; their results on side A are read when all are known. */

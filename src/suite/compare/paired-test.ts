@@ -1,13 +1,34 @@
+import { members, nullOr, number, type Shape } from '../../json/shape.ts';
 import type { ScoreDifference } from '../run/difference-record.ts';
 import { newExactSum } from '../stats/exact-sum.ts';
+import { groupsOf, type Mergeable } from '../stats/mergeable.ts';
 import { studentPValue, studentQuantile95 } from './student-t.ts';
 
 /** Compares the scores of pairs, B − A, in memory that does not grow with their number. */
-export interface PairedScores {
+export interface PairedScores extends Mergeable<PairedScoresState> {
   add(a: number, b: number): void;
   /** The same in whatever order they came; null without pairs. */
   difference(): ScoreDifference | null;
 }
+
+export interface PairedScoresState {
+  readonly pairs: number;
+  readonly ties: number;
+  readonly sum_a: readonly number[];
+  readonly sum_b: readonly number[];
+  readonly sum: readonly number[];
+  readonly squares: readonly number[];
+  readonly sizes: readonly number[];
+  /** Null without pairs, as the greatest. */
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
+export const pairedScoresState: Shape<PairedScoresState> = members<PairedScoresState>({
+  ...{ pairs: number, ties: number },
+  ...{ sum_a: groupsOf(1), sum_b: groupsOf(1), sum: groupsOf(1), squares: groupsOf(1), sizes: groupsOf(1) },
+  ...{ least: nullOr(number), greatest: nullOr(number) },
+});
 
 export function newPairedScores(): PairedScores {
   const [ofA, ofB, all, squares] = [newExactSum(), newExactSum(), newExactSum(), newExactSum()];
@@ -15,6 +36,9 @@ export function newPairedScores(): PairedScores {
   const sizes: number[] = [];
   let [pairs, ties] = [0, 0];
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const keepSizes = (more: readonly number[]): void => {
+    sizes.push(...more.slice(0, maxSignFlips + 1 - sizes.length));
+  };
   return {
     add(a, b) {
       const each = b - a;
@@ -26,7 +50,22 @@ export function newPairedScores(): PairedScores {
       least = Math.min(least, each);
       most = Math.max(most, each);
       if (each === 0) ties += 1;
-      else if (sizes.length <= maxSignFlips) sizes.push(each);
+      else keepSizes([each]);
+    },
+    state: () => ({
+      ...{ pairs, ties, sum_a: ofA.state(), sum_b: ofB.state(), sum: all.state(), squares: squares.state() },
+      ...{ sizes: [...sizes], least: pairs === 0 ? null : least, greatest: pairs === 0 ? null : most },
+    }),
+    merge(other) {
+      pairs += other.pairs;
+      ties += other.ties;
+      ofA.merge(other.sum_a);
+      ofB.merge(other.sum_b);
+      all.merge(other.sum);
+      squares.merge(other.squares);
+      keepSizes(other.sizes);
+      least = Math.min(least, other.least ?? least);
+      most = Math.max(most, other.greatest ?? most);
     },
     difference() {
       if (pairs === 0) return null;

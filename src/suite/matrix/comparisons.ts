@@ -1,21 +1,35 @@
-import { newRowTally, type RowTally } from '../compare/row-tally.ts';
+import { listOf, members, type Shape, text } from '../../json/shape.ts';
+import { newPairTally, type PairTally, type PairTallyState, pairTallyState } from '../compare/pair-tally.ts';
 import { outcomeReader, type ResultKey, type SideOutcome } from '../compare/side.ts';
 import type { Gate } from '../file/model.ts';
 import type { CaseRecord, RunHeader } from '../run/record.ts';
 import type { VariantComparison, VariantHeader } from '../run/variant-record.ts';
+import type { Mergeable } from '../stats/mergeable.ts';
 
 /** Compares variants case by case while a run goes on, holding no more than the cases of one row. */
-export interface ComparisonTally {
-  /** Cases of one row come one after another. */
+export interface ComparisonTally extends Mergeable<readonly ComparisonState[]> {
+  /** Cases of one row come one after another, and all of them before a state is taken. */
   add(record: CaseRecord): void;
   comparisons(): VariantComparison[];
 }
+
+export interface ComparisonState {
+  readonly a: string;
+  readonly b: string;
+  readonly cases: PairTallyState;
+  readonly evals: readonly { readonly id: string; readonly pairs: PairTallyState }[];
+}
+
+export const comparisonState: Shape<ComparisonState> = members<ComparisonState>({
+  ...{ a: text, b: text, cases: pairTallyState },
+  evals: listOf(members({ id: text, pairs: pairTallyState })),
+});
 
 /** What is compared, A with B. */
 interface Pair {
   readonly a: string;
   readonly b: string;
-  readonly tallies: ReadonlyMap<ResultKey, RowTally>;
+  readonly tallies: ReadonlyMap<ResultKey, PairTally>;
 }
 
 /** Every other variant is compared with the first, and besides, what the gates compare. */
@@ -26,7 +40,7 @@ export function newComparisonTally(
   const keys: ResultKey[] = [undefined, ...evals.map(({ id }) => id)];
   const read = outcomeReader({ evals });
   const pairs = pairsOf(variants, gates).map(([a, b]): Pair => {
-    return { a, b, tallies: new Map(keys.map((key) => [key, newRowTally()])) };
+    return { a, b, tallies: new Map(keys.map((key) => [key, newPairTally()])) };
   });
   let row: number | undefined;
   const waiting = new Map<string, ReadonlyMap<ResultKey, SideOutcome | undefined>>();
@@ -47,15 +61,31 @@ export function newComparisonTally(
       compareRow();
       return pairs.map(({ a, b, tallies }) => ({
         ...{ a, b },
-        cases: differenceOf(tallies, undefined),
-        evals: Object.fromEntries(evals.map(({ id }) => [id, differenceOf(tallies, id)])),
+        cases: tallyOf(tallies, undefined).difference(),
+        evals: Object.fromEntries(evals.map(({ id }) => [id, tallyOf(tallies, id).difference()])),
       }));
+    },
+    state() {
+      compareRow();
+      return pairs.map(({ a, b, tallies }) => ({
+        ...{ a, b },
+        cases: tallyOf(tallies, undefined).state(),
+        evals: evals.map(({ id }) => ({ id, pairs: tallyOf(tallies, id).state() })),
+      }));
+    },
+    merge(others) {
+      for (const { a, b, tallies } of pairs) {
+        const other = others.find((each) => each.a === a && each.b === b);
+        if (other === undefined) continue;
+        tallyOf(tallies, undefined).merge(other.cases);
+        for (const { id, pairs: more } of other.evals) tallyOf(tallies, id).merge(more);
+      }
     },
   };
 }
 
-function differenceOf(tallies: Pair['tallies'], key: ResultKey) {
-  return (tallies.get(key) ?? newRowTally()).difference();
+function tallyOf(tallies: Pair['tallies'], key: ResultKey): PairTally {
+  return tallies.get(key) ?? newPairTally();
 }
 
 function pairsOf(variants: readonly VariantHeader[], gates: readonly Gate[]): [a: string, b: string][] {

@@ -1,19 +1,43 @@
+import { listOf, members, number, type Shape, text } from '../../json/shape.ts';
 import type { Gate } from '../file/model.ts';
 import type { CaseRecord, GateResult, RunHeader, SuiteReport } from '../run/record.ts';
 import type { VariantHeader, VariantReport } from '../run/variant-record.ts';
-import { newStatsAccumulator } from '../stats/stats-accumulator.ts';
-import { newTotalsTally } from '../stats/totals.ts';
-import { newComparisonTally } from './comparisons.ts';
+import type { Mergeable } from '../stats/mergeable.ts';
+import { newStatsAccumulator, type StatsState, statsState } from '../stats/stats-accumulator.ts';
+import { newTotalsTally, type TotalsState, totalsState } from '../stats/totals.ts';
+import { type ComparisonState, comparisonState, newComparisonTally } from './comparisons.ts';
 import { judgeMatrixGates } from './gates.ts';
 
 /** Adds up the cases of each variant of a matrix, apart from those of the others, in bounded memory. */
-export interface VariantTallies {
-  /** Cases of one row come one after another. */
+export interface VariantTallies extends Mergeable<VariantsState> {
+  /** Cases of one row come one after another, and all of them before a state is taken. */
   addCase(record: CaseRecord): void;
   /** Counts a row that the variant could not use. */
   addProblem(variant: string): void;
   report(options: VariantReportOptions): MatrixReport;
 }
+
+export interface VariantsState {
+  readonly variants: readonly VariantState[];
+  readonly comparisons: readonly ComparisonState[];
+}
+
+interface VariantState {
+  readonly name: string;
+  readonly cases: number;
+  readonly problems: number;
+  readonly stats: StatsState;
+  readonly totals: TotalsState;
+}
+
+export const variantsState: Shape<VariantsState> = members<VariantsState>({
+  variants: listOf(
+    members<VariantState>({
+      ...{ name: text, cases: number, problems: number, stats: statsState, totals: totalsState },
+    }),
+  ),
+  comparisons: listOf(comparisonState),
+});
 
 interface VariantReportOptions {
   /** None of a run that did not come to its end. */
@@ -48,6 +72,14 @@ export function newVariantTallies(
         return { name, ...report, status: statusOf(report, { own, isGated, keepGoing }) };
       });
       return { variants, comparisons: compared, gates: judged };
+    },
+    state: () => ({
+      variants: [...tallies].map(([name, tally]) => ({ name, ...tally.state() })),
+      comparisons: comparisons.state(),
+    }),
+    merge(other) {
+      for (const { name, ...state } of other.variants) tallies.get(name)?.merge(state);
+      comparisons.merge(other.comparisons);
     },
   };
 }
@@ -93,6 +125,13 @@ function newVariantTally(variant: VariantHeader, { evals, epochs }: Pick<RunHead
         evals: stats.stats(),
         ...(taken && { totals: taken }),
       };
+    },
+    state: () => ({ cases, problems, stats: stats.state(), totals: totals.state() }),
+    merge(other: Omit<VariantState, 'name'>): void {
+      cases += other.cases;
+      problems += other.problems;
+      stats.merge(other.stats);
+      totals.merge(other.totals);
     },
   };
 }

@@ -145,6 +145,7 @@ export function newRunAccumulator(
       stats: statsAccumulator.state(),
       totals: totals.state(),
       spending: spending.state(),
+      ...(variants && { variants: variants.state() }),
       ...problems.state(),
       failures: failures.state(),
     }),
@@ -157,6 +158,7 @@ export function newRunAccumulator(
       statsAccumulator.merge(tally.stats);
       if (tally.totals !== undefined) totals.merge(tally.totals);
       if (tally.spending !== undefined) spending.merge(tally.spending);
+      if (tally.variants !== undefined) variants?.merge(tally.variants);
       problems.merge(tally);
       failures.merge(tally.failures);
     },

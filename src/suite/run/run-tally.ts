@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { listOf, members, number, oneOf, optional, readShape, type Shape } from '../../json/shape.ts';
+import { type VariantsState, variantsState } from '../matrix/variant-tallies.ts';
 import { type SpendingState, spendingState } from '../stats/spending.ts';
 import { type StatsState, statsState } from '../stats/stats-accumulator.ts';
 import { type TotalsState, totalsState } from '../stats/totals.ts';
@@ -24,6 +25,8 @@ export interface RunTally {
   readonly totals?: TotalsState;
   /** Absent in tallies of an earlier Signalbox. */
   readonly spending?: SpendingState;
+  /** Of a matrix, by variant. */
+  readonly variants?: VariantsState;
   /** Of rows, by their numbers. */
   readonly problems: BoundedListState<RowProblem>;
   /** Of lines of the suite that rows came upon. */
@@ -52,22 +55,42 @@ const runTally: Shape<RunTally> = members<RunTally>({
   stats: statsState,
   totals: optional(totalsState),
   spending: optional(spendingState),
+  variants: optional(variantsState),
   problems: boundedListState(problem),
   suite_problems: listOf(members({ row: number, count: number, problem })),
   failures: boundedListState(failure),
 });
 
-/** Reads a tally of a run with these evals. Throws STORE_FAILED for one of another version, other evals or a wrong shape. */
-export function readRunTally(value: unknown, { evals }: Pick<RunHeader, 'evals'>): RunTally {
+/** Reads a tally of a run with these evals and variants. Throws STORE_FAILED for one of another version, others or a wrong shape. */
+export function readRunTally(
+  value: unknown,
+  { evals, variants }: Pick<RunHeader, 'evals' | 'variants'>,
+): RunTally {
   const version = isObject(value) ? value['version'] : undefined;
   if (version !== tallyVersion) {
     const found = typeof version === 'number' ? `version ${version}` : 'no version';
     throw notMergeable(`it has ${found}, and this Signalbox reads version ${tallyVersion}`);
   }
   const tally = readShape(runTally, value, (path) => notMergeable(`it is damaged at ${path}`));
-  const [ids, wanted] = [tally.stats.evals.map(({ id }) => id), evals.map(({ id }) => id)];
-  if (JSON.stringify(ids) === JSON.stringify(wanted)) return tally;
-  throw notMergeable(`it is of other evals: ${ids.join(', ')}`);
+  const stats = [tally.stats, ...(tally.variants?.variants.map((variant) => variant.stats) ?? [])];
+  for (const each of stats) requireSame('evals', each.evals.map(idOf), evals.map(idOf));
+  for (const each of tally.variants?.comparisons ?? [])
+    requireSame('evals', each.evals.map(idOf), evals.map(idOf));
+  requireSame('variants', tally.variants?.variants.map(nameOf), variants?.map(nameOf));
+  return tally;
+}
+
+const idOf = ({ id }: { readonly id: string }): string => id;
+const nameOf = ({ name }: { readonly name: string }): string => name;
+
+/** Undefined where there are none, which is another thing than a list of none. */
+function requireSame(
+  what: string,
+  found: readonly string[] | undefined,
+  wanted: readonly string[] | undefined,
+): void {
+  if (JSON.stringify(found) === JSON.stringify(wanted)) return;
+  throw notMergeable(`it is of other ${what}: ${found?.join(', ') ?? 'none'}`);
 }
 
 function notMergeable(why: string): RuntimeError {

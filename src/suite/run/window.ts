@@ -26,9 +26,10 @@ export function windowOf(suite: Suite, { concurrency, batchSizeOf }: WindowOptio
   return { cases: Math.max(32, 4 * concurrency, Math.min(4 * epochs, mostCases)), epochs };
 }
 
-/** How many rows a worker judges at a time: what it takes is long against what it costs to hand them out, and lost when a worker is. */
+/** How many rows a worker judges at a time, of each of which every variant is a case: what it takes is long against what it costs to hand them out, and lost when a worker is. */
 export function chunkSizeOf(suite: Suite, { concurrency }: Pick<WindowOptions, 'concurrency'>): number {
-  return callsModels(suite) ? Math.max(16, 4 * concurrency) : 2_000;
+  const cases = callsModels(suite) ? Math.max(16, 4 * concurrency) : 2_000;
+  return Math.ceil(cases / (suite.variants?.length ?? 1));
 }
 
 function callsModels(suite: Suite): boolean {

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { flag, members, number, optional, readShape, type Shape, text } from '../../json/shape.ts';
+import { flag, listOf, members, number, optional, readShape, type Shape, text } from '../../json/shape.ts';
 import { tryParseLossless } from '../../json/try-parse.ts';
 import { isRemote } from '../dataset/remote/address.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
@@ -13,6 +13,8 @@ export interface ChunkWork {
   readonly suite: string;
   readonly header: RunHeader;
   readonly dataset?: string | undefined;
+  /** Whom the chat of the suite is asked of, in the place of its own. */
+  readonly providers?: readonly string[] | undefined;
   readonly epochs: number;
   readonly reducer?: string | undefined;
   readonly retries: number;
@@ -38,6 +40,7 @@ const chunkWork: Shape<ChunkWork> = members<ChunkWork>({
   suite: text,
   header,
   dataset: optional(text),
+  providers: optional(listOf(text)),
   epochs: number,
   reducer: optional(text),
   retries: number,

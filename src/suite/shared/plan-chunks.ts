@@ -2,6 +2,7 @@ import { stringifyJson } from '../../json/json.ts';
 import type { SuiteChunks } from '../../store/suite-chunks.ts';
 import { indexDataset } from '../dataset/ranges/index-dataset.ts';
 import type { Suite } from '../file/model.ts';
+import { requireFewCases } from '../matrix/cells.ts';
 import { folderOf, toShared } from './chunk-work.ts';
 import type { ChunkPlace } from './judge-chunk.ts';
 
@@ -13,7 +14,7 @@ export interface PlanChunksOptions {
 
 /**
  * Reads the dataset once and gives its parts to workers, while it reads. Throws FILE_UNREADABLE, DATASET_INVALID, USAGE for a dataset that cannot
- * be read twice, STORE_FAILED, ABORTED.
+ * be read twice or has more cases than a matrix may, STORE_FAILED, ABORTED.
  */
 export async function planChunks(
   chunks: SuiteChunks,
@@ -26,6 +27,7 @@ export async function planChunks(
   for await (const chunk of indexDataset(suite.dataset, { rowsPerChunk, signal })) {
     number += 1;
     rows += chunk.rows;
+    if (suite.variants !== undefined) requireFewCases(rows * suite.variants.length, suite.variants.length);
     const place: ChunkPlace = {
       chunk: { ...chunk, file: toShared(folder, chunk.file) },
       shownFile: chunk.file,

@@ -164,7 +164,6 @@ describe('--provider', () => {
     { args: ['--provider', 'a,a'], says: '--provider names a twice' },
     { args: ['--provider', ''], says: '--provider names no provider' },
     { args: ['--provider', 'a,bb'], says: 'there is no provider "bb"' },
-    { args: ['--workers'], says: 'this one has variants' },
   ])('$args is refused [DS-MATRIX-09]', async ({ args, says }) => {
     const cwd = folderOf(files(suiteOf(two, gates)));
     const { code, stderr } = await run(evalRun(...args), { cwd });
