@@ -26,6 +26,19 @@ export interface ApprovalRule {
   readonly expiresMs?: number;
 }
 
+/** The same for all tools whose names fit a pattern, whoever runs them. */
+export interface NamedApprovalRule extends ApprovalRule {
+  readonly name: string;
+  /** `*` stands for any characters, `?` for one. Never empty. */
+  readonly tools: readonly string[];
+}
+
+/** What becomes of calls of agents that have Signalbox for a hook, while they wait for a person. */
+export interface AgentsConfig {
+  readonly pending: 'hold' | 'refuse';
+  readonly holdMs: number;
+}
+
 /** Somebody who is told what happens to runs: a program, or an address. */
 export interface NotifyConfig {
   readonly name: string;
@@ -213,6 +226,10 @@ export interface RuntimeConfig {
   /** MiB that all requests to processes and their outputs may have together. */
   readonly inFlightMb?: number;
   readonly defaults: DefaultsConfig;
+  /** In the order of the file; absent: none. */
+  readonly approvals?: readonly NamedApprovalRule[];
+  /** Absent: a call that waits is refused. */
+  readonly agents?: AgentsConfig;
   /** Absent: nobody. */
   readonly notify?: readonly NotifyConfig[];
   readonly stateStore: StateStoreConfig;

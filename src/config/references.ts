@@ -14,6 +14,7 @@ import {
 } from '../yaml/read.ts';
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
+import { checkSharedDeciders } from './build/approvals.ts';
 import { checkEndpoints } from './build/endpoint.ts';
 import { checkGateway } from './build/gateway-check.ts';
 import { checkMatches } from './build/match.ts';
@@ -70,6 +71,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkSelectors(document),
     ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),
+    ...checkSharedDeciders(document),
     ...checkMatches(document),
     ...checkEndpoints(document),
     ...checkNotify(document),

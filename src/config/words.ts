@@ -94,13 +94,16 @@ const redisHint = 'Use `type: sqlite`, which several processes on one machine ma
 const listenWords = 'must be HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787';
 const durationKeys = [
   'spec.tools.*.approval.expires',
+  'spec.approvals.*.expires',
   'spec.gateway.audit.keep',
   'spec.gateway.audit.head.every',
 ];
 
-/** Whether the key guards a tool (`approval`, `idempotent`), says what a hook judges (`match`), or belongs to a gateway: its violations are always errors. */
+const unforgiving: ReadonlySet<string> = new Set(['gateway', 'approvals', 'agents']);
+
+/** Whether the key guards a tool (`approval`, `idempotent`), says what a hook judges (`match`), or belongs to a gateway, an approval or agents: its violations are always errors. */
 function isGuard(path: Violation['path']): boolean {
-  if (path[0] === 'spec' && path[1] === 'gateway') return true;
+  if (path[0] === 'spec' && unforgiving.has(String(path[1]))) return true;
   if (path[0] === 'spec' && path[1] === 'hooks' && path[3] === 'match') return true;
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
 }

@@ -8,6 +8,24 @@ export interface InboundEvent {
   readonly request?: unknown;
   readonly response?: unknown;
   readonly event?: unknown;
+  /** Of a call that is about to be made: whose it is. Absent: no person is asked about the event. */
+  readonly caller?: AgentCaller | undefined;
+}
+
+/** Who makes a call: calls of another caller are other calls. */
+export interface AgentCaller {
+  /** The system’s name. */
+  readonly agent: string;
+  /** The session’s own name; empty where the agent tells none. */
+  readonly session: string;
+  /** The folder in which the agent works, as it tells it; empty where it does not. */
+  readonly cwd: string;
+}
+
+/** How long a person may take to decide about calls. */
+export interface DecisionTime {
+  /** Milliseconds for which the agent waits; 0: it does not. */
+  readonly holdMs: number;
 }
 
 /** What an agent has written to stdin, one JSON object. */
@@ -36,9 +54,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface Exported {
   /**
    * The text by which the system runs a command, whose words these are, at the moments of these phases, such as
-   * `tool before_execution`: a part of its settings, or a program.
+   * `tool before_execution`: a part of its settings, or a program. Its own time limit is longer than what people may take.
    */
-  settingsFor(words: readonly string[], phases: ReadonlySet<string>): string;
+  settingsFor(words: readonly string[], phases: ReadonlySet<string>, time: DecisionTime): string;
 }
 
 /** The side of a dialect on which its system asks Signalbox, rather than Signalbox its hooks: one process for each event. */

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../json/json.ts';
-import type { InboundEvent, Told } from './inbound.ts';
+import type { AgentCaller, InboundEvent, Told } from './inbound.ts';
 
 /** A call of a tool, as an agent of another system tells it. */
 export interface ToldCall {
@@ -8,9 +8,9 @@ export interface ToldCall {
   readonly call_id: string;
 }
 
-/** A call that is to be made. */
-export function beforeExecution(call: ToldCall): InboundEvent {
-  return { hook: 'tool', phase: 'before_execution', request: call };
+/** A call that is to be made; without its caller no person is asked about it. */
+export function beforeExecution(call: ToldCall, caller?: AgentCaller): InboundEvent {
+  return { hook: 'tool', phase: 'before_execution', request: call, ...(caller && { caller }) };
 }
 
 /** A call that was made. */

@@ -3,7 +3,9 @@ import { isObject } from '../json/json.ts';
 
 /** Who has not allowed it, and why, in one sentence for an agent's user. */
 export function reasonOf({ hook, reason, result, verdict }: DecisionDocument): string {
-  const by = hook === null ? 'a hook' : `"${hook}"`;
+  // What people have decided, or not yet, is no word of a hook.
+  if (hook === null && reason !== '') return reason;
+  const by = hook === null ? 'a person' : `"${hook}"`;
   const said = reason === '' ? `${by} has not allowed it` : `${by}: ${reason}`;
   // Nobody but the tool can give its result; what was answered in its place is told.
   return verdict === 'respond' && typeof result === 'string' ? `${by} answers in its place: ${result}` : said;

@@ -5,6 +5,8 @@ import type { Approval } from '../contract/approval.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
+import type { EventInput } from '../hooks/event-input.ts';
+import type { AgentCaller } from '../inbound/inbound.ts';
 import type { LogTarget } from '../log/log.ts';
 import type { SuiteProgress } from '../suite/file/model.ts';
 import type { Reporter } from '../suite/report/reporter.ts';
@@ -143,4 +145,16 @@ export interface PendingFilter {
   readonly runId?: string | undefined;
   /** Decided ones too. */
   readonly all?: boolean | undefined;
+}
+
+/** An event of an agent that runs elsewhere; with its `caller`, people are asked about a call that needs an approval. */
+export type AgentEvent = EventInput & { readonly caller?: AgentCaller | undefined };
+
+/** How an event of an agent is judged. */
+export interface JudgeOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds within which the agent has to have its answer. Default: no limit. */
+  readonly withinMs?: number | undefined;
+  /** The folder in which the agent works, where its event does not tell. */
+  readonly cwd?: string | undefined;
 }

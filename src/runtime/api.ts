@@ -19,9 +19,11 @@ import type { Rating, RatingInput } from '../suite/rating/rating.ts';
 import type { RunSource, SuiteReport } from '../suite/run/record.ts';
 import type { DecisionInput } from '../tool-call/decider.ts';
 import type {
+  AgentEvent,
   CallOptions,
   EvalOptions,
   GuardOptions,
+  JudgeOptions,
   PendingFilter,
   RunListFilter,
   StartedRun,
@@ -101,6 +103,19 @@ export interface Runtime extends AsyncDisposable {
         readonly onHear?: ((hook: string) => void) | undefined;
       },
     ): Promise<DecisionDocument>;
+  };
+  /** Agents that run elsewhere, and ask what they may do. */
+  readonly agents: {
+    /** Whether a person may have to decide about calls of agents. */
+    readonly hasApprovals: boolean;
+    /** Milliseconds for which such a call waits before it is refused; 0: it does not. */
+    readonly holdMs: number;
+    /**
+     * Takes an event through its hooks, and a call with its `caller` through the approvals too. A call that waits for a
+     * person is denied with a reason that names it; after the approval the same call passes once. Throws EVENT_INVALID,
+     * ARGS_INVALID, STORE_FAILED, ABORTED, RUNTIME_CLOSED.
+     */
+    judge(event: AgentEvent, options?: JudgeOptions): Promise<DecisionDocument>;
   };
   readonly providers: { list(): ProviderInfo[] };
   /** AI SDK middleware that takes every call of a model through the provider hooks. Throws RUNTIME_CLOSED. */

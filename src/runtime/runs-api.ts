@@ -5,7 +5,7 @@ import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
-import { GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
+import { endForgottenRuns, GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
@@ -24,6 +24,8 @@ import {
 } from '../pipeline/run/runs.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
+import type { DeclaredTools } from '../tool-call/agent-tool.ts';
+import { AGENT_SOURCE, COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
@@ -38,6 +40,7 @@ export interface RunsApiContext {
   readonly config: RuntimeConfig;
   readonly store: LazyStore;
   readonly services: Services;
+  readonly declared: DeclaredTools;
   readonly dispatcher: LazyDispatcher;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
@@ -56,7 +59,7 @@ export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'worker' | '
 
 /** The methods of a runtime on stored runs and pending calls. */
 export function openRunsApi(context: RunsApiContext): RunsApi {
-  const { config, services, buildOf, requireOpen } = context;
+  const { config, services, declared, buildOf, requireOpen } = context;
   const activeRuns = createActiveRuns();
   const store = async () => {
     requireOpen();
@@ -66,12 +69,12 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     const opened = await store();
     return { store: opened, services, config: identityOf(config), buildOf: opened.work && buildOf };
   };
-  const decisionContext = async () => ({ store: await store(), tools: services.tools });
+  const decisionContext = async () => ({ store: await store(), declared });
   const ownDecisionContext = async (id: string) => {
     const decisions = await decisionContext();
     const run = await requireRun(decisions.store, (await requirePending(decisions.store, id)).runId);
     requireOwnRun(run, config, buildOf);
-    return { ...decisions, isOfAgent: run.source === GATEWAY_SOURCE };
+    return { ...decisions, isOfAgent: isOfAgent(run) };
   };
   /** The store, after runs with expired calls have been ended. */
   const storeAfterExpiry = async () => {
@@ -81,14 +84,10 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   const toPipeline = (run: RunRecord) => {
     requireOwnRun(run, config, buildOf);
     const { id, kind, name, file, source } = run;
-    if (source === GATEWAY_SOURCE) {
-      throw new RuntimeError(
-        'USAGE',
-        `run ${id} has the calls of an agent that calls its model through a gateway`,
-        {
-          hint: 'It goes on when the agent sends its request again; nothing is to be resumed.',
-        },
-      );
+    if (isOfAgent(run)) {
+      throw new RuntimeError('USAGE', `run ${id} has calls of an agent, which makes them itself`, {
+        hint: 'It goes on when the agent asks again; nothing is to be resumed.',
+      });
     }
     if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);
     if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
@@ -142,6 +141,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();
+        await endForgottenRuns(opened, AGENT_SOURCE, Date.now() - COUNTS_FOR_MS);
         const count = await opened.prune(Date.now() - olderThanMs);
         const texts = textsFolderOf(config.stateStore);
         if (texts !== undefined)
@@ -169,6 +169,10 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       await activeRuns.suspendAll();
     },
   };
+}
+
+function isOfAgent({ source }: RunRecord): boolean {
+  return source === GATEWAY_SOURCE || source === AGENT_SOURCE;
 }
 
 /** The runs that this process executes, each with a signal that `suspendAll` aborts too. */

@@ -6,7 +6,7 @@ export type { CassetteOptions } from '../cassette/cassette.ts';
 export { parseDuration } from '../config/duration.ts';
 export type { EventInput as LooseEvent } from '../hooks/event-input.ts';
 export type { PointEvent } from '../hooks/fire-point.ts';
-export type { Inbound, InboundReply, InboundServer } from '../inbound/inbound.ts';
+export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../inbound/inbound.ts';
 export type { EvalInput } from '../pipeline/run/eval-request.ts';
 export type { StartOptions } from '../pipeline/run/new-run.ts';
 export type { RunOptions } from '../pipeline/run/runs.ts';

@@ -13,6 +13,7 @@ import { compileMatch } from '../hooks/match.ts';
 import { type ObserverQueue, openObserver, openShadow } from '../hooks/observer-queue.ts';
 import type { OfferedTool } from '../pipeline/state/run-context.ts';
 import { compileApproval } from '../tool-call/approval-rule.ts';
+import { compileApprovals } from '../tool-call/approvals.ts';
 import { openTransport } from '../transport/open.ts';
 import { createPool } from '../transport/pool.ts';
 import type { ProcessContext } from '../transport/process.ts';
@@ -77,8 +78,10 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
     observerQueues.push(queue);
     return { ...place, listener: { mode, follower: queue, port: shadow } };
   };
+  const approvalsOf = compileApprovals(config.approvals);
   return {
     concurrency,
+    approvalsOf,
     transports,
     observerQueues: observerQueues,
     evalPort: (resolved: ResolvedEntry) => port(resolved, requireNative(resolved.binding.dialect).eval),
@@ -98,7 +101,10 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
       checkArgs: compileSchema(tool.inputSchema),
       checkResult: compileSchema(tool.outputSchema),
       links,
-      approval: tool.approval && compileApproval(tool.name, tool.approval),
+      approval: approvalsOf(
+        [tool.name, ...(tool.aliases ?? [])],
+        tool.approval && compileApproval(tool.name, tool.approval),
+      ),
       idempotent: tool.idempotent,
       category: tool.category,
       aliases: tool.aliases,

@@ -23,3 +23,26 @@ export function matchesGlob(pattern: string, text: string): boolean {
   }
   return /^\**$/.test(pattern.slice(inPattern));
 }
+
+/** Whether there is a text that both patterns match. Takes time by both lengths. */
+export function mayBothMatch(one: string, other: string): boolean {
+  // Of each row: whether the rests of both patterns from there on may match the same text.
+  let below: readonly boolean[] = [];
+  for (let here = one.length; here >= 0; here -= 1) {
+    const row: boolean[] = new Array<boolean>(other.length + 1).fill(false);
+    for (let there = other.length; there >= 0; there -= 1) {
+      const [first, second] = [one[here], other[there]];
+      if (first === undefined && second === undefined) row[there] = true;
+      else if (first === '*') row[there] = below[there] === true || row[there + 1] === true;
+      else if (second === '*') row[there] = row[there + 1] === true || below[there] === true;
+      else row[there] = isSameSign(first, second) && below[there + 1] === true;
+    }
+    below = row;
+  }
+  return below[0] === true;
+}
+
+function isSameSign(first: string | undefined, second: string | undefined): boolean {
+  if (first === undefined || second === undefined) return false;
+  return first === second || first === '?' || second === '?';
+}

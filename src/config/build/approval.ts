@@ -11,8 +11,17 @@ import { parseDuration } from '../duration.ts';
 export function readApproval(document: YamlDocument, path: Path): ApprovalRule | undefined {
   const rule = valueAt(document, [...path, 'approval']);
   if (rule === 'required') return {};
-  if (!isObject(rule)) return undefined;
-  const { when, message, expires, by, quorum } = rule;
+  return isObject(rule) ? readRule(rule) : undefined;
+}
+
+/** What a rule says of when, who and how long. */
+export function readRule({
+  when,
+  message,
+  expires,
+  by,
+  quorum,
+}: Readonly<Record<string, unknown>>): ApprovalRule {
   return omitUndefined({
     when: typeof when === 'string' ? when : undefined,
     message: typeof message === 'string' ? message : undefined,
@@ -24,15 +33,19 @@ export function readApproval(document: YamlDocument, path: Path): ApprovalRule |
 
 /** An error for each expression in an approval rule that does not compile, and for each quorum that nobody can reach, whatever the apiVersion. */
 export function checkApprovals(document: YamlDocument): Finding[] {
-  return entriesAt(document, ['spec', 'tools']).flatMap((tool) => {
-    const when = [...tool.path, 'approval', 'when'];
-    const message = [...tool.path, 'approval', 'message'];
-    return [
-      ...reportErrors(when, findExpressionErrors(valueAt(document, when), variables, 'bool')),
-      ...reportErrors(message, findExpressionErrors(valueAt(document, message), variables)),
-      ...checkQuorum(document, [...tool.path, 'approval']),
-    ];
-  });
+  const ofTools = entriesAt(document, ['spec', 'tools']).map(({ path }) => [...path, 'approval']);
+  const named = entriesAt(document, ['spec', 'approvals']).map(({ path }) => path);
+  return [...ofTools, ...named].flatMap((path) => checkRule(document, path));
+}
+
+function checkRule(document: YamlDocument, path: Path): Finding[] {
+  const when = [...path, 'when'];
+  const message = [...path, 'message'];
+  return [
+    ...reportErrors(when, findExpressionErrors(valueAt(document, when), variables, 'bool')),
+    ...reportErrors(message, findExpressionErrors(valueAt(document, message), variables)),
+    ...checkQuorum(document, path),
+  ];
 }
 
 function checkQuorum(document: YamlDocument, path: Path): Finding[] {

@@ -27,6 +27,7 @@ import { readSandboxes } from '../sandbox/read.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
 import { readScript } from '../script/read.ts';
 import { readApproval } from './approval.ts';
+import { readAgents, readApprovals } from './approvals.ts';
 import { readEndpoint } from './endpoint.ts';
 import { readDefaults, readExec } from './exec.ts';
 import { readGateway } from './gateway.ts';
@@ -61,6 +62,8 @@ export function buildConfig(
     ...omitUndefined({
       concurrency: integerAt(document, [...spec, 'concurrency']),
       inFlightMb: integerAt(document, [...spec, 'in_flight_mb']),
+      approvals: readApprovals(document),
+      agents: readAgents(document),
       notify: readNotify(document),
     }),
     defaults: readDefaults(document),

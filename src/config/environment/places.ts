@@ -37,6 +37,7 @@ const refused: readonly string[] = [
     'spec.env_file',
     'spec.public_env',
     'spec.tools.*.approval',
+    'spec.approvals',
     'spec.hooks.*.match.when',
   ],
   ...['command', 'args', 'prefix', 'kill'].map((key) => `spec.sandboxes.*.${key}`),

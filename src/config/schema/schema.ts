@@ -1,3 +1,4 @@
+import { agentsSchema, approvalsSchema } from './approval.ts';
 import { defaultProperties, evalSchema } from './exec.ts';
 import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
@@ -88,6 +89,8 @@ const specSchema = {
       additionalProperties: sandboxSchema,
       description: 'Sandboxes, by name; docs/sandboxes.md tells what each keeps away.',
     },
+    approvals: approvalsSchema,
+    agents: agentsSchema,
     notify: notifySchema,
     state_store: stateStoreSchema,
     gateway: gatewaySchema,

@@ -1,42 +1,7 @@
 import { milliseconds } from '../../dialects/entry-rules.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { durationPattern } from '../duration.ts';
+import { approvalSchema } from './approval.ts';
 import { toolDialect, toolExecSchema } from './exec.ts';
-
-const approvalSchema = {
-  type: ['string', 'object'],
-  pattern: '^required$',
-  description:
-    'When a person must approve before the tool runs. required: every time. A mapping says when, and what the person is told.',
-  additionalProperties: false,
-  properties: {
-    when: {
-      type: 'string',
-      description:
-        'Approval is needed where this `${…}` over `args` is true, or cannot be evaluated. Default: every time.',
-    },
-    message: { type: 'string', description: 'What the person is told; may hold `${…}` over `args`.' },
-    by: {
-      type: 'array',
-      minItems: 1,
-      uniqueItems: true,
-      items: { type: 'string', pattern: '\\S' },
-      description:
-        'Who may decide, as `--by` names them: about every call of the tool that waits, whoever has asked. Default: whoever has a name.',
-    },
-    quorum: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        'How many different people of `by` must approve; one who rejects is enough to reject. Default: 1.',
-    },
-    expires: {
-      type: 'string',
-      pattern: durationPattern,
-      description: 'How long a decision may take, such as 24h or 7d; then the call fails. Default: for ever.',
-    },
-  },
-} as const;
 
 /** Kinds of work that a tool may do. */
 const toolCategories = [

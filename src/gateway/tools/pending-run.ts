@@ -55,13 +55,13 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
 }
 
 /**
- * Ends the runs of answers whose calls were all decided before `before` (ms since 1970) and that no client has asked for
+ * Ends the runs of a source whose calls were all decided before `before` (ms since 1970) and that no client has asked for
  * again, so that they can be pruned. Throws STORE_FAILED.
  */
-export async function endForgottenRuns(store: Store, before: number): Promise<void> {
+export async function endForgottenRuns(store: Store, ofSource: string, before: number): Promise<void> {
   const waiting = await store.listRuns({ status: 'pending' });
   for (const { id, source } of waiting) {
-    if (source !== GATEWAY_SOURCE) continue;
+    if (source !== ofSource) continue;
     const calls = await store.listPendings({ runId: id }, Date.now());
     const isForgotten = calls.every(({ decidedAt }) => decidedAt !== null && decidedAt < before);
     if (isForgotten) await store.setRunStatus(id, { status: 'completed', at: Date.now() });

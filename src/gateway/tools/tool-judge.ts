@@ -2,10 +2,9 @@ import type { HookContext } from '../../contract/turn.ts';
 import { createHookContext } from '../../contract/turn.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { isHeard } from '../../hooks/steps.ts';
-import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import { agentTools, type DeclaredTools } from '../../tool-call/agent-tool.ts';
 import type { Caller, JudgeContext, ToolJudge } from '../call/ports.ts';
 import type { Memo } from '../memo/memo.ts';
-import { agentTools } from './agent-tool.ts';
 import { openCallWaiting, type WaitingOptions } from './call-waiting.ts';
 import { createChainIdentity } from './chain-identity.ts';
 import { judgeCalls } from './judge-calls.ts';
@@ -15,8 +14,8 @@ import { newRunId } from './pending-run.ts';
 
 export interface ToolJudgeOptions extends WaitingOptions {
   readonly memo: Memo;
-  /** The tools of the config, by name. */
-  readonly tools: ReadonlyMap<string, CallableTool>;
+  /** What the config says of tools. */
+  readonly declared: DeclaredTools;
   /** The hooks that a caller's calls pass; the same list for the same hooks. */
   readonly linksOf: (caller: Caller) => readonly Link[];
   /** Whether the store outlives the process, so that somebody can decide in another one. */
@@ -25,7 +24,7 @@ export interface ToolJudgeOptions extends WaitingOptions {
 
 /** Judges the calls and results of tools that clients run, with the tool hooks and approval rules of a config. */
 export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
-  const { memo, linksOf, tools, isDurable } = options;
+  const { memo, linksOf, declared, isDurable } = options;
   const identityOf = createChainIdentity(memo);
   const recalled = new WeakMap<JudgeContext['request'], RecalledAnswer>();
   return {
@@ -33,7 +32,7 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
       const links = linksOf(context.caller);
       if (context.request.toolResults.length === 0) return context.request.payload.messages;
       return await judgeResults(context, {
-        ...{ memo, links, tools: agentTools(tools, links), hookContext: hookContextOf(context) },
+        ...{ memo, links, tools: agentTools(declared, links), hookContext: hookContextOf(context) },
         identity: identityOf(links),
       });
     },
@@ -46,9 +45,9 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
     judgeCalls: async (answer, messages, context) => {
       const links = linksOf(context.caller);
       const kept = recalled.get(context.request);
-      if (kept === undefined && !isJudged(links, tools)) return messages;
+      if (kept === undefined && !isJudged(links, declared)) return messages;
       const judged = await judgeCalls(answer, messages, context, {
-        ...{ links, tools: agentTools(tools, links), hookContext: hookContextOf(context) },
+        ...{ links, tools: agentTools(declared, links), hookContext: hookContextOf(context) },
         ...{ signal: context.signal, isUnattended: !isDurable },
         openWaiting: async () => {
           const runId = kept?.runId ?? newRunId();
@@ -78,9 +77,9 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
   }
 }
 
-function isJudged(links: readonly Link[], tools: ReadonlyMap<string, CallableTool>): boolean {
+function isJudged(links: readonly Link[], { tools, hasApprovals }: DeclaredTools): boolean {
   const isAsked = isHeard(links, 'before_execution') || isHeard(links, 'approval');
-  return isAsked || tools.values().some(({ approval }) => approval !== undefined);
+  return isAsked || hasApprovals || tools.values().some(({ approval }) => approval !== undefined);
 }
 
 /** The conversation as far as it is known: a gateway knows no sessions. */

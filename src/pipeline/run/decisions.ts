@@ -5,7 +5,7 @@ import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { checkResult } from '../../tool-call/after-execution.ts';
-import { unknownTool } from '../../tool-call/before-execution.ts';
+import { agentTools, type DeclaredTools } from '../../tool-call/agent-tool.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { type DecisionInput, requireDecision, whyNoApprover } from '../../tool-call/decider.ts';
 import { findAnswerFaults, notApprovable, whyNotAsked } from '../../tool-call/question.ts';
@@ -15,7 +15,7 @@ import { toPendingDocument } from './document.ts';
 
 export interface DecisionContext {
   readonly store: Store;
-  readonly tools: ReadonlyMap<string, CallableTool>;
+  readonly declared: Omit<DeclaredTools, 'hasApprovals'>;
   /** The call is one of an agent whose tools run elsewhere, and which the config need not declare. */
   readonly isOfAgent?: boolean | undefined;
 }
@@ -89,13 +89,14 @@ export async function respond(
 
 /** The record of a pending call about which this person may decide. Throws as `requirePending` does, and USAGE. */
 async function requireDecidable(
-  { store, tools }: DecisionContext,
+  { store, declared }: DecisionContext,
   id: string,
   by: string,
 ): Promise<PendingRecord> {
   const record = await requirePending(store, id);
-  const tool = tools.get(record.tool);
-  const refusal = isQuestion(record) ? whyNotAsked(record, by) : tool && whyNoApprover(tool, by);
+  const refusal = isQuestion(record)
+    ? whyNotAsked(record, by)
+    : whyNoApprover(toolOf(declared, record.tool), by);
   if (refusal !== undefined) throw refusal;
   return record;
 }
@@ -109,17 +110,22 @@ export async function requirePending(store: Store, id: string): Promise<PendingR
   });
 }
 
-function requireTool({ tools, isOfAgent }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
-  const tool = tools.get(name);
-  if (tool !== undefined) return tool;
-  if (isOfAgent === true) return unknownTool(name, { links: [] });
+function requireTool({ declared, isOfAgent }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
+  if (isOfAgent === true || declared.tools.has(name)) return toolOf(declared, name);
   throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
 }
 
+/** Also of a tool that is not declared, or not any more, for which there may be approvals. */
+function toolOf(declared: DecisionContext['declared'], name: string): CallableTool {
+  return declared.tools.get(name) ?? agentTools(declared, [])(name);
+}
+
 /** Throws USAGE where the config asks for more people than it did when the call began to wait: one approval would be taken for all. */
-function requireOwnQuorum({ tools }: DecisionContext, { id, tool: name, quorum = 1 }: PendingRecord): void {
-  const tool = tools.get(name);
-  const needed = tool === undefined ? 1 : quorumOf(tool);
+function requireOwnQuorum(
+  { declared }: DecisionContext,
+  { id, tool: name, quorum = 1 }: PendingRecord,
+): void {
+  const needed = quorumOf(toolOf(declared, name));
   if (needed <= quorum) return;
   const message = `tool "${name}" needs ${needed} people who approve, and ${id} was asked when it needed ${quorum}`;
   throw new RuntimeError('USAGE', message, { hint: 'Reject it, and let the call be made again.' });

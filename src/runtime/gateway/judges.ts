@@ -8,7 +8,7 @@ import { openSeenMessages } from '../../gateway/memo/seen-messages.ts';
 import { openToolJudge } from '../../gateway/tools/tool-judge.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { openChangeWaiter } from '../../pipeline/state/change-waiter.ts';
-import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import type { DeclaredTools } from '../../tool-call/agent-tool.ts';
 import type { LazyStore } from '../lazy-store.ts';
 
 export interface JudgesContext {
@@ -16,7 +16,7 @@ export interface JudgesContext {
   readonly emit: Emit;
   readonly env: HostEnv;
   readonly store: LazyStore;
-  readonly tools: ReadonlyMap<string, CallableTool>;
+  readonly declared: DeclaredTools;
   readonly linksOf: (caller: Caller) => readonly Link[];
 }
 
@@ -30,7 +30,7 @@ export interface Judges {
 
 /** Opens the tool hooks of agents that run elsewhere, and the memory of `judge: new`. Throws STORE_FAILED. */
 export async function openJudges(context: JudgesContext): Promise<Judges> {
-  const { config, emit, env, store, tools, linksOf } = context;
+  const { config, emit, env, store, declared, linksOf } = context;
   const { gateway, stateStore } = config;
   const judgesNew = [...gateway.judge.values()].includes('new');
   if (!gateway.tools.hooks && !judgesNew) return { tools: undefined, seen: undefined, close: async () => {} };
@@ -38,7 +38,7 @@ export async function openJudges(context: JudgesContext): Promise<Judges> {
   const { pending, holdMs } = gateway.tools;
   const judge = () =>
     openToolJudge({
-      ...{ memo, tools, linksOf, emit, config: identityOf(config) },
+      ...{ memo, declared, linksOf, emit, config: identityOf(config) },
       isDurable: stateStore.type !== 'memory',
       holdMs: pending === 'hold' ? holdMs : 0,
       openStore: store.open,

@@ -18,7 +18,7 @@ import { codecs } from '../../gateway/wire/codecs.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/hook-set.ts';
 import { isLoopbackName } from '../../text/loopback-name.ts';
-import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import type { DeclaredTools } from '../../tool-call/agent-tool.ts';
 import type { LazyStore } from '../lazy-store.ts';
 import type { Rates } from '../stages/rates.ts';
 import { signingKeyOf } from './audit.ts';
@@ -28,7 +28,7 @@ import { openJudges } from './judges.ts';
 export interface GatewayContext {
   readonly config: RuntimeConfig;
   readonly links: readonly Link[];
-  readonly tools: ReadonlyMap<string, CallableTool>;
+  readonly declared: DeclaredTools;
   readonly store: LazyStore;
   readonly env: HostEnv;
   readonly scrubber: Scrubber;

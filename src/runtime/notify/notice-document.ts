@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { filesOf } from '../../config/overlay/identity.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { stringifyJson } from '../../json/json.ts';
@@ -8,6 +7,7 @@ import { iso } from '../../pipeline/run/timeline.ts';
 import { shortenJson } from '../../pipeline/show/shorten-json.ts';
 import type { Notice } from '../../store/outbox/outbox.ts';
 import type { Store } from '../../store/store.ts';
+import { configOptions } from '../config-options.ts';
 import { redactDocument } from '../runs/redacted-document.ts';
 
 /** The JSON that a target is given, with secrets hidden; undefined where the run is gone. Throws STORE_FAILED. */
@@ -17,7 +17,7 @@ export async function readNotice(store: Store, notice: Notice, redact: Redact): 
   const pending = pendingId === null ? undefined : await store.findPending(pendingId, Date.now());
   if (run === undefined || (pendingId !== null && pending === undefined)) return undefined;
   const { kind, name, file, status, labels, error } = run;
-  const option = optionOf(run.config);
+  const option = configOptions(run.config);
   const shown = pending && {
     ...pending,
     args: shortenJson(pending.args, LONGEST),
@@ -45,13 +45,3 @@ export async function readNotice(store: Store, notice: Notice, redact: Redact): 
 
 /** Characters up to which a text of the arguments is told whole. */
 const LONGEST = 10_000;
-
-function optionOf(config: string): string {
-  const { file, overlays } = filesOf(config);
-  return [file, ...overlays].map((each) => ` --config ${quote(each)}`).join('');
-}
-
-/** As a POSIX shell reads it. */
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}

@@ -8,6 +8,7 @@ import type { ResultStore } from '../../store/result-store.ts';
 import { once } from '../../time/once.ts';
 import { toHookInfos, toToolInfo } from '../../tool-call/document.ts';
 import { unknownName } from '../../yaml/unknown-name.ts';
+import { openAgents } from '../agents/agents-api.ts';
 import type { GatewayOptions, Runtime } from '../api.ts';
 import { callDirectly } from '../direct-call.ts';
 import { callEval } from '../eval-call.ts';
@@ -49,13 +50,13 @@ export function serveRuntime(
   { emit, closed, store, results, rates, dispatcher, buildOf }: ServeContext,
 ): ServedRuntime {
   const { config, scrubber, host } = loaded;
-  const { tools, evals, services, cassette, links, concurrency } = wired;
+  const { tools, declared, evals, services, cassette, links, concurrency } = wired;
   const requireOpen = () => closed.throwIfAborted();
   const isDurable = config.stateStore.type !== 'memory';
   const runs = once(async () => {
     requireOpen();
     return (await import('../runs-api.ts')).openRunsApi({
-      ...{ config, store, services, requireOpen, dispatcher, buildOf, emit },
+      ...{ config, store, services, declared, requireOpen, dispatcher, buildOf, emit },
       suites: async () => (await suites.open()).shared,
     });
   });
@@ -88,12 +89,13 @@ export function serveRuntime(
     requireOpen();
     const gateway = lazyGateway(() => {
       requireOpen();
-      return { config, links, tools, store, env: host, scrubber, rates, emit };
+      return { config, links, declared, store, env: host, scrubber, rates, emit };
     }, options);
     gateways.push(gateway);
     return gateway;
   };
   const showRun = runs.method((api) => api.runs.show);
+  const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
   return {
@@ -160,6 +162,7 @@ export function serveRuntime(
       list: () => toHookInfos(config),
       fire: method(async (event, options) => await fireEvent(wired, event, options)),
     },
+    agents: { ...agents, judge: method(agents.judge) },
     providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
     gateway: openGateway,
     fetch: ({ fetch: inner = globalThis.fetch } = {}) => {

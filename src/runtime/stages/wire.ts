@@ -80,8 +80,9 @@ export async function wireRuntime(
     changed.phase === 'before_execution'
       ? checkChangedArgs(tools.get(changed.request.name), changed)
       : undefined;
+  const declared = { tools, approvalsOf: wiring.approvalsOf, hasApprovals: config.approvals !== undefined };
   return {
-    ...{ links, groups, tools, evals, services, cassette, checkArgs },
+    ...{ links, groups, tools, declared, evals, services, cassette, checkArgs },
     ...{ isRecording: record !== undefined, replay, concurrency: wiring.concurrency },
     /** How many cases of that eval go into one request at most. */
     batchSizeOf: (type: string) => batchSizeOf(config.evals.find(({ name }) => name === type)?.batch),

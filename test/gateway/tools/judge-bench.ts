@@ -40,7 +40,11 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
   onTestFinished(close);
   const judge = openToolJudge({
     ...{ memo, holdMs, openStore: async () => store, config: join(folder, 'runtime.yaml'), emit: () => {} },
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    declared: {
+      tools: new Map(tools.map((tool) => [tool.name, tool])),
+      approvalsOf: (_names, own) => own,
+      hasApprovals: false,
+    },
     ...{ linksOf: () => links, isDurable: true, openWaiter: openChangeWaiter },
   });
   const decisions: [string, Decision][] = [];

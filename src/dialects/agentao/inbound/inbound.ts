@@ -40,7 +40,7 @@ function read(told: Told): InboundQuestion {
 }
 
 const events: Readonly<Record<string, (fields: Told) => InboundEvent>> = {
-  PreToolUse: (fields) => beforeExecution(callOf(fields)),
+  PreToolUse: (fields) => beforeExecution(callOf(fields), callerOf(fields)),
   PostToolUse: (fields) => afterExecution(callOf(fields), { content: textAt(fields, 'toolOutput') }),
   PostToolUseFailure: (fields) => afterExecution(callOf(fields), { error: textAt(fields, 'error') }),
   UserPromptSubmit: (fields) => beforePrompt('agentao', textAt(fields, 'userMessage')),
@@ -48,6 +48,11 @@ const events: Readonly<Record<string, (fields: Told) => InboundEvent>> = {
   SessionStart: (fields) => ofSession('session_start', textAt(fields, 'sessionId')),
   SessionEnd: (fields) => ofSession('session_end', textAt(fields, 'sessionId')),
 };
+
+function callerOf(fields: Told) {
+  const session = textAt(fields, 'sessionId') || textAt(fields, 'session_id');
+  return { agent: 'agentao', session, cwd: textAt(fields, 'cwd') };
+}
 
 function callOf(fields: Told) {
   return {

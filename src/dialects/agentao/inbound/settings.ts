@@ -1,16 +1,20 @@
+import type { DecisionTime } from '../../../inbound/inbound.ts';
 import { toShellLine } from '../../../inbound/shell-line.ts';
+import { toTimeLimit } from '../../../inbound/time-limit.ts';
 
 /** The `hooks.json` of a plugin that runs a command at the moments of these phases. */
-export function settingsFor(words: readonly string[], phases: ReadonlySet<string>): string {
-  const rule = { type: 'command', command: toShellLine(words), timeout: TIMEOUT_SECONDS };
+export function settingsFor(
+  words: readonly string[],
+  phases: ReadonlySet<string>,
+  time: DecisionTime,
+): string {
+  const { seconds, option } = toTimeLimit(time);
+  const rule = { type: 'command', command: toShellLine([...words, ...option]), timeout: seconds };
   const hooks = Object.entries(moments).flatMap(([event, phase]) =>
     phases.has(phase) ? [[event, [rule]] as const] : [],
   );
   return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
 }
-
-/** What takes longer goes on unjudged there: the hooks behind have limits of their own. */
-const TIMEOUT_SECONDS = 600;
 
 const moments: Readonly<Record<string, string>> = {
   SessionStart: 'session session_start',

@@ -33,7 +33,11 @@ const points: Readonly<Record<string, InboundPoint>> = {
     phase: 'provider before_call',
     toEvent: (told) => beforePrompt('chibi', textAt(told, 'prompt')),
   },
-  pre_tool: { phase: 'tool before_execution', toEvent: (told) => beforeExecution(callOf(told)) },
+  pre_tool: {
+    phase: 'tool before_execution',
+    // Neither session nor folder are told.
+    toEvent: (told) => beforeExecution(callOf(told), { agent: 'chibi', session: '', cwd: '' }),
+  },
   pre_tool_output: {
     phase: 'tool after_execution',
     toEvent: (told) => afterExecution(callOf(told), { content: contentOf(told['output']) }),

@@ -17,7 +17,7 @@ export function toInboundEvent(name: string, told: Told): InboundEvent | undefin
 const answered = (told: Told) => afterAnswer('claude', textAt(told, 'last_assistant_message'));
 
 const events: Readonly<Record<string, (told: Told) => InboundEvent>> = {
-  PreToolUse: (told) => beforeExecution(callOf(told)),
+  PreToolUse: (told) => beforeExecution(callOf(told), callerOf(told)),
   PostToolUse: (told) =>
     afterExecution(callOf(told), { content: contentOf(told['tool_response']) }, told['duration_ms']),
   PostToolUseFailure: (told) =>
@@ -28,6 +28,10 @@ const events: Readonly<Record<string, (told: Told) => InboundEvent>> = {
   SessionStart: (told) => ofSession('session_start', textAt(told, 'session_id')),
   SessionEnd: (told) => ofSession('session_end', textAt(told, 'session_id')),
 };
+
+function callerOf(told: Told) {
+  return { agent: 'claude', session: textAt(told, 'session_id'), cwd: textAt(told, 'cwd') };
+}
 
 function callOf(told: Told) {
   return { name: told['tool_name'], args: told['tool_input'] ?? {}, call_id: textAt(told, 'tool_use_id') };

@@ -1,12 +1,19 @@
+import type { DecisionTime } from '../../../inbound/inbound.ts';
 import { toShellLine } from '../../../inbound/shell-line.ts';
+import { toTimeLimit } from '../../../inbound/time-limit.ts';
 
 /** The `hooks` of settings that run a command at the moments of these phases. */
-export function settingsFor(words: readonly string[], phases: ReadonlySet<string>): string {
-  // What fails to start or takes too long blocks, where the version knows the key; the hooks behind have limits of their own.
+export function settingsFor(
+  words: readonly string[],
+  phases: ReadonlySet<string>,
+  time: DecisionTime,
+): string {
+  const { seconds, option } = toTimeLimit(time);
+  // What fails to start or is killed blocks, where the version knows the key; what takes too long is denied before that.
   const handler = {
     type: 'command',
-    command: toShellLine(words),
-    timeout: TIMEOUT_SECONDS,
+    command: toShellLine([...words, ...option]),
+    timeout: seconds,
     onFailure: 'block',
   };
   const hooks = Object.entries(moments)
@@ -14,8 +21,6 @@ export function settingsFor(words: readonly string[], phases: ReadonlySet<string
     .map(([event]) => [event, [{ ...(hasTools.has(event) && { matcher: '*' }), hooks: [handler] }]]);
   return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
 }
-
-const TIMEOUT_SECONDS = 600;
 
 const hasTools = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure']);
 

@@ -21,6 +21,10 @@ function callOf(params: Told) {
   return { name: params['tool'], args: params['arguments'] ?? {}, call_id: '' };
 }
 
+function callerOf(params: Told) {
+  return { agent: 'picoclaw', session: textAt(objectAt(params, 'meta'), 'SessionKey'), cwd: '' };
+}
+
 function objectAt(params: Told, key: string): Told {
   const value = params[key];
   return isObject(value) ? value : {};
@@ -80,7 +84,8 @@ const beforeTool: Stage = {
 /** Judged once more: what took too long at the stage before has gone on there, and does not here. */
 const approveTool: Stage = {
   goOn: { approved: true },
-  toEvent: beforeTool.toEvent,
+  // People are asked about the call as the last hook has left it, and once.
+  toEvent: (params) => beforeExecution(callOf(params), callerOf(params)),
   toResult: (params, decision) =>
     decision.verdict === 'allow' ? { approved: true } : approveTool.toDenial(params, reasonOf(decision)),
   toDenial: (_params, reason) => ({ approved: false, reason }),

@@ -4,6 +4,7 @@ import { RuntimeError, toRuntimeError } from '../../../errors.ts';
 import type { Inbound, InboundReply, Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
+import { answerWithin, judgeWithin, requireWithin } from './hook-judge.ts';
 
 /** A system whose agents have hooks. */
 export interface Agent {
@@ -22,22 +23,32 @@ export function addHookAnswer(group: Command, runCommand: RunCommand, agent: Age
       `be a hook of ${title}: read its event on stdin, ask the hooks of the config, answer in its words`,
     )
     .addHelpText('after', answerExamples(agent));
+  command.addOption(answerWithin('590s'));
   if (asksForSchema) command.option('--schema', `describe the hook, as ${title} asks before it runs one`);
-  command.action(async ({ schema }: { readonly schema?: true }, given: Command) => {
+  command.action(async (own: AnswerFlags, given: Command) => {
     // What the agent reads is the answer, also of one that is told to end: a denial.
-    await runCommand(given, async (context) => await answer(context, dialect, schema === true), true);
+    await runCommand(given, async (context) => await answer(context, dialect, own), true);
   });
 }
 
-async function answer(context: CommandContext, dialect: string, isForSchema: boolean) {
+interface AnswerFlags {
+  readonly schema?: true;
+  readonly answerWithin: string;
+}
+
+async function answer(
+  context: CommandContext,
+  dialect: string,
+  { schema, answerWithin: within }: AnswerFlags,
+) {
   const { invocation, terminal } = context;
   invocation.onVerdictCommand();
   const inbound = await requireInbound(dialect);
-  if (isForSchema) {
+  if (schema === true) {
     terminal.printJson(inbound.describe?.(await phasesOrAll(context)) ?? {});
     return 0;
   }
-  const reply = await reach(context, inbound, dialect);
+  const reply = await reach(context, inbound, { dialect, within });
   return give(reply, terminal);
 }
 
@@ -50,12 +61,13 @@ async function phasesOrAll({ open }: CommandContext): Promise<ReadonlySet<string
   }
 }
 
-function phasesOf(runtime: Runtime): ReadonlySet<string> {
-  return new Set(
-    runtime.hooks
+function phasesOf({ hooks, agents }: Runtime): ReadonlySet<string> {
+  return new Set([
+    ...hooks
       .list()
       .flatMap(({ hook, phases }) => (hook === null ? guarded : phases.map((phase) => `${hook} ${phase}`))),
-  );
+    ...(agents.hasApprovals ? ['tool before_execution'] : []),
+  ]);
 }
 
 async function requireInbound(dialect: string): Promise<Inbound> {
@@ -67,10 +79,11 @@ async function requireInbound(dialect: string): Promise<Inbound> {
 
 /** Never throws: whatever fails becomes an answer that denies. */
 async function reach(
-  { invocation, input, signal, open }: CommandContext,
+  context: CommandContext,
   inbound: Inbound,
-  dialect: string,
+  { dialect, within }: { readonly dialect: string; readonly within: string },
 ): Promise<InboundReply> {
+  const { invocation, input, open } = context;
   let fail = inbound.unreadable;
   try {
     const question = inbound.read(await input.object('stdin', '-'), invocation.env);
@@ -78,7 +91,8 @@ async function reach(
     if (question.event === undefined) return { exitCode: 0, stderr: '' };
     if (invocation.env['SIGNALBOX_OWNER'] !== undefined) throw recursion(dialect);
     const runtime = await open();
-    return question.toReply(await runtime.hooks.fire(question.event, { signal }));
+    const withinMs = await requireWithin(within);
+    return question.toReply(await judgeWithin(context, runtime, { event: question.event, withinMs }));
   } catch (thrown) {
     const error = toRuntimeError(thrown);
     return fail(
@@ -113,7 +127,7 @@ export function addHookExport(group: Command, runCommand: RunCommand, dialects: 
     .action(async ({ dialect }: { readonly dialect: string }, command: Command) => {
       await runCommand(command, async ({ invocation, options, terminal, open }) => {
         const { settingsFor } = await requireExport(dialect);
-        const phases = phasesOf(await open());
+        const runtime = await open();
         const words = [
           ...invocation.program,
           'hook',
@@ -123,7 +137,7 @@ export function addHookExport(group: Command, runCommand: RunCommand, dialects: 
             resolve(invocation.cwd, file),
           ]),
         ];
-        terminal.printValue(settingsFor(words, phases));
+        terminal.printValue(settingsFor(words, phasesOf(runtime), runtime.agents));
         return 0;
       });
     });

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { isObject } from '../../../json/json.ts';
 import { tryParseLossless } from '../../../json/try-parse.ts';
@@ -8,6 +6,7 @@ import type { InboundServer, Runtime } from '../../../runtime/runtime.ts';
 import { readLines } from '../../../text/byte-lines.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import type { Agent } from './hook-answer.ts';
+import { answerWithin, judgeWithin, requireWithin } from './hook-judge.ts';
 
 /** A command by which an agent that keeps its hooks as processes has Signalbox for one. */
 export function addHookServer(group: Command, runCommand: RunCommand, { dialect, title }: Agent): void {
@@ -16,11 +15,7 @@ export function addHookServer(group: Command, runCommand: RunCommand, { dialect,
     .description(
       `be a hook of ${title}, until stdin ends: its requests on stdin, a line each, the answers on stdout`,
     )
-    .addOption(
-      new Option('--answer-within <duration>', 'deny what the hooks have not judged by then').default(
-        '4500ms',
-      ),
-    )
+    .addOption(answerWithin('4500ms'))
     .addHelpText('after', examples(dialect, title))
     .action(async (own: { readonly answerWithin: string }, command: Command) => {
       await runCommand(command, async (context) => await serve(context, dialect, own.answerWithin), true);
@@ -28,13 +23,10 @@ export function addHookServer(group: Command, runCommand: RunCommand, { dialect,
 }
 
 async function serve(context: CommandContext, dialect: string, within: string) {
-  const { loadInboundServer, parseDuration } = await import('../../../runtime/runtime.ts');
+  const { loadInboundServer } = await import('../../../runtime/runtime.ts');
+  const withinMs = await requireWithin(within);
   const server = await loadInboundServer(dialect);
-  const withinMs = parseDuration(within);
-  if (server === undefined || withinMs === undefined)
-    throw new RuntimeError('USAGE', `--answer-within takes a duration, not "${within}"`, {
-      hint: 'Write it like 4500ms or 55s.',
-    });
+  if (server === undefined) throw new RuntimeError('USAGE', `${dialect} keeps no Signalbox as a process`);
   if (context.invocation.env['SIGNALBOX_OWNER'] !== undefined)
     throw new RuntimeError(
       'USAGE',
@@ -52,18 +44,17 @@ interface Judge {
 }
 
 async function answerAll(
-  { invocation: { stdin }, terminal, signal }: CommandContext,
+  context: CommandContext,
   server: InboundServer,
   { runtime, withinMs }: Judge,
 ): Promise<void> {
+  const { terminal, signal } = context;
+  const { stdin } = context.invocation;
   const open = new Set<Promise<void>>();
   const stop = () => stdin.destroy();
   signal.addEventListener('abort', stop, { once: true });
-  const ask: Parameters<InboundServer['answer']>[1] = async (event) => {
-    const late = AbortSignal.timeout(withinMs);
-    const fired = runtime.hooks.fire(event, { signal: AbortSignal.any([signal, late]) });
-    return await Promise.race([fired, tooLate(withinMs)]);
-  };
+  const ask: Parameters<InboundServer['answer']>[1] = async (event) =>
+    await judgeWithin(context, runtime, { event, withinMs });
   try {
     for await (const line of readLines(stdin)) {
       const message = line === undefined ? undefined : tryParseLossless(line);
@@ -79,11 +70,6 @@ async function answerAll(
     if (!signal.aborted) throw toRuntimeError(error);
   }
   await Promise.all(open);
-}
-
-async function tooLate(ms: number): Promise<never> {
-  await sleep(ms, undefined, { ref: false });
-  throw new RuntimeError('PROCESS_TIMEOUT', `the hooks have not judged it within ${ms} ms`);
 }
 
 const examples = (dialect: string, title: string) => `

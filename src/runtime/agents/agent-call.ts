@@ -1,0 +1,133 @@
+import { nextCallId } from '../../contract/call-id.ts';
+import type { DecisionDocument } from '../../contract/document.ts';
+import type { Emit } from '../../contract/event.ts';
+import { createHookContext } from '../../contract/turn.ts';
+import type { EventInput } from '../../hooks/event-input.ts';
+import type { AgentCaller } from '../../inbound/inbound.ts';
+import { isSameToTheDigit } from '../../json/equal.ts';
+import { isObject, type Json, parseLossless } from '../../json/json.ts';
+import type { Store } from '../../store/store.ts';
+import type { AgentTools } from '../../tool-call/agent-tool.ts';
+import { findRequiredApproval } from '../../tool-call/before-execution.ts';
+import { unfilteredCall } from '../../tool-call/call.ts';
+import type { Call } from '../../tool-call/callable-tool.ts';
+import { notifyPending, toPendingCall } from '../../tool-call/pending-call.ts';
+import { whyNotDecided } from '../../tool-call/quorum.ts';
+import { readArgs } from '../../tool-call/tool-args.ts';
+import { changeArgs, refuseCall, refuseDecided, refuseOpen } from './agent-answers.ts';
+import { type AskedCall, openQuestion, useDecision } from './agent-question.ts';
+import { openDecisionWait } from './decision-wait.ts';
+
+/** What judging a call of an agent needs. */
+export interface AgentJudging {
+  readonly tools: AgentTools;
+  /** Takes the event through its hooks. */
+  readonly fire: (event: EventInput) => Promise<DecisionDocument>;
+  readonly openStore: () => Promise<Store>;
+  /** The RuntimeConfig file, and what is laid over it. */
+  readonly config: string;
+  /** Whether the store outlives the process, so that somebody can decide in another one. */
+  readonly isDurable: boolean;
+  /** Milliseconds for which the call waits; 0: not at all. */
+  readonly holdMs: number;
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+}
+
+/**
+ * What hooks and people make of a call. One that waits is a denial that names it; the same call, made again after the
+ * approval, passes once. What people have approved is left to the hooks' own decision. Throws EVENT_INVALID, ARGS_INVALID,
+ * STORE_FAILED, ABORTED.
+ */
+export async function judgeAgentCall(
+  event: EventInput,
+  caller: AgentCaller,
+  judging: AgentJudging,
+): Promise<DecisionDocument> {
+  const decision = await judging.fire(event);
+  const { name, args: given, call_id: callId } = isObject(event.request) ? event.request : {};
+  if (typeof name !== 'string' || !goesOn.has(decision.verdict)) return decision;
+  const { tools, signal, isDurable } = judging;
+  const id = typeof callId === 'string' && callId !== '' ? callId : nextCallId();
+  const call: Call = { tool: tools(name), callId: id, signal };
+  if (call.tool.approval === undefined) return decision;
+  const args = readArgs(name, decision.replace?.['args'] ?? given);
+  if (call.tool.approval(args) === undefined) return decision;
+  if (!isDurable)
+    return refuseCall(`tool "${name}" needs a person, and a state store in memory keeps no question for one`);
+  return await askPeople({ event, decision, call, args }, caller, judging);
+}
+
+/** What the hooks themselves do not stop. */
+const goesOn: ReadonlySet<string> = new Set(['allow', 'modify', 'ask']);
+
+interface Waiting {
+  readonly event: EventInput;
+  /** Of the hooks. */
+  readonly decision: DecisionDocument;
+  readonly call: Call;
+  readonly args: Json;
+}
+
+async function askPeople(
+  waiting: Waiting,
+  caller: AgentCaller,
+  judging: AgentJudging,
+): Promise<DecisionDocument> {
+  const { call, decision } = waiting;
+  const { config, emit, holdMs, signal } = judging;
+  const store = await judging.openStore();
+  const asked: AskedCall = {
+    ...{ caller, config, tool: call.tool.name, args: waiting.args },
+    toPending: (runId) => toPending(waiting, runId),
+  };
+  const wait = openDecisionWait(store, { holdMs, signal });
+  try {
+    for (;;) {
+      const { record, isNew } = await openQuestion(store, asked);
+      if (isNew) {
+        const { id, runId: run, step, tool, reason, message } = record;
+        emit({ type: 'pending.opened', id, run, step, tool, reason, message });
+        await notifyPending(call, record, createHookContext(caller.agent));
+      }
+      const decided = await wait.until(record);
+      if (decided === undefined) return refuseOpen(record, config);
+      const { ruling } = decided;
+      const refusal = ruling.kind === 'approved' ? whyNotDecided(call.tool, decided, ruling) : undefined;
+      const isApproved = ruling.kind === 'approved' && refusal === undefined;
+      // Another call like it has used the approval: this one is asked about anew.
+      if (!(await useDecision(store, decided, isApproved)) && isApproved) continue;
+      if (refusal !== undefined) return refuseCall(refusal.message);
+      if (ruling.kind !== 'approved') return refuseDecided(decided);
+      return ruling.args === null ? decision : await judgeEdited(ruling.args, decided, waiting, judging);
+    }
+  } finally {
+    wait.close();
+  }
+}
+
+function toPending({ call, args }: Waiting, runId: string) {
+  const { outcome } = findRequiredApproval(unfilteredCall(call, args)) ?? {};
+  if (outcome?.status !== 'pending') throw new TypeError(`tool "${call.tool.name}" needs no approval`);
+  const planned = { name: 'call', tool: call.tool, args, callId: call.callId };
+  return toPendingCall(planned, { runId, outcome, round: 1, previous: null });
+}
+
+/** Arguments that a person has written pass the hooks, which may stop them, but not change them any more. */
+async function judgeEdited(
+  args: Json,
+  decided: Parameters<typeof changeArgs>[2],
+  { event }: Waiting,
+  { fire }: AgentJudging,
+): Promise<DecisionDocument> {
+  const request = isObject(event.request) ? event.request : {};
+  const edited = parseLossless(args.text);
+  const decision = await fire({ ...event, request: { ...request, args: edited } });
+  const { verdict, replace, hook } = decision;
+  if (verdict === 'allow' || (verdict === 'modify' && isSameToTheDigit(replace?.['args'], edited)))
+    return changeArgs(decision, args, decided);
+  if (verdict !== 'modify' && verdict !== 'ask') return decision;
+  return refuseCall(
+    `hook "${hook}" does not let the arguments pass that were approved in the place of the call's own`,
+  );
+}

@@ -1,0 +1,41 @@
+import type { PendingRecord } from '../../contract/approval.ts';
+import { type ChangeWaiter, openChangeWaiter } from '../../pipeline/state/change-waiter.ts';
+import type { Store } from '../../store/store.ts';
+import type { DecidedRecord } from '../../tool-call/pending-call.ts';
+
+interface DecisionWait {
+  /** The record when it is decided, by any process; undefined: not within the time of the whole wait. Throws ABORTED, STORE_FAILED. */
+  until(record: PendingRecord): Promise<DecidedRecord | undefined>;
+  close(): void;
+}
+
+/** Waits for decisions, all together for so long. */
+export function openDecisionWait(
+  store: Store,
+  { holdMs, signal }: { readonly holdMs: number; readonly signal: AbortSignal },
+): DecisionWait {
+  // Not by the clock of the day, which may be set.
+  const since = performance.now();
+  let waiter: ChangeWaiter | undefined;
+  return {
+    until: async (record) => {
+      let current = record;
+      for (;;) {
+        if (isDecided(current)) return current;
+        const leftMs = holdMs - (performance.now() - since);
+        if (leftMs <= 0) return undefined;
+        if (waiter === undefined) {
+          waiter = openChangeWaiter(store, signal);
+          // What was decided before the watch began is seen now.
+        } else
+          await waiter.next(Math.min(Date.now() + leftMs, current.expiresAt ?? Number.POSITIVE_INFINITY));
+        current = (await store.findPending(record.id, Date.now())) ?? current;
+      }
+    },
+    close: () => waiter?.close(),
+  };
+}
+
+function isDecided(record: PendingRecord): record is DecidedRecord {
+  return record.ruling !== null;
+}

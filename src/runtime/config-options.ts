@@ -1,0 +1,8 @@
+import { filesOf } from '../config/overlay/identity.ts';
+import { toShellLine } from '../inbound/shell-line.ts';
+
+/** The `--config` options of the files that an identity names, with a blank before each, for a POSIX shell. */
+export function configOptions(identity: string): string {
+  const { file, overlays } = filesOf(identity);
+  return [file, ...overlays].map((each) => ` --config ${toShellLine([each])}`).join('');
+}
