@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { schemaOf } from '../src/checks/check-schema.ts';
 import { checks } from '../src/checks/registry.ts';
+import { mockEmbeddingsSchema } from '../src/config/mock-embeddings.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
 import { runtimeSchema } from '../src/config/schema/schema.ts';
 import { foreignDialects } from '../src/dialects/registry.ts';
@@ -19,6 +20,7 @@ const schemas: readonly object[] = [
   pipelineSchema,
   ...Object.values(foreignDialects).flatMap(({ files }) => files?.schemas ?? []),
   mockSchema,
+  mockEmbeddingsSchema,
   ...eventSchemas,
   ...checks.map(schemaOf),
 ];

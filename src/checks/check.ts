@@ -5,7 +5,7 @@ export interface Check {
   /** PromptKit's name, or that of the work that defines it. */
   readonly type: string;
   readonly aliases: readonly string[];
-  readonly family: 'text' | 'reference' | 'instructions' | 'json' | 'tools' | 'budget' | 'judge';
+  readonly family: 'text' | 'reference' | 'instructions' | 'json' | 'tools' | 'budget' | 'judge' | 'embedding';
   /** One sentence for docs/checks.md: what is scored. */
   readonly summary: string;
   /** The scores that it gives. */
@@ -49,6 +49,8 @@ export interface CheckExample {
   readonly context?: Partial<EvalRequest['context']>;
   /** The judge's answer, for judge checks. */
   readonly judge?: string;
+  /** The embeddings of texts, for checks that compare them. */
+  readonly embeddings?: Readonly<Record<string, readonly number[]>>;
   readonly score: number;
 }
 
@@ -57,6 +59,7 @@ export interface CheckInput {
   readonly request: EvalRequest;
   readonly signal: AbortSignal;
   readonly judge: Judge;
+  readonly embed: Embed;
 }
 
 /**
@@ -72,3 +75,19 @@ export type Judge = (question: {
   readonly prompt: string;
   readonly signal: AbortSignal;
 }) => Promise<string>;
+
+/**
+ * Gives each text its embedding, all by one model. Rejects with PROVIDER_UNUSABLE, PROVIDER_FAILED, PROVIDER_TIMEOUT, NAME_UNKNOWN,
+ * DENIED, BUDGET_EXCEEDED, ABORTED.
+ */
+export type Embed = (asked: {
+  /** The id of a declared provider; undefined for the one that embeds by default. */
+  readonly provider: string | undefined;
+  readonly texts: readonly string[];
+  readonly signal: AbortSignal;
+}) => Promise<{
+  readonly vectors: readonly (readonly number[])[];
+  /** Who has given them. */
+  readonly provider: string;
+  readonly model: string;
+}>;

@@ -1,5 +1,6 @@
 import { budgetChecks } from './budget/budget-checks.ts';
 import type { Check } from './check.ts';
+import { embeddingChecks } from './embedding/embedding-checks.ts';
 import { instructionChecks } from './instructions/instruction-checks.ts';
 import { jsonChecks } from './json/json-checks.ts';
 import { judgeChecks } from './judge/judge-checks.ts';
@@ -16,6 +17,7 @@ export const checks: readonly Check[] = [
   ...toolChecks,
   ...budgetChecks,
   ...judgeChecks,
+  ...embeddingChecks,
 ];
 
 /** The check of that type or alias. */

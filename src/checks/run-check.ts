@@ -10,7 +10,7 @@ import { checkTypes, findCheck } from './registry.ts';
 export async function runCheck(
   type: string,
   request: EvalRequest,
-  dependencies: Pick<CheckInput, 'signal' | 'judge'>,
+  dependencies: Pick<CheckInput, 'signal' | 'judge' | 'embed'>,
 ): Promise<EvalOutcome> {
   try {
     const check = findCheck(type) ?? unknownName('eval', type, checkTypes());

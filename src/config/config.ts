@@ -79,6 +79,9 @@ export interface ProviderConfig {
   readonly id: string;
   /** The kind of API, such as openai, gemini, mock or replay; see provider-types.ts. */
   readonly type: string;
+  /** Undefined: it answers. */
+  readonly role?: 'embedding';
+  /** Of the type tool, the tool's name. */
   readonly model: string;
   readonly baseUrl?: string;
   readonly headers: Readonly<Record<string, string>>;

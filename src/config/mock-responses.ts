@@ -11,7 +11,31 @@ import { findViolations } from '../yaml/violation.ts';
 /** What the expressions of a mock see: native messages, `round` from 1, the system prompt, the tools' names. */
 export const mockVariables = ['messages', 'round', 'system', 'tools'] as const;
 
-const milliseconds = { type: 'integer', minimum: 0, maximum: 86_400_000 } as const;
+export const milliseconds = { type: 'integer', minimum: 0, maximum: 86_400_000 } as const;
+
+/** How a scripted call fails. */
+export const scriptedError = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'The call fails like this; a stream fails after its `text` or `chunks`.',
+  properties: {
+    status: { type: 'integer', minimum: 100, maximum: 599 },
+    message: { type: 'string' },
+    retry_after_ms: milliseconds,
+  },
+} as const;
+
+/** What a mock takes beside its script. */
+export const mockSettings = {
+  max_retries: { type: 'integer', minimum: 0, maximum: 10 },
+  retry_base_ms: milliseconds,
+  replaced_by_env: {
+    type: 'string',
+    pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+    description:
+      'While this environment variable holds `URL#MODEL`, the OpenAI-compatible endpoint there answers instead.',
+  },
+} as const;
 
 const responseSchema = {
   type: 'object',
@@ -50,16 +74,7 @@ const responseSchema = {
       },
     },
     delay_ms: { ...milliseconds, description: 'Wait before the answer, and before each piece of a stream.' },
-    error: {
-      type: 'object',
-      additionalProperties: false,
-      description: 'The call fails like this; a stream fails after its `text` or `chunks`.',
-      properties: {
-        status: { type: 'integer', minimum: 100, maximum: 599 },
-        message: { type: 'string' },
-        retry_after_ms: milliseconds,
-      },
-    },
+    error: scriptedError,
   },
 } as const;
 
@@ -70,14 +85,7 @@ export const mockSchema = {
   required: ['responses'],
   properties: {
     responses: { type: 'array', minItems: 1, items: responseSchema },
-    max_retries: { type: 'integer', minimum: 0, maximum: 10 },
-    retry_base_ms: milliseconds,
-    replaced_by_env: {
-      type: 'string',
-      pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-      description:
-        'While this environment variable holds `URL#MODEL`, the OpenAI-compatible endpoint there answers instead.',
-    },
+    ...mockSettings,
   },
 } as const;
 
@@ -104,8 +112,8 @@ export function checkMock(additionalConfig: Readonly<Record<string, unknown>>): 
 }
 
 /** The problem as one line: `responses[1].when: …`. */
-export function formatMockProblem({ path, message }: MockProblem): string {
-  const place = describePath(path, mockSchema);
+export function formatMockProblem({ path, message }: MockProblem, schema: object = mockSchema): string {
+  const place = describePath(path, schema);
   return place === '' ? message : `${place}: ${message}`;
 }
 

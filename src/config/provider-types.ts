@@ -11,6 +11,21 @@ const httpProviderTypes = [
 ] as const;
 
 /** Everything that `type` of a provider may be. */
-export const providerTypes: readonly string[] = [...httpProviderTypes, 'mock', 'replay'];
+export const providerTypes: readonly string[] = [...httpProviderTypes, 'mock', 'replay', 'tool'];
+
+/** The types whose API has no embeddings. */
+const withoutEmbeddings: ReadonlySet<string> = new Set<HttpProviderType>(['claude', 'anthropic']);
+
+/** Why a provider of that type cannot have that role; undefined where it can. */
+export function whyNotRole(type: string, role: ProviderRole): string | undefined {
+  if (role === 'llm') return type === 'tool' ? 'a tool can only embed: its role has to be embedding' : undefined;
+  return withoutEmbeddings.has(type) ? `its role is embedding, and ${type} has no embeddings` : undefined;
+}
+
+/** What a model does: it answers, or it turns texts into vectors. */
+export type ProviderRole = 'llm' | 'embedding';
+
+/** PromptKit's words for what a model does that have a meaning here. */
+export const providerRoles: readonly ProviderRole[] = ['llm', 'embedding'];
 
 export type HttpProviderType = (typeof httpProviderTypes)[number];

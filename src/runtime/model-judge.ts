@@ -24,7 +24,8 @@ export function openJudge({ providers }: RuntimeConfig, openModel: Models['model
 }
 
 /** The provider named `judge`, or the only one. Throws PROVIDER_UNUSABLE. */
-function judgingProvider(providers: RuntimeConfig['providers']): string {
+function judgingProvider(declared: RuntimeConfig['providers']): string {
+  const providers = declared.filter(({ role }) => role !== 'embedding');
   const [only, other] = providers;
   const judge = providers.find(({ id }) => id === 'judge') ?? (other === undefined ? only : undefined);
   if (judge !== undefined) return judge.id;

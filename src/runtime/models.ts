@@ -1,10 +1,13 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { HostEnv } from '../binding/env.ts';
 import type { Cassette } from '../cassette/cassette.ts';
-import type { RuntimeConfig } from '../config/config.ts';
+import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import type { Answerer, ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
+import type { EmbedByTool } from '../provider/embedding/embed-by-tool.ts';
+import { requireTexts } from '../provider/embedding/exact-texts.ts';
+import { createTextMemory, rememberTexts } from '../provider/embedding/remembering-model.ts';
 import {
   BREAKER_FAILURES,
   BREAKER_PAUSE_MS,
@@ -37,6 +40,7 @@ export interface ModelsContext {
   readonly rates: Rates;
   readonly fire: Fire;
   readonly emit: Emit;
+  readonly embedByTool: EmbedByTool;
 }
 
 /** The models of the declared providers, each behind the guard. */
@@ -48,23 +52,24 @@ export interface Models {
 }
 
 export function openModels(parts: ModelsContext): Models {
-  const { config, env, record, replay, cassette, scrubber, rates, fire, emit } = parts;
+  const { config, env, record, replay, cassette, scrubber, rates, fire, emit, embedByTool } = parts;
   const recorder = record === undefined ? undefined : openCallRecorder(record, cassette?.redact);
-  const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber };
+  const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber, embedByTool };
+  const memory = createTextMemory();
   const opened = new Map<string, Provider>();
   const ids = () => config.providers.map((each) => each.id);
   const warn = (name: string, message: string) => emit({ type: 'note', name, level: 'warn', message });
-  const openModel = async (id: string, name?: string) => {
+  const openModel = async (id: string, role: ProviderConfig['role'], name?: string) => {
     const declared = config.providers.find((each) => each.id === id) ?? unknownName('provider', id, ids());
     const requested = name === undefined ? declared : { ...declared, model: name };
-    const key = JSON.stringify([id, requested.model]);
+    const key = JSON.stringify([id, requested.model, role]);
     const actual = replaceMock(requested, env);
     const replayed = cassette?.isLive(id) ? undefined : replay;
     const provider =
       opened.get(key) ??
       openProvider(actual, {
         ...context,
-        rate: rates.of(declared),
+        ...{ role, rate: rates.of(declared) },
         warn: (message) => warn(id, message),
         replay: replayed,
       });
@@ -72,9 +77,9 @@ export function openModels(parts: ModelsContext): Models {
     return { declared, model: meterModel(await provider.model(), actual, replayed !== undefined) };
   };
   /** Opens a provider by its id or model; any other name is another model of the given provider. */
-  const openNamedModel = (id: string, name: string) => {
+  const openNamedModel = (id: string, role: ProviderConfig['role'], name: string) => {
     const other = config.providers.find((each) => each.id === name || each.model === name);
-    return other === undefined ? openModel(id, name) : openModel(other.id);
+    return other === undefined ? openModel(id, role, name) : openModel(other.id, role);
   };
   const isReplayable = [record, replay, cassette].some((each) => each !== undefined);
   const breaker = isReplayable ? noBreaker : createBreaker();
@@ -85,7 +90,8 @@ export function openModels(parts: ModelsContext): Models {
       warn(id, `it has failed ${BREAKER_FAILURES} times in a row: for ${PAUSE} others are asked first`),
   };
   return {
-    model: async (id, stream, { name, hookContext, ...callbacks } = {}) => {
+    model: async (id, stream, { name, embeds, hookContext, ...callbacks } = {}) => {
+      const role = embeds && ('embedding' as const);
       let answerer: Answerer | undefined;
       type Opened = Awaited<ReturnType<typeof openModel>>;
       const watched = ({ declared, model }: Opened): LanguageModelV4 => {
@@ -94,7 +100,8 @@ export function openModels(parts: ModelsContext): Models {
           answerer = { provider, model: model.modelId, pricing };
           callbacks.onCall?.(asked);
         };
-        return withCallCallbacks(model, { ...callbacks, onCall });
+        const called = embeds ? requireTexts(rememberTexts(model, provider, memory), embeds) : model;
+        return withCallCallbacks(called, { ...callbacks, onCall });
       };
       const guarded = (opened: Opened): LanguageModelV4 => {
         const { declared } = opened;
@@ -102,17 +109,17 @@ export function openModels(parts: ModelsContext): Models {
           providerId: declared.id,
           fire: (event, passage) => fire(event, { ...passage, ...(hookContext && { hookContext }) }),
           stream,
-          select: async (wanted) => watched(await openNamedModel(declared.id, wanted)),
+          select: async (wanted) => watched(await openNamedModel(declared.id, role, wanted)),
         });
         return wrapModel(watched(opened), guard);
       };
-      const opened = name === undefined ? await openModel(id) : await openNamedModel(id, name);
+      const opened = name === undefined ? await openModel(id, role) : await openNamedModel(id, role, name);
       const { fallback = [], pricing } = opened.declared;
       const own = guarded(opened);
       // Who asks for a model by its name wants that one.
       if (name !== undefined || fallback.length === 0)
         return { model: own, pricing, answeredBy: () => answerer };
-      const others = fallback.map((next) => ({ id: next, open: async () => guarded(await openModel(next)) }));
+      const others = fallback.map((next) => ({ id: next, open: async () => guarded(await openModel(next, role)) }));
       const candidates = [{ id, open: async () => own }, ...others].map((candidate) => ({
         id: candidate.id,
         open: () => {

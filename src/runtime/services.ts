@@ -18,6 +18,7 @@ import { toScoredEvent } from '../pipeline/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
 import { once } from '../time/once.ts';
 import { suggest } from '../yaml/suggest.ts';
+import { openEmbedder } from './judge/embedder.ts';
 import { openJudge } from './model-judge.ts';
 import type { Rates } from './stages/rates.ts';
 
@@ -55,10 +56,13 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const { env, record, replay, cassette, scrubber, rates } = context;
   const models = once(async () => {
     const { openModels } = await import('./models.ts');
-    return openModels({ config, env, record, replay, cassette, scrubber, rates, fire, emit });
+    const { openEmbeddingTools } = await import('./judge/embedding-tool.ts');
+    const embedByTool = openEmbeddingTools(context.tools);
+    return openModels({ config, env, record, replay, cassette, scrubber, rates, fire, emit, embedByTool });
   });
   const model = models.method((opened) => opened.model);
   const judge = openJudge(config, model);
+  const embed = openEmbedder(config, model);
   return {
     tools: context.tools,
     emit,
@@ -80,7 +84,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
         ? await batches.score({ input: request, call, signal, alone: batch === 'alone' })
         : port
           ? await runEval(port, { input: request, call, signal })
-          : await askCheck({ request, signal, judge, emit, call, declared: evals.keys() });
+          : await askCheck({ request, signal, judge, embed, emit, call, declared: evals.keys() });
       const passed = meetsThreshold(timed.outcome, threshold);
       if (isHeard(links, 'scored'))
         void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
@@ -124,7 +128,7 @@ function readEnv(
   return Object.fromEntries(values.map(([name, value]) => [name, value ?? '']));
 }
 
-interface CheckCall extends Pick<CheckInput, 'request' | 'signal' | 'judge'> {
+interface CheckCall extends Pick<CheckInput, 'request' | 'signal' | 'judge' | 'embed'> {
   readonly emit: Emit;
   readonly call: string;
   /** The declared evals, for a suggestion when the type is unknown. */

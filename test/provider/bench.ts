@@ -6,7 +6,8 @@ import type {
 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../src/config/config.ts';
 import { toFault } from '../../src/errors.ts';
-import { openProvider, type ProviderContext } from '../../src/provider/open/open-provider.ts';
+import { openProvider } from '../../src/provider/open/open-provider.ts';
+import type { ProviderContext } from '../../src/provider/open/provider-context.ts';
 
 /** A declared provider as the config gives it. */
 export function declare(fields: Partial<ProviderConfig>): ProviderConfig {

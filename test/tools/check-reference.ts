@@ -53,6 +53,14 @@ our own, and without a claim the check is unscored. \`factuality\` has the five 
 [openai/evals](https://github.com/openai/evals/blob/main/evals/registry/modelgraded/fact.yaml), which counts them without scores. Figures of other programs with the same judge will differ.
 Of more than a million characters these three are unscored, and no model is asked.`;
 
+const embeddingText = `Texts are compared by vectors that a provider with \`role: embedding\` gives them: an API, or a program of one’s own ([providers](providers.md#embeddings)). All texts of a check get theirs from
+one model; which, stands in its data, and scores of different models are not comparable. A provider that fails, a denial, vectors of
+different lengths and one of zeroes leave a check unscored, never 0. Of more than a million characters nothing is embedded.
+
+\`similarity\` is promptfoo’s \`similar\` with its metric \`cosine\` (there the least that passes is 0.75), and Ragas’ semantic similarity, which compares embeddings of length 1, whose
+product the cosine is. \`answer_relevance\` is Ragas’ answer relevancy ([Es et al. 2023](https://arxiv.org/abs/2309.15217)), where each question is a call of its own; here one call writes them all, under a
+prompt of our own. promptfoo’s \`answer-relevance\` is the same mean, without the rule about content that commits itself to nothing.`;
+
 const families = [
   {
     family: 'text',
@@ -66,6 +74,7 @@ const families = [
   { family: 'tools', title: 'Tool calls', text: '' },
   { family: 'budget', title: 'Budgets', text: '' },
   { family: 'judge', title: 'Judged by a model', text: judgeText },
+  { family: 'embedding', title: 'Compared by embeddings', text: embeddingText },
 ] as const satisfies readonly { family: Check['family']; title: string; text: string }[];
 
 function renderTypes(): string {
@@ -127,6 +136,7 @@ function renderExample({ type, example }: Check): string {
     ...(example.content === undefined ? [] : [`content ${JSON.stringify(example.content)}`]),
     ...(example.context === undefined ? [] : [`context ${JSON.stringify(example.context)}`]),
     ...(example.judge === undefined ? [] : [`the judge answers ${JSON.stringify(example.judge)}`]),
+    ...(example.embeddings === undefined ? [] : [`embeddings ${JSON.stringify(example.embeddings)}`]),
     `score ${showScore(example)}`,
   ];
   return ['```text', ...lines, '```'].join('\n');

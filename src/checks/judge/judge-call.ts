@@ -19,7 +19,7 @@ export async function askJudge(input: CheckInput, evidence: Evidence): Promise<E
 export async function askModel(
   { params, judge, signal }: CheckInput,
   { system, prompt }: JudgePrompt,
-  read: (answer: string) => EvalOutcome,
+  read: (answer: string) => EvalOutcome | Promise<EvalOutcome>,
 ): Promise<EvalOutcome> {
   const question = {
     provider: optionalText(params['provider']),
@@ -29,7 +29,7 @@ export async function askModel(
     signal,
   };
   try {
-    return read(await judge(question));
+    return await read(await judge(question));
   } catch (thrown) {
     const fault = toFault(thrown);
     return unscored(`the judge failed: ${fault.message}`, fault);

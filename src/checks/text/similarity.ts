@@ -1,6 +1,7 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
 import type { Check, CheckInput } from '../check.ts';
+import { cosine } from '../embedding/cosine.ts';
 import { toPlainTree } from '../plain-tree.ts';
 
 export const cosineSimilarity: Check = {
@@ -14,7 +15,7 @@ export const cosineSimilarity: Check = {
     reference: {
       schema: { anyOf: [{ type: 'array', items: { type: 'number' }, minItems: 1 }, { type: 'string' }] },
       required: true,
-      description: 'An embedding; a text leaves the eval unscored, as there is nothing to embed it with.',
+      description: 'An embedding. A text leaves the eval unscored: `similarity` embeds texts.',
     },
     min_similarity: {
       schema: { type: 'number', minimum: -1, maximum: 1 },
@@ -27,30 +28,19 @@ export const cosineSimilarity: Check = {
 
 function scoreSimilarity({ params: { reference, min_similarity }, request }: CheckInput): EvalOutcome {
   if (typeof reference === 'string') {
-    return unscored('`reference` is a text, and there is nothing to embed it with; give a list of numbers');
+    return unscored('`reference` is a text; give a list of numbers, or let `similarity` embed it');
   }
   const one = toVector(request.context.metadata['embedding']);
   const other = toVector(reference);
   if (one === undefined) return unscored('`context.metadata.embedding` is not a list of numbers');
   if (other === undefined) return unscored('`reference` is not a list of numbers');
-  if (one.length !== other.length) {
-    return unscored(`the embedding has ${one.length} numbers, and the reference ${other.length}`);
-  }
   const similarity = cosine(one, other);
-  if (!Number.isFinite(similarity)) return unscored('one of the embeddings has no direction');
+  if (typeof similarity === 'string') return unscored(similarity);
   const wanted = min_similarity === undefined ? '' : `, at least ${min_similarity}`;
-  const score = Math.min(1, Math.max(0, similarity));
-  return scored(score, `similarity ${similarity.toFixed(4)}${wanted}`, Json.from({ similarity }));
+  return scored(Math.max(0, similarity), `similarity ${similarity.toFixed(4)}${wanted}`, Json.from({ similarity }));
 }
 
 function toVector(value: unknown): readonly number[] | undefined {
   const plain = Array.isArray(value) || value instanceof Json ? toPlainTree(value) : undefined;
   return Array.isArray(plain) && plain.every((item) => typeof item === 'number') ? plain : undefined;
-}
-
-/** NaN when one of the vectors is all zeroes. */
-function cosine(one: readonly number[], other: readonly number[]): number {
-  const dot = (a: readonly number[], b: readonly number[]) =>
-    a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
-  return dot(one, other) / Math.sqrt(dot(one, one)) / Math.sqrt(dot(other, other));
 }

@@ -26,6 +26,7 @@ export function withChains(providers: readonly ProviderConfig[]): ProviderConfig
 interface Declared {
   readonly path: Path;
   readonly id: string;
+  readonly role: string;
   readonly fallback: readonly { readonly path: Path; readonly name: string }[];
 }
 
@@ -33,8 +34,8 @@ interface Declared {
 export function checkFallbacks(document: YamlDocument): Finding[] {
   const declared = itemsAt(document, ['spec', 'providers']).map((path) => readDeclared(document, path));
   return [
-    ...declared.flatMap(({ id, fallback }) =>
-      fallback.flatMap((next): Finding[] => findFault(id, next, declared)),
+    ...declared.flatMap((provider) =>
+      provider.fallback.flatMap((next): Finding[] => findFault(provider, next, declared)),
     ),
     ...declared.flatMap(({ id, fallback, path }) =>
       fallback.length > 0 && isOffered(document, id) ? [offeredFinding([...path, 'fallback'])] : [],
@@ -48,11 +49,12 @@ function readDeclared(document: YamlDocument, path: Path): Declared {
     const name = textAt(document, item);
     return name === undefined ? [] : [{ path: item, name }];
   });
-  return { path, id, fallback };
+  const role = nonEmptyTextAt(document, [...path, 'role']) ?? 'llm';
+  return { path, id, role, fallback };
 }
 
 function findFault(
-  id: string,
+  { id, role }: Declared,
   { path, name }: Declared['fallback'][number],
   all: readonly Declared[],
 ): Finding[] {
@@ -60,6 +62,12 @@ function findFault(
   if (!known.includes(name)) {
     const message = `references a provider not declared under spec.providers (got: ${name})`;
     return [{ severity: 'error', path, message, ...suggest(name, known) }];
+  }
+  const other = all.find((each) => each.id === name)?.role;
+  if (other !== role) {
+    const message = `the role of ${name} is ${other}, and that of ${id} is ${role}`;
+    const hint = 'A model that embeds cannot answer, nor the other way round.';
+    return [{ severity: 'error', path, message, hint }];
   }
   const way = findWay(name, id, all);
   if (way === undefined) return [];

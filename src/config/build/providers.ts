@@ -17,8 +17,9 @@ import {
 import { suggest } from '../../yaml/suggest.ts';
 import type { ProviderConfig, RateLimit } from '../config.ts';
 import { parseDuration } from '../duration.ts';
+import { checkMockEmbeddings } from '../mock-embeddings.ts';
 import { checkMock } from '../mock-responses.ts';
-import { providerTypes } from '../provider-types.ts';
+import { providerRoles, providerTypes, whyNotRole } from '../provider-types.ts';
 import { checkFallbacks, withChains } from './fallback.ts';
 
 /** The providers of a checked document; of those with one id the first. */
@@ -50,6 +51,7 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
       maxTokens: integerAt(document, at('defaults', 'max_tokens')),
     }),
     ...omitUndefined({
+      role: roleAt(document, path) === 'embedding' ? ('embedding' as const) : undefined,
       pricing: readPricing(document, at('pricing')),
       rateLimit: readRateLimit(document, at('rate_limit')),
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
@@ -98,15 +100,26 @@ export function whyProviderRefused(document: YamlDocument, path: Path): string |
     const type = nonEmptyTextAt(document, [...path, 'platform', 'type']);
     return `its platform${type === undefined ? '' : ` ${type}`} is not supported`;
   }
-  const role = nonEmptyTextAt(document, [...path, 'role']);
-  return role === undefined || role === 'llm' ? undefined : `its role is ${role}, and only llm is supported`;
+  const role = roleAt(document, path);
+  const known = providerRoles.find((each) => each === role);
+  if (known === undefined) return `its role is ${role}, and only ${providerRoles.join(' and ')} are supported`;
+  return whyNotRole(textAt(document, [...path, 'type']) ?? '', known);
+}
+
+function roleAt(document: YamlDocument, path: Path): string {
+  return nonEmptyTextAt(document, [...path, 'role']) ?? 'llm';
 }
 
 type Severity = 'error' | 'warning';
 
-/** Providers that share an id, of which only the first can be called, mocks that cannot answer, and wrong fallbacks. */
+/** Providers that share an id, of which only the first can be called, mocks that cannot answer, unknown tools, and wrong fallbacks. */
 export function checkProviders(document: YamlDocument, severity: Severity): Finding[] {
-  return [...checkIds(document, severity), ...checkMocks(document, severity), ...checkFallbacks(document)];
+  return [
+    ...checkIds(document, severity),
+    ...checkMocks(document, severity),
+    ...checkTools(document),
+    ...checkFallbacks(document),
+  ];
 }
 
 /** A report for each unknown provider type: such a provider is refused when it is used. */
@@ -148,12 +161,25 @@ function checkMocks(document: YamlDocument, severity: Severity): Finding[] {
   return mocks.flatMap((item) => {
     const path = [...item, 'additional_config'];
     const script = valueAt(document, path) ?? {};
-    const problems = isObject(script) ? checkMock(script) : [];
+    const check = roleAt(document, item) === 'embedding' ? checkMockEmbeddings : checkMock;
+    const problems = isObject(script) ? check(script) : [];
     return problems.map((problem) => ({
       severity,
       path: [...path, ...problem.path],
       message: `${problem.message}${consequence}`,
       hint: problem.hint,
     }));
+  });
+}
+
+/** The tool that embeds has to be declared. */
+function checkTools(document: YamlDocument): Finding[] {
+  const known = entriesAt(document, ['spec', 'tools']).map(({ name }) => name);
+  return itemsAt(document, providersPath).flatMap((item): Finding[] => {
+    const path = [...item, 'model'];
+    const tool = textAt(document, path);
+    if (textAt(document, [...item, 'type']) !== 'tool' || tool === undefined || known.includes(tool)) return [];
+    const message = `references a tool not declared under spec.tools (got: ${tool})`;
+    return [{ severity: 'error', path, message, ...suggest(tool, known) }];
   });
 }

@@ -107,7 +107,7 @@ export const providerSchema = {
     role: {
       type: 'string',
       description:
-        'PromptKit’s word for what the model does. One that is not llm is refused when it is used.',
+        'What the model does: llm (default), it answers; embedding, it turns texts into vectors. Any other of PromptKit’s words is refused when it is used.',
     },
     platform: {
       type: 'object',

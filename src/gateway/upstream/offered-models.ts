@@ -50,7 +50,7 @@ export function offerModels(providers: readonly ProviderConfig[], context: Offer
     const provider = usable.get(id);
     const upstream = upstreams.get(id);
     if (provider === undefined || upstream === undefined) return [];
-    return [{ name, upstreamName: model, provider, endpoints: endpointsOf(provider.type), upstream }];
+    return [{ name, upstreamName: model, provider, endpoints: endpointsOf(provider), upstream }];
   });
   const close = async () => {
     await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
@@ -77,14 +77,21 @@ function openUpstream(
   return openHttpUpstream(provider, { env, folder, limits: config.limits, passesThrough, addSecrets });
 }
 
-function whyLeft({ type, refused }: ProviderConfig): string | undefined {
-  if (refused !== undefined) return refused;
-  if (endpointsOf(type).size > 0) return undefined;
-  return `its type ${type} speaks none of the endpoints`;
+function whyLeft(provider: ProviderConfig): string | undefined {
+  if (provider.refused !== undefined) return provider.refused;
+  if (endpointsOf(provider).size > 0) return undefined;
+  return `its type ${provider.type} speaks none of the endpoints`;
 }
 
-/** The endpoints that a type of provider speaks. */
-function endpointsOf(type: string): ReadonlySet<EndpointName> {
+/** The endpoints that a provider speaks. */
+function endpointsOf({ type, role }: ProviderConfig): ReadonlySet<EndpointName> {
+  const spoken = endpointsOfType(type);
+  return role === 'embedding' ? spoken.intersection(embeddingEndpoints) : spoken;
+}
+
+const embeddingEndpoints: ReadonlySet<EndpointName> = new Set(['embeddings']);
+
+function endpointsOfType(type: string): ReadonlySet<EndpointName> {
   if (openaiTypes.has(type)) return openaiEndpoints;
   if (isAnthropic(type)) return anthropicEndpoints;
   return type === 'mock' ? allEndpoints : noEndpoints;

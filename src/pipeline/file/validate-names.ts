@@ -12,7 +12,7 @@ import type { StepNode } from './validate-tree.ts';
 export interface PipelineRuntime {
   readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema' | 'idempotent'>[];
   readonly evals: readonly { readonly name: string }[];
-  readonly providers: readonly Pick<ProviderConfig, 'id' | 'refused'>[];
+  readonly providers: readonly Pick<ProviderConfig, 'id' | 'refused' | 'role'>[];
 }
 
 /** Tools, evals and providers that the runtime does not declare, or that cannot be used. */
@@ -66,8 +66,9 @@ export function findWrongProvider(
 ): readonly Finding[] {
   const known = providers.map(({ id }) => id);
   const provider = providers.find(({ id }) => id === valueAt(document, path));
-  if (provider?.refused === undefined) return findUnknown(document, path, { what: 'provider', known });
-  return [{ path, message: `the provider ${provider.id} cannot be used: ${provider.refused}` }];
+  if (provider === undefined) return findUnknown(document, path, { what: 'provider', known });
+  const why = provider.refused ?? (provider.role && `its role is ${provider.role}, so it cannot answer`);
+  return why === undefined ? [] : [{ path, message: `the provider ${provider.id} cannot be used: ${why}` }];
 }
 
 function findUnknown(

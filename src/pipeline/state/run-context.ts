@@ -42,6 +42,8 @@ export type ModelCallParameters = Pick<Turn, 'system_prompt' | 'messages' | 'too
 export interface ModelRequest {
   /** Another of the provider's models, or another provider by its id or model. */
   readonly name?: string | undefined;
+  /** The texts that it is to embed, by its one call; absent: it is to answer. */
+  readonly embeds?: readonly string[] | undefined;
   /** The session and turn of its calls. */
   readonly hookContext?: HookContext | undefined;
   /** Called after the before_call hooks allowed a call, just before the model is called. */

@@ -1,7 +1,7 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { HostEnv } from '../../binding/env.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import type { ApiAccess } from './api-packages.ts';
 import { isHeaderText, readCredential, unusableError } from './credential.ts';
 import type { Peer } from './provider-error.ts';
 import type { ProviderKind } from './provider-kinds.ts';
@@ -42,15 +42,15 @@ export async function readAccess(
   };
 }
 
-/** A model behind an HTTP API, with its key. Throws PROVIDER_UNUSABLE. */
-export async function openHttpModel(
+/** What `open` makes of the access to an HTTP API, with its key, such as a model. Throws PROVIDER_UNUSABLE. */
+export async function openHttpModel<Model>(
   config: ProviderConfig,
   kind: ProviderKind,
-  { env, folder }: HttpModelContext,
-): Promise<{ model: LanguageModelV4; peer: Peer }> {
+  { env, folder, open }: HttpModelContext & { readonly open: (access: ApiAccess) => Promise<Model> },
+): Promise<{ model: Model; peer: Peer }> {
   const { secrets, ...called } = await readAccess(config, kind, { env, folder });
   const access = { ...called, fetch: fetchWithoutRedirects };
-  const model = await kind.open(config, access).catch((thrown: unknown) => {
+  const model = await open(access).catch((thrown: unknown) => {
     throw thrown instanceof RuntimeError ? thrown : unusableError(config.id, toRuntimeError(thrown).message);
   });
   return { model, peer: { id: config.id, secrets } };

@@ -37,7 +37,7 @@ export function openScript(
 function requireValid({ id, additionalConfig }: ProviderConfig): void {
   const problems = checkMock(additionalConfig);
   if (problems.length === 0) return;
-  const message = problems.map(formatMockProblem).join('; ');
+  const message = problems.map((problem) => formatMockProblem(problem)).join('; ');
   throw new RuntimeError('PROVIDER_UNUSABLE', `provider "${id}": additional_config: ${message}`, {
     hint: problems.find(({ hint }) => hint !== undefined)?.hint,
   });

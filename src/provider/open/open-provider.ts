@@ -1,44 +1,21 @@
 import { isAbsolute, join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { HostEnv } from '../../binding/env.ts';
 import type { ProviderConfig } from '../../config/config.ts';
-import { providerTypes } from '../../config/provider-types.ts';
-import type { Scrubber } from '../../contract/scrub.ts';
 import { suggest } from '../../yaml/suggest.ts';
+import { openEmbeddings } from '../embedding/open-embeddings.ts';
 import type { Provider } from '../provider.ts';
-import type { RateQueue } from '../rate/rate-queue.ts';
-import type { CallRecorder } from '../recording/call-recorder.ts';
-import { openRecording, type RecordingContext } from '../recording/call-replay.ts';
-import { type Limits, withLimits } from './call-limits.ts';
+import { openRecording } from '../recording/call-replay.ts';
+import type { ApiAccess } from './api-packages.ts';
+import { withLimits } from './call-limits.ts';
 import { unusableError } from './credential.ts';
 import { withDefaults } from './defaults.ts';
 import { openHttpModel } from './http-model.ts';
 import { openMockModel } from './mock-model.ts';
+import { type ProviderContext, requireKind, toPeer } from './provider-context.ts';
 import type { Peer } from './provider-error.ts';
-import { providerKinds } from './provider-kinds.ts';
+import { readLimits } from './read-limits.ts';
 import { withWarnings } from './settings-not-taken.ts';
 import { withStructuredOutput } from './structured-output.ts';
-
-export interface ProviderContext {
-  /** The environment in which keys are looked up. */
-  readonly env: HostEnv;
-  /** The config file's folder. */
-  readonly folder: string;
-  /** Records every call. */
-  readonly recorder?: CallRecorder | undefined;
-  /** The recording that answers every call: nothing is sent, and no key is needed. */
-  readonly replay?: string | undefined;
-  /** How recorded calls are looked up. */
-  readonly replayContext?: RecordingContext | undefined;
-  /** Receives API keys, and takes secrets out of error messages. */
-  readonly scrubber?: Scrubber | undefined;
-  /** What keeps its calls to the limits of its entry. */
-  readonly rate?: RateQueue | undefined;
-  /** Told of each setting that the API does not take, once. */
-  readonly warn?: ((message: string) => void) | undefined;
-  /** Ends every call that is under way. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Opens a declared provider; nothing is read, imported or sent before the first call of `model`. */
 export function openProvider(config: ProviderConfig, context: ProviderContext): Provider {
@@ -57,11 +34,27 @@ export function openProvider(config: ProviderConfig, context: ProviderContext): 
 }
 
 async function openModel(config: ProviderConfig, context: ProviderContext): Promise<LanguageModelV4> {
-  if (config.refused !== undefined) throw unusableError(config.id, config.refused);
+  requireUsable(config, context);
   const { model, peer } = await openModelSource(config, context);
   const recorded = context.recorder?.wrap(model, peer) ?? model;
   const heard = context.warn === undefined ? recorded : withWarnings(recorded, context.warn);
   return withDefaults(heard, config.defaults, context.signal);
+}
+
+/** Throws PROVIDER_UNUSABLE for a provider that the config refuses, or whose model does something else. */
+function requireUsable(
+  { id, refused, role }: ProviderConfig,
+  { role: wanted }: Pick<ProviderContext, 'role'>,
+): void {
+  if (refused !== undefined) throw unusableError(id, refused);
+  if (role === wanted) return;
+  throw wanted === undefined
+    ? unusableError(id, 'its role is embedding, so it cannot answer', 'Name a provider without that role.')
+    : unusableError(
+        id,
+        'its role is not embedding',
+        'Name a provider with `role: embedding`: a model that turns texts into vectors.',
+      );
 }
 
 interface ModelSource {
@@ -70,7 +63,7 @@ interface ModelSource {
 }
 
 async function openModelSource(config: ProviderConfig, context: ProviderContext): Promise<ModelSource> {
-  const { id, type } = config;
+  const { id, type, role } = config;
   const peer = { id, secrets: [] };
   if (context.replay !== undefined) {
     return {
@@ -78,21 +71,17 @@ async function openModelSource(config: ProviderConfig, context: ProviderContext)
       peer,
     };
   }
+  if (type === 'replay') return { model: await openReplayModel(config, context.folder), peer };
+  if (role === 'embedding') return await openEmbeddings(config, context);
   if (type === 'mock') {
     const mock = withLimits(openMockModel(config), readLimits(config, 0), peer, context.rate);
     return { model: withStructuredOutput(mock, config.structuredOutput), peer };
   }
-  if (type === 'replay') return { model: await openReplayModel(config, context.folder), peer };
-  const kind = providerKinds.get(type);
-  if (kind === undefined) {
-    const { hint } = suggest(type, providerTypes, 'types');
-    throw unusableError(id, `the type ${JSON.stringify(type)} is not known`, hint);
-  }
+  const kind = requireKind(config);
   const limits = readLimits(config, 2);
-  const opened = await openHttpModel(config, kind, context);
-  const { scrubber } = context;
-  scrubber?.add(opened.peer.secrets);
-  const called: Peer = { ...opened.peer, scrub: scrubber?.text };
+  const open = async (access: ApiAccess) => await kind.open(config, access);
+  const opened = await openHttpModel(config, kind, { ...context, open });
+  const called = toPeer(opened.peer, context);
   const limited = withLimits(opened.model, limits, called, context.rate);
   return { model: withStructuredOutput(limited, config.structuredOutput), peer: called };
 }
@@ -110,25 +99,4 @@ async function openReplayModel({ id, model, additionalConfig }: ProviderConfig, 
     throw unusableError(id, 'additional_config.provider: must be the id of a provider');
   const recording = await openRecording(isAbsolute(file) ? file : join(folder, file));
   return recording.model(provider, model);
-}
-
-/** The request timeout where the config gives none. */
-const DEFAULT_TIMEOUT_MS = 300_000;
-
-function readLimits(config: ProviderConfig, retries: number): Limits {
-  return {
-    timeoutMs: config.requestTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-    retries: readCount(config, 'max_retries', { max: 10, fallback: retries }),
-    retryBaseMs: readCount(config, 'retry_base_ms', { max: 60_000, fallback: 500 }),
-  };
-}
-
-function readCount(
-  { id, additionalConfig }: ProviderConfig,
-  key: string,
-  { max, fallback }: { readonly max: number; readonly fallback: number },
-): number {
-  const value = additionalConfig[key] ?? fallback;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
-  throw unusableError(id, `additional_config.${key} must be a whole number from 0 to ${max}`);
 }

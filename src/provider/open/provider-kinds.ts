@@ -1,19 +1,11 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../config/config.ts';
 import type { HttpProviderType } from '../../config/provider-types.ts';
 import { wrapModel } from '../wrapped-model.ts';
+import { type ApiAccess, openCompatible, openGoogle, openOpenAi } from './api-packages.ts';
 import { unusableError } from './credential.ts';
 import { readEndpoint } from './endpoint.ts';
 import { createExactFetch, withExactInput } from './exact-numbers.ts';
-
-/** The address, credential and transport of API calls. */
-interface ApiAccess {
-  readonly baseUrl: string;
-  /** Absent: no credential is sent. */
-  readonly apiKey?: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: typeof fetch;
-}
 
 /** A kind of API that is called over HTTP. */
 export interface ProviderKind {
@@ -24,19 +16,21 @@ export interface ProviderKind {
   readonly baseUrl: (config: ProviderConfig) => string;
   /** Imports the package. */
   readonly open: (config: ProviderConfig, access: ApiAccess) => Promise<LanguageModelV4>;
+  /** Imports the package for a model that embeds; absent: the API has none. */
+  readonly embed?: (config: ProviderConfig, access: ApiAccess) => Promise<EmbeddingModelV4>;
 }
 
 const openai: ProviderKind = {
   keyVariables: ['OPENAI_API_KEY', 'OPENAI_TOKEN'],
   needsKey: true,
   baseUrl: (config) => readEndpoint(config, { origin: 'https://api.openai.com', versionPath: '/v1' }),
-  open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
-    const { createOpenAI } = await import('@ai-sdk/openai');
-    const provider = createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch });
-    return usesResponses(config, baseUrl)
+  open: async (config, access) => {
+    const provider = await openOpenAi(access);
+    return usesResponses(config, access.baseUrl)
       ? withoutStorage(provider.responses(config.model))
       : provider.chat(config.model);
   },
+  embed: async ({ model }, access) => (await openOpenAi(access)).embedding(model),
 };
 
 const claude: ProviderKind = {
@@ -61,30 +55,19 @@ const gemini: ProviderKind = {
   needsKey: true,
   baseUrl: (config) =>
     readEndpoint(config, { origin: 'https://generativelanguage.googleapis.com', versionPath: '/v1beta' }),
-  open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
-    const { createGoogle } = await import('@ai-sdk/google');
-    const settings = { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch: createExactFetch(fetch) };
-    return withExactInput(createGoogle(settings)(config.model));
+  open: async ({ model }, access) => {
+    const provider = await openGoogle({ ...access, fetch: createExactFetch(access.fetch) });
+    return withExactInput(provider(model));
   },
+  embed: async ({ model }, access) => (await openGoogle(access)).embedding(model),
 };
 
 const compatible: ProviderKind = {
   keyVariables: [],
   needsKey: false,
   baseUrl: (config) => readEndpoint(config, {}),
-  open: async (config, { baseUrl, apiKey, headers, fetch }) => {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    const provider = createOpenAICompatible({
-      name: config.type,
-      baseURL: baseUrl,
-      headers: { ...headers },
-      fetch,
-      includeUsage: true,
-      supportsStructuredOutputs: true,
-      ...(apiKey === undefined ? {} : { apiKey }),
-    });
-    return provider(config.model);
-  },
+  open: async (config, access) => (await openCompatible(config, access))(config.model),
+  embed: async (config, access) => (await openCompatible(config, access)).embeddingModel(config.model),
 };
 
 /** Addresses without a path mean the server itself, as in PromptKit. */

@@ -84,10 +84,10 @@ interface Prices {
   readonly output: number;
 }
 
-/** US dollars for 1,000 tokens; undefined where nobody says. A script costs nothing unless it has prices. */
+/** US dollars for 1,000 tokens; undefined where nobody says. A script and a tool cost nothing unless they have prices. */
 function pricesOf({ pricing, type }: ProviderConfig, isFree: boolean): Prices | undefined {
   if (isFree || type === 'replay') return { input: 0, output: 0 };
-  return pricing ?? (type === 'mock' ? { input: 0, output: 0 } : undefined);
+  return pricing ?? (type === 'mock' || type === 'tool' ? { input: 0, output: 0 } : undefined);
 }
 
 /** Whether what calls of the provider cost can be told. */

@@ -21,6 +21,7 @@ export async function interview(
         questions.push(question);
         return judge;
       },
+      embed: nobody,
     },
   );
   return { questions, outcome };

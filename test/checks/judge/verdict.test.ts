@@ -142,7 +142,7 @@ test.each([
 ])('a judge that fails is unscored, with its fault: $code', async (error) => {
   const asked = { type: 'llm_judge', params, content: 'Hi' };
   const context = { messages: [], turn_index: 0, tool_calls: [], variables: {}, metadata: {} };
-  const means = { signal: new AbortController().signal, judge: () => Promise.reject(error) };
+  const means = { signal: new AbortController().signal, judge: () => Promise.reject(error), embed: nobody };
   const { code, message, hint } = error;
   expect(await runCheck('llm_judge', { ...asked, context }, means)).toEqual({
     status: 'unscored',

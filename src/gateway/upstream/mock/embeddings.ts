@@ -1,25 +1,19 @@
-import { createHash } from 'node:crypto';
+import type { ProviderConfig } from '../../../config/config.ts';
 import { isObject } from '../../../json/json.ts';
 import { tryParse } from '../../../json/try-parse.ts';
+import { openMockEmbeddings } from '../../../provider/embedding/mock-embeddings.ts';
 
-/** `POST /v1/embeddings`: for each text a vector of eight numbers that are the same for the same text. */
-export function embed(body: string, model: string): unknown {
+/** `POST /v1/embeddings`: for each text the vector of the script, or one that is the same for the same text. Throws PROVIDER_FAILED. */
+export async function embed(body: string, provider: ProviderConfig, signal: AbortSignal): Promise<unknown> {
   const request = tryParse(body);
   const { input, encoding_format: format } = isObject(request) ? request : {};
-  const texts = Array.isArray(input) ? input : [input];
-  const data = texts.map((text, index) => {
-    const vector = vectorOf(String(text));
-    const embedding = format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];
+  const texts = (Array.isArray(input) ? input : [input]).map(String);
+  // A mock that answers has a script for that, and none for embeddings.
+  const script = provider.role === 'embedding' ? provider : { ...provider, additionalConfig: {} };
+  const { vectors, tokens } = await openMockEmbeddings(script)(texts, signal);
+  const data = vectors.map((vector, index) => {
+    const embedding = format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector;
     return { object: 'embedding', index, embedding };
   });
-  const tokens = texts.reduce<number>((sum, text) => sum + Math.ceil(String(text).length / 4), 0);
-  return { object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
-}
-
-/** Of length 1. */
-function vectorOf(text: string): Float32Array {
-  const bytes = createHash('sha256').update(text).digest().subarray(0, 8);
-  const raw = [...bytes].map((byte) => byte - 127.5);
-  const length = Math.hypot(...raw);
-  return Float32Array.from(raw, (value) => value / length);
+  return { object: 'list', data, model: provider.model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }

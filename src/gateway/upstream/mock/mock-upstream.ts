@@ -22,7 +22,7 @@ export function openMockUpstream(provider: ProviderConfig, codecs: Codecs): Upst
     send: async (request) => {
       const codec = codecs[request.endpoint];
       const body = textOf(request.body);
-      if (request.endpoint === 'embeddings') return json(200, embed(body, provider.model));
+      if (request.endpoint === 'embeddings') return await answerEmbeddings(body, provider, request);
       const read = codec.readRequest(body, anything);
       if (request.endpoint === 'count_tokens') return json(200, { input_tokens: countTokens(body) });
       try {
@@ -87,6 +87,19 @@ async function answer(next: ScriptedAnswer, asked: AskedMock): Promise<UpstreamA
     body: encode(events),
     discard: () => {},
   };
+}
+
+async function answerEmbeddings(
+  body: string,
+  provider: ProviderConfig,
+  { signal }: UpstreamRequest,
+): Promise<UpstreamAnswer> {
+  try {
+    return json(200, await embed(body, provider, signal));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toRefusal(thrown);
+  }
 }
 
 /** The events of a stream; one that fails does so behind its text. */
