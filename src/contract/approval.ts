@@ -1,5 +1,6 @@
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
+import type { RunParent } from './run-parent.ts';
 
 /** The record of a person's approval, sent beside `args` when a pending tool is called again. */
 export interface Approval {
@@ -70,17 +71,22 @@ export interface PendingRecord extends PendingCall {
   readonly decidedAt: number | null;
   /** Who has approved a call that several people must approve, each once, in their order; absent: nobody. */
   readonly consents?: readonly Consent[] | undefined;
+  /** Where its run belongs; absent: it is no step of another run. */
+  readonly parent?: RunParent | undefined;
 }
 
 /** The notice about a pending call that its caller gets. */
 export interface PendingNotice {
   readonly id: string;
   readonly tool: string;
+  /** Of a run that is a step of another: the path from the outermost run on. */
   readonly step: string;
   readonly reason: string;
   readonly message: string;
   /** ISO 8601; null: never. */
   readonly expires_at: string | null;
+  /** The run that goes on when it is decided; absent: the one whose call it is. */
+  readonly root_run_id?: string;
 }
 
 /** A pending call as `pending show --json` prints it. Times are ISO 8601. */

@@ -14,9 +14,21 @@ export type RunLabels = Readonly<Record<string, string>>;
 export interface StepDocument {
   /** Path of the step: ids joined with `/`, positions in brackets, as in `orders[2]/refund`. */
   readonly step: string;
-  readonly kind: 'tool' | 'eval' | 'chat' | 'parallel' | 'steps' | 'for_each' | 'while' | 'wait' | 'ask';
+  readonly kind:
+    | 'tool'
+    | 'eval'
+    | 'chat'
+    | 'parallel'
+    | 'steps'
+    | 'for_each'
+    | 'while'
+    | 'wait'
+    | 'ask'
+    | 'pipeline';
   readonly status: 'ok' | 'failed' | 'denied' | 'skipped' | 'pending';
   readonly duration_ms: number;
+  /** Of a pipeline step: the run that it began, which has steps of its own. */
+  readonly run_id?: string;
   /** Hooks that failed open by the rules of their dialects. */
   readonly failed_open?: readonly { readonly hook: string; readonly cause: string }[];
   readonly error?: Fault;
@@ -54,6 +66,14 @@ export interface RunInfo {
   readonly labels?: RunLabels;
   /** It is to be worked on, and no worker that is there has its pipeline, config and scripts. */
   readonly lacks_worker?: true;
+  /** The run whose step it is; absent: it is no step of another. */
+  readonly parent?: {
+    readonly run_id: string;
+    /** The outermost one, which goes on with all below it. */
+    readonly root_run_id: string;
+    /** The path of the step, from the outermost run on. */
+    readonly step: string;
+  };
 }
 
 /** Some runs of a list, newest first. */
@@ -71,7 +91,7 @@ export interface TimelineEntry {
   readonly detail: string;
 }
 
-/** What a run came to, in numbers. */
+/** What a run came to, in numbers; what the runs did that its steps began is counted with it. */
 export interface RunTotals {
   /** From its start to its end, or to its last change; ms. */
   readonly duration_ms: number;
@@ -102,4 +122,8 @@ export interface RunDetails extends RunInfo {
   /** The run went on for longer than its timeline does. */
   readonly timeline_cut?: true;
   readonly totals: RunTotals;
+  /** The runs that its steps began, in that order, the first thousand; absent: there are none. */
+  readonly children?: readonly RunInfo[];
+  /** There are more of them. */
+  readonly children_cut?: true;
 }

@@ -33,7 +33,10 @@ export function validatePipeline(
   return checkWithRuntime(document, fallback, {
     read,
     unchecked: 'names in its steps',
-    check: (file, config) => loadPipeline(file, config).problems,
+    check: (file, config) => {
+      const { problems, below } = loadPipeline(file, config);
+      return [...problems, ...below.flatMap(findUnevaluatedInPipeline)];
+    },
     findUnevaluated: findUnevaluatedInPipeline,
   });
 }

@@ -135,6 +135,10 @@ export interface RunListFilter {
   /** Started then or later, and before then. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
+  /** Those that steps of this run began, in place of those that are steps of no other. */
+  readonly parent?: string | undefined;
+  /** Those that are steps of others too. */
+  readonly children?: boolean | undefined;
   /** At most so many. */
   readonly limit?: number | undefined;
   /** The `next` of the page before. */

@@ -4,6 +4,7 @@ import type { RuntimeConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { filesOf, identityOf } from '../config/overlay/identity.ts';
 import { RuntimeError } from '../errors.ts';
+import { buildTextOf } from '../pipeline/run/new-run.ts';
 import type { RunRecord } from '../store/store.ts';
 import type { BuildOf } from './worker/build.ts';
 
@@ -12,9 +13,9 @@ import type { BuildOf } from './worker/build.ts';
  * with the tools that it began with. Runs of a project that was moved or copied belong to its config.
  */
 export function requireOwnRun(run: RunRecord, config: RuntimeConfig, buildOf: BuildOf): void {
-  const { id, config: theirs, build, source } = run;
+  const { id, config: theirs, build } = run;
   // On another machine the same files may be elsewhere.
-  if (build !== undefined && build === buildOf(source)) return;
+  if (build !== undefined && build === buildOf(buildTextOf(run))) return;
   if (theirs === identityOf(config)) return;
   const { file, overlays } = filesOf(theirs);
   // What a run began with may ask for approvals that the same file asks for no more without, or with, another overlay.

@@ -72,7 +72,8 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   const decisionContext = async () => ({ store: await store(), declared });
   const ownDecisionContext = async (id: string) => {
     const decisions = await decisionContext();
-    const run = await requireRun(decisions.store, (await requirePending(decisions.store, id)).runId);
+    const { runId, parent } = await requirePending(decisions.store, id);
+    const run = await requireRun(decisions.store, parent?.root ?? runId);
     requireOwnRun(run, config, buildOf);
     return { ...decisions, isOfAgent: isOfAgent(run) };
   };
@@ -83,13 +84,14 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   };
   const toPipeline = (run: RunRecord) => {
     requireOwnRun(run, config, buildOf);
-    const { id, kind, name, file, source } = run;
+    const { id, kind, name, file, source, pipelines } = run;
     if (isOfAgent(run)) {
       throw new RuntimeError('USAGE', `run ${id} has calls of an agent, which makes them itself`, {
         hint: 'It goes on when the agent asks again; nothing is to be resumed.',
       });
     }
-    if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);
+    if (kind === 'pipeline')
+      return requirePipelineText({ file: file ?? config.file, text: source, pipelines }, config);
     if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
     throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
   };
@@ -152,7 +154,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     pending: {
       list: async ({ runId, all = false } = {}) => {
         const found = await (await storeAfterExpiry()).listPendings(
-          { runId, ...(!all && { open: true }) },
+          { runId, below: true, ...(!all && { open: true }) },
           Date.now(),
         );
         return found.map(toPendingDocument);

@@ -2,6 +2,7 @@ import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
 import { toKeptRecord } from './sqlite/record-parts.ts';
 import { numberOf, type Row } from './sqlite/row.ts';
 import { labelsToText } from './sqlite/run-list/labels.ts';
+import { kinToText } from './sqlite/run-list/parents.ts';
 import { changeToRow, runToRow } from './sqlite/run-table.ts';
 import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
@@ -24,8 +25,15 @@ export function changeMethods({
   return {
     createRun: async (run) => {
       checkRunId(run.id);
-      const beside = { build: run.build ?? null, isDispatched: false, labels: labelsToText(run.labels) };
-      const made = await change({ what: 'create_run', runId: run.id, run: runToRow(run), ...beside });
+      const beside = { build: run.build ?? null, isDispatched: false };
+      const texts = { labels: labelsToText(run.labels), kin: kinToText(run) };
+      const made = await change({
+        what: 'create_run',
+        runId: run.id,
+        run: runToRow(run),
+        ...beside,
+        ...texts,
+      });
       if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
     },
     setRunStatus: async (id, wanted) => {

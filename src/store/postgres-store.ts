@@ -52,6 +52,7 @@ export async function openPostgresStore(address: Address, options: PostgresOptio
       checkRunId(runId);
       return await guarded.open(() => parts.claims.claim(runId));
     },
+    coverRun: parts.claims.cover,
     watch: listener.watch,
     close: () => {
       closing ??= close();

@@ -21,6 +21,18 @@ export function decisionOfEndedRun(status: RunStatus): Extract<PendingDecision, 
   return { kind: 'cancelled', by: 'signalbox', reason: `the run is ${status}` };
 }
 
+/** What becomes of a run that has not ended when the one that it is below does. */
+export function statusBelow(status: RunStatus): RunStatus {
+  return status === 'cancelled' ? 'cancelled' : 'failed';
+}
+
+/** Why it ended, as JSON. */
+export const errorBelow = JSON.stringify({
+  code: 'ABORTED',
+  message: 'the run that this one is a part of has ended',
+  hint: '',
+});
+
 /** Throws USAGE unless the id is safe as the name of a file, which a claim may need. */
 export function checkRunId(id: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return;

@@ -1,5 +1,6 @@
 import type { PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
+import type { RunParent } from '../contract/run-parent.ts';
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
 import type { TextPlace } from './kept-text.ts';
@@ -35,7 +36,7 @@ export interface Store {
   /**
    * A run that has ended (completed, failed, denied, cancelled) stays as it ended: false then, and nothing is
    * changed; false too when there is no such run. What still waits for a person when a run ends is decided as
-   * `cancelled` with it.
+   * `cancelled` with it. With a run that is no part of another the runs below it end that have not: `cancelled` as it was, else `failed`.
    */
   setRunStatus(id: string, change: RunChange): Promise<boolean>;
   /**
@@ -44,16 +45,18 @@ export interface Store {
    * USAGE for an invalid id.
    */
   claimRun(id: string): Promise<Claim | undefined>;
+  /** Has a run below `root` written by the right to that one, which is held here; until it is released. */
+  coverRun(id: string, root: string): Claim;
   /** The ids of the runs that somebody executes at this moment, in this process or another. */
   listClaimed(): Promise<ReadonlySet<string>>;
   /**
    * Decides due calls as `expired` at `at` (ms since 1970); returns the ids of runs that have not ended and
-   * whose calls are all decided, at least one of them as `expired`.
+   * whose calls are all decided, at least one of them as `expired`. Runs that are parts of others are left out.
    */
   listExpired(at: number): Promise<string[]>;
   /**
-   * Removes ended runs that were last changed before `before` (ms since 1970), with all their records, except
-   * claimed ones. Returns how many.
+   * Removes ended runs that were last changed before `before` (ms since 1970), with all their records and the runs below them,
+   * except claimed ones. Returns how many, those below not counted.
    */
   prune(before: number): Promise<number>;
 
@@ -106,16 +109,22 @@ export interface Store {
   /** The record; first decided as `expired` if it is due at `at` (ms since 1970). */
   findPending(id: string, at: number): Promise<PendingRecord | undefined>;
   /** In the order in which they were added; those that are due at `at` are first decided as `expired`. */
-  listPendings(
-    filter: { readonly runId?: string | undefined; readonly open?: boolean | undefined },
-    at: number,
-  ): Promise<PendingRecord[]>;
+  listPendings(filter: PendingFilter, at: number): Promise<PendingRecord[]>;
 
   /** Calls `onChange` when a call may have been decided, by any process; also spuriously. Never throws. */
   watch(tell: () => void): StoreWatch;
 
   /** Releases the claims that were made here. Never rejects; may be called again. */
   close(): Promise<void>;
+}
+
+/** Of which calls a list is. */
+export interface PendingFilter {
+  /** Of this run. */
+  readonly runId?: string | undefined;
+  /** Of the runs below it too; it must be no part of another. */
+  readonly below?: boolean | undefined;
+  readonly open?: boolean | undefined;
 }
 
 /** A store that is being watched. */
@@ -157,6 +166,10 @@ export interface NewRun {
   readonly build?: string | undefined;
   /** It waits for a worker, instead of being executed by whoever makes it. */
   readonly isDispatched?: true | undefined;
+  /** Absent: it is no part of another run. */
+  readonly parent?: RunParent | undefined;
+  /** The texts of the pipelines that it may begin as its steps, by their absolute files, by which they are run even if these change. */
+  readonly pipelines?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Of which runs a list is; all that is said must hold. */
@@ -169,6 +182,11 @@ export interface RunFilter {
   /** Began then or later, and before then; ms since 1970. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** Those whose step it is of this run, or all below this one, in place of those that are parts of no other. */
+  readonly parent?: string | undefined;
+  readonly root?: string | undefined;
+  /** Those that are parts of others too. */
+  readonly all?: boolean | undefined;
   /** Only those behind that place: the next page after a run. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
@@ -176,10 +194,13 @@ export interface RunFilter {
 
 /** What a list shows of a run. */
 export interface RunSummary
-  extends Pick<RunRecord, 'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt' | 'labels'> {
+  extends Pick<
+    RunRecord,
+    'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt' | 'labels' | 'parent'
+  > {
   /** Its place among all runs: what was kept later has a greater one. It never changes. */
   readonly place: number;
-  /** How many of its calls wait for a person. */
+  /** How many of its calls, and of those of the runs below it, wait for a person. */
   readonly open: number;
   /** It waits for a worker, and none that is there has its build. */
   readonly lacksWorker?: true;

@@ -56,6 +56,7 @@ export function createMemoryStore(): Store {
       }),
     setRunStatus: (id, change) => ifOpen(() => setRunStatus(state, id, change)),
     claimRun: (id) => ifOpen(() => claimRun(state, id)),
+    coverRun: () => ({ release: async () => {} }),
     prune: (before) => ifOpen(() => prune(state, before)),
     beginStep: (runId, step, at) => ifOpen(() => beginStep(requireRun(state, runId), step, at)),
     endStep: (runId, step, outcome, at) =>

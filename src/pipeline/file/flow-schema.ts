@@ -119,7 +119,7 @@ export const forEachSchema = {
 export const retrySchema = {
   type: 'object',
   description:
-    'Of a tool, eval or chat step: begins it again after it has failed, never after a hook or a person said no.',
+    'Of a tool, eval, chat or pipeline step: begins it again after it has failed, never after a hook or a person said no.',
   additionalProperties: false,
   required: ['max'],
   properties: {

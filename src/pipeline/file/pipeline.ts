@@ -16,6 +16,8 @@ export interface Pipeline {
   readonly source: string;
   /** The RuntimeConfig that `spec.runtime` names, absolute. */
   readonly runtime?: string;
+  /** The texts of the pipelines that it runs, and that these run, by their absolute files. */
+  readonly pipelines: Readonly<Record<string, string>>;
   readonly checkInput: SchemaCheck;
   /** Names of the environment variables that expressions may read as `env.NAME`. */
   readonly env: readonly string[];
@@ -28,7 +30,15 @@ export interface Pipeline {
   readonly output?: Expression;
 }
 
-export type Step = ToolStep | EvalStep | ChatStep | ParallelStep | GroupStep | WaitStep | AskStep;
+export type Step =
+  | ToolStep
+  | EvalStep
+  | ChatStep
+  | ParallelStep
+  | GroupStep
+  | WaitStep
+  | AskStep
+  | PipelineStep;
 
 interface StepBase {
   /** Unique in the file. */
@@ -42,7 +52,7 @@ interface StepBase {
   readonly whileLoop?: WhileLoop;
   /** Of one attempt at one run of the step (each item has its own); a wait for a person does not count. */
   readonly timeoutMs?: number;
-  /** Of a tool, eval or chat; with `forEach`, of each item. */
+  /** Of a tool, eval, chat or pipeline; with `forEach`, of each item. */
   readonly retry?: Retry;
   readonly onError: OnError;
 }
@@ -156,6 +166,13 @@ export interface WaitStep extends StepBase {
   readonly kind: 'wait';
   /** Gives a duration such as `10m`, or milliseconds; until: a time by RFC 3339. */
   readonly wait: { readonly for: Expression } | { readonly until: Expression };
+}
+
+/** Runs another pipeline, as a run of its own. */
+export interface PipelineStep extends StepBase {
+  readonly kind: 'pipeline';
+  readonly pipeline: Pipeline;
+  readonly input: Expression;
 }
 
 /** Its steps run at once; each is a branch of its own. */

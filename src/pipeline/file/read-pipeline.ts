@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
+import { RuntimeError } from '../../errors.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
@@ -8,17 +9,32 @@ import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/
 import { compileSchema } from '../../yaml/schema-check.ts';
 import type { Pipeline } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
-import { readSteps } from './read-step.ts';
+import { type PipelineOf, readSteps } from './read-step.ts';
 
 /** The pipeline that a checked document declares; `source` is its text. Call it only without errors. */
-export function readPipeline(document: YamlDocument, source: string): Pipeline {
+export function readPipeline(
+  document: YamlDocument,
+  source: string,
+  below: ReadonlyMap<string, Pipeline>,
+): Pipeline {
   const file = resolve(document.file);
+  const pipelineOf: PipelineOf = (named) => {
+    const found = below.get(named);
+    if (found === undefined) throw new RuntimeError('INTERNAL', `the pipeline ${named} was not loaded`);
+    return found;
+  };
   const runtime = nonEmptyTextAt(document, ['spec', 'runtime']);
   const input = valueAt(document, ['spec', 'input']);
   return {
     file,
     name: nonEmptyTextAt(document, ['metadata', 'name']) ?? nameOf(file),
     source,
+    pipelines: Object.fromEntries(
+      [...below].flatMap(([each, { source: text, pipelines }]) => [
+        [each, text],
+        ...Object.entries(pipelines),
+      ]),
+    ),
     ...omitUndefined({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
     checkInput: compileSchema(isObject(input) || typeof input === 'boolean' ? input : undefined),
     env: itemsAt(document, ['spec', 'env']).map((item) => textAt(document, item) ?? ''),
@@ -26,8 +42,8 @@ export function readPipeline(document: YamlDocument, source: string): Pipeline {
       name,
       value: expressionAt(document, path, everyVariable) ?? compileExpressions(null, []),
     })),
-    steps: readSteps(document, ['spec', 'steps']),
-    finally: readSteps(document, ['spec', 'finally']),
+    steps: readSteps(document, ['spec', 'steps'], pipelineOf),
+    finally: readSteps(document, ['spec', 'finally'], pipelineOf),
     ...omitUndefined({ output: expressionAt(document, ['spec', 'output'], everyVariable) }),
   };
 }

@@ -5,20 +5,25 @@ import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, integerAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../yaml/read.ts';
-import type { AskStep, EvalStep, OnError, Step } from './pipeline.ts';
+import { fileBelow } from './below/load-below.ts';
+import type { AskStep, EvalStep, OnError, Pipeline, Step } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
 import { readChat, readThreshold } from './read-chat.ts';
 import { readRetry } from './retry.ts';
 
+/** Pipelines that steps may name, by their absolute files. */
+export type PipelineOf = (file: string) => Pipeline;
+
 /** The steps of the list at `path`; none when there is no list. */
-export function readSteps(document: YamlDocument, path: Path): Step[] {
-  return itemsAt(document, path).map((item) => readStep(document, item));
+export function readSteps(document: YamlDocument, path: Path, pipelineOf: PipelineOf): Step[] {
+  return itemsAt(document, path).map((item) => readStep(document, item, pipelineOf));
 }
 
 type StepBase = Omit<Extract<Step, { kind: 'tool' }>, 'kind' | 'tool' | 'args'>;
 
-function readStep(document: YamlDocument, path: Path): Step {
-  const base = readBase(document, path);
+function readStep(document: YamlDocument, path: Path, pipelineOf: PipelineOf): Step {
+  const base = readBase(document, path, pipelineOf);
+  const stepsAt = (key: string) => readSteps(document, [...path, key], pipelineOf);
   const step = valueAt(document, path);
   const kind = isObject(step) ? stepKinds.find((key) => Object.hasOwn(step, key)) : undefined;
   switch (kind) {
@@ -30,13 +35,16 @@ function readStep(document: YamlDocument, path: Path): Step {
       return {
         ...base,
         kind,
-        steps: readSteps(document, [...path, 'parallel']),
+        steps: stepsAt('parallel'),
         ...omitUndefined({ concurrency: integerAt(document, [...path, 'concurrency']) }),
         failFast: valueAt(document, [...path, 'fail_fast']) === true,
       };
-    case 'steps': {
-      const otherwise = readSteps(document, [...path, 'else']);
-      return { ...base, kind, steps: readSteps(document, [...path, 'steps']), otherwise };
+    case 'steps':
+      return { ...base, kind, steps: stepsAt('steps'), otherwise: stepsAt('else') };
+    case 'pipeline': {
+      const file = fileBelow(document, textAt(document, [...path, 'pipeline']) ?? '');
+      const input = mappingAt(document, [...path, 'input'], everyVariable);
+      return { ...base, kind, pipeline: pipelineOf(file), input };
     }
     case 'ask':
       return { ...base, kind, ...readAsk(document, [...path, 'ask']) };
@@ -54,9 +62,9 @@ function readStep(document: YamlDocument, path: Path): Step {
 }
 
 /** The keys of which a step has exactly one: what it does. */
-export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask'] as const;
+export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask', 'pipeline'] as const;
 
-function readBase(document: YamlDocument, path: Path): StepBase {
+function readBase(document: YamlDocument, path: Path, pipelineOf: PipelineOf): StepBase {
   return {
     id: textAt(document, [...path, 'id']) ?? '',
     position: document.positionOf(path),
@@ -67,7 +75,7 @@ function readBase(document: YamlDocument, path: Path): StepBase {
       timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
       retry: readRetry(document, [...path, 'retry']),
     }),
-    onError: readOnError(document, [...path, 'on_error']),
+    onError: readOnError(document, [...path, 'on_error'], pipelineOf),
   };
 }
 
@@ -97,12 +105,12 @@ function readWhile(document: YamlDocument, path: Path): StepBase['whileLoop'] | 
   };
 }
 
-function readOnError(document: YamlDocument, path: Path): OnError {
+function readOnError(document: YamlDocument, path: Path, pipelineOf: PipelineOf): OnError {
   if (!isObject(valueAt(document, path))) {
     return { kind: choiceAt(document, path, ['stop', 'continue']) ?? 'stop' };
   }
   const then = choiceAt(document, [...path, 'then'], ['stop', 'continue']) ?? 'stop';
-  return { kind: 'handle', steps: readSteps(document, [...path, 'steps']), then };
+  return { kind: 'handle', steps: readSteps(document, [...path, 'steps'], pipelineOf), then };
 }
 
 function readEval(document: YamlDocument, path: Path): Omit<EvalStep, keyof StepBase | 'kind'> {

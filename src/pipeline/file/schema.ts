@@ -146,10 +146,11 @@ const onErrorSchema = {
 
 const stepSchema = {
   type: 'object',
-  description: 'One step: exactly one of tool, eval, chat, parallel, steps, wait and ask says what it does.',
+  description:
+    'One step: exactly one of tool, eval, chat, parallel, steps, wait, ask and pipeline says what it does.',
   additionalProperties: false,
   required: ['id'],
-  oneOf: ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask'].map((key) => ({
+  oneOf: ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask', 'pipeline'].map((key) => ({
     type: 'object',
     required: [key],
   })),
@@ -200,6 +201,11 @@ const stepSchema = {
     steps: { ...stepList, description: 'Makes the step a group of steps that run in order.' },
     wait: waitSchema,
     ask: askSchema,
+    pipeline: {
+      ...name,
+      description: 'Makes the step a run of this pipeline file, relative to the one that names it.',
+    },
+    input: textOr('object', {}, 'Of a pipeline step: the input of its run. Default: `{}`.'),
     else: { ...stepList, description: 'Of a group with `if`: steps that run where that is false.' },
   },
 } as const;

@@ -16,49 +16,79 @@ export function findWrongArgs(
     const tool = runtime?.tools.find(({ name }) => name === value['tool']);
     const args = value['args'] ?? {};
     const schema = tool?.inputSchema;
-    return schema === undefined || !isObject(args) ? [] : findArgFindings(args, schema, [...path, 'args']);
+    const place = { path: [...path, 'args'], owner: 'the tool’s input_schema' };
+    return schema === undefined || !isObject(args) ? [] : findMisfits(args, schema, place);
   });
 }
 
-type Args = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
-function findArgFindings(
-  args: Args,
+interface Place {
+  readonly path: Path;
+  /** Whose schema it is. */
+  readonly owner: string;
+}
+
+/** What of members that may hold expressions can never fit a schema. */
+export function findMisfits(
+  members: Members,
   schema: NonNullable<ToolConfig['inputSchema']>,
-  path: Path,
+  place: Place,
 ): readonly Finding[] {
   const keys = isObject(schema)
-    ? [...findMissing(args, schema, path), ...findUnknown(args, schema, path)]
+    ? [...findMissing(members, schema, place), ...findUnknown(members, schema, place)]
     : [];
-  if (keys.length > 0 || JSON.stringify(args).includes('${')) return keys;
+  if (keys.length > 0) return keys;
+  if (hasExpression(members)) return isObject(schema) ? findWrongMembers(members, schema, place) : [];
   // Nothing is left to be known later.
-  return compileSchema(schema)(args).map((violation) => ({
-    path,
-    message: `does not fit the tool’s input_schema: ${violation}`,
+  return compileSchema(schema)(members).map((violation) => ({
+    path: place.path,
+    message: `does not fit ${place.owner}: ${violation}`,
   }));
 }
 
-function findMissing(args: Args, schema: Args, path: Path): readonly Finding[] {
+function hasExpression(value: unknown): boolean {
+  return JSON.stringify(value).includes('${');
+}
+
+/** Of members beside expressions those that are written out, where their schemas stand by themselves. */
+function findWrongMembers(
+  members: Members,
+  { properties }: Members,
+  { path, owner }: Place,
+): readonly Finding[] {
+  if (!isObject(properties)) return [];
+  return Object.entries(members).flatMap(([key, member]) => {
+    const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (!isObject(schema) || hasExpression(member) || JSON.stringify(schema).includes('"$ref"')) return [];
+    return compileSchema(schema)(member).map((violation) => ({
+      path: [...path, key],
+      message: `does not fit ${owner}: ${violation}`,
+    }));
+  });
+}
+
+function findMissing(members: Members, schema: Members, { path, owner }: Place): readonly Finding[] {
   const { required } = schema;
   const missing = (Array.isArray(required) ? required : []).filter(
-    (key) => !Object.hasOwn(args, String(key)),
+    (key) => !Object.hasOwn(members, String(key)),
   );
   return missing.map((key) => ({
     path: [...path, String(key)],
-    message: 'is required by the tool’s input_schema',
+    message: `is required by ${owner}`,
     atKey: true,
   }));
 }
 
-function findUnknown(args: Args, schema: Args, path: Path): readonly Finding[] {
+function findUnknown(members: Members, schema: Members, { path, owner }: Place): readonly Finding[] {
   const { properties, additionalProperties, patternProperties } = schema;
   if (additionalProperties !== false || patternProperties !== undefined) return [];
   const known = isObject(properties) ? Object.keys(properties) : [];
-  return Object.keys(args)
+  return Object.keys(members)
     .filter((key) => !known.includes(key))
     .map((key) => ({
       path: [...path, key],
-      message: 'is not allowed by the tool’s input_schema',
+      message: `is not allowed by ${owner}`,
       ...suggest(key, known, 'arguments'),
       atKey: true,
     }));

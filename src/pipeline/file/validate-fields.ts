@@ -35,6 +35,7 @@ function fieldsOf(document: YamlDocument, step: StepNode): readonly Field[] {
     field(wait, 'own'),
     field([...step.path, 'ask', 'question'], 'own'),
     field([...step.path, 'args'], 'own', 'map'),
+    field([...step.path, 'input'], 'own'),
     field([...step.path, 'content'], 'own'),
     field([...step.path, 'params'], 'own', 'map'),
     field([...step.path, 'context'], 'own', 'map'),

@@ -123,6 +123,7 @@ const ownViewKeys = {
   steps: [],
   wait: ['until'],
   ask: ['answer', 'by', 'reason'],
+  pipeline: ['output', 'run_id', 'failed_at'],
 } as const;
 
 function viewKeys({ kind, loops, collect }: StepNode): readonly string[] {

@@ -17,7 +17,7 @@ export function findWrongRetries(
     if (!('retry' in step.value) || step.kind === undefined) return [];
     const path = [...step.path, 'retry'];
     if (!retriedKinds.has(step.kind)) {
-      const message = `belongs to a step with tool, eval or chat, and this one has \`${step.kind}\``;
+      const message = `belongs to a step with tool, eval, chat or pipeline, and this one has \`${step.kind}\``;
       return [{ path, message, hint: 'Put it on the steps inside.', atKey: true }];
     }
     return [
@@ -27,7 +27,7 @@ export function findWrongRetries(
   });
 }
 
-const retriedKinds: ReadonlySet<string> = new Set(['tool', 'eval', 'chat']);
+const retriedKinds: ReadonlySet<string> = new Set(['tool', 'eval', 'chat', 'pipeline']);
 
 function findWrongCode(document: YamlDocument, path: Finding['path']): readonly Finding[] {
   const code = valueAt(document, path);

@@ -41,6 +41,7 @@ const ownKeys: Readonly<Record<string, StepKind>> = {
   threshold: 'eval',
   on_fail: 'eval',
   else: 'steps',
+  input: 'pipeline',
 };
 
 /** A key that means nothing to a step of this kind is a mistake about what the step does. */

@@ -7,6 +7,8 @@ import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
 import { type Finding, locateFinding } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import type { Below } from './below/load-below.ts';
+import { findWrongBelow } from './below/validate-below.ts';
 import { pipelineSchema } from './schema.ts';
 import { findWrongArgs } from './validate-args.ts';
 import { findBadExpressions } from './validate-expressions.ts';
@@ -15,11 +17,21 @@ import { findWrongNames, type PipelineRuntime } from './validate-names.ts';
 import { findBadReferences } from './validate-references.ts';
 import { findWrongRetries } from './validate-retry.ts';
 import { findWrongShapes } from './validate-shape.ts';
-import { listSteps } from './validate-tree.ts';
+import { listSteps, type StepNode } from './validate-tree.ts';
+
+/** What a pipeline is checked with. */
+interface ValidatedPipeline {
+  readonly steps: readonly StepNode[];
+  /** What its steps name. */
+  readonly below: Below;
+  readonly runtime: PipelineRuntime | undefined;
+}
 
 /** What is wrong with a pipeline beyond its shape. */
-export function validatePipeline(document: YamlDocument, runtime: PipelineRuntime | undefined): Problem[] {
-  const steps = listSteps(document);
+export function validatePipeline(
+  document: YamlDocument,
+  { steps, below, runtime }: ValidatedPipeline,
+): Problem[] {
   const findings = [
     ...findBadSchema(document, ['spec', 'input']),
     ...steps.flatMap(({ path }) => findBadSchema(document, [...path, 'ask', 'schema'])),
@@ -30,6 +42,8 @@ export function validatePipeline(document: YamlDocument, runtime: PipelineRuntim
     ...findBadExpressions(document, steps),
     ...findBadReferences(document, steps),
     ...findMissingRuntime(document),
+    ...below.findings,
+    ...findWrongBelow(document, steps, { below, runtime }),
   ];
   return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
 }

@@ -127,7 +127,7 @@ function contextOf(
   return {
     ...{ callId, toolUseId, hookContext },
     signal: scope.signal,
-    idempotencyKey: `${run.journal.runId}/${key}`,
+    idempotencyKey: `${run.journal.keyRunId ?? run.journal.runId}/${key}`,
     // The tool that a hook may rename the call to.
     find: (tool) => run.tools.get(tool),
     waitForResults: slot.waitForResults,

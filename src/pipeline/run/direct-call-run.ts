@@ -70,6 +70,7 @@ export function pipelineOfDirectCall(tool: string, file: string): Pipeline {
     file,
     name: tool,
     source: '',
+    pipelines: {},
     checkInput: () => [],
     env: [],
     vars: [],

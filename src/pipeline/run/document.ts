@@ -1,6 +1,7 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../../contract/approval.ts';
 import { isQuestion } from '../../contract/question.ts';
 import type { RunDetails, RunDocument, RunInfo, RunTotals, StepDocument } from '../../contract/run.ts';
+import { placeOfStep } from '../../contract/run-parent.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { isObject, type Json } from '../../json/json.ts';
@@ -38,9 +39,11 @@ function toStepDocuments(
     const { step } = record;
     const { kind, status, durationMs, error, view } = entry;
     const failures = failuresOf(view);
+    const runId = kind === 'pipeline' ? exactMembers(view).get('run_id')?.value : undefined;
     return [
       {
         ...{ step, kind, status, duration_ms: durationMs },
+        ...(typeof runId === 'string' && { run_id: runId }),
         ...(failures.length > 0 && { failed_open: failures }),
         ...(error && { error }),
       },
@@ -62,7 +65,9 @@ function failuresOf(view: Json): readonly FailedOpen[] {
 }
 
 function toWaitingStep(record: PendingRecord): StepDocument {
-  const { step } = record;
+  const { step, parent, runId } = record;
+  if (parent !== undefined)
+    return { step: parent.step, kind: 'pipeline', status: 'pending', duration_ms: 0, run_id: runId };
   if (isQuestion(record))
     return { step: step.replace(/\/ask$/, ''), kind: 'ask', status: 'pending', duration_ms: 0 };
   const [, tool, chat] =
@@ -72,8 +77,13 @@ function toWaitingStep(record: PendingRecord): StepDocument {
 }
 
 /** The notice of a pending call in a run document. */
-function toNotice({ id, tool, step, reason, message, expiresAt }: PendingRecord): PendingNotice {
-  return { id, tool, step, reason, message, expires_at: expiresAt === null ? null : iso(expiresAt) };
+function toNotice(record: PendingRecord): PendingNotice {
+  const { id, tool, reason, message, expiresAt, parent } = record;
+  return {
+    ...{ id, tool, step: placeOfStep(record.step, record), reason, message },
+    expires_at: expiresAt === null ? null : iso(expiresAt),
+    ...(parent && { root_run_id: parent.root }),
+  };
 }
 
 /** A pending call as `pending show --json` prints it. */
@@ -114,6 +124,9 @@ export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {
     updated_at: iso(run.updatedAt),
     pending: run.open,
     ...(run.labels && { labels: run.labels }),
+    ...(run.parent && {
+      parent: { run_id: run.parent.id, root_run_id: run.parent.root, step: run.parent.step },
+    }),
     ...(run.lacksWorker === true && { lacks_worker: true }),
   };
 }
@@ -123,11 +136,12 @@ interface RunHistory extends History {
   readonly totals: RunTotals;
   /** There are more steps than these. */
   readonly isCut: boolean;
+  readonly children: Pick<RunDetails, 'children' | 'children_cut'>;
 }
 
 export function toRunDetails(
   run: RunRecord,
-  { steps, pendings, moments, totals, isCut }: RunHistory,
+  { steps, pendings, moments, totals, isCut, children }: RunHistory,
 ): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDetails>({
@@ -136,8 +150,9 @@ export function toRunDetails(
     output: run.output,
     error: run.error,
     pendings: open.map(toNotice),
-    timeline: toTimeline(run, { steps, pendings, moments }),
+    timeline: toTimeline(run, { steps, moments, pendings: pendings.filter(({ runId }) => runId === run.id) }),
     ...(isCut && ({ timeline_cut: true } as const)),
     totals,
+    ...children,
   });
 }

@@ -29,11 +29,14 @@ export interface RunEnd {
 export async function runPipeline(
   run: RunContext,
   pipeline: Pipeline,
-  { input, isResumed }: { readonly input: Json; readonly isResumed: boolean },
+  { input, isResumed, within }: PipelineInput,
 ): Promise<RunEnd | undefined> {
   await startSession(run, isResumed);
   try {
-    const scope = openScope(run, pipeline, input);
+    const scope = {
+      ...openScope(run, pipeline, input),
+      ...(within && { signal: within.signal, clocks: within.clocks }),
+    };
     const end = await runToEnd(run, pipeline, scope);
     return await runFinally(run, pipeline, { scope, end });
   } catch (error) {
@@ -41,6 +44,14 @@ export async function runPipeline(
     if (isSuspension(run, error)) throw error;
     return endOfError(error);
   }
+}
+
+/** How a pipeline is run. */
+interface PipelineInput {
+  readonly input: Json;
+  readonly isResumed: boolean;
+  /** What ends its steps before their time, but not those of `finally`, and the clocks that wait with it; absent: what suspends the run. */
+  readonly within?: Pick<Scope, 'signal' | 'clocks'>;
 }
 
 /** The end of the steps. `failedAt`: the path of the innermost one that failed. */
@@ -79,7 +90,7 @@ async function runFinally(
   const { status } = end;
   const error = end.error && { ...bareFault(end.error), step: failedAt ?? '' };
   const outcome = { status: status === 'completed' ? 'ok' : status, error };
-  const own = { ...scope, variables: { ...scope.variables, outcome } };
+  const own = { ...scope, signal: run.signal, clocks: [], variables: { ...scope.variables, outcome } };
   let failure: StepOutcome | undefined;
   for (const step of pipeline.finally) {
     const stop = await runSteps(run, [step], own);

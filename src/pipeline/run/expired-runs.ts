@@ -54,6 +54,9 @@ async function endIfExpired(
       signal: new AbortController().signal,
       session: { ...(await openSession(store, record)) },
       emit: (event) => events.push(event),
+      retry: 0,
+      place: '',
+      runBelow: async () => dryRun.refuse(),
     };
     const end = await runPipeline(run, toPipeline(record), { input: record.input, isResumed: true });
     if (end === undefined || !dryRun.hasEnded()) return;

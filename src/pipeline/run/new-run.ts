@@ -46,7 +46,7 @@ export async function keepRun(
   { input, id, labels, isDispatched }: RunToKeep,
   requireReady: () => void = () => {},
 ): Promise<KeptRun> {
-  const { name, file, source } = pipeline;
+  const { name, file, source, pipelines } = pipeline;
   const given = { kind: 'pipeline', name, file, source, config, input } as const;
   const kept = readLabels(labels);
   const findFirst = async () => (id === undefined ? undefined : await findSame(store, id, given));
@@ -54,7 +54,12 @@ export async function keepRun(
   if (first !== undefined) return first;
   requireInput(pipeline, input);
   requireReady();
-  const beside = { build: buildOf?.(source), ...(kept && { labels: kept }), isDispatched };
+  const beside = {
+    pipelines,
+    build: buildOf?.(buildTextOf(pipeline)),
+    ...(kept && { labels: kept }),
+    isDispatched,
+  };
   const run = newRun({ ...given, ...beside }, id);
   for (let leftMs = LONGEST_WAIT_MS; ; leftMs -= PAUSE_MS) {
     const claim = isDispatched ? undefined : await store.claimRun(run.id);
@@ -76,6 +81,12 @@ export async function keepRun(
 
 const LONGEST_WAIT_MS = 10_000;
 const PAUSE_MS = 20;
+
+/** The text that tells the build of a run: of the pipeline, and of those that it runs. */
+export function buildTextOf({ source, pipelines = {} }: Pick<NewRun, 'source' | 'pipelines'>): string {
+  const texts = Object.values(pipelines);
+  return texts.length === 0 ? source : JSON.stringify([source, ...texts.toSorted()]);
+}
 
 /** RUN_BUSY: somebody else executes the run. */
 export function busyError(id: string): RuntimeError {

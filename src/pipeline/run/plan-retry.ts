@@ -80,6 +80,9 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
       case 'parallel':
         for (const branch of step.steps) inList([branch], prefix);
         return;
+      case 'pipeline':
+        // Its run goes on by itself, from what failed in it.
+        return;
       default:
         redo.push({ path, isDeep: true });
     }

@@ -12,6 +12,7 @@ export function redoFrom(
   current: ReadonlyMap<string, StepRecord>,
 ): Redo[] | undefined {
   const hasBegun = [...current.keys()].some((path) => path === from || /^[/[]/.test(cutOff(path, from)));
+  const hasBegunAt = (path: string) => current.has(`${path}/run`);
   const inList = (list: readonly Step[], prefix: string, isBranches = false): Redo[] | undefined => {
     for (const [index, step] of list.entries()) {
       const found = inStep(step, prefix);
@@ -29,7 +30,10 @@ export function redoFrom(
       if (found !== undefined) return found;
     }
     const around = { path, isDeep: false };
+    const isBelow = (place: string) =>
+      step.kind === 'pipeline' && hasBegunAt(place) && cutOff(from, `${place}/`) !== '';
     if (!isLoop(step)) {
+      if (isBelow(path)) return [around];
       const found = inInner(step, prefix);
       return found && [around, ...found];
     }
@@ -37,6 +41,7 @@ export function redoFrom(
     if (item === undefined) return undefined;
     const itemPath = `${path}${item}`;
     if (itemPath === from) return hasBegun ? [around, { path: itemPath, isDeep: true }] : undefined;
+    if (isBelow(itemPath)) return [around, { path: itemPath, isDeep: false }];
     const found = inInner(step, `${itemPath}/`);
     return found && [around, { path: itemPath, isDeep: false }, ...found];
   };

@@ -2,6 +2,7 @@ import { RuntimeError } from '../../errors.ts';
 import { object } from '../../json/record.ts';
 import { number, text } from '../../json/shape.ts';
 import { sleep } from '../../time/deadline.ts';
+import { toolsBelow } from '../file/below/tools-below.ts';
 import type { Step } from '../file/pipeline.ts';
 import { pauseBefore, type Retry } from '../file/retry.ts';
 import { findRecord, journalStep, plainRecord } from '../state/record.ts';
@@ -45,7 +46,9 @@ const retryRecord = plainRecord('retry', object({ due_at: number, code: text }))
 /** A no of a hook or a person stands, and a call that may have acted is not made again. */
 function isRetried(run: RunContext, step: Step, { status, error }: StepOutcome): boolean {
   if (status !== 'failed' || error === undefined) return false;
-  if (step.kind === 'tool' && run.tools.get(step.tool)?.idempotent === false) return false;
+  const calls =
+    step.kind === 'tool' ? [step.tool] : step.kind === 'pipeline' ? toolsBelow(step.pipeline) : [];
+  for (const tool of calls) if (run.tools.get(tool)?.idempotent === false) return false;
   return step.retry?.on.includes(error.code) === true;
 }
 

@@ -2,10 +2,18 @@ import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { Pipeline } from '../file/pipeline.ts';
-import { redoRecord, retryName, toCurrentSteps } from '../state/retries.ts';
+import { toCurrentSteps } from '../state/retries.ts';
+import { requireFromBelow } from './from-below.ts';
+import { keepRetry } from './keep-retry.ts';
 import { busyError } from './new-run.ts';
-import { planRetry } from './plan-retry.ts';
-import { noWorkersError, type RunOptions, type RunsContext, requireEnv, requireRun, workOn } from './runs.ts';
+import {
+  noWorkersError,
+  type RunOptions,
+  type RunsContext,
+  requireEnv,
+  requireOutermost,
+  workOn,
+} from './runs.ts';
 
 /** Which run is retried, and from which step. */
 export interface RetryRequest {
@@ -24,7 +32,7 @@ export async function retryRun(
   request: RetryRequest,
   options: RunOptions = {},
 ): Promise<RunDocument> {
-  const run = requireRetryable(await requireRun(context.store, request.id));
+  const run = requireRetryable(await requireOutermost(context.store, request.id, 'retry'));
   const pipeline = request.toPipeline(run);
   requireEnv(context, pipeline);
   const reopen = () => reopenRun(context.store, { ...request, pipeline }, 'running');
@@ -36,7 +44,7 @@ export async function queueRetry(context: RunsContext, request: RetryRequest): P
   const { store } = context;
   const { work } = store;
   if (work === undefined) throw noWorkersError(context.config);
-  const pipeline = request.toPipeline(requireRetryable(await requireRun(store, request.id)));
+  const pipeline = request.toPipeline(requireRetryable(await requireOutermost(store, request.id, 'retry')));
   const claim = await store.claimRun(request.id);
   if (claim === undefined) throw busyError(request.id);
   try {
@@ -53,16 +61,12 @@ async function reopenRun(
   { id, from, pipeline }: RetryRequest & { readonly pipeline: Pipeline },
   status: 'running' | 'queued',
 ): Promise<void> {
-  const run = requireRetryable(await requireRun(store, id));
+  const run = requireRetryable(await requireOutermost(store, id, 'retry'));
   const steps = toCurrentSteps(id, await store.listSteps(id));
-  const redo = planRetry({ run, pipeline, steps, from });
-  const at = Date.now();
-  // In this order: a process that is killed between the two leaves a run that failed, and can be retried.
-  const [, stands] = await Promise.all([
-    store.endStep(id, retryName(steps.retries + 1), redoRecord.write({ redo }), at),
-    store.setRunStatus(id, { status, reopens: true, at }),
-  ]);
-  if (!stands) throw new RuntimeError('RUN_NOT_RETRYABLE', `run ${id} has ended otherwise meanwhile`);
+  const request = { run, pipeline, steps, from };
+  await requireFromBelow(store, request);
+  if (!(await keepRetry(store, request, { status })))
+    throw new RuntimeError('RUN_NOT_RETRYABLE', `run ${id} has ended otherwise meanwhile`);
 }
 
 /** The run, if it failed or was denied. Throws RUN_NOT_RETRYABLE. */

@@ -4,6 +4,7 @@ import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
+import { envBelow } from '../file/below/tools-below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
 import { toCurrentSteps } from '../state/retries.ts';
@@ -13,6 +14,7 @@ import { openJournal } from '../state/store-journal.ts';
 import { toRunDocument } from './document.ts';
 import { runPipeline } from './execute-run.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
+import { createRunBelow } from './run-below.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -59,7 +61,8 @@ export async function startRun(
 }
 
 /** Throws ENV_MISSING, before anything is kept or done. */
-export function requireEnv({ services }: Pick<RunsContext, 'services'>, { env }: Pipeline): void {
+export function requireEnv({ services }: Pick<RunsContext, 'services'>, pipeline: Pipeline): void {
+  const env = envBelow(pipeline);
   if (env.length > 0) services.readEnv(env);
 }
 
@@ -93,7 +96,7 @@ export async function resumeRun(
   { id, toPipeline }: { readonly id: string; readonly toPipeline: (run: RunRecord) => Pipeline },
   options: RunOptions = {},
 ): Promise<RunDocument> {
-  const run = await requireRun(context.store, id);
+  const run = await requireOutermost(context.store, id, 'resume');
   if (hasEnded(run)) return await describe(context.store, id);
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
@@ -114,18 +117,21 @@ export async function cancelRun(
   decision: DecisionInput,
 ): Promise<RunDocument> {
   const { by, reason } = requireDecision(decision);
-  await requireRun(store, id);
+  await requireOutermost(store, id, 'cancel');
   const claim = await store.claimRun(id);
   try {
     const error = toFault(cancelled(id, by, reason));
+    const open = claim === undefined ? [] : await openBelow(store, id);
     if (!(await store.setRunStatus(id, { status: 'cancelled', error, at: Date.now() }))) {
       const { status } = await requireRun(store, id);
       throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
     }
     // The process that executes the run notifies its end; without one it is done here.
     if (claim !== undefined) {
-      const session = await openSession(store, await requireRun(store, id));
-      await services.notifySession('session_end', sessionEvent({ session }));
+      for (const ended of [...open, id]) {
+        const session = await openSession(store, await requireRun(store, ended));
+        await services.notifySession('session_end', sessionEvent({ session }));
+      }
     }
     return await describe(store, id);
   } finally {
@@ -136,6 +142,27 @@ export async function cancelRun(
 function cancelled(id: string, by: string, reason: string): RuntimeError {
   const why = reason === '' ? '' : `: ${reason}`;
   return new RuntimeError('ABORTED', `run ${id} was cancelled by ${by}${why}`, { hint: 'Start a new run.' });
+}
+
+/** The runs below one that have not ended, the newest first. */
+async function openBelow(store: Store, root: string): Promise<readonly string[]> {
+  const open = await Promise.all(
+    (['running', 'pending'] as const).map((status) => store.summarizeRuns({ root, status }, Date.now())),
+  );
+  return open.flat().map(({ id }) => id);
+}
+
+/** A run that is no step of another. Throws USAGE for one that is, which goes on and ends with that one; RUN_UNKNOWN, STORE_FAILED. */
+export async function requireOutermost(
+  store: Store,
+  id: string,
+  what: 'resume' | 'retry' | 'cancel',
+): Promise<RunRecord> {
+  const run = await requireRun(store, id);
+  const { parent } = run;
+  if (parent === undefined) return run;
+  const message = `run ${id} is the step "${parent.step}" of run ${parent.root}, and goes on and ends with it`;
+  throw new RuntimeError('USAGE', message, { hint: `Run \`signalbox runs ${what} ${parent.root}\`.` });
 }
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
@@ -177,7 +204,7 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
 }
 
 async function execute(
-  { store, services, isKept = true }: RunsContext,
+  { store, services, config, isKept = true }: RunsContext,
   { pipeline, id, isResumed, onEvent, run: record }: Work & { readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
@@ -202,6 +229,9 @@ async function execute(
     journal,
     signal,
     session,
+    retry: journal.retries ?? 0,
+    place: '',
+    runBelow: createRunBelow({ store, root: id, config, options: { wait, ask, onPending } }),
   };
   const about = { run: id, name };
   if (isResumed || record.status === 'queued')
@@ -239,7 +269,7 @@ function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
 /** `isOfAnother`: whoever started it before may be executing it. */
 async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
   const run = await requireRun(store, id);
-  const pendings = await store.listPendings({ runId: id }, Date.now());
+  const pendings = await store.listPendings({ runId: id, below: true }, Date.now());
   // Of an execution of our own that has not ended, something waits.
   const isUnderWay = run.status === 'running' || run.status === 'queued';
   const status = isUnderWay && !isOfAnother ? 'pending' : run.status;

@@ -26,6 +26,7 @@ import { runEvalStep } from './eval-step.ts';
 import { openFailFast } from './fail-fast.ts';
 import { runForEach, runWhile } from './loops.ts';
 import { mapConcurrently } from './map-concurrently.ts';
+import { runPipelineStep } from './pipeline-step.ts';
 import { runRetried } from './retried-step.ts';
 import { runToolStep } from './tool-step.ts';
 import { runWaitStep } from './wait-step.ts';
@@ -187,6 +188,8 @@ async function runKind(run: RunContext, placed: StepContext): Promise<StepOutcom
       return await runWaitStep(run, { ...placed, step });
     case 'parallel':
       return await runParallel(run, { ...placed, step });
+    case 'pipeline':
+      return await runPipelineStep(run, { ...placed, step });
   }
 }
 

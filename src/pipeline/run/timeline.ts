@@ -1,7 +1,9 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { TimelineEntry } from '../../contract/run.ts';
 import type { RunHistoryEntry, RunRecord, StepRecord } from '../../store/store.ts';
+import { readRecord } from '../state/record.ts';
 import { splitName } from '../state/retries.ts';
+import { belowRecord } from '../state/run-below.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 
 /** The stored history of a run. */
@@ -50,9 +52,18 @@ function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[]
     detail: often,
   };
   if (endedAt === null) return [began];
-  const detail = entry === undefined ? '' : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
+  const detail =
+    entry === undefined
+      ? runOf(run.id, record)
+      : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
   const ended: KeyedTimelineEntry = { key: `ended ${stored}`, at: endedAt, what: 'step ended', step, detail };
   return attempts === 0 ? [ended] : [began, ended];
+}
+
+/** The run that a pipeline step began; nothing of any other record. */
+function runOf(run: string, { step, outcome }: StepRecord): string {
+  if (outcome === null || !/\/run(?:~\d+)?$/.test(step)) return '';
+  return readRecord(belowRecord, outcome, { run, step }).run_id;
 }
 
 function toPendingEntries({

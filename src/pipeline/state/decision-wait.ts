@@ -21,6 +21,9 @@ export interface JournalContext extends WaitOptions {
   readonly emit: Emit;
   /** Ends a wait. */
   readonly signal: AbortSignal;
+  /** The outermost run, and where in it this one stands, as a path that ends with `/`. Absent: it is this one. */
+  readonly root?: string;
+  readonly place?: string;
 }
 
 /** Tells of a pending call that has just been stored. */

@@ -33,6 +33,11 @@ export interface Journal {
   adopt?(output: Json): Json;
   /** Absent: the run was never retried, and a call has the key of its place. */
   readonly keyOf?: KeyOf;
+  /** Whose id keys of calls begin with. Absent: the run's own. */
+  readonly keyRunId?: string;
+  /** How often the run was retried, and from which step the last time. Absent: never; from what had failed. */
+  readonly retries?: number;
+  readonly retriedFrom?: string;
   /** The retry in which a step is done. Absent: 0. */
   editionOf?(name: string): number;
   /** Whether work under this name was begun, before this execution of the run, and never ended. */

@@ -1,5 +1,5 @@
 import { eachOf, object } from '../../json/record.ts';
-import { flag, text } from '../../json/shape.ts';
+import { flag, number, optional, text } from '../../json/shape.ts';
 import type { StepRecord } from '../../store/store.ts';
 import { plainRecord, readRecord } from './record.ts';
 
@@ -10,10 +10,22 @@ export interface Redo {
 }
 
 /** What a retry does again of what was kept before it. */
-export const redoRecord = plainRecord(
+export const redoRecord = plainRecord<RetryRecord>(
   'retry',
-  object({ redo: eachOf(object({ path: text, isDeep: flag })) }),
+  object({
+    redo: eachOf(object({ path: text, isDeep: flag })),
+    /** Which retry of the outermost run it belongs to, of a run below it. */
+    of: optional(number),
+    /** The step from which on everything is done again. */
+    from: optional(text),
+  }),
 );
+
+interface RetryRecord {
+  readonly redo: readonly Redo[];
+  readonly of?: number;
+  readonly from?: string;
+}
 
 /** The journal of a run as it counts: nothing is ever removed from it, and what a retry does again is kept beside what was. */
 export interface CurrentSteps {
@@ -23,6 +35,8 @@ export interface CurrentSteps {
   readonly redone: readonly StepRecord[];
   /** How often the run was retried. */
   readonly retries: number;
+  /** The last of these. */
+  readonly last: Pick<RetryRecord, 'of' | 'from'> | undefined;
   /** The name under which the store has a path, or will have it. */
   storedName(path: string): string;
   /** The retry in which it is done; 0: before any. */
@@ -36,10 +50,12 @@ export function toCurrentSteps(runId: string, records: readonly StepRecord[]): C
   const redone: StepRecord[] = [];
   const wasRedone = new Set<string>();
   let retries = 0;
+  let last: CurrentSteps['last'];
   for (const record of records) {
     if (isRetry(record.step)) {
       if (record.outcome === null) continue;
-      const { redo } = readRecord(redoRecord, record.outcome, { run: runId, step: record.step });
+      const { redo, ...about } = readRecord(redoRecord, record.outcome, { run: runId, step: record.step });
+      last = about;
       const isRedone = matcherOf(redo);
       retries += 1;
       for (const [path, each] of current) {
@@ -59,7 +75,7 @@ export function toCurrentSteps(runId: string, records: readonly StepRecord[]): C
     return wasRedone.has(path) ? `${path}~${retries}` : path;
   };
   return {
-    ...{ current, redone, retries, storedName },
+    ...{ current, redone, retries, last, storedName },
     editionOf: (path) => splitName(storedName(path)).retry,
   };
 }

@@ -8,6 +8,7 @@ import type { OnRetry } from '../../provider/open/retry-listener.ts';
 import type { Timing } from '../../time/stopwatch.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import type { Journal } from './journal.ts';
+import type { RunBelow } from './run-below.ts';
 import type { TurnStop } from './turn-record.ts';
 
 /** A tool with the description and schema that a model is offered. */
@@ -114,6 +115,11 @@ export interface RunContext extends Services {
   /** Suspends the run; work that was cut off starts again on resume. */
   readonly signal: AbortSignal;
   readonly session: Session;
+  /** Which retry of the outermost run this execution belongs to; 0: none. */
+  readonly retry: number;
+  /** Where the run stands in the outermost one: empty, or a path that ends with `/`. */
+  readonly place: string;
+  readonly runBelow: RunBelow;
 }
 
 /** The context that hooks gave at the start or at one resume of a session. */

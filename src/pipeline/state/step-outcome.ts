@@ -65,7 +65,7 @@ export function combineOutcomes(
 }
 
 const entry = object({
-  kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each', 'while', 'wait', 'ask'),
+  kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each', 'while', 'wait', 'ask', 'pipeline'),
   duration_ms: number,
   status: oneOf('ok', 'failed', 'denied', 'skipped'),
   view: exactObject,

@@ -1,15 +1,30 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Store } from '../../store/store.ts';
+import type { StepRecord, Store } from '../../store/store.ts';
 import { createKeyOf } from './call-keys.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
 import type { Journal } from './journal.ts';
 import { createKeptOutcomes } from './kept-outcomes.ts';
-import { toCurrentSteps } from './retries.ts';
+import { type CurrentSteps, toCurrentSteps } from './retries.ts';
 import { createRunTexts } from './run-texts.ts';
 
+/** What earlier attempts at the same step of another run did. */
+export interface EarlierRuns {
+  /** The id of the first one, with which keys of calls begin. */
+  readonly first: string;
+  /** The oldest first. */
+  readonly records: readonly StepRecord[];
+  /** How many there were, each retry counted. */
+  readonly count: number;
+}
+
 /** The journal of one run in a store. Only the holder of the run's claim may write it. */
-export async function openJournal(store: Store, runId: string, context: JournalContext): Promise<Journal> {
+export async function openJournal(
+  store: Store,
+  runId: string,
+  context: JournalContext,
+  earlier?: EarlierRuns,
+): Promise<Journal> {
   const outcomes = createKeptOutcomes();
   const cutOff = new Set<string>();
   const texts = createRunTexts(store, runId);
@@ -24,11 +39,13 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     outcomes.set(step, outcome);
     texts.add(outcome);
   }
-  const keys = steps.redone.length === 0 ? {} : { keyOf: createKeyOf(runId, steps) };
+  const keys = keysOf(runId, steps, earlier);
+  const { root = runId, place = '' } = context;
   const { requireHealthy, track } = trackStoreFailure();
   const { defer, settle } = createDeferred();
   return {
-    ...{ runId, editionOf, ...keys },
+    ...{ runId, editionOf, retries: steps.retries, ...keys },
+    ...(steps.last?.from !== undefined && { retriedFrom: steps.last.from }),
     find: outcomes.find,
     forget: outcomes.forget,
     wasCutOff: (name) => cutOff.has(name),
@@ -52,8 +69,13 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     },
     withdraw: async (isInside, reason) => {
       const ruling = { kind: 'rejected', by: 'signalbox', reason } as const;
-      for (const { id, step } of await track(store.listPendings({ runId, open: true }, Date.now())))
-        if (isInside(step)) await track(store.decide(id, ruling, Date.now()));
+      const open = await track(store.listPendings({ runId: root, below: true, open: true }, Date.now()));
+      for (const { id, step, parent, runId: own } of open) {
+        const whole = `${parent === undefined ? '' : `${parent.step}/`}${step}`;
+        const isOurs = own === runId || whole.startsWith(place);
+        if (isOurs && isInside(own === runId ? step : whole.slice(place.length)))
+          await track(store.decide(id, ruling, Date.now()));
+      }
     },
     decide: async (calls, { notify, signal = context.signal }) => {
       requireHealthy();
@@ -67,6 +89,18 @@ export async function openJournal(store: Store, runId: string, context: JournalC
       return await resolveDecisions(store, records, { ...context, signal });
     },
   };
+}
+
+/** Of a run whose calls are compared with earlier ones: its own, before a retry, and those of earlier attempts. */
+function keysOf(
+  runId: string,
+  steps: CurrentSteps,
+  earlier: EarlierRuns | undefined,
+): Pick<Journal, 'keyOf' | 'keyRunId'> {
+  if (earlier === undefined) return steps.redone.length === 0 ? {} : { keyOf: createKeyOf(runId, steps) };
+  const redone = [...earlier.records, ...steps.redone];
+  const retries = earlier.count + steps.retries;
+  return { keyOf: createKeyOf(runId, { ...steps, redone, retries }), keyRunId: earlier.first };
 }
 
 /**

@@ -13,7 +13,9 @@ import { redactDocument } from '../runs/redacted-document.ts';
 /** The JSON that a target is given, with secrets hidden; undefined where the run is gone. Throws STORE_FAILED. */
 export async function readNotice(store: Store, notice: Notice, redact: Redact): Promise<string | undefined> {
   const { runId, event, pendingId, madeAt, attempts } = notice;
-  const run = await store.findRun(runId);
+  const own = await store.findRun(runId);
+  // People know the run that they have begun.
+  const run = own?.parent === undefined ? own : await store.findRun(own.parent.root);
   const pending = pendingId === null ? undefined : await store.findPending(pendingId, Date.now());
   if (run === undefined || (pendingId !== null && pending === undefined)) return undefined;
   const { kind, name, file, status, labels, error } = run;
@@ -28,7 +30,7 @@ export async function readNotice(store: Store, notice: Notice, redact: Redact): 
     id: `notice_${createHash('sha256').update(`${runId} ${event} ${pendingId} ${madeAt}`).digest('hex').slice(0, 16)}`,
     at: iso(madeAt),
     attempt: attempts,
-    run: { run_id: runId, kind, name, file, status, ...(labels && { labels }), error },
+    run: { run_id: run.id, kind, name, file, status, ...(labels && { labels }), error },
     ...(shown && { pending: toPendingDocument(shown) }),
     commands: {
       ...(event === 'pending' &&
@@ -37,7 +39,7 @@ export async function readNotice(store: Store, notice: Notice, redact: Redact): 
           reject: `signalbox pending reject ${pendingId} --reason REASON${option}`,
           respond: `signalbox pending respond ${pendingId} --result JSON${option}`,
         }),
-      show: `signalbox runs show ${runId}${option}`,
+      show: `signalbox runs show ${run.id}${option}`,
     },
   });
   return stringifyJson(redactDocument(document, redact));

@@ -10,11 +10,11 @@ export const PAGE_SIZE = 100;
 
 /** The filter as a store takes it. Throws USAGE. */
 export function toListFilter(filter: RunListFilter): ListFilter {
-  const { pipeline, status, labels, since, until, limit, after } = filter;
+  const { pipeline, status, labels, since, until, limit, after, parent, children: all } = filter;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
     throw new RuntimeError('USAGE', '`limit` is no whole number');
   return {
-    ...{ name: pipeline, status, labels: readLabels(labels), limit },
+    ...{ name: pipeline, status, labels: readLabels(labels), limit, parent, all },
     ...{ since: timeOf('since', since), until: timeOf('until', until) },
     after: after === undefined ? undefined : readPlace(after),
   };

@@ -40,8 +40,10 @@ export async function showRun(
 ): Promise<RunDetails> {
   const run = await requireRun(store, id);
   const claimed = await claimedAmong(store, [run]);
-  const pendings = await store.listPendings({ runId: id }, Date.now());
+  const pendings = await store.listPendings({ runId: id, below: true }, Date.now());
   const totals = createTotals(run);
+  const { children, below } = await findBelow(store, run);
+  for (const each of below) for await (const record of readSteps(store, each.id)) totals.add(record);
   const first: StepRecord[] = [];
   let isCut = false;
   for await (const record of readSteps(store, id)) {
@@ -56,9 +58,34 @@ export async function showRun(
     input: shortenJson(input, maxCharacters),
     output: output && shortenJson(output, maxCharacters),
   };
-  const details = toRunDetails(shown, { steps: first, pendings, moments, totals: totals.read(), isCut });
+  const details = toRunDetails(shown, {
+    steps: first,
+    pendings,
+    moments,
+    totals: totals.read(),
+    isCut,
+    children,
+  });
   return withStatus(details, claimed);
 }
+
+/** The runs that the steps of a run began, and all below it. */
+async function findBelow(store: Store, run: RunRecord) {
+  const own = (await store.summarizeRuns({ parent: run.id }, Date.now())).toReversed();
+  const isOutermost = run.parent === undefined;
+  const below = isOutermost ? await store.summarizeRuns({ root: run.id }, Date.now()) : [...own];
+  if (!isOutermost)
+    for (const each of below) below.push(...(await store.summarizeRuns({ parent: each.id }, Date.now())));
+  const claimed = await claimedAmong(store, own);
+  const shown = own.slice(0, MOST_CHILDREN).map((each) => withStatus(toRunInfo(each), claimed));
+  const children: Pick<RunDetails, 'children' | 'children_cut'> = {
+    ...(own.length > 0 && { children: shown }),
+    ...(own.length > MOST_CHILDREN && { children_cut: true }),
+  };
+  return { children, below };
+}
+
+const MOST_CHILDREN = 1_000;
 
 /** Entries of the journal up to which the timeline of a run goes. */
 const TIMELINE_STEPS = 2_000;
@@ -93,7 +120,8 @@ async function claimedAmong(
 }
 
 function withStatus<Info extends RunInfo>(info: Info, claimed: ReadonlySet<string>): Info {
-  if (info.status !== 'running' || claimed.has(info.run_id)) return info;
+  // Whoever executes a run executes what its steps began.
+  if (info.status !== 'running' || claimed.has(info.parent?.root_run_id ?? info.run_id)) return info;
   Reflect.set(info, 'status', 'cut_off');
   return info;
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'tinyglobby';
+import { loadPipeline } from '../../pipeline/file/load.ts';
+import { buildTextOf } from '../../pipeline/run/new-run.ts';
 
-/** The texts of the pipeline files that match a pattern, as seen from an absolute folder, by their absolute paths. */
+/** The texts that tell the builds of the pipeline files that match a pattern, as seen from an absolute folder, by their absolute paths. */
 export async function findPipelines(folder: string, pattern: string): Promise<ReadonlyMap<string, string>> {
   const ignore = ['**/node_modules/**', '**/.git/**', '**/.signalbox/**'];
   const files = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false, ignore });
@@ -11,7 +13,11 @@ export async function findPipelines(folder: string, pattern: string): Promise<Re
 /** None for a file that cannot be read: no run of it can be begun here either. */
 function textOf(file: string): string[] {
   try {
-    return [readFileSync(file, 'utf8')];
+    const text = readFileSync(file, 'utf8');
+    // Most run no other, and need not be read as YAML.
+    if (!/\bpipeline["']?\s*:/.test(text)) return [text];
+    const { pipeline } = loadPipeline(file, undefined);
+    return [pipeline === undefined ? text : buildTextOf(pipeline)];
   } catch {
     return [];
   }

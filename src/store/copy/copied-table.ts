@@ -41,6 +41,8 @@ export const stateTables: CopiedPart = {
       hasToken: true,
     }),
     tableOf('run_labels', 'run key value', { order: ['run', 'key'] }),
+    tableOf('run_parents', 'id root parent step', { order: ['id'] }),
+    tableOf('run_pipelines', 'run_id file text', { order: ['run_id', 'file'] }),
     tableOf('steps', 'seq run_id step attempts outcome sum began_at ended_at', { hasToken: true }),
     tableOf(
       'pendings',

@@ -2,6 +2,17 @@ import { endedStatuses } from '../store-rules.ts';
 
 const ended = endedStatuses.map((status) => `'${status}'`).join();
 
+/** The trigger that keeps the notice of the end of a run, for runs of which that is said beside. */
+export const noticeEnded = (
+  only: string,
+): string => `CREATE TRIGGER notice_ended AFTER UPDATE OF status ON runs
+WHEN NEW.status IN (${ended}) AND NOT (OLD.status IN (${ended})) AND NEW.source <> 'signalbox gateway'
+  ${only} AND EXISTS (SELECT 1 FROM notify_rules) BEGIN
+  INSERT INTO notices (run_id, target, event, made_at)
+    SELECT NEW.id, target, event, NEW.updated_at FROM notify_rules
+      WHERE event = CASE NEW.status WHEN 'completed' THEN 'completed' ELSE 'failed' END AND config = NEW.config;
+END;`;
+
 /** Notices, and the triggers that keep them with what they tell of. */
 export const addOutbox = `
 CREATE TABLE notify_rules (
@@ -34,11 +45,5 @@ WHEN OLD.decided_at IS NULL AND NEW.decided_at IS NOT NULL AND EXISTS (SELECT 1 
     SELECT NEW.run_id, target, event, NEW.id, NEW.decided_at FROM notify_rules
       WHERE event = 'decided' AND config = (SELECT config FROM runs WHERE id = NEW.run_id);
 END;
-CREATE TRIGGER notice_ended AFTER UPDATE OF status ON runs
-WHEN NEW.status IN (${ended}) AND NOT (OLD.status IN (${ended})) AND NEW.source <> 'signalbox gateway'
-  AND EXISTS (SELECT 1 FROM notify_rules) BEGIN
-  INSERT INTO notices (run_id, target, event, made_at)
-    SELECT NEW.id, target, event, NEW.updated_at FROM notify_rules
-      WHERE event = CASE NEW.status WHEN 'completed' THEN 'completed' ELSE 'failed' END AND config = NEW.config;
-END;
+${noticeEnded('')}
 `;

@@ -49,7 +49,7 @@ function valuesOf(change: Change): readonly unknown[] {
     case 'create_run': {
       const { kind, name, file, source, config, input, created_at } = change.run;
       const row = [kind, name, file, source, config, input, created_at];
-      return [...row, change.build, change.isDispatched, change.labels];
+      return [...row, change.build, change.isDispatched, change.labels, change.kin];
     }
     case 'begin_step': {
       const { step, at, unlessCancelled } = change.step;

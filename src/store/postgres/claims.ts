@@ -10,6 +10,8 @@ import { endSession } from './connection/session.ts';
 export interface Claims {
   /** Undefined while the run is held, here or elsewhere. Rejects with USAGE and STORE_FAILED. */
   claim(runId: string): Promise<Claim | undefined>;
+  /** Has a run below one that is claimed here written with the claim of that one. */
+  cover(runId: string, root: string): Claim;
   /** The epoch of a run that was claimed here, which may be lost meanwhile; null of others. */
   epochOf(runId: string): number | null;
   /** The ids of the runs that are claimed here. */
@@ -41,6 +43,8 @@ const LOST = -1;
 
 export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOptions): Claims {
   const held = new Map<string, Held>();
+  /** Runs below others, and whose claims are theirs too. */
+  const covered = new Map<string, string>();
   /** Where the locks are. */
   let session: Link | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -87,7 +91,15 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
         return epoch === undefined ? undefined : give(runId, epoch);
       });
     },
-    epochOf: (runId) => held.get(runId)?.epoch ?? null,
+    cover: (runId, root) => {
+      covered.set(runId, root);
+      return { release: async () => void covered.delete(runId) };
+    },
+    // One that is below another is never written without a claim.
+    epochOf: (runId) => {
+      const root = covered.get(runId);
+      return held.get(root ?? runId)?.epoch ?? (root === undefined ? null : LOST);
+    },
     held: () => [...held.keys()],
     restore: async (link, lost) => {
       await endSession(link, lost);

@@ -41,17 +41,19 @@ export async function findPending(link: Link, id: string): Promise<PendingRecord
 }
 
 /** With who has approved it, as JSON. */
-const whole = 'SELECT p.*, signalbox.consents_of(p.id) AS consents FROM signalbox.pendings AS p';
+const whole =
+  'SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin FROM signalbox.pendings AS p';
 
 /** In the order in which they were added. */
 export async function listPendings(
   link: Link,
-  { runId, open }: Parameters<Store['listPendings']>[0],
+  { runId, below = false, open }: Parameters<Store['listPendings']>[0],
 ): Promise<PendingRecord[]> {
   const rows = await link.query({
-    text: `${whole} WHERE ($1::text IS NULL OR run_id = $1)
+    text: `${whole} WHERE ($1::text IS NULL OR run_id = $1
+        OR ($3 AND run_id IN (SELECT id FROM signalbox.run_parents WHERE root = $1)))
       AND ($2::boolean IS NULL OR (ruling IS NULL) = $2) ORDER BY seq`,
-    values: [toKeptOrNull(runId ?? null), open ?? null],
+    values: [toKeptOrNull(runId ?? null), open ?? null, below],
   });
   return rows.map((row) => recordFromRow(fromKept(row)));
 }
@@ -60,6 +62,7 @@ export async function listPendings(
 export async function runsExpired(link: Link): Promise<string[]> {
   const rows = await link.query({
     text: `SELECT id FROM signalbox.runs AS runs WHERE status IN ('running', 'pending')
+        AND NOT EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = runs.id)
         AND EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling = 'expired')
         AND NOT EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL)
       ORDER BY seq`,

@@ -14,7 +14,7 @@ export type TextLoader = (runId: string) => (step: string, number: number) => st
 
 /** The run of that id. Rejects with what Postgres says, and Damaged, as all of these. */
 export async function findRun(link: Link, id: string, load: TextLoader): Promise<RunRecord | undefined> {
-  const found = await readRuns(link, { text: `${wholeRuns} WHERE id = $1`, values: [id] }, load);
+  const found = await readRuns(link, { text: `${withPipelines} WHERE id = $1`, values: [id] }, load);
   return found[0];
 }
 
@@ -35,13 +35,17 @@ export async function listRuns(
 
 const labelsColumn = `(SELECT json_object_agg(key, value ORDER BY key)::text
   FROM signalbox.run_labels WHERE run = runs.seq) AS labels`;
-const wholeRuns = `SELECT runs.*, ${labelsColumn} FROM signalbox.runs AS runs`;
+const wholeRuns = `SELECT runs.*, ${labelsColumn}, signalbox.kin_of(id) AS kin FROM signalbox.runs AS runs`;
+const withPipelines = `SELECT runs.*, ${labelsColumn}, signalbox.kin_of(id) AS kin, (
+  SELECT json_object_agg(p.file, p.text)::text FROM signalbox.run_pipelines AS p WHERE p.run_id = runs.id) AS pipelines
+  FROM signalbox.runs AS runs`;
 
 /** Without what may be long in them. */
 export async function summarizeRuns(link: Link, filter: RunFilter, hungMs: number): Promise<RunSummary[]> {
   const { where, values } = toConditions(filter, [hungMs]);
   const text = `SELECT seq, id, kind, name, file, status, created_at, updated_at, ${labelsColumn},
-      (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL) AS open,
+      signalbox.kin_of(id) AS kin, (SELECT count(*) FROM signalbox.pendings WHERE ruling IS NULL AND (run_id = runs.id
+        OR run_id IN (SELECT k.id FROM signalbox.run_parents AS k WHERE k.root = runs.id))) AS open,
       ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
         AND w.seen_at > clock_timestamp() - $1::bigint * interval '1 millisecond') AS lacks_worker
     FROM signalbox.runs AS runs ${where}`;
@@ -51,7 +55,7 @@ export async function summarizeRuns(link: Link, filter: RunFilter, hungMs: numbe
 
 /** What selects and orders the runs of a list, behind the values that there are already. */
 function toConditions(
-  { status, name, since, until, after, labels = {}, limit }: RunFilter,
+  { status, name, since, until, after, labels = {}, parent, root, all = false, limit }: RunFilter,
   first: readonly unknown[],
 ): { readonly where: string; readonly values: readonly unknown[] } {
   const values = [...first];
@@ -69,6 +73,12 @@ function toConditions(
     conditions.push(`EXISTS (SELECT 1 FROM signalbox.run_labels AS l
       WHERE l.run = runs.seq AND l.key = ${put(key)} AND l.value = ${put(value)})`);
   }
+  const below = (column: string) => (place: string) =>
+    `id IN (SELECT k.id FROM signalbox.run_parents AS k WHERE k.${column} = ${place})`;
+  require(parent, below('parent'));
+  require(root, below('root'));
+  if (parent === undefined && root === undefined && !all)
+    conditions.push('NOT EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = runs.id)');
   const where = `WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ${put(limit ?? null)}`;
   return { where, values };
 }

@@ -11,6 +11,7 @@ import {
   textOf,
   textOrNull,
 } from './row.ts';
+import { parentFromRow, parentOfCall } from './run-list/parents.ts';
 import { decodeText, type Preparing, type Values } from './statement.ts';
 
 export type PendingTable = ReturnType<typeof createPendingTable>;
@@ -26,8 +27,12 @@ export function createPendingTable({ prepare }: Preparing) {
   const all = prepare(`${whole} ORDER BY seq`);
   const open = prepare(`${whole} WHERE ruling IS NULL ORDER BY seq`);
   const ofRun = prepare(`${whole} WHERE run_id = :run_id ORDER BY seq`);
+  const ofAll =
+    prepare(`${whole} WHERE run_id = :run_id OR run_id IN (SELECT id FROM run_parents WHERE root = :run_id)
+    ORDER BY seq`);
   const expired = prepare(`
     SELECT id FROM runs WHERE status IN ('running', 'pending')
+      AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id)
       AND EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling = 'expired')
       AND NOT EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling IS NULL)
     ORDER BY seq`);
@@ -41,7 +46,8 @@ export function createPendingTable({ prepare }: Preparing) {
   const consent = prepare(`INSERT INTO consents (pending_id, name, reason, given_at)
     VALUES (:pending_id, :name, :reason, :given_at) ON CONFLICT (pending_id, name) DO NOTHING`);
   const count = prepare('SELECT count(*) AS given FROM consents WHERE pending_id = :pending_id');
-  const decideOpen = prepare(`UPDATE pendings ${decisionColumns} WHERE run_id = :run_id AND ruling IS NULL`);
+  const decideOpen = prepare(`UPDATE pendings ${decisionColumns} WHERE ruling IS NULL
+    AND (run_id = :run_id OR run_id IN (SELECT id FROM run_parents WHERE root = :run_id))`);
   return {
     insert: (row: Values) => void insert.run(row),
     findRow: (id: string): Row | undefined => find.get({ id }),
@@ -50,9 +56,10 @@ export function createPendingTable({ prepare }: Preparing) {
       return row && recordFromRow(row);
     },
     list: (filter: Parameters<Store['listPendings']>[0]): PendingRecord[] => {
-      const { runId } = filter;
+      const { runId, below = false } = filter;
       const unfiltered = filter.open === true ? open : all;
-      return (runId === undefined ? unfiltered.all() : ofRun.all({ run_id: runId }))
+      const ofOne = below ? ofAll : ofRun;
+      return (runId === undefined ? unfiltered.all() : ofOne.all({ run_id: runId }))
         .filter((row) => filter.open === undefined || (row['ruling'] === null) === filter.open)
         .map(recordFromRow);
     },
@@ -75,7 +82,7 @@ export function createPendingTable({ prepare }: Preparing) {
       }
       return decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1;
     },
-    /** Stores the decision for every open call of the run. */
+    /** Stores the decision for every open call of the run, and of those below it. */
     decideOpen: (runId: string, by: PendingDecision, at: number) =>
       void decideOpen.run({ run_id: runId, ...decisionToRow(by), decided_at: at }),
   };
@@ -104,7 +111,7 @@ export function callToRow(call: PendingCall) {
 
 /** With who has approved it, as JSON. */
 const whole = `SELECT *, (SELECT json_group_array(json_object('name', name, 'reason', reason, 'given_at', given_at))
-  FROM (SELECT * FROM consents WHERE pending_id = pendings.id ORDER BY seq)) AS consents FROM pendings`;
+  FROM (SELECT * FROM consents WHERE pending_id = pendings.id ORDER BY seq)) AS consents, ${parentOfCall} FROM pendings`;
 
 const origins: readonly PendingOrigin[] = ['tool', 'hook', 'approval', 'interrupted'];
 
@@ -128,6 +135,7 @@ export function recordFromRow(row: Row): PendingRecord {
     ruling: row['ruling'] === null ? null : decisionFromRow(row),
     decidedAt: numberOrNull(row, 'decided_at'),
     ...quorumFromRow(row),
+    ...parentFromRow(row),
   };
 }
 

@@ -4,6 +4,7 @@ import type { NewRun, RunChange, RunFilter, RunRecord, RunSummary } from '../sto
 import { endedStatuses } from '../store-rules.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
 import { labelsColumn, labelsFromRow } from './run-list/labels.ts';
+import { parentColumn, parentFromRow, pipelinesColumn, pipelinesFromRow } from './run-list/parents.ts';
 import { toSummaryQuery } from './run-list/query.ts';
 import type { Preparing, Statement, Values } from './statement.ts';
 
@@ -15,12 +16,10 @@ export function createRunTable({ prepare }: Preparing) {
     INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
     VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
     ON CONFLICT (id) DO NOTHING`);
-  const find = prepare(`SELECT *, ${labelsColumn} FROM runs WHERE id = :id`);
+  const find = prepare(`${whole}, ${pipelinesColumn} FROM runs WHERE id = :id`);
   const status = prepare('SELECT status FROM runs WHERE id = :id');
-  const list = prepare(`SELECT *, ${labelsColumn} FROM runs ORDER BY seq DESC LIMIT :limit`);
-  const listOf = prepare(
-    `SELECT *, ${labelsColumn} FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit`,
-  );
+  const list = prepare(`${whole} FROM runs ORDER BY seq DESC LIMIT :limit`);
+  const listOf = prepare(`${whole} FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit`);
   const summaries = new Map<string, Statement>();
   const change = prepare(`
     UPDATE runs SET status = :status, updated_at = :at,
@@ -30,7 +29,9 @@ export function createRunTable({ prepare }: Preparing) {
   const reopen = prepare(`
     UPDATE runs SET status = :status, updated_at = :at, output = NULL, error = NULL
     WHERE id = :id AND status IN ('failed', 'denied')`);
-  const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before`);
+  const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before
+    AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id)`);
+  const removeBelow = prepare('DELETE FROM runs WHERE id IN (SELECT id FROM run_parents WHERE root = :id)');
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
     summarize: (filter: RunFilter): RunSummary[] => {
@@ -61,13 +62,17 @@ export function createRunTable({ prepare }: Preparing) {
     /** Whether it had ended in a way after which it may go on. */
     reopen: (id: string, wanted: { readonly status: RunStatus; readonly at: number }) =>
       reopen.run({ id, ...wanted }) === 1,
-    /** The ids of ended runs that were last changed before `before`. */
+    /** The ids of ended runs that were last changed before `before`, and are parts of no other. */
     endedBefore: (before: number) => old.all({ before }).map((row) => textOf(row, 'id')),
-    /** With its steps and pending calls. */
-    remove: (id: string) => void remove.run({ id }),
+    /** With its steps and pending calls, and the runs below it. */
+    remove: (id: string) => {
+      removeBelow.run({ id });
+      remove.run({ id });
+    },
   };
 }
 
+const whole = `SELECT *, ${labelsColumn}, ${parentColumn}`;
 const ended = endedStatuses.map((status) => `'${status}'`).join();
 const statuses: readonly RunStatus[] = ['queued', 'running', 'pending', ...endedStatuses];
 const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
@@ -107,6 +112,7 @@ export function summaryFromRow(row: Row): RunSummary {
     open: numberOf(row, 'open'),
     place: numberOf(row, 'seq'),
     ...labelsFromRow(row),
+    ...parentFromRow(row),
     ...(row['lacks_worker'] === true && { lacksWorker: true }),
   };
 }
@@ -131,6 +137,8 @@ export function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
     error: faultOrNull(row, 'error'),
     updatedAt: numberOf(row, 'updated_at'),
     ...labelsFromRow(row),
+    ...parentFromRow(row),
+    ...pipelinesFromRow(row),
     ...(typeof row['build'] === 'string' && { build: row['build'] }),
   };
 }

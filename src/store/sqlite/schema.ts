@@ -1,4 +1,4 @@
-import { addOutbox } from '../outbox/sqlite-tables.ts';
+import { addOutbox, noticeEnded } from '../outbox/sqlite-tables.ts';
 import type { Layout } from './layout.ts';
 
 const tables = `
@@ -150,6 +150,26 @@ CREATE TABLE consents (
 ) STRICT;
 `;
 
+/** Which runs are parts of others, and the texts of the pipelines that runs may begin. Of such a part nobody is told that it ended. */
+const addParents = `
+CREATE TABLE run_parents (
+  id TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  root TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  step TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_below ON run_parents (root);
+CREATE INDEX runs_of_step ON run_parents (parent, step);
+CREATE TABLE run_pipelines (
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  file TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (run_id, file)
+) STRICT, WITHOUT ROWID;
+DROP TRIGGER notice_ended;
+${noticeEnded('AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = NEW.id)')}
+`;
+
 /** "SGBX": runs, their steps and the calls that wait for a person. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
@@ -162,5 +182,6 @@ export const stateLayout: Layout = {
     { table: 'run_labels', column: 'run', statements: addLabels },
     { table: 'pendings', column: 'quorum', statements: addQuorum },
     { table: 'notices', column: 'seq', statements: addOutbox },
+    { table: 'run_parents', column: 'id', statements: addParents },
   ],
 };

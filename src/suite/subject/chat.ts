@@ -74,6 +74,7 @@ function toPipeline(config: string, chat: Chat): Pipeline {
     file: resolve(config),
     name: 'subject',
     source: '',
+    pipelines: {},
     checkInput: () => [],
     env: [],
     vars: [],

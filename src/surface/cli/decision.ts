@@ -52,10 +52,15 @@ export async function decidePending(
       `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
     );
     terminal.printStderr(
-      resumeText(document.run_id, nextCommands(invocation, runtime, own), { isLast: false }),
+      resumeText(runToResume(document), nextCommands(invocation, runtime, own), { isLast: false }),
     );
   }
   return 0;
+}
+
+/** The run that goes on with a decision. */
+function runToResume({ run_id, root_run_id = run_id }: PendingDocument): string {
+  return root_run_id;
 }
 
 /** A stored decision, and the command that resumes its run. */
@@ -85,9 +90,9 @@ async function decideAndResume(
       start: async (runtime, runOptions) => {
         const document = await decide(runtime);
         const { resume } = nextCommands(invocation, runtime, own);
-        kept = { document, resume: resume(document.run_id) };
+        kept = { document, resume: resume(runToResume(document)) };
         if (!options.json) terminal.printStderr(`${document.id}: ${document.status}`);
-        return await runtime.runs.resume(document.run_id, runOptions);
+        return await runtime.runs.resume(runToResume(document), runOptions);
       },
     });
   } catch (error) {
@@ -105,7 +110,7 @@ function withDecision(
   const { code, message, hint, details } = error;
   const next =
     code === 'RUN_BUSY'
-      ? `the process that executes ${document.run_id} goes by it; if that process ends before, use \`${resume}\``
+      ? `the process that executes ${runToResume(document)} goes by it; if that process ends before, use \`${resume}\``
       : `once the run can go on, use \`${resume}\``;
   printStderr(`the decision about ${document.id} has been kept (${document.status}): ${next}`);
   return new RuntimeError(code, message, { hint, details: { ...details, decision: document }, cause: error });

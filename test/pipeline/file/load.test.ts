@@ -424,6 +424,8 @@ function ownExpressions(step: Step): readonly Expression[] {
       return [step.messages, ...step.guardrails.map(({ params }) => params)];
     case 'ask':
       return [step.question];
+    case 'pipeline':
+      return [step.input];
     case 'wait':
       return ['until' in step.wait ? step.wait.until : step.wait.for];
     case 'parallel':

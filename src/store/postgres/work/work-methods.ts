@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Announce, SharedWork, Transaction } from '../../shared-work.ts';
 import { numberOf, textOf } from '../../sqlite/row.ts';
 import { labelsToText } from '../../sqlite/run-list/labels.ts';
+import { kinToText } from '../../sqlite/run-list/parents.ts';
 import { runToRow } from '../../sqlite/run-table.ts';
 import type { NewRun, Store } from '../../store.ts';
 import { checkRunId, duplicateRunError } from '../../store-rules.ts';
@@ -67,7 +68,10 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
       const token = randomUUID();
       return transact(async (transaction, link) => {
         const decided = await pendings.decide(link, { id, ruling, at, token });
-        if (decided?.isAccepted === true) await announceDue(transaction, decided.record.runId);
+        if (decided?.isAccepted === true) {
+          const { runId, parent } = decided.record;
+          await announceDue(transaction, parent?.root ?? runId);
+        }
         return decided;
       });
     },
@@ -77,7 +81,8 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
       const token = randomUUID();
       const change = {
         ...({ what: 'create_run', runId: queued.id, run: runToRow(queued) } as const),
-        ...{ build: build ?? null, isDispatched: true, labels: labelsToText(queued.labels) },
+        ...{ build: build ?? null, isDispatched: true },
+        ...{ labels: labelsToText(queued.labels), kin: kinToText(queued) },
       };
       const isNew = await transact(async (transaction, link) => {
         const [row] = await link.query(toStatement([toCall(change, { epoch: null, pid: link.pid, token })]));

@@ -16,6 +16,8 @@ export type Change =
       readonly isDispatched: boolean;
       /** A JSON object of texts. */
       readonly labels: string | null;
+      /** Where it belongs and what it may begin, as JSON. */
+      readonly kin: string | null;
     }
   | { readonly what: 'begin_step'; readonly runId: string; readonly step: StepBegin }
   | { readonly what: 'end_step'; readonly runId: string; readonly step: StepEnd }

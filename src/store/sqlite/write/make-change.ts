@@ -1,10 +1,11 @@
 import type { RunStatus } from '../../../contract/run.ts';
 import { RuntimeError, toFault } from '../../../errors.ts';
-import { decisionOfEndedRun, isEnded, unknownRunError } from '../../store-rules.ts';
+import { decisionOfEndedRun, errorBelow, isEnded, statusBelow, unknownRunError } from '../../store-rules.ts';
 import { type Connection, transact } from '../connection.ts';
 import { createPendingTable, type PendingTable } from '../pending-table.ts';
 import type { Row } from '../row.ts';
 import { createLabelTable, type LabelTable } from '../run-list/labels.ts';
+import { createParentTable, type ParentTable } from '../run-list/parents.ts';
 import { createRunTable, type RunTable } from '../run-table.ts';
 import { createStatement } from '../statement.ts';
 import { createStepTable, type StepTable } from '../step-table.ts';
@@ -18,6 +19,7 @@ export interface Tables {
   readonly steps: StepTable;
   readonly pendings: PendingTable;
   readonly labels: LabelTable;
+  readonly parents: ParentTable;
   readonly texts: TextTable;
 }
 
@@ -31,6 +33,7 @@ export function openTables({ database, location }: Pick<Connection, 'database' |
     texts: createTextTable({ prepare }),
     pendings: createPendingTable({ prepare }),
     labels: createLabelTable({ prepare }),
+    parents: createParentTable({ prepare }),
   };
 }
 
@@ -77,11 +80,12 @@ export function makeChange(tables: Tables, change: Change): Row {
 }
 
 function createRun(
-  { runs, labels }: Tables,
-  { runId, run, labels: given }: Extract<Change, { what: 'create_run' }>,
+  { runs, labels, parents }: Tables,
+  { runId, run, labels: given, kin }: Extract<Change, { what: 'create_run' }>,
 ): boolean {
   const isNew = runs.insert(run);
   if (isNew && given !== null) labels.insert(runId, given);
+  if (isNew && kin !== null) parents.insert(runId, kin);
   return isNew;
 }
 
@@ -109,7 +113,7 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
 }
 
 function setStatus(
-  { runs, pendings, texts }: Tables,
+  { runs, pendings, texts, parents }: Tables,
   runId: string,
   { status, at, row, outputParts, reopens }: StatusChange,
 ): boolean {
@@ -120,6 +124,7 @@ function setStatus(
   if (!isEnded(status)) return true;
   pendings.expireDue(at);
   pendings.decideOpen(runId, decisionOfEndedRun(status), at);
+  parents.endBelow(runId, { status: statusBelow(status), at, error: errorBelow });
   return true;
 }
 

@@ -51,6 +51,7 @@ function addList(group: Command, runCommand: RunCommand): void {
       'started then or later: 24h ago, or a date such as 2026-01-31 or 2026-01-31T12:00Z',
     )
     .option('--until <time>', 'started before then')
+    .option('--parent <id>', 'those that steps of this run began, which are left out otherwise')
     .option('--limit <number>', 'at most so many')
     .option('--after <place>', 'the next page: what the one before ended with')
     .addHelpText('after', listExamples)
@@ -75,14 +76,15 @@ interface ListFlags {
   readonly label?: readonly string[];
   readonly since?: string;
   readonly until?: string;
+  readonly parent?: string;
   readonly limit?: string;
   readonly after?: string;
 }
 
 async function readFilter(own: ListFlags): Promise<RunListFilter> {
-  const { pipeline, status, after } = own;
+  const { pipeline, status, after, parent } = own;
   return {
-    ...{ pipeline, status, after, labels: readLabelFlags(own.label) },
+    ...{ pipeline, status, after, parent, labels: readLabelFlags(own.label) },
     since: own.since === undefined ? undefined : await readTime('--since', own.since),
     until: own.until === undefined ? undefined : await readTime('--until', own.until),
     limit: readPositive('--limit', own.limit),
@@ -193,6 +195,7 @@ Examples:
   signalbox runs list
   signalbox runs list --status failed --limit 10
   signalbox runs list --pipeline refund --label shop=berlin --since 24h
+  signalbox runs list --parent run_51c0
   signalbox runs list --limit 50 --after "$(signalbox runs list --limit 50 --json | jq -r .next)"
   signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'
 

@@ -17,9 +17,9 @@ export function addValidateCommand(program: Command, runCommand: RunCommand): vo
         const { overlays } = options;
         const read = { env: invocation.env, overlays: files.length === 0 ? overlays : [] };
         const named = files.length === 0 ? [options.config] : files;
-        const found = (
-          await Promise.all(named.map((file) => validateFile(file, options.config, read)))
-        ).flat();
+        const found = withoutRepetition(
+          (await Promise.all(named.map((file) => validateFile(file, options.config, read)))).flat(),
+        );
         const problems = strict ? found.map(toStrict) : found;
         const errors = problems.filter(({ severity }) => severity === 'error').length;
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
@@ -50,6 +50,11 @@ Examples:
   signalbox validate --json | jq '.problems[] | select(.severity == "error")'
 
 Exit codes: 0 no errors (warnings are told), 2 errors, or warnings with --strict.`;
+
+/** A pipeline that several run, or that is named too, is told of once. */
+function withoutRepetition<Problem>(problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+}
 
 /** As `providers[main].model  production.yaml:7:14  MODEL`. */
 function originText({ path, file, line, column, variables }: Origin): string {

@@ -31,9 +31,30 @@ export async function printDetails(
     print(choicesText(pending.id, commands, pending.tool));
   }
   if (details.timeline_cut === true) print('…');
+  printChildren(details, { print, printColumns });
   if (['running', 'cut_off', 'pending'].includes(details.status)) {
-    print(`\n${resumeText(details.run_id, commands, { isLast: details.pendings.length > 0 })}`);
+    print(
+      `\n${resumeText(details.parent?.root_run_id ?? details.run_id, commands, { isLast: details.pendings.length > 0 })}`,
+    );
   }
+}
+
+/** The runs that its steps began. */
+function printChildren(
+  { children = [], children_cut }: RunDetails,
+  { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
+): void {
+  if (children.length === 0) return;
+  print('');
+  printColumns(
+    children.map(({ run_id, name, status, parent }) => [
+      run_id,
+      escapeInvisibleLine(parent?.step ?? ''),
+      escapeInvisibleLine(name),
+      wordOf(status),
+    ]),
+  );
+  if (children_cut === true) print('…');
 }
 
 /** What the run came to in numbers, on a line. */
@@ -58,11 +79,14 @@ function notAll(unknown: number): string {
 }
 
 function summary(details: RunDetails, width: number | undefined): string {
-  const { run_id, kind, name, file, status, error, output, labels } = details;
+  const { run_id, kind, name, file, status, error, output, labels, parent } = details;
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
     ['status', wordOf(status)],
+    ...(parent === undefined
+      ? []
+      : [['step of', `${parent.root_run_id}: ${escapeInvisibleLine(parent.step)}`] as const]),
     ...(labels === undefined ? [] : [['labels', labelsText(labels)] as const]),
     ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
     ...(status === 'completed' || output !== null

@@ -1,5 +1,6 @@
 import type { PendingDocument, PendingRecord } from '../../../contract/approval.ts';
 import { isQuestion } from '../../../contract/question.ts';
+import { placeOfStep } from '../../../contract/run-parent.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { exactText } from '../exact-text.ts';
 import { formatFields } from '../fields.ts';
@@ -40,7 +41,8 @@ export function questionOfDocument(document: PendingDocument): PendingQuestion {
 }
 
 export function questionOfRecord(record: PendingRecord): PendingQuestion {
-  const { id, runId, tool, step, hook, reason, message, args, expiresAt } = record;
+  const { id, runId, tool, hook, reason, message, args, expiresAt } = record;
+  const step = placeOfStep(record.step, record);
   const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
   const approvals = approvalsText(record.quorum, record.consents);
   const shown = isQuestion(record) ? record.members.text : args.text;

@@ -85,7 +85,7 @@ async function openRuntimesOf(context: StoreContext, found: readonly FoundState[
 export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Promise<string> {
   return await completeId(given, kind, async () =>
     kind === 'run'
-      ? (await runtime.runs.list()).map(({ run_id }) => run_id)
+      ? (await runtime.runs.list({ children: true })).map(({ run_id }) => run_id)
       : (await runtime.pending.list({ all: true })).map(({ id }) => id),
   );
 }

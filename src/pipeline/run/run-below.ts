@@ -1,0 +1,198 @@
+import type { Emit, RuntimeEvent } from '../../contract/event.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { RunRecord, Store } from '../../store/store.ts';
+import { isReopenable } from '../../store/store-rules.ts';
+import type { WaitOptions } from '../state/decision-wait.ts';
+import { RunSuspended } from '../state/journal.ts';
+import { type CurrentSteps, toCurrentSteps } from '../state/retries.ts';
+import type { EndBelow, RequestedBelow, RunBelow } from '../state/run-below.ts';
+import type { RunContext } from '../state/run-context.ts';
+import { openSession, sessionEvent } from '../state/session.ts';
+import { stepEntryOf } from '../state/step-outcome.ts';
+import { type EarlierRuns, openJournal } from '../state/store-journal.ts';
+import { type RunEnd, runPipeline } from './execute-run.ts';
+import { keepRetry } from './keep-retry.ts';
+import { newRun } from './new-run.ts';
+
+interface BelowContext {
+  readonly store: Store;
+  /** The outermost run, which is claimed here. */
+  readonly root: string;
+  readonly config: string;
+  readonly options: WaitOptions;
+}
+
+/** Begins the runs of pipeline steps, and goes on with those that have begun before. */
+export function createRunBelow(context: BelowContext): RunBelow {
+  const { store, root } = context;
+  return async (parent, asked) => {
+    const { id, known } = asked;
+    const covered = store.coverRun(id, root);
+    try {
+      const found = known === undefined ? undefined : await store.findRun(id);
+      const record = found ?? (await begin(context, parent, asked));
+      if (found === undefined || !hasEnded(found)) {
+        await execute(context, parent, { asked, record, isResumed: found !== undefined });
+      } else if (await reopen(context, parent, { asked, record })) {
+        await execute(context, parent, { asked, record, isResumed: true });
+      }
+      return await readEnd(store, id);
+    } finally {
+      await covered.release();
+    }
+  };
+}
+
+async function begin(
+  { store, root, config }: BelowContext,
+  parent: RunContext,
+  { id, pipeline, step, input }: RequestedBelow,
+): Promise<RunRecord> {
+  const { name, file } = pipeline;
+  const kin = { id: parent.journal.runId, root, step: `${parent.place}${step}` };
+  // The outermost run has its text.
+  const own = { kind: 'pipeline', name, file, source: '', config, input: input(), parent: kin } as const;
+  const run = newRun(own, id);
+  await store.createRun(run);
+  await requireGoingOn(store, root, id);
+  return { ...run, status: 'running', output: null, error: null, updatedAt: run.createdAt };
+}
+
+/** Whoever cancels the outermost run ends those that there are; one that came behind is ended here. Throws RUN_ENDED. */
+async function requireGoingOn(store: Store, root: string, id: string): Promise<void> {
+  if ((await store.findRunStatus(root)) !== 'cancelled') return;
+  await store.setRunStatus(id, { status: 'cancelled', at: Date.now() });
+  throw new RuntimeError('RUN_ENDED', `run ${root} was cancelled`);
+}
+
+function hasEnded({ status }: RunRecord): boolean {
+  return status !== 'running' && status !== 'pending';
+}
+
+interface Work {
+  readonly asked: RequestedBelow;
+  readonly record: RunRecord;
+}
+
+/** Has a run go on that failed before the outermost one was retried; whether it did. */
+async function reopen(
+  { store, root }: BelowContext,
+  parent: RunContext,
+  { asked: { id, pipeline, step, known }, record }: Work,
+): Promise<boolean> {
+  if (!isReopenable(record.status)) return false;
+  const steps = toCurrentSteps(id, await store.listSteps(id));
+  if (Math.max(known?.retry ?? 0, steps.last?.of ?? 0) >= parent.retry) return false;
+  const { retriedFrom: from = '' } = parent.journal;
+  const inner = from.startsWith(`${step}/`) ? from.slice(step.length + 1) : undefined;
+  const request = { run: record, pipeline, steps, from: inner };
+  const stands = await keepRetry(store, request, { status: 'running', of: parent.retry });
+  await requireGoingOn(store, root, id);
+  return stands;
+}
+
+async function execute(
+  { store, root, options }: BelowContext,
+  parent: RunContext,
+  { asked, record, isResumed }: Work & { readonly isResumed: boolean },
+): Promise<void> {
+  const { id, pipeline, step, scope, isRepeated } = asked;
+  const emit = relocate(parent.emit, { from: id, to: parent.journal.runId, step });
+  const earlier = isRepeated ? await findEarlier(store, record) : undefined;
+  const place = `${parent.place}${step}/`;
+  const waiting = { ...options, emit, signal: parent.signal, root, place };
+  const journal = await openJournal(store, id, waiting, earlier);
+  const session = isResumed ? await openSession(store, record) : { id, turns: 0, context: [] };
+  const { name } = pipeline;
+  const run: RunContext = {
+    ...{ ...parent, emit, name, journal, place },
+    session: { ...session, isResumed },
+  };
+  if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
+  try {
+    const end = await runPipeline(run, pipeline, { input: record.input, isResumed, within: scope });
+    await journal.settle?.();
+    const known = end ?? cutOff(parent, asked);
+    const change = known ?? { status: 'pending' as const };
+    if (!(await store.setRunStatus(id, { ...change, at: Date.now() })))
+      throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
+    if (known === undefined) throw new RunSuspended();
+  } catch (error) {
+    if (isRunEnded(error)) await run.notifySession('session_end', sessionEvent(run), run.signal);
+    throw error;
+  }
+  await run.notifySession('session_end', sessionEvent(run), run.signal);
+}
+
+function isRunEnded(error: unknown): boolean {
+  return error instanceof RuntimeError && error.code === 'RUN_ENDED';
+}
+
+/** The end of a run that waits for a person whom nobody waits for any more; undefined: it waits on. */
+function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd | undefined {
+  if (!scope.signal.aborted || signal.aborted) return undefined;
+  const message = `step "${step}" was given up while it waited for a person`;
+  return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
+}
+
+/** Tells of a run as of a step of the one above it. */
+function relocate(
+  emit: Emit,
+  { from, to, step }: { readonly from: string; readonly to: string; readonly step: string },
+): Emit {
+  const tell = (event: RuntimeEvent) => {
+    if (!('run' in event) || event.run !== from) emit(event);
+    else if ('step' in event) emit({ ...event, run: to, step: `${step}/${event.step}` });
+  };
+  return Object.assign(tell, { hears: emit.hears });
+}
+
+/** What earlier attempts at the step did, with which the calls of a further one are compared. */
+async function findEarlier(store: Store, { id, parent }: RunRecord): Promise<EarlierRuns | undefined> {
+  if (parent === undefined) return undefined;
+  const all = await store.summarizeRuns({ parent: parent.id }, Date.now());
+  const before = all
+    .filter((run) => run.parent?.step === parent.step)
+    .toSorted((one, other) => one.place - other.place);
+  const own = before.findIndex((run) => run.id === id);
+  const [first, ...others] = before.slice(0, Math.max(own, 0));
+  if (first === undefined) return undefined;
+  const records: CurrentSteps[] = [];
+  for (const run of [first, ...others]) records.push(toCurrentSteps(run.id, await store.listSteps(run.id)));
+  return {
+    first: first.id,
+    records: records.flatMap(({ redone, current }) => [...redone, ...current.values()]),
+    count: records.reduce((sum, { retries }) => sum + 1 + retries, 0),
+  };
+}
+
+/** Throws RUN_ENDED for a run that was cancelled. */
+async function readEnd(store: Store, id: string): Promise<EndBelow> {
+  const run = await store.findRun(id);
+  const { status, output = null, error = null } = run ?? {};
+  switch (status) {
+    case 'completed':
+      return { status, output, error, failedAt: undefined };
+    case 'failed':
+    case 'denied': {
+      const failedAt = error === null ? undefined : await findFailed(store, { id, status, error });
+      return { status, output: null, error, failedAt };
+    }
+    default:
+      throw new RuntimeError('RUN_ENDED', `run ${id} is ${status ?? 'gone'}`);
+  }
+}
+
+/** The path of the step that made the run fail, as the journal has it. */
+async function findFailed(
+  store: Store,
+  run: Pick<RunRecord, 'id' | 'status'> & { readonly error: NonNullable<RunRecord['error']> },
+): Promise<string | undefined> {
+  const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));
+  const failed = [...current.values()].flatMap((record) => {
+    const entry = /[/[]/.test(record.step) ? undefined : stepEntryOf(run, record);
+    const isCause = entry?.error?.code === run.error.code && entry.error.message === run.error.message;
+    return isCause ? [entry?.failedAt ?? record.step] : [];
+  });
+  return failed.at(-1);
+}

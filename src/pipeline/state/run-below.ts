@@ -1,0 +1,44 @@
+import type { Fault } from '../../errors.ts';
+import type { Json } from '../../json/json.ts';
+import { object } from '../../json/record.ts';
+import { number, text } from '../../json/shape.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import { plainRecord } from './record.ts';
+import type { RunContext } from './run-context.ts';
+import type { Scope } from './step-scope.ts';
+
+/** A run that a step of another begins, or goes on with. */
+export interface RequestedBelow {
+  readonly id: string;
+  readonly pipeline: Pipeline;
+  /** The path of the step. */
+  readonly step: string;
+  /** Of a run that is new; throws what stops the step. */
+  readonly input: () => Json;
+  /** Whether it may have begun before, and in which retry of the outermost run. */
+  readonly known: { readonly retry: number } | undefined;
+  /** Whether the step may have had other runs before it: those of earlier attempts. */
+  readonly isRepeated: boolean;
+  /** What ends its steps before their time, and the clocks that stand still while a person is waited for. */
+  readonly scope: Pick<Scope, 'signal' | 'clocks'>;
+}
+
+/** What it came to. */
+export interface EndBelow {
+  readonly status: 'completed' | 'failed' | 'denied';
+  readonly output: Json | null;
+  readonly error: Fault | null;
+  /** The path of the innermost step that failed, in that run. */
+  readonly failedAt: string | undefined;
+}
+
+/** Runs a pipeline as a step of a run. Throws RunSuspended, ABORTED, RUN_ENDED, STORE_FAILED. */
+export type RunBelow = (run: RunContext, asked: RequestedBelow) => Promise<EndBelow>;
+
+/** Which run an attempt at a step began, and in which retry of the outermost run. */
+export const belowRecord = plainRecord('run of a pipeline', object({ run_id: text, retry: number }));
+
+/** The name of that record. */
+export function belowName(path: string): string {
+  return `${path}/run`;
+}
