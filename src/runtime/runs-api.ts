@@ -5,7 +5,6 @@ import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
-import { GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
@@ -24,12 +23,15 @@ import {
 } from '../pipeline/run/runs.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
+import { GATEWAY_SOURCE } from '../store/store-rules.ts';
 import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './run-ownership.ts';
+import { listResumable } from './runs/resumable.ts';
 import { PAGE_SIZE, readPage, toListFilter } from './runs/run-list.ts';
 import { listRuns, showRun, showSteps } from './runs/shown-runs.ts';
+import { HELD_WAIT_MS } from './runs/work-limits.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
 import { openWorkersApi, type WorkersContext } from './worker/workers-api.ts';
@@ -47,7 +49,7 @@ export interface RunsApiContext {
   readonly requireOpen: () => void;
 }
 
-export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'worker' | 'workers'> {
+export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'work' | 'worker' | 'workers'> {
   /** As `run` of a runtime, with a listener for that run. */
   run(given: Parameters<Runtime['run']>, listener: RunListener): Promise<RunDocument>;
   /** Suspends every active run, to be resumed later, and waits for them. Never rejects. */
@@ -64,7 +66,9 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   };
   const runs = async () => {
     const opened = await store();
-    return { store: opened, services, config: identityOf(config), buildOf: opened.work && buildOf };
+    const isDurable = config.stateStore.type !== 'memory';
+    const about = { config: identityOf(config), buildOf: opened.work && buildOf };
+    return { store: opened, services, ...about, isDurable, toPipeline };
   };
   const decisionContext = async () => ({ store: await store(), tools: services.tools });
   const ownDecisionContext = async (id: string) => {
@@ -98,9 +102,24 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
   const resume: Runtime['runs']['resume'] = async (id, options = {}) =>
     await activeRuns.track(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one));
-  const workers = openWorkersApi({ ...context, resume, openStore: store });
+  const resumeDue = async (id: string, signal: AbortSignal) =>
+    await activeRuns.track({ signal, longestWaitMs: HELD_WAIT_MS }, async (one) => {
+      return await resumeRun(await runs(), { id, toPipeline, isDue: true }, one);
+    });
+  const workers = openWorkersApi({ ...context, resume: resumeDue, openStore: store });
   return {
     ...{ worker: workers.worker, workers: workers.workers },
+    work: async (options = {}) => {
+      requireOpen();
+      const { work } = await import('./runs/work.ts');
+      return await work(
+        {
+          ...{ config, emit: context.emit, resume: resumeDue, openStore: store },
+          openWorker: workers.worker,
+        },
+        options,
+      );
+    },
     run: async ([file, input, options = {}], listener) => {
       requireOpen();
       const pipeline = pipelineOf(file);
@@ -130,6 +149,8 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         return { run_id: queued.id, status: queued.status };
       },
       resume,
+      resumable: async ({ pipeline, labels } = {}) =>
+        await listResumable(await storeAfterExpiry(), toListFilter({ pipeline, labels })),
       retry: async (id, { from, ...options } = {}) =>
         await activeRuns.track(
           options,

@@ -7,6 +7,7 @@ import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
 import type { Store } from './store.ts';
 import { checkRunId, duplicateRunError } from './store-rules.ts';
+import { keptStatus, suspensionToRow } from './suspension.ts';
 
 /** Who makes changes, and where. */
 export interface ChangeMaker {
@@ -29,7 +30,9 @@ export function changeMethods({
       if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
     },
     setRunStatus: async (id, wanted) => {
-      const { status, at, reopens = false } = wanted;
+      const { at, reopens = false } = wanted;
+      const status = keptStatus(wanted.status);
+      const suspension = wanted.suspension === undefined ? null : suspensionToRow(wanted.suspension);
       const output = wanted.output
         ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
         : wanted.output;
@@ -38,7 +41,7 @@ export function changeMethods({
       const made = await change({
         what: 'set_status',
         runId: id,
-        change: { status, at, row, outputParts, reopens },
+        change: { status, at, row, outputParts, reopens, suspension },
       });
       return numberOf(made, 'stands') === 1;
     },

@@ -6,6 +6,9 @@ import { RuntimeError } from '../errors.ts';
 
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
 
+/** In place of the text of a pipeline, of the run that has the calls of an agent behind a gateway: nobody goes on with it. */
+export const GATEWAY_SOURCE = 'signalbox gateway';
+
 /** Whether a run that ended so may be made to go on. */
 export function isReopenable(status: RunStatus): boolean {
   return status === 'failed' || status === 'denied';

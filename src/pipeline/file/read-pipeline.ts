@@ -4,7 +4,7 @@ import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { expressionAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
 import type { Pipeline } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
@@ -28,7 +28,10 @@ export function readPipeline(document: YamlDocument, source: string): Pipeline {
     })),
     steps: readSteps(document, ['spec', 'steps']),
     finally: readSteps(document, ['spec', 'finally']),
-    ...omitUndefined({ output: expressionAt(document, ['spec', 'output'], everyVariable) }),
+    ...omitUndefined({
+      output: expressionAt(document, ['spec', 'output'], everyVariable),
+      onFault: choiceAt(document, ['spec', 'on_fault'], ['suspend', 'fail']),
+    }),
   };
 }
 

@@ -2,10 +2,12 @@ import type { PendingDocument, PendingNotice, PendingRecord } from '../../contra
 import { isQuestion } from '../../contract/question.ts';
 import type { RunDetails, RunDocument, RunInfo, RunTotals, StepDocument } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
+import type { Fault } from '../../errors.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { exactMembers } from '../../json/scan.ts';
 import type { RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
+import { isEnded } from '../../store/store-rules.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 import { type History, iso, toTimeline } from './timeline.ts';
 
@@ -16,14 +18,32 @@ export function toRunDocument(
   pendings: readonly PendingRecord[],
 ): RunDocument {
   const open = pendings.filter(({ ruling }) => ruling === null);
+  const error = errorOf(run);
   return toDocument<RunDocument>({
     run_id: run.id,
     status: run.status,
     output: run.output,
     pending: open.map(toNotice),
     steps: toStepDocuments(run, steps, open),
-    ...(run.error && { error: run.error }),
+    ...(error && { error }),
+    ...toSetDown(run),
   });
+}
+
+/** What ended the run, or suspended it. */
+function errorOf({ status, error, suspension }: RunRecord): Fault | null {
+  return status === 'suspended' ? (suspension?.error ?? null) : error;
+}
+
+/** Why and until when a run is set down. */
+function toSetDown({
+  status,
+  suspension,
+}: Pick<RunRecord, 'status' | 'suspension'>): Pick<RunInfo, 'suspended' | 'waits_until'> {
+  if (suspension === undefined || status === 'running' || isEnded(status)) return {};
+  const { why, since, tries, dueAt, error } = suspension;
+  if (why === 'wait' || error === null) return { waits_until: iso(dueAt) };
+  return { suspended: { since: iso(since), tries, due_at: iso(dueAt), error } };
 }
 
 /** Steps of the file, in the order in which they ended; pending ones after them. */
@@ -114,6 +134,7 @@ export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {
     updated_at: iso(run.updatedAt),
     pending: run.open,
     ...(run.labels && { labels: run.labels }),
+    ...toSetDown(run),
     ...(run.lacksWorker === true && { lacks_worker: true }),
   };
 }
@@ -134,7 +155,7 @@ export function toRunDetails(
     ...toRunInfo({ ...run, open: open.length }),
     input: run.input,
     output: run.output,
-    error: run.error,
+    error: errorOf(run),
     pendings: open.map(toNotice),
     timeline: toTimeline(run, { steps, pendings, moments }),
     ...(isCut && ({ timeline_cut: true } as const)),

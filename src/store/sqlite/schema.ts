@@ -1,4 +1,4 @@
-import { addOutbox } from '../outbox/sqlite-tables.ts';
+import { addOutbox, addSuspendedNotices } from '../outbox/sqlite-tables.ts';
 import type { Layout } from './layout.ts';
 
 const tables = `
@@ -150,6 +150,21 @@ CREATE TABLE consents (
 ) STRICT;
 `;
 
+/** Beside a run that is pending: what else than a call it waits for, until when. A run of none is as it was before there were any. */
+const addSuspensions = `
+CREATE TABLE suspensions (
+  run INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
+  why TEXT NOT NULL CHECK (why IN ('fault', 'wait')),
+  since INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  tries INTEGER NOT NULL,
+  step TEXT NOT NULL,
+  error TEXT,
+  calls INTEGER NOT NULL
+) STRICT;
+CREATE INDEX suspensions_due ON suspensions (due_at);
+${addSuspendedNotices}`;
+
 /** "SGBX": runs, their steps and the calls that wait for a person. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
@@ -162,5 +177,6 @@ export const stateLayout: Layout = {
     { table: 'run_labels', column: 'run', statements: addLabels },
     { table: 'pendings', column: 'quorum', statements: addQuorum },
     { table: 'notices', column: 'seq', statements: addOutbox },
+    { table: 'suspensions', column: 'run', statements: addSuspensions },
   ],
 };

@@ -14,6 +14,7 @@ import { reopen } from './reopen.ts';
 import { results } from './results.ts';
 import { runLabels } from './run-labels.ts';
 import { suiteChunks } from './suite-chunks.ts';
+import { suspensions } from './suspensions.ts';
 import { tables, triggers } from './tables.ts';
 import { work } from './work.ts';
 
@@ -32,6 +33,7 @@ export const migrations: readonly string[] = [
   quorum,
   outbox,
   reopen,
+  suspensions,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

@@ -1,4 +1,5 @@
 import type { RunFilter } from '../../store.ts';
+import { isOfStatus, suspensionColumns } from '../../suspension.ts';
 import type { Values } from '../statement.ts';
 import { labelsColumn } from './labels.ts';
 
@@ -13,7 +14,9 @@ export function toSummaryQuery(filter: RunFilter): { readonly sql: string; reado
     conditions.push(condition);
     values[column] = value;
   };
-  require('status', status, 'runs.status = :status');
+  const ofStatus = status && isOfStatus[status];
+  if (ofStatus === undefined) require('status', status, 'runs.status = :status');
+  else conditions.push(ofStatus);
   require('name', name, 'runs.name = :name');
   require('since', since, 'runs.created_at >= :since');
   require('until', until, 'runs.created_at < :until');
@@ -31,9 +34,9 @@ export function toSummaryQuery(filter: RunFilter): { readonly sql: string; reado
   const from = isLed
     ? 'run_labels AS led INDEXED BY runs_labelled CROSS JOIN runs INDEXED BY runs_listed ON runs.seq = led.run'
     : 'runs INDEXED BY runs_listed';
-  const sql = `SELECT runs.seq, id, kind, name, file, status, created_at, updated_at,
+  const sql = `SELECT runs.seq, id, kind, name, file, status, created_at, updated_at, ${suspensionColumns},
       (SELECT count(*) FROM pendings WHERE run_id = runs.id AND ruling IS NULL) AS open, ${labelsColumn}
-    FROM ${from} ${where} ORDER BY ${isLed ? 'led.run' : 'runs.seq'} DESC LIMIT :limit`;
+    FROM ${from} LEFT JOIN suspensions AS s ON s.run = runs.seq ${where} ORDER BY ${isLed ? 'led.run' : 'runs.seq'} DESC LIMIT :limit`;
   return { sql, values };
 }
 

@@ -8,6 +8,7 @@ import { createLabelTable, type LabelTable } from '../run-list/labels.ts';
 import { createRunTable, type RunTable } from '../run-table.ts';
 import { createStatement } from '../statement.ts';
 import { createStepTable, type StepTable } from '../step-table.ts';
+import { createSuspensionTable, type SuspensionTable } from '../suspension-table.ts';
 import { createTextTable, OUTPUT, type TextTable } from '../text-table.ts';
 import type { Answer, Change, PendingRow, StatusChange, StepBegin, StepEnd } from './change.ts';
 
@@ -19,6 +20,7 @@ export interface Tables {
   readonly pendings: PendingTable;
   readonly labels: LabelTable;
   readonly texts: TextTable;
+  readonly suspensions: SuspensionTable;
 }
 
 /** The statements over the tables of a connection. */
@@ -31,6 +33,7 @@ export function openTables({ database, location }: Pick<Connection, 'database' |
     texts: createTextTable({ prepare }),
     pendings: createPendingTable({ prepare }),
     labels: createLabelTable({ prepare }),
+    suspensions: createSuspensionTable({ prepare }),
   };
 }
 
@@ -109,12 +112,14 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
 }
 
 function setStatus(
-  { runs, pendings, texts }: Tables,
+  { runs, pendings, texts, suspensions }: Tables,
   runId: string,
-  { status, at, row, outputParts, reopens }: StatusChange,
+  { status, at, row, outputParts, reopens, suspension }: StatusChange,
 ): boolean {
   if (reopens) return runs.reopen(runId, { status, at });
   if (!runs.change(runId, row)) return false;
+  // How often a fault came counts on while the run is tried again.
+  if (status !== 'running') suspensions.replace(runId, suspension);
   if (outputParts !== undefined) texts.forget(runId, OUTPUT);
   if (outputParts) texts.keep(runId, OUTPUT, outputParts);
   if (!isEnded(status)) return true;

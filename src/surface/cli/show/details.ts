@@ -7,7 +7,7 @@ import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
-import { wordOf } from './run-status.ts';
+import { statusText } from './run-status.ts';
 import { formatCost } from './run-steps.ts';
 
 interface WidthOf {
@@ -31,7 +31,7 @@ export async function printDetails(
     print(choicesText(pending.id, commands, pending.tool));
   }
   if (details.timeline_cut === true) print('…');
-  if (['running', 'cut_off', 'pending'].includes(details.status)) {
+  if (['running', 'cut_off', 'pending', 'suspended', 'waiting'].includes(details.status)) {
     print(`\n${resumeText(details.run_id, commands, { isLast: details.pendings.length > 0 })}`);
   }
 }
@@ -62,13 +62,16 @@ function summary(details: RunDetails, width: number | undefined): string {
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
-    ['status', wordOf(status)],
+    ['status', statusText(details)],
     ...(labels === undefined ? [] : [['labels', labelsText(labels)] as const]),
     ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
     ...(status === 'completed' || output !== null
       ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
       : []),
-    ...(error === null ? [] : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
+    // Of one that is suspended it is told with the status.
+    ...(error === null || status === 'suspended'
+      ? []
+      : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
   ]);
 }
 
