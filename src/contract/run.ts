@@ -1,8 +1,20 @@
 import type { Fault } from '../errors.ts';
 import type { PendingNotice } from './approval.ts';
 
-/** As it is kept. A run whose process was killed stays `running` until it is resumed; one that is `queued` waits for a worker to begin it. */
-export type RunStatus = 'queued' | 'running' | 'pending' | 'completed' | 'failed' | 'denied' | 'cancelled';
+/**
+ * As it is kept. A run whose process was killed stays `running` until it is resumed; one that is `queued` waits for a worker to begin it. `suspended`: by a
+ * fault of a model's API or a server, which may be gone later; `waiting`: until a time.
+ */
+export type RunStatus =
+  | 'queued'
+  | 'running'
+  | 'pending'
+  | 'suspended'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'denied'
+  | 'cancelled';
 
 /** As it is shown: `running` is executed at this moment, `cut_off` was, by a process that is gone. */
 export type ShownStatus = RunStatus | 'cut_off';
@@ -34,8 +46,26 @@ export interface StepDocument {
   readonly error?: Fault;
 }
 
+/** What set a run down, and how it goes on. Times are ISO 8601. */
+export interface RunSuspension {
+  /** When the fault came first. */
+  readonly since: string;
+  /** How often in a row it came. */
+  readonly tries: number;
+  /** When `signalbox work` or a worker goes on with it. */
+  readonly due_at: string;
+  readonly error: Fault;
+}
+
+/** Of a run that has been set down; both are absent for any other. */
+interface SetDown {
+  readonly suspended?: RunSuspension;
+  /** When the `wait` that it has come to is over, ISO 8601; nobody holds the run until then. */
+  readonly waits_until?: string;
+}
+
 /** The result of a run, as `run --json` prints it. */
-export interface RunDocument {
+export interface RunDocument extends SetDown {
   readonly run_id: string;
   /** `running` and `queued`: it was started before under the same id, and has not ended yet. */
   readonly status: RunStatus;
@@ -45,12 +75,12 @@ export interface RunDocument {
   readonly pending: readonly PendingNotice[];
   /** Those that have ended, in the order in which they did, a group after its steps; then those that wait. */
   readonly steps: readonly StepDocument[];
-  /** What stopped the run; of a cancelled one, who cancelled it and why. */
+  /** What stopped the run, or suspended it; of a cancelled one, who cancelled it and why. */
   readonly error?: Fault;
 }
 
 /** A run as `runs list --json` prints it. Times are ISO 8601. */
-export interface RunInfo {
+export interface RunInfo extends SetDown {
   readonly run_id: string;
   /** `pipeline`, or `tool` for a single call that went pending. */
   readonly kind: 'pipeline' | 'tool';

@@ -30,7 +30,7 @@ import type {
   SuiteRunOptions,
 } from './api-options.ts';
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
-import type { QueuedRun, Worker, WorkerInfo, WorkerOptions } from './worker/api.ts';
+import type { QueuedRun, Worker, WorkerInfo, WorkerOptions, WorkOptions } from './worker/api.ts';
 
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
@@ -132,9 +132,14 @@ export interface Runtime extends AsyncDisposable {
   fetch(options?: FetchOptions): typeof globalThis.fetch;
   /**
    * Runs a Pipeline file on this runtime until it ends or waits for a person. `input` is a value, or JSON
-   * text whose bytes are kept. With the `id` of a run that was started before, it only tells of that one. Throws RUN_ID_TAKEN, CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.
+   * text whose bytes are kept. With the `id` of a run that was started before, it goes on with that one where nobody executes it, or tells of it. Throws RUN_ID_TAKEN, CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.
    */
   run(pipeline: string | URL, input?: unknown, options?: RunOptions & StartOptions): StartedRun;
+  /**
+   * Goes on with runs as they are due: those that a fault suspended, whose wait is over, whose calls were decided, or whose process is gone. Resolves
+   * when it was stopped. Over Postgres it is a worker. Throws STORE_FAILED, and USAGE for a store in memory.
+   */
+  work(options?: WorkOptions): Promise<void>;
   /**
    * Goes on with runs of the store from now on, in this process, until it is drained or the runtime closed. Throws STORE_FAILED,
    * LISTEN_FAILED, and USAGE for a store of one machine.
@@ -162,8 +167,10 @@ export interface Runtime extends AsyncDisposable {
      * USAGE for a store of one machine.
      */
     queue(pipeline: string | URL, input?: unknown, options?: StartOptions): Promise<QueuedRun>;
-    /** Resumes a run that is pending or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
+    /** Resumes a run that is pending, was suspended, waits or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
     resume(id: string, options?: RunOptions): Promise<RunDocument>;
+    /** Those that `resume` can go on with now, whenever a fault makes them due; the oldest first. Throws USAGE. */
+    resumable(filter?: Pick<RunListFilter, 'pipeline' | 'labels'>): Promise<RunInfo[]>;
     /**
      * Goes on with a run that failed or was denied: what failed is done again under the same idempotency keys, and everything before
      * it is kept; with `from` that step and all behind it. Throws RUN_NOT_RETRYABLE, RUN_BUSY, USAGE, CONFIG_INVALID, ABORTED.

@@ -5,7 +5,7 @@ import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
-import { endForgottenRuns, GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
+import { endForgottenRuns } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
@@ -24,14 +24,17 @@ import {
 } from '../pipeline/run/runs.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
+import { AGENT_SOURCE, isOfAgent } from '../store/store-rules.ts';
 import type { DeclaredTools } from '../tool-call/agent-tool.ts';
-import { AGENT_SOURCE, COUNTS_FOR_MS } from './agents/agent-question.ts';
+import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './run-ownership.ts';
+import { listResumable } from './runs/resumable.ts';
 import { PAGE_SIZE, readPage, toListFilter } from './runs/run-list.ts';
 import { listRuns, showRun, showSteps } from './runs/shown-runs.ts';
+import { HELD_WAIT_MS } from './runs/work-limits.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
 import { openWorkersApi, type WorkersContext } from './worker/workers-api.ts';
@@ -50,7 +53,7 @@ export interface RunsApiContext {
   readonly requireOpen: () => void;
 }
 
-export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'worker' | 'workers'> {
+export interface RunsApi extends Pick<Runtime, 'runs' | 'pending' | 'work' | 'worker' | 'workers'> {
   /** As `run` of a runtime, with a listener for that run. */
   run(given: Parameters<Runtime['run']>, listener: RunListener): Promise<RunDocument>;
   /** Suspends every active run, to be resumed later, and waits for them. Never rejects. */
@@ -67,7 +70,9 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   };
   const runs = async () => {
     const opened = await store();
-    return { store: opened, services, config: identityOf(config), buildOf: opened.work && buildOf };
+    const isDurable = config.stateStore.type !== 'memory';
+    const about = { config: identityOf(config), buildOf: opened.work && buildOf };
+    return { store: opened, services, ...about, isDurable, toPipeline };
   };
   const decisionContext = async () => ({ store: await store(), declared });
   const ownDecisionContext = async (id: string) => {
@@ -99,9 +104,24 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
   const resume: Runtime['runs']['resume'] = async (id, options = {}) =>
     await activeRuns.track(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one));
-  const workers = openWorkersApi({ ...context, resume, openStore: store });
+  const resumeDue = async (id: string, signal: AbortSignal) =>
+    await activeRuns.track({ signal, longestWaitMs: HELD_WAIT_MS }, async (one) => {
+      return await resumeRun(await runs(), { id, toPipeline, isDue: true }, one);
+    });
+  const workers = openWorkersApi({ ...context, resume: resumeDue, openStore: store });
   return {
     ...{ worker: workers.worker, workers: workers.workers },
+    work: async (options = {}) => {
+      requireOpen();
+      const { work } = await import('./runs/work.ts');
+      return await work(
+        {
+          ...{ config, emit: context.emit, resume: resumeDue, openStore: store },
+          openWorker: workers.worker,
+        },
+        options,
+      );
+    },
     run: async ([file, input, options = {}], listener) => {
       requireOpen();
       const pipeline = pipelineOf(file);
@@ -131,6 +151,8 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         return { run_id: queued.id, status: queued.status };
       },
       resume,
+      resumable: async ({ pipeline, labels } = {}) =>
+        await listResumable(await storeAfterExpiry(), toListFilter({ pipeline, labels })),
       retry: async (id, { from, ...options } = {}) =>
         await activeRuns.track(
           options,
@@ -171,10 +193,6 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       await activeRuns.suspendAll();
     },
   };
-}
-
-function isOfAgent({ source }: RunRecord): boolean {
-  return source === GATEWAY_SOURCE || source === AGENT_SOURCE;
 }
 
 /** The runs that this process executes, each with a signal that `suspendAll` aborts too. */

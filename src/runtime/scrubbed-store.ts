@@ -8,11 +8,16 @@ import type { Store } from '../store/store.ts';
 export function scrubbedStore(store: Store, scrubber: Scrubber): Store {
   return {
     ...store,
-    setRunStatus: (id, change) =>
-      store.setRunStatus(
-        id,
-        change.error ? { ...change, error: scrubFault(change.error, scrubber) } : change,
-      ),
+    setRunStatus: (id, change) => {
+      const { error, suspension } = change;
+      return store.setRunStatus(id, {
+        ...change,
+        ...(error && { error: scrubFault(error, scrubber) }),
+        ...(suspension?.error && {
+          suspension: { ...suspension, error: scrubFault(suspension.error, scrubber) },
+        }),
+      });
+    },
     endStep: (runId, step, outcome, at) => store.endStep(runId, step, scrubOutcome(outcome, scrubber), at),
     addPending: (call) =>
       store.addPending({

@@ -8,6 +8,7 @@ import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
 import type { Store } from './store.ts';
 import { checkRunId, duplicateRunError } from './store-rules.ts';
+import { keptStatus, suspensionToRow } from './suspension.ts';
 
 /** Who makes changes, and where. */
 export interface ChangeMaker {
@@ -37,7 +38,9 @@ export function changeMethods({
       if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
     },
     setRunStatus: async (id, wanted) => {
-      const { status, at, reopens = false } = wanted;
+      const { at, reopens = false } = wanted;
+      const status = keptStatus(wanted.status);
+      const suspension = wanted.suspension === undefined ? null : suspensionToRow(wanted.suspension);
       const output = wanted.output
         ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
         : wanted.output;
@@ -46,7 +49,7 @@ export function changeMethods({
       const made = await change({
         what: 'set_status',
         runId: id,
-        change: { status, at, row, outputParts, reopens },
+        change: { status, at, row, outputParts, reopens, suspension },
       });
       return numberOf(made, 'stands') === 1;
     },

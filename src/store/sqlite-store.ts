@@ -108,8 +108,11 @@ function textLoader(database: Database, runId: string) {
 
 function pendingMethods({
   database,
-}: StoreParts): Pick<Store, 'summarizeRuns' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'> {
-  const { pendings } = database.tables;
+}: StoreParts): Pick<
+  Store,
+  'summarizeRuns' | 'decide' | 'findPending' | 'listPendings' | 'listExpired' | 'listDue'
+> {
+  const { pendings, suspensions } = database.tables;
   /** Reads; writes expiries first only when some are due, so that plain reads take no write lock. */
   const readWithExpiry = async <Result>(at: number, work: () => Result): Promise<Result> => {
     const seen = await database.read(() => (pendings.hasDue(at) ? undefined : { result: work() }));
@@ -131,5 +134,6 @@ function pendingMethods({
     summarizeRuns: (filter, at) => readWithExpiry(at, () => database.tables.runs.summarize(filter)),
     listPendings: (filter, at) => readWithExpiry(at, () => pendings.list(filter)),
     listExpired: (at) => readWithExpiry(at, () => pendings.runsExpired()),
+    listDue: (filter) => readWithExpiry(filter.at, () => suspensions.due(filter)),
   };
 }

@@ -6,6 +6,18 @@ import { RuntimeError } from '../errors.ts';
 
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
 
+/** In place of the text of a pipeline, of the run that has the calls of an agent behind a gateway. */
+export const GATEWAY_SOURCE = 'signalbox gateway';
+/** The same of an agent whose hooks ask. */
+export const AGENT_SOURCE = 'signalbox hook';
+
+/** Of runs that nobody goes on with: the agent does. */
+export const agentSources: readonly string[] = [GATEWAY_SOURCE, AGENT_SOURCE];
+
+export function isOfAgent({ source }: { readonly source: string }): boolean {
+  return agentSources.includes(source);
+}
+
 /** Whether a run that ended so may be made to go on. */
 export function isReopenable(status: RunStatus): boolean {
   return status === 'failed' || status === 'denied';

@@ -6,6 +6,7 @@ import type { Json } from '../json/json.ts';
 import type { TextPlace } from './kept-text.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { SharedWork } from './shared-work.ts';
+import type { DueFilter, DueRuns, Suspension } from './suspension.ts';
 
 /**
  * What must outlive the process: runs, the outcomes of their steps, and the calls that wait for a person. A
@@ -54,6 +55,8 @@ export interface Store {
    * whose calls are all decided, at least one of them as `expired`. Runs that are parts of others are left out.
    */
   listExpired(at: number): Promise<string[]>;
+  /** Runs that can be gone on with, the oldest first; calls that are due are first decided as `expired`. Those of a gateway are none. */
+  listDue(filter: DueFilter): Promise<DueRuns>;
   /**
    * Removes ended runs that were last changed before `before` (ms since 1970), with all their records and the runs below them,
    * except claimed ones. Returns how many, those below not counted.
@@ -200,6 +203,7 @@ export interface RunSummary
   > {
   /** Its place among all runs: what was kept later has a greater one. It never changes. */
   readonly place: number;
+  readonly suspension?: Suspension;
   /** How many of its calls, and of those of the runs below it, wait for a person. */
   readonly open: number;
   /** It waits for a worker, and none that is there has its build. */
@@ -212,6 +216,8 @@ export interface RunRecord extends Omit<NewRun, 'isDispatched'> {
   readonly error: Fault | null;
   /** When the status was last set; ms since 1970. */
   readonly updatedAt: number;
+  /** Why it was set down; of a run that is executed again, why it was before. */
+  readonly suspension?: Suspension;
 }
 
 /** What a run is now; `output` and `error` stay as they were where they are left out. */
@@ -219,6 +225,8 @@ export interface RunChange {
   readonly status: RunStatus;
   readonly output?: Json | null;
   readonly error?: Fault | null;
+  /** With a run that is set down by more than its calls. What was kept of it stays while the run is executed, and goes with any other change. */
+  readonly suspension?: Suspension | undefined;
   /** A run that has failed or was denied goes on with it; any other one stays as it is. */
   readonly reopens?: true;
   /** Milliseconds since 1970. */

@@ -22,6 +22,7 @@ import {
   isReopenable,
   unknownRunError,
 } from '../../src/store/store-rules.ts';
+import type { DueFilter, DueRun, DueRuns } from '../../src/store/suspension.ts';
 
 /** The oracle of the model test: a store as plain maps, written by hand from the promises of `Store`. */
 export function createMemoryStore(): Store {
@@ -55,6 +56,11 @@ export function createMemoryStore(): Store {
         return listRuns(state, filter).map((run) => summaryOf(state, run));
       }),
     setRunStatus: (id, change) => ifOpen(() => setRunStatus(state, id, change)),
+    listDue: (filter) =>
+      ifOpen(() => {
+        expireDue(state, filter.at);
+        return listDue(state, filter);
+      }),
     claimRun: (id) => ifOpen(() => claimRun(state, id)),
     coverRun: () => ({ release: async () => {} }),
     prune: (before) => ifOpen(() => prune(state, before)),
@@ -138,6 +144,28 @@ function listRuns(state: State, filter: RunFilter): RunRecord[] {
     .slice(0, limit);
 }
 
+function listDue(state: State, { at, withFaults = false, id }: DueFilter): DueRuns {
+  const runs = [...state.runs.values()].flatMap(({ record }): DueRun[] => {
+    const { status, suspension: set } = record;
+    if (isEnded(status) || status === 'queued' || (id !== undefined && id !== record.id)) return [];
+    if (status === 'running') return [{ id: record.id, why: 'running' }];
+    if (set !== undefined && (set.dueAt <= at || (withFaults && set.why === 'fault')))
+      return [{ id: record.id, why: set.why }];
+    const calls = [...state.pendings.values()].filter(({ runId }) => runId === record.id);
+    const isDecided = calls.length > 0 && calls.every(({ ruling }) => ruling !== null);
+    return isDecided && set?.waitsForCalls !== false ? [{ id: record.id, why: 'decided' }] : [];
+  });
+  const times = [
+    ...[...state.runs.values()].flatMap(({ record }) =>
+      isEnded(record.status) || record.status === 'running' ? [] : (record.suspension?.dueAt ?? []),
+    ),
+    ...[...state.pendings.values()].flatMap(({ ruling, expiresAt }) =>
+      ruling === null ? (expiresAt ?? []) : [],
+    ),
+  ].filter((time) => time > at);
+  return { runs, nextAt: times.length === 0 ? undefined : Math.min(...times) };
+}
+
 function setRunStatus(state: State, id: string, change: RunChange): boolean {
   const run = state.runs.get(id);
   if (run === undefined) return false;
@@ -153,7 +181,13 @@ function setRunStatus(state: State, id: string, change: RunChange): boolean {
   if (isEnded(run.record.status)) return false;
   const output = change.output === undefined ? run.record.output : change.output;
   const error = change.error === undefined ? run.record.error : copyFault(change.error);
-  state.runs.set(id, { ...run, record: { ...run.record, status, output, error, updatedAt: at } });
+  const { suspension: before, ...bare } = run.record;
+  // What came before counts on while the run is executed again.
+  const suspension = status === 'running' ? before : change.suspension;
+  const beside = suspension && {
+    suspension: { ...suspension, error: copyFault(suspension.error) },
+  };
+  state.runs.set(id, { ...run, record: { ...bare, status, output, error, updatedAt: at, ...beside } });
   if (isEnded(status)) cancelOpenPendings(state, id, at);
   return true;
 }
@@ -314,11 +348,23 @@ function decidePending(
 
 function summaryOf(
   state: State,
-  { id, kind, name, file, status, createdAt, updatedAt, labels }: RunRecord,
+  { id, kind, name, file, status, createdAt, updatedAt, labels, suspension }: RunRecord,
 ): RunSummary {
   const open = [...state.pendings.values()].filter(
     (record) => record.runId === id && record.ruling === null,
   ).length;
   const place = [...state.runs.keys()].indexOf(id) + 1;
-  return { id, kind, name, file, status, createdAt, updatedAt, open, place, ...(labels && { labels }) };
+  return {
+    id,
+    kind,
+    name,
+    file,
+    status,
+    createdAt,
+    updatedAt,
+    open,
+    place,
+    ...(labels && { labels }),
+    ...(suspension && { suspension }),
+  };
 }

@@ -1,12 +1,13 @@
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
+import { GATEWAY_SOURCE } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../call/ports.ts';
 import { GIVEN_FOR_MS } from '../memo/kept-answers.ts';
 import { isDecided } from './call-decisions.ts';
 import type { CallWaiting } from './judge-calls.ts';
 import { pendingRefusal } from './pending-refusal.ts';
-import { endForgottenRuns, GATEWAY_SOURCE, openPendingRun, type PendingRunOptions } from './pending-run.ts';
+import { endForgottenRuns, openPendingRun, type PendingRunOptions } from './pending-run.ts';
 
 /** Tells when a store has changed. */
 interface StoreWaiter {

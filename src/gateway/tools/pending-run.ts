@@ -3,10 +3,8 @@ import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Emit } from '../../contract/event.ts';
 import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
+import { GATEWAY_SOURCE } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../call/ports.ts';
-
-/** What a run of the state store that has the pending calls of an answer says as its source, so that nobody resumes it. */
-export const GATEWAY_SOURCE = 'signalbox gateway';
 
 export interface PendingRunOptions {
   /** Opens the state store when it is first needed. Throws STORE_FAILED. */

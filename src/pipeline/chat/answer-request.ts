@@ -4,6 +4,7 @@ import { completeMessage } from '../../hooks/message.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
+import { transientOfModel } from '../suspend/transient-fault.ts';
 import { journalModelCall } from './journaled-model-call.ts';
 import { usageOfFailedCall } from './model-usage.ts';
 import { takeExtraContext } from './session-context.ts';
@@ -46,13 +47,13 @@ export async function requestAnswer(turn: TurnContext, path: string): Promise<St
       if (!isLate) run.emit({ type: 'text', run: run.journal.runId, step: name, text });
     },
   });
-  if ('error' in answer) return await failRound(turn, answer.error);
+  if ('error' in answer) return await failRound(turn, answer.error, path);
   addAnswer(turn, answer);
   if (isNew) await notifyTurn(turn, { phase: 'model_answered', message: answer.message });
   return undefined;
 }
 
-async function failRound(turn: TurnContext, error: Fault): Promise<StepOutcome> {
+async function failRound(turn: TurnContext, error: Fault, path: string): Promise<StepOutcome> {
   const { details } = error;
   turn.state.usage.push(...usageOfFailedCall(error));
   turn.state.failedOpen.push(...failedOpenIn(Json.from(details?.['metadata'] ?? {})));
@@ -67,7 +68,9 @@ async function failRound(turn: TurnContext, error: Fault): Promise<StepOutcome> 
     };
     return stopTurn(turn, stopped);
   }
-  return failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error, viewOf(turn.state, ''));
+  const outcome = failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error, viewOf(turn.state, ''));
+  const transient = transientOfModel(error, path);
+  return transient === undefined ? outcome : { ...outcome, transient };
 }
 
 function addAnswer({ state }: TurnContext, answer: ModelAnswer): void {

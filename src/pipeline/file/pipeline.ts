@@ -28,6 +28,8 @@ export interface Pipeline {
   readonly finally: readonly Step[];
   /** Absent: the view of the last step of the file. */
   readonly output?: Expression;
+  /** What a fault of a model's API or a server does that would end the run and may be gone later. Absent: suspend, where the run is kept. */
+  readonly onFault?: 'suspend' | 'fail';
 }
 
 export type Step =

@@ -5,7 +5,7 @@ import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { expressionAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
 import type { Pipeline } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
@@ -44,7 +44,10 @@ export function readPipeline(
     })),
     steps: readSteps(document, ['spec', 'steps'], pipelineOf),
     finally: readSteps(document, ['spec', 'finally'], pipelineOf),
-    ...omitUndefined({ output: expressionAt(document, ['spec', 'output'], everyVariable) }),
+    ...omitUndefined({
+      output: expressionAt(document, ['spec', 'output'], everyVariable),
+      onFault: choiceAt(document, ['spec', 'on_fault'], ['suspend', 'fail']),
+    }),
   };
 }
 

@@ -236,6 +236,12 @@ const specSchema = {
       description:
         'Run when the steps have ended, well or not; they see what became of these as `outcome`. A failure here does not take the place of an earlier one.',
     },
+    on_fault: {
+      type: 'string',
+      enum: ['suspend', 'fail'],
+      description:
+        'What a fault of a model’s API or of a server does that would end the run and may be gone later. suspend (default): the run is set down, and goes on from there. fail: it has failed. In a store in memory it always fails.',
+    },
     output: { description: 'What the run gives; may hold `${…}`. Default: the view of the last step.' },
   },
 } as const;

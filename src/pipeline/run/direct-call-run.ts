@@ -3,7 +3,7 @@ import { toFault } from '../../errors.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import type { CallPaused, CallResult } from '../../hooks/call-result.ts';
 import type { Json } from '../../json/json.ts';
-import type { Store } from '../../store/store.ts';
+import type { NewRun, Store } from '../../store/store.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { toPendingCall } from '../../tool-call/pending-call.ts';
 import type { Pipeline } from '../file/pipeline.ts';
@@ -35,7 +35,28 @@ export async function storePendingCall(
   const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args, build });
   const call = { name: directCallName, tool, args: outcome.args, callId: result.callId };
   const pending = toPendingCall(call, { runId: run.id, outcome, round: 1, previous: null });
-  await store.createRun(run);
+  // Held, so that nobody takes it for one that was cut off.
+  const claim = await store.claimRun(run.id);
+  try {
+    await store.createRun(run);
+    return await keepCall(store, run, { result, call, pending });
+  } finally {
+    await claim?.release();
+  }
+}
+
+async function keepCall(
+  store: Store,
+  run: NewRun,
+  {
+    result,
+    call,
+    pending,
+  }: Pick<PendingDirectCall, 'result'> & {
+    readonly call: { readonly name: string };
+    readonly pending: PendingCall;
+  },
+): Promise<PendingCall> {
   try {
     await store.beginStep(run.id, call.name, run.createdAt);
     await store.endStep(run.id, call.name, callRecord.write(result), Date.now());

@@ -3,10 +3,12 @@ import { isQuestion } from '../../contract/question.ts';
 import type { RunDetails, RunDocument, RunInfo, RunTotals, StepDocument } from '../../contract/run.ts';
 import { placeOfStep } from '../../contract/run-parent.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
+import type { Fault } from '../../errors.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { exactMembers } from '../../json/scan.ts';
 import type { RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
+import { isEnded } from '../../store/store-rules.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 import { type History, iso, toTimeline } from './timeline.ts';
 
@@ -17,14 +19,32 @@ export function toRunDocument(
   pendings: readonly PendingRecord[],
 ): RunDocument {
   const open = pendings.filter(({ ruling }) => ruling === null);
+  const error = errorOf(run);
   return toDocument<RunDocument>({
     run_id: run.id,
     status: run.status,
     output: run.output,
     pending: open.map(toNotice),
     steps: toStepDocuments(run, steps, open),
-    ...(run.error && { error: run.error }),
+    ...(error && { error }),
+    ...toSetDown(run),
   });
+}
+
+/** What ended the run, or suspended it. */
+function errorOf({ status, error, suspension }: RunRecord): Fault | null {
+  return status === 'suspended' ? (suspension?.error ?? null) : error;
+}
+
+/** Why and until when a run is set down. */
+function toSetDown({
+  status,
+  suspension,
+}: Pick<RunRecord, 'status' | 'suspension'>): Pick<RunInfo, 'suspended' | 'waits_until'> {
+  if (suspension === undefined || status === 'running' || isEnded(status)) return {};
+  const { why, since, tries, dueAt, error } = suspension;
+  if (why === 'wait' || error === null) return { waits_until: iso(dueAt) };
+  return { suspended: { since: iso(since), tries, due_at: iso(dueAt), error } };
 }
 
 /** Steps of the file, in the order in which they ended; pending ones after them. */
@@ -127,6 +147,7 @@ export function toRunInfo(run: Omit<RunSummary, 'place'>): RunInfo {
     ...(run.parent && {
       parent: { run_id: run.parent.id, root_run_id: run.parent.root, step: run.parent.step },
     }),
+    ...toSetDown(run),
     ...(run.lacksWorker === true && { lacks_worker: true }),
   };
 }
@@ -148,7 +169,7 @@ export function toRunDetails(
     ...toRunInfo({ ...run, open: open.length }),
     input: run.input,
     output: run.output,
-    error: run.error,
+    error: errorOf(run),
     pendings: open.map(toNotice),
     timeline: toTimeline(run, { steps, moments, pendings: pendings.filter(({ runId }) => runId === run.id) }),
     ...(isCut && ({ timeline_cut: true } as const)),

@@ -12,6 +12,8 @@ import type { StepOutcome } from '../state/step-outcome.ts';
 import { evaluateIn, type Scope } from '../state/step-scope.ts';
 import { isSuspension, requireFinished } from '../state/suspension.ts';
 import { type SessionStart, sessionStartRecord } from '../state/turn-record.ts';
+import type { RunPause } from '../suspend/set-down.ts';
+import type { TransientFault } from '../suspend/transient-fault.ts';
 import { runSteps } from './steps.ts';
 
 /** The end of a run. */
@@ -21,16 +23,20 @@ export interface RunEnd {
   readonly error: Fault | null;
 }
 
+export function isRunEnd(came: RunEnd | RunPause): came is RunEnd {
+  return 'output' in came;
+}
+
 /**
- * Runs a pipeline from its start, with journaled steps skipped. Returns undefined when the run was suspended
- * for a decision. Throws ABORTED when `signal` ended it, STORE_FAILED and RUN_ENDED; after the first two it
+ * Runs a pipeline from its start, with journaled steps skipped, until it ends or goes no further for now: it waits for people
+ * or a time, or a fault that may be gone later would be its end. Throws ABORTED when `signal` ended it, STORE_FAILED and RUN_ENDED; after the first two it
  * can be resumed.
  */
 export async function runPipeline(
   run: RunContext,
   pipeline: Pipeline,
   { input, isResumed, within }: PipelineInput,
-): Promise<RunEnd | undefined> {
+): Promise<RunEnd | RunPause> {
   await startSession(run, isResumed);
   try {
     const scope = {
@@ -38,9 +44,10 @@ export async function runPipeline(
       ...(within && { signal: within.signal, clocks: within.clocks }),
     };
     const end = await runToEnd(run, pipeline, scope);
-    return await runFinally(run, pipeline, { scope, end });
+    return pauseOf(run, end) ?? (await runFinally(run, pipeline, { scope, end }));
   } catch (error) {
-    if (error instanceof RunSuspended) return undefined;
+    if (error instanceof RunSuspended)
+      return { status: error.waitsForCalls ? 'pending' : 'waiting', until: error.until };
     if (isSuspension(run, error)) throw error;
     return endOfError(error);
   }
@@ -55,7 +62,10 @@ interface PipelineInput {
 }
 
 /** The end of the steps. `failedAt`: the path of the innermost one that failed. */
-type StepsEnd = RunEnd & { readonly failedAt?: string | undefined };
+type StepsEnd = RunEnd & {
+  readonly failedAt?: string | undefined;
+  readonly transient?: TransientFault | undefined;
+};
 
 async function runToEnd(run: RunContext, pipeline: Pipeline, scope: Scope): Promise<StepsEnd> {
   try {
@@ -68,8 +78,19 @@ async function runToEnd(run: RunContext, pipeline: Pipeline, scope: Scope): Prom
   }
 }
 
-function endOfStep({ status, error, failedAt }: StepOutcome): StepsEnd {
-  return { status: status === 'denied' ? 'denied' : 'failed', output: null, error: error ?? null, failedAt };
+function endOfStep({ status, error, ...more }: StepOutcome): StepsEnd {
+  const { failedAt, transient } = more;
+  const end = { status: status === 'denied' ? 'denied' : 'failed', output: null } as const;
+  return { ...end, error: error ?? null, failedAt, transient };
+}
+
+/** In place of an end by a fault that may be gone later. */
+function pauseOf(
+  { suspendsOnFault }: RunContext,
+  { transient, error }: Pick<StepsEnd, 'transient' | 'error'>,
+): RunPause | undefined {
+  if (suspendsOnFault !== true || transient === undefined || error === null) return undefined;
+  return { status: 'suspended', error: bareFault(error), transient };
 }
 
 function endOfError(thrown: unknown): RunEnd {
@@ -79,13 +100,13 @@ function endOfError(thrown: unknown): RunEnd {
 
 /**
  * Runs every step of `finally`, also after one of them has failed. The end that the steps came to stands; only a run that
- * went well ends as the first failure here.
+ * went well ends as the first failure here, or is suspended by it.
  */
 async function runFinally(
   run: RunContext,
   pipeline: Pipeline,
   { scope, end }: { readonly scope: Scope; readonly end: StepsEnd },
-): Promise<RunEnd> {
+): Promise<RunEnd | RunPause> {
   const { failedAt, ...stands } = end;
   const { status } = end;
   const error = end.error && { ...bareFault(end.error), step: failedAt ?? '' };
@@ -100,7 +121,9 @@ async function runFinally(
     const message = `[${stop.error?.code}] ${stop.error?.message}; the run ends as it did before \`finally\``;
     run.emit({ type: 'note', name: stop.failedAt ?? step.id, level: 'warn', message });
   }
-  return failure === undefined || status !== 'completed' ? stands : runEndOf(endOfStep(failure));
+  if (failure === undefined || status !== 'completed') return runEndOf(stands);
+  const failed = endOfStep(failure);
+  return pauseOf(run, failed) ?? runEndOf(failed);
 }
 
 function runEndOf({ status, output, error }: StepsEnd): RunEnd {

@@ -9,7 +9,7 @@ import { type Journal, RunSuspended } from '../state/journal.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
-import { type RunEnd, runPipeline } from './execute-run.ts';
+import { isRunEnd, type RunEnd, runPipeline } from './execute-run.ts';
 import { labelsOf, type RunsContext } from './runs.ts';
 
 /**
@@ -50,6 +50,8 @@ async function endIfExpired(
       name: record.name,
       labels: labelsOf(record),
       isKept: true,
+      // Nobody tries again here: a run that would fail by a fault is left to be resumed.
+      suspendsOnFault: true,
       journal: dryRun.journal,
       signal: new AbortController().signal,
       session: { ...(await openSession(store, record)) },
@@ -59,7 +61,7 @@ async function endIfExpired(
       runBelow: async () => dryRun.refuse(),
     };
     const end = await runPipeline(run, toPipeline(record), { input: record.input, isResumed: true });
-    if (end === undefined || !dryRun.hasEnded()) return;
+    if (!isRunEnd(end) || !dryRun.hasEnded()) return;
     await storeEnd(context, record, { end, dryRun, pendings });
     for (const event of events) context.services.emit(event);
     const about = { run: id, name: record.name, status: end.status };

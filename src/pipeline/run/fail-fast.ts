@@ -1,10 +1,11 @@
-import { object } from '../../json/record.ts';
+import { ifPresent, object } from '../../json/record.ts';
 import { oneOf, text } from '../../json/shape.ts';
 import { RunSuspended } from '../state/journal.ts';
 import { fault, findRecord, journalStep, plainRecord } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
 import { isSuspension } from '../state/suspension.ts';
+import { transientFault } from '../suspend/transient-fault.ts';
 
 /** What ends the other items of a loop, or branches of a parallel step, when one of them has failed. */
 export interface FailFast {
@@ -36,11 +37,12 @@ export function openFailFast(run: RunContext, { name, isInside }: FailFastOption
   let first = findRecord(run.journal, place.name, cutRecord);
   let noting: Promise<void> | undefined;
   if (first !== undefined) cut.abort();
-  const noteFirst = async ({ status, error, failedAt = name }: StepOutcome) => {
+  const noteFirst = async ({ status, error, failedAt = name, transient }: StepOutcome) => {
     first = await journalStep(run.journal, place, async () => ({
       status: status === 'denied' ? ('denied' as const) : ('failed' as const),
       failed_at: failedAt,
       error: error ?? { code: 'INTERNAL' as const, message: '', hint: '' },
+      ...(transient && { transient }),
     }));
     cut.abort();
     // Nobody is left to hear of these decisions.
@@ -57,12 +59,18 @@ export function openFailFast(run: RunContext, { name, isInside }: FailFastOption
       await noting;
     },
     outcome: (members) =>
-      first && { ...failedStep(first.status, first.error, members), failedAt: first.failed_at },
+      first && {
+        ...failedStep(first.status, first.error, members),
+        ...{ failedAt: first.failed_at, transient: first.transient },
+      },
   };
 }
 
 /** The failure that ended the others. */
 const cutRecord = plainRecord(
   'failure that ended the others',
-  object({ status: oneOf('failed', 'denied'), failed_at: text, error: fault }),
+  object({
+    ...{ status: oneOf('failed', 'denied'), failed_at: text, error: fault },
+    transient: ifPresent(transientFault),
+  }),
 );

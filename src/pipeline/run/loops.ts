@@ -90,6 +90,8 @@ function createParts(collect: Collect) {
   const views: Json[] = [];
   let last = { index: -1, view: undefined as Json | undefined };
   let failure: { readonly index: number; readonly outcome: StepOutcome } | undefined;
+  /** Whether all failures are by faults that may be gone later. */
+  let isTransient = true;
   const members = (count: number): Readonly<Record<string, unknown>> => {
     if (collect === 'all')
       return { items: Array.from({ length: count }, (_, index) => views[index] ?? skippedStep.view) };
@@ -100,12 +102,18 @@ function createParts(collect: Collect) {
       if (collect === 'all') views[index] = outcome.view;
       if (collect === 'last' && index > last.index) last = { index, view: outcome.view };
       if (outcome.status !== 'failed' && outcome.status !== 'denied') return;
+      if (outcome.transient === undefined) isTransient = false;
       if (failure === undefined || index < failure.index) failure = { index, outcome };
     },
     /** The members of the view of a loop of so many runs. */
     members,
     /** One outcome for all: that of the first that failed, else ok. */
     combine: (count: number) =>
-      combineOutcomes(failure === undefined ? [] : [failure.outcome], members(count)),
+      combineOutcomes(
+        failure === undefined
+          ? []
+          : [isTransient ? failure.outcome : { ...failure.outcome, transient: undefined }],
+        members(count),
+      ),
   };
 }

@@ -1,4 +1,4 @@
-import { RunSuspended } from '../state/journal.ts';
+import { mergeSuspended, RunSuspended } from '../state/journal.ts';
 
 /**
  * Maps the items in order, at most `concurrency` at once, and returns the results in order. An item that
@@ -25,7 +25,8 @@ export async function mapConcurrently<Item, Result>(
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, items.length)) }, worker));
-  if (thrown.length > 0) throw thrown.find(isFailure) ?? thrown[0];
+  const suspended = thrown.filter((each) => each instanceof RunSuspended);
+  if (thrown.length > 0) throw thrown.find(isFailure) ?? mergeSuspended(suspended);
   return results;
 }
 

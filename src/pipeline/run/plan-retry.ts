@@ -31,6 +31,16 @@ export function planRetry({ run, pipeline, steps, from }: RetryRequest): Redo[] 
   return [...named, ...failed];
 }
 
+/** What is done again when a run goes on that a fault suspended: what failed by it, and nothing else. Throws as `planRetry`. */
+export function planResume({ run, pipeline, steps }: Omit<RetryRequest, 'from'>): Redo[] {
+  const kept = { run, current: steps.current };
+  return [
+    ...findFailed(kept, pipeline.steps),
+    // Each of them runs, whatever became of the others.
+    ...pipeline.finally.flatMap((step) => findFailed(kept, [step])),
+  ];
+}
+
 interface KeptSteps {
   readonly run: RetryRequest['run'];
   readonly current: ReadonlyMap<string, StepRecord>;
@@ -44,6 +54,7 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
     return record && stepEntryOf(kept.run, record);
   };
   const hasFailed = (path: string) => ['failed', 'denied'].includes(entryOf(path)?.status ?? '');
+  const hasEnded = (path: string) => entryOf(path) !== undefined && !hasFailed(path);
   /** Whether these steps ended with a failure. */
   const inList = (list: readonly Step[], prefix: string): boolean =>
     list.some((step) => {
@@ -58,6 +69,7 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
     redo.push({ path, isDeep: false });
     // What cleans up behind a failure does so again behind the next one.
     if (step.onError.kind === 'handle') redo.push(...allOf(step.onError.steps, prefix));
+    if (isFailFast(step)) redo.push(...cutOffIn(paths, step, { path, prefix, hasEnded }));
     const items = isLoop(step) ? itemsOf(paths, path).filter(hasFailed) : [];
     for (const item of items) {
       redo.push({ path: item, isDeep: false });
@@ -89,6 +101,31 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
   };
   inList(steps, '');
   return redo;
+}
+
+function isFailFast(step: Step): boolean {
+  return step.forEach?.failFast === true || (step.kind === 'parallel' && step.failFast);
+}
+
+interface CutOff {
+  readonly path: string;
+  readonly prefix: string;
+  readonly hasEnded: (path: string) => boolean;
+}
+
+/** What ended the others when one had failed, and those that it cut off, with what was withdrawn of them. */
+function cutOffIn(paths: readonly string[], step: Step, { path, prefix, hasEnded }: CutOff): Redo[] {
+  const items = isLoop(step)
+    ? paths.flatMap((each) =>
+        each.startsWith(`${path}[`) ? [each.slice(0, each.indexOf(']', path.length) + 1)] : [],
+      )
+    : [];
+  const branches = step.kind === 'parallel' && !isLoop(step) ? step.steps : [];
+  return [
+    { path: `${path}/cut`, isDeep: false },
+    ...[...new Set(items)].filter((item) => !hasEnded(item)).map((item) => ({ path: item, isDeep: true })),
+    ...branches.filter(({ id }) => !hasEnded(`${prefix}${id}`)).flatMap((branch) => allOf([branch], prefix)),
+  ];
 }
 
 function itemsOf(paths: readonly string[], loop: string): string[] {

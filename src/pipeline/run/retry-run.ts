@@ -78,6 +78,8 @@ function requireRetryable(run: RunRecord): RunRecord {
     cancelled: 'A person has ended it: start a new run.',
     queued: 'A worker will begin it.',
     running: `It is being executed, or \`signalbox runs resume ${id}\` goes on with it.`,
+    suspended: `It has not ended: \`signalbox runs resume ${id}\` goes on with it.`,
+    waiting: `It has not ended: \`signalbox runs resume ${id}\` goes on with it when its wait is over.`,
     pending: `It goes on when what it waits for is decided: \`signalbox runs show ${id}\`.`,
   };
   const hint = next[status];

@@ -3,6 +3,7 @@ import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
+import { isEnded } from '../../store/store-rules.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import { envBelow } from '../file/below/tools-below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
@@ -11,8 +12,10 @@ import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
+import { isLeft, redoFaults, requireDue } from '../suspend/go-on.ts';
+import { MOST_TRIES, toSetDown } from '../suspend/set-down.ts';
 import { toRunDocument } from './document.ts';
-import { runPipeline } from './execute-run.ts';
+import { isRunEnd, runPipeline } from './execute-run.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
 import { createRunBelow } from './run-below.ts';
 
@@ -26,11 +29,17 @@ export interface RunsContext {
   readonly buildOf?: ((source: string) => string) | undefined;
   /** false: the run is not stored, and its pending calls cannot be decided later. */
   readonly isKept?: boolean;
+  /** Whether runs outlive this process, so that somebody can go on with them. Default: false. */
+  readonly isDurable?: boolean;
+  /** The pipeline that a run was begun with. Absent: a start with the id of an earlier one only tells of that. */
+  readonly toPipeline?: (run: RunRecord) => Pipeline;
 }
 
 export interface RunOptions extends Partial<WaitOptions> {
   /** Suspends the run when aborted; it can be resumed. */
   readonly signal?: AbortSignal | undefined;
+  /** A `wait` step that has longer to go, in ms, sets the run down. Default: it is waited for in this process, however long. */
+  readonly longestWaitMs?: number | undefined;
 }
 
 /** Who is told of one run. */
@@ -42,8 +51,8 @@ export interface RunListener {
 }
 
 /**
- * Starts a run and works on it until it ends or waits for a person. Of a run that was started before under the same id it only
- * tells. Throws USAGE, INPUT_INVALID, ENV_MISSING, RUN_ID_TAKEN, STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
+ * Starts a run and works on it until it ends or waits for a person. A run that was started before under the same id is gone on with where
+ * nobody executes it, and else only told of. Throws USAGE, INPUT_INVALID, ENV_MISSING, RUN_ID_TAKEN, STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
  */
 export async function startRun(
   context: RunsContext,
@@ -56,8 +65,29 @@ export async function startRun(
   );
   const { id, claim } = kept;
   onKept?.(id);
-  if (!kept.isNew) return await describe(context.store, id, true);
+  if (!kept.isNew) return await goOnWithStarted(context, { id, onEvent }, options);
   return await workOn(context, { pipeline, id, isResumed: false, claim, onEvent }, options);
+}
+
+/** Goes on with a run that was cut off or set down, or tells of it. */
+async function goOnWithStarted(
+  context: RunsContext,
+  { id, onEvent }: Pick<Work, 'id' | 'onEvent'>,
+  options: RunOptions,
+): Promise<RunDocument> {
+  const { store, toPipeline } = context;
+  const run = await requireRun(store, id);
+  const isOurs = toPipeline !== undefined && (await isLeft(store, run));
+  const claim = isOurs ? await store.claimRun(id) : undefined;
+  if (claim === undefined || toPipeline === undefined) return await describe(store, id, true);
+  try {
+    const pipeline = toPipeline(run);
+    requireEnv(context, pipeline);
+    const reopen = () => redoFaults(store, id, pipeline);
+    return await workOn(context, { pipeline, id, isResumed: true, claim, onEvent, reopen }, options);
+  } finally {
+    await claim.release();
+  }
 }
 
 /** Throws ENV_MISSING, before anything is kept or done. */
@@ -87,24 +117,33 @@ export function noWorkersError(config: string): RuntimeError {
   });
 }
 
+/** Which run is resumed. */
+interface ResumeRequest {
+  readonly id: string;
+  readonly toPipeline: (run: RunRecord) => Pipeline;
+  /** It is gone on with because it is due: not if it is so no more (RUN_BUSY), and a fault that came too often fails it. */
+  readonly isDue?: boolean;
+}
+
 /**
- * Resumes a run that is pending or was cut off. One that has ended is not run again.
+ * Resumes a run that is pending, was set down or was cut off. One that has ended is not run again.
  * Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, ENV_MISSING, STORE_FAILED, ABORTED.
  */
 export async function resumeRun(
   context: RunsContext,
-  { id, toPipeline }: { readonly id: string; readonly toPipeline: (run: RunRecord) => Pipeline },
+  { id, toPipeline, isDue = false }: ResumeRequest,
   options: RunOptions = {},
 ): Promise<RunDocument> {
   const run = await requireOutermost(context.store, id, 'resume');
-  if (hasEnded(run)) return await describe(context.store, id);
+  if (isEnded(run.status)) return await describe(context.store, id);
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
-  return await workOn(
-    context,
-    { pipeline, id, isResumed: run.status !== 'queued' || (await hasBegun(context.store, id)) },
-    options,
-  );
+  const isResumed = run.status !== 'queued' || (await hasBegun(context.store, id));
+  const reopen = async () => {
+    if (isDue && run.status !== 'queued') await requireDue(context.store, id);
+    await redoFaults(context.store, id, pipeline);
+  };
+  return await workOn(context, { pipeline, id, isResumed, isDue, reopen }, options);
 }
 
 /**
@@ -180,7 +219,8 @@ interface Work {
   /** Of a new run, which is claimed before it is kept, so that nobody takes it for one that was cut off. */
   readonly claim?: Claim | undefined;
   readonly onEvent?: RunListener['onEvent'];
-  /** Makes a run that has ended go on, once it is claimed. */
+  readonly isDue?: boolean;
+  /** Makes a run that has ended or was set down go on, once it is claimed. */
   readonly reopen?: () => Promise<void>;
 }
 
@@ -194,7 +234,7 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
     await work.reopen?.();
     const run = await requireRun(store, work.id);
     // It may have ended between the look and the claim.
-    if (!hasEnded(run)) await execute(context, { ...work, run }, options);
+    if (!isEnded(run.status)) await execute(context, { ...work, run }, options);
     return await describe(store, work.id);
   } catch (error) {
     throw withRunId(error, work.id);
@@ -204,13 +244,16 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
 }
 
 async function execute(
-  { store, services, config, isKept = true }: RunsContext,
-  { pipeline, id, isResumed, onEvent, run: record }: Work & { readonly run: RunRecord },
+  { store, services, config, isKept = true, isDurable = false }: RunsContext,
+  { pipeline, id, isResumed, onEvent, isDue, run: record }: Work & { readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
   const emit = onEvent === undefined ? services.emit : emitBoth(services.emit, onEvent);
   const signal = options.signal ?? new AbortController().signal;
-  const { wait = false, ask, onPending } = options;
+  const { wait = false, ask, onPending, longestWaitMs } = options;
+  const hasTries = !isDue || (record.suspension?.tries ?? 0) < MOST_TRIES;
+  const suspendsOnFault =
+    isKept && isDurable && record.kind === 'pipeline' && pipeline.onFault !== 'fail' && hasTries;
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
   // A single call is no session.
   const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
@@ -226,6 +269,8 @@ async function execute(
     notifySession,
     links,
     isKept,
+    suspendsOnFault,
+    longestWaitMs,
     journal,
     signal,
     session,
@@ -238,12 +283,17 @@ async function execute(
     await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
   try {
-    const end = await runPipeline(run, pipeline, { input: record.input, isResumed });
+    const came = await runPipeline(run, pipeline, { input: record.input, isResumed });
     await journal.settle?.();
-    const { status, error } = end ?? { status: 'pending' as const, error: null };
-    const stands = await store.setRunStatus(id, { ...(end ?? { status }), at: Date.now() });
+    const { status } = came;
+    const error = 'error' in came ? came.error : null;
+    const at = Date.now();
+    const stands = await store.setRunStatus(
+      id,
+      isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at),
+    );
     if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
-    if (end !== undefined) await run.notifySession('session_end', sessionEvent(run), signal);
+    if (isRunEnd(came)) await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
   } catch (error) {
     // The process that cancelled the run has stored that; here only its end is notified.
@@ -280,10 +330,6 @@ async function describe(store: Store, id: string, isOfAnother = false): Promise<
 /** Of a run that waits for a worker: whether it was retried, rather than never begun. */
 async function hasBegun(store: Store, id: string): Promise<boolean> {
   return (await store.pageSteps(id, { limit: 1 })).steps.length > 0;
-}
-
-function hasEnded({ status }: RunRecord): boolean {
-  return status !== 'queued' && status !== 'running' && status !== 'pending';
 }
 
 /**

@@ -72,7 +72,9 @@ async function afterFailure(
   const more = { ...scope.variables, error: { code, message, hint, step } };
   // The handler shares the views, so that later steps see its results.
   const stop = await runSteps(run, onError.steps, { ...scope, variables: more });
-  return stop ?? (onError.then === 'stop' ? outcome : undefined);
+  // What was handled has ended, whatever it came of.
+  if (onError.then === 'stop') return { ...(stop ?? outcome), transient: undefined };
+  return stop;
 }
 
 async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepOutcome> {

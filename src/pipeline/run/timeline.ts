@@ -1,6 +1,7 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { TimelineEntry } from '../../contract/run.ts';
 import type { RunHistoryEntry, RunRecord, StepRecord } from '../../store/store.ts';
+import { isEnded } from '../../store/store-rules.ts';
 import { readRecord } from '../state/record.ts';
 import { splitName } from '../state/retries.ts';
 import { belowRecord } from '../state/run-below.ts';
@@ -27,7 +28,7 @@ export function toTimeline(run: RunRecord, { steps, pendings, moments }: History
   return [
     started,
     ...between.map(({ key: _, at, ...entry }) => ({ at: iso(at), ...entry })),
-    ...(['queued', 'running', 'pending'].includes(run.status) ? [] : [ended]),
+    ...(isEnded(run.status) ? [ended] : []),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun } from '../state/session.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
 import { attemptPathOf, evaluateIn, type StepContext } from '../state/step-scope.ts';
+import { transientOfTool } from '../suspend/transient-fault.ts';
 import { runCalls } from './calls.ts';
 
 /** Calls the tool of a step. Throws what `runCalls` throws, EXPRESSION_FAILED and NAME_UNKNOWN. */
@@ -36,7 +37,9 @@ export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>
   if (outcome.status === 'denied' && outcome.abort === 'session') {
     run.session.ended ??= { ...outcome, isSession: true, metadata: metadata.value };
   }
-  return toStepOutcome(step.tool, result);
+  const made = toStepOutcome(step.tool, result);
+  const transient = outcome.status === 'failed' ? transientOfTool(outcome.error, tool, call.name) : undefined;
+  return transient === undefined ? made : { ...made, transient };
 }
 
 /** The id of a call for events and hooks; the same after a crash. */

@@ -6,6 +6,7 @@ import { number } from '../../json/shape.ts';
 import { sleep } from '../../time/deadline.ts';
 import type { WaitStep } from '../file/pipeline.ts';
 import { parseTime } from '../file/time.ts';
+import { RunSuspended } from '../state/journal.ts';
 import { journalStep, plainRecord } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { okStep, type StepOutcome } from '../state/step-outcome.ts';
@@ -13,7 +14,7 @@ import { evaluateIn, type Scope, type StepContext } from '../state/step-scope.ts
 import { iso } from './timeline.ts';
 
 /**
- * Lets time go by, in this process. When it is over is kept first, so that a run that is set down or killed waits for what
+ * Lets time go by, in this process or, where it is long, in none (RunSuspended). When it is over is kept first, so that a run that is set down or killed waits for what
  * is left of it. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED.
  */
 export async function runWaitStep(
@@ -27,6 +28,9 @@ export async function runWaitStep(
   // Nothing is waited for where nothing may be done.
   run.journal.requireWritable?.(place.name);
   const until = iso(dueAt);
+  // The time of a group around it goes on meanwhile.
+  if (scope.clocks.length === 0 && dueAt - Date.now() > (run.longestWaitMs ?? dueAt) && !scope.signal.aborted)
+    throw new RunSuspended({ until: dueAt });
   if (dueAt > Date.now()) run.emit({ type: 'step.waiting', run: run.journal.runId, step: name, until });
   while (dueAt > Date.now()) {
     if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" waits until ${until}`);

@@ -76,11 +76,30 @@ export interface StepOptions {
   readonly isDeferred?: boolean;
 }
 
-/** Thrown to suspend a run until its pending calls are decided. */
+/** Thrown to set a run down until its pending calls are decided, or a wait in it is over. */
 export class RunSuspended extends Error {
   override readonly name = 'RunPaused';
+  /** When the first of its waits is over, ms since 1970; undefined: it has none. */
+  readonly until: number | undefined;
+  readonly waitsForCalls: boolean;
 
-  constructor() {
-    super('the run waits for a person');
+  constructor({ until, waitsForCalls = until === undefined }: SuspendedFor = {}) {
+    super(waitsForCalls ? 'the run waits for a person' : 'the run waits');
+    this.until = until;
+    this.waitsForCalls = waitsForCalls;
   }
+}
+
+interface SuspendedFor {
+  readonly until?: number | undefined;
+  readonly waitsForCalls?: boolean;
+}
+
+/** One for several that were thrown at once. */
+export function mergeSuspended(all: readonly RunSuspended[]): RunSuspended {
+  const times = all.flatMap(({ until }) => until ?? []);
+  return new RunSuspended({
+    until: times.length === 0 ? undefined : Math.min(...times),
+    waitsForCalls: all.some(({ waitsForCalls }) => waitsForCalls),
+  });
 }

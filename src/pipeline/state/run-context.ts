@@ -109,6 +109,10 @@ export interface RunContext extends Services {
   /** The pipeline's. */
   readonly name: string;
   readonly labels: Readonly<Record<string, unknown>>;
+  /** Whether a fault that may be gone later, and would end the run, suspends it. Default: false. */
+  readonly suspendsOnFault?: boolean;
+  /** A `wait` that has longer to go, in ms, sets the run down, unless a timeout around it goes on. Default: it is waited for in this process. */
+  readonly longestWaitMs?: number | undefined;
   /** Whether the run is stored, so that it can be resumed and its pending calls decided later. */
   readonly isKept: boolean;
   readonly journal: Journal;

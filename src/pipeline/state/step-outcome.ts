@@ -6,6 +6,7 @@ import { exactObject, ifPresent, object } from '../../json/record.ts';
 import { exactMembers } from '../../json/scan.ts';
 import { number, oneOf, optional, text } from '../../json/shape.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
+import { type TransientFault, transientFault } from '../suspend/transient-fault.ts';
 import { fault, type RecordKind, readRecord } from './record.ts';
 
 type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
@@ -21,6 +22,8 @@ export interface StepOutcome {
   readonly error?: Fault;
   /** The path of the nested step that made this one fail. */
   readonly failedAt?: string;
+  /** It failed by nothing but a fault that may be gone later. */
+  readonly transient?: TransientFault | undefined;
 }
 
 /** A step as the journal keeps it. */
@@ -58,10 +61,16 @@ export function combineOutcomes(
   outcomes: readonly StepOutcome[],
   members: Readonly<Record<string, unknown>>,
 ): StepOutcome {
-  const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
+  const failures = outcomes.filter(({ status }) => status === 'failed' || status === 'denied');
+  const [first] = failures;
   if (first?.error === undefined) return okStep(members);
   const outcome = failedStep(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
-  return { ...outcome, ...(first.failedAt !== undefined && { failedAt: first.failedAt }) };
+  const isTransient = failures.every(({ transient }) => transient !== undefined);
+  return {
+    ...outcome,
+    ...(first.failedAt !== undefined && { failedAt: first.failedAt }),
+    ...(isTransient && { transient: first.transient }),
+  };
 }
 
 const entry = object({
@@ -71,13 +80,14 @@ const entry = object({
   view: exactObject,
   error: ifPresent(fault),
   failed_at: optional(text),
+  transient: ifPresent(transientFault),
 });
 
 /** A step of the file. */
 export const stepRecord: RecordKind<StepEntry> = {
   name: 'outcome',
-  write: ({ kind, durationMs, status, view, error, failedAt }) =>
-    composeJson({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt }),
+  write: ({ kind, durationMs, status, view, error, failedAt, transient }) =>
+    composeJson({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt, transient }),
   read: (json, at) => {
     const { duration_ms: durationMs, failed_at: failedAt, ...members } = entry(json, at);
     const { status, error } = members;

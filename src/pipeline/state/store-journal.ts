@@ -1,11 +1,13 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
+import type { Json } from '../../json/json.ts';
 import type { StepRecord, Store } from '../../store/store.ts';
 import { createKeyOf } from './call-keys.ts';
+import { callRecord } from './call-record.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
 import type { Journal } from './journal.ts';
 import { createKeptOutcomes } from './kept-outcomes.ts';
-import { type CurrentSteps, toCurrentSteps } from './retries.ts';
+import { type CurrentSteps, splitName, toCurrentSteps } from './retries.ts';
 import { createRunTexts } from './run-texts.ts';
 
 /** What earlier attempts at the same step of another run did. */
@@ -30,7 +32,12 @@ export async function openJournal(
   const texts = createRunTexts(store, runId);
   const steps = toCurrentSteps(runId, await store.listSteps(runId));
   const { storedName, editionOf } = steps;
-  for (const { outcome } of steps.redone) if (outcome !== null) texts.add(outcome);
+  for (const { step, outcome } of steps.redone) {
+    if (outcome !== null) texts.add(outcome);
+    // Of several times the last one counts.
+    if (mayHaveActed(outcome)) cutOff.add(splitName(step).path);
+    else cutOff.delete(splitName(step).path);
+  }
   for (const [step, { outcome }] of steps.current) {
     if (outcome === null) {
       cutOff.add(step);
@@ -102,6 +109,20 @@ function keysOf(
   const retries = earlier.count + steps.retries;
   return { keyOf: createKeyOf(runId, { ...steps, redone, retries }), keyRunId: earlier.first };
 }
+
+/** Whether nobody knows if work that is to be done again was done: it was cut off, or its answer never came. */
+function mayHaveActed(outcome: Json | null): boolean {
+  if (outcome === null) return true;
+  try {
+    const { outcome: came } = callRecord.read(outcome, '');
+    return came.status === 'failed' && unansweredCodes.has(came.error.code);
+  } catch {
+    // It is no call.
+    return false;
+  }
+}
+
+const unansweredCodes: ReadonlySet<string> = new Set(['ABORTED', 'PROCESS_TIMEOUT', 'SERVER_EXIT']);
 
 /**
  * Remembers the first failed write, so that no further step begins in any loop or branch of the run: a full

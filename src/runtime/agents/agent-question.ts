@@ -4,10 +4,7 @@ import type { AgentCaller } from '../../inbound/inbound.ts';
 import { canonicalJson } from '../../json/equal.ts';
 import { Json, parseLossless } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
-import { isEnded } from '../../store/store-rules.ts';
-
-/** What a run that has the question about a call of an agent says as its source, so that nobody resumes it. */
-export const AGENT_SOURCE = 'signalbox hook';
+import { AGENT_SOURCE, isEnded } from '../../store/store-rules.ts';
 
 /** How long a decision counts for the same call: an approval until it is used, a rejection however often the call is made. */
 export const COUNTS_FOR_MS = 24 * 3600 * 1000;

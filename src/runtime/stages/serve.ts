@@ -109,6 +109,7 @@ export function serveRuntime(
         (listener) => startRun(given, listener),
         (event) => (event.type === 'events.dropped' ? event : scrubEvent(event, scrubber)),
       ),
+    work: runs.method((api) => api.work),
     worker: runs.method((api) => api.worker),
     workers: { list: runs.method((api) => api.workers.list) },
     runs: {
@@ -125,6 +126,7 @@ export function serveRuntime(
       },
       queue: runs.method((api) => api.runs.queue),
       resume: runs.method((api) => api.runs.resume),
+      resumable: runs.method((api) => api.runs.resumable),
       retry: runs.method((api) => api.runs.retry),
       queueRetry: runs.method((api) => api.runs.queueRetry),
       cancel: runs.method((api) => api.runs.cancel),
@@ -181,5 +183,5 @@ export function serveRuntime(
 }
 
 function isFailure(document: Readonly<Record<string, unknown>>): boolean {
-  return ['failed', 'denied', 'unscored'].includes(String(document['status']));
+  return ['failed', 'denied', 'suspended', 'unscored'].includes(String(document['status']));
 }

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../contract/run.ts';
+import type { Fault } from '../../errors.ts';
 
 export interface WorkerOptions {
   /** Runs at once. Default: the number of cores. */
@@ -25,6 +26,32 @@ export interface Worker {
   readonly health: string | null;
   /** Takes no further runs, lets those under way go on for so long (default: 30 s), and gives the rest back to other workers. Never rejects. */
   drain(ms?: number): Promise<void>;
+}
+
+export interface WorkOptions {
+  /** Runs at once. Default: the number of cores. */
+  readonly concurrency?: number | undefined;
+  /** Ends when no run is due any more. Default: it goes on until `signal`. */
+  readonly once?: boolean | undefined;
+  /** When aborted, no further run is taken. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long runs may go on then, before they are set down. Default: 30 s. */
+  readonly drainMs?: number | undefined;
+  /** Called with the number of runs at once when it begins to look for them. */
+  readonly onReady?: ((concurrency: number) => void) | undefined;
+  /** Called for each run that was gone on with; must not throw. */
+  readonly onRun?: ((run: WorkedRun) => void) | undefined;
+  /** Of the program that works, for `workers list`. */
+  readonly version?: string | undefined;
+}
+
+/** What has become of a run that was gone on with. */
+export interface WorkedRun {
+  readonly run_id: string;
+  /** `left`: it could not be gone on with, and is as it was. */
+  readonly status: RunStatus | 'left';
+  readonly duration_ms: number;
+  readonly error?: Fault;
 }
 
 /** A worker as `workers list --json` prints it. Times are ISO 8601. */

@@ -8,6 +8,7 @@ import type { RunDocument } from '../../contract/run.ts';
 import type { Dispatcher, Handled, Working, WorkOptions } from '../../dispatch/dispatcher.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Job, SharedWork, Transaction, WorkerRecord } from '../../store/shared-work.ts';
+import { within } from '../../time/within.ts';
 import type { Worker, WorkerOptions } from './api.ts';
 import type { BuildOf } from './build.ts';
 import { continueRun } from './continue-run.ts';
@@ -200,12 +201,4 @@ function readListen(text: string | undefined) {
   throw new RuntimeError('USAGE', `"${text}" is no address to listen on`, {
     hint: 'Write HOST:PORT, as in 127.0.0.1:8080; port 0 is any free one.',
   });
-}
-
-/** Resolves with the work, or after so long. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
-  const timer = setTimeout(giveUp, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { Emit } from '../../contract/event.ts';
+import type { RunDocument } from '../../contract/run.ts';
 import { noWorkersError } from '../../pipeline/run/runs.ts';
 import { iso } from '../../pipeline/run/timeline.ts';
 import type { SeenWorker, SharedWork } from '../../store/shared-work.ts';
@@ -17,7 +18,8 @@ export interface WorkersContext {
   readonly dispatcher: LazyDispatcher;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
-  readonly resume: Runtime['runs']['resume'];
+  /** Executes a run that is due until it ends or waits. */
+  readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
   readonly suites: () => Promise<SuiteWork>;
 }
 
@@ -45,7 +47,7 @@ export function openWorkersApi(context: WorkersContext): WorkersApi {
       const worker = await openWorker(
         {
           ...{ config, work, buildOf, emit, dispatcher: opened },
-          resume: (id, signal) => resume(id, { signal }),
+          resume,
           suites: await context.suites(),
         },
         options,

@@ -53,6 +53,7 @@ export const stateTables: CopiedPart = {
     tableOf('texts', 'run_id step number sum text', { order: ['run_id', 'step', 'number'] }),
     tableOf('parts', 'run_id step sum refs', { order: ['run_id', 'step'] }),
     tableOf('moments', 'seq run_id what subject'),
+    tableOf('suspensions', 'run why since due_at tries step error calls', { order: ['run'] }),
   ],
 };
 
@@ -73,7 +74,7 @@ export const resultTables: CopiedPart = {
 };
 
 const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at`.split(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at since due_at tries calls`.split(
     ' ',
   ),
 );

@@ -1,5 +1,5 @@
-/** What a run can be told of: a call waits or is decided, or the run ended, with its work done or not. */
-export const noticeEvents = ['pending', 'decided', 'completed', 'failed'] as const;
+/** What a run can be told of: a call waits or is decided, a fault suspended the run, or it ended, with its work done or not. */
+export const noticeEvents = ['pending', 'decided', 'suspended', 'completed', 'failed'] as const;
 
 export type NoticeEvent = (typeof noticeEvents)[number];
 

@@ -12,6 +12,26 @@ WHEN NEW.status IN (${ended}) AND NOT (OLD.status IN (${ended})) AND NEW.source 
     SELECT NEW.id, target, event, NEW.updated_at FROM notify_rules
       WHERE event = CASE NEW.status WHEN 'completed' THEN 'completed' ELSE 'failed' END AND config = NEW.config;
 END;`;
+/** Rules of the event `suspended`, which the table did not take; a run is told of once for each fault, however often it is tried again. */
+export const addSuspendedNotices = `
+CREATE TEMP TABLE earlier_rules AS SELECT * FROM notify_rules;
+DROP TABLE notify_rules;
+CREATE TABLE notify_rules (
+  event TEXT NOT NULL CHECK (event IN ('pending', 'decided', 'suspended', 'completed', 'failed')),
+  config TEXT NOT NULL,
+  target TEXT NOT NULL,
+  PRIMARY KEY (event, config, target)
+) STRICT, WITHOUT ROWID;
+INSERT INTO notify_rules SELECT * FROM earlier_rules;
+DROP TABLE earlier_rules;
+CREATE TRIGGER notice_suspended AFTER INSERT ON suspensions
+WHEN NEW.why = 'fault' AND NEW.tries = 1 AND EXISTS (SELECT 1 FROM notify_rules) BEGIN
+  INSERT INTO notices (run_id, target, event, made_at)
+    SELECT runs.id, target, event, NEW.since FROM notify_rules, runs
+      WHERE event = 'suspended' AND runs.seq = NEW.run AND notify_rules.config = runs.config
+        AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id);
+END;
+`;
 
 /** Notices, and the triggers that keep them with what they tell of. */
 export const addOutbox = `

@@ -75,10 +75,12 @@ function callValues({ row }: PendingRow): readonly unknown[] {
   return [...words, row['created_at'], row['expires_at'], row['quorum'] ?? null];
 }
 
-function statusValues({ status, at, row, outputParts }: StatusChange): readonly unknown[] {
+function statusValues({ status, at, row, outputParts, suspension }: StatusChange): readonly unknown[] {
   const { keep_output, output, keep_error, error } = row;
   const kept = [status, at, keep_output === 1, output, keep_error === 1, error];
-  return [...kept, outputParts === undefined, ...partValues('/output', outputParts ?? null)];
+  const { why, since, due_at, tries, step, error: fault, calls } = suspension ?? {};
+  const beside = [why, since, due_at, tries, step, fault, calls].map((value) => value ?? null);
+  return [...kept, outputParts === undefined, ...partValues('/output', outputParts ?? null), ...beside];
 }
 
 function partValues(step: string, parts: RecordParts | null): readonly unknown[] {

@@ -5,6 +5,7 @@ import { runFromRow, statusFromRow, summaryFromRow } from '../sqlite/run-table.t
 import { entryFromRow, stepFromRow } from '../sqlite/step-table.ts';
 import { checked } from '../sqlite/text-table.ts';
 import type { RunFilter, RunHistoryEntry, RunRecord, RunSummary, StepPage, StepRecord } from '../store.ts';
+import { isOfStatus, keptStatus, suspensionColumns } from '../suspension.ts';
 import type { Link } from './connection/client.ts';
 import { isDue } from './layout/work.ts';
 import { fromKept, toKept, withChecksum } from './rows.ts';
@@ -30,25 +31,30 @@ export async function listRuns(
   load: TextLoader,
 ): Promise<RunRecord[]> {
   const text = `${wholeRuns} WHERE ($1::text IS NULL OR status = $1) ORDER BY seq DESC LIMIT $2`;
-  return await readRuns(link, { text, values: [status ?? null, limit ?? null] }, load);
+  const kept = status === undefined ? null : keptStatus(status);
+  return await readRuns(link, { text, values: [kept, limit ?? null] }, load);
 }
 
 const labelsColumn = `(SELECT json_object_agg(key, value ORDER BY key)::text
   FROM signalbox.run_labels WHERE run = runs.seq) AS labels`;
-const wholeRuns = `SELECT runs.*, ${labelsColumn}, signalbox.kin_of(id) AS kin FROM signalbox.runs AS runs`;
-const withPipelines = `SELECT runs.*, ${labelsColumn}, signalbox.kin_of(id) AS kin, (
+/** Runs, and as `s` what is kept beside them. */
+export const withSuspensions =
+  'signalbox.runs AS runs LEFT JOIN signalbox.suspensions AS s ON s.run = runs.seq';
+const runColumns = `runs.*, ${suspensionColumns}, ${labelsColumn}, signalbox.kin_of(id) AS kin`;
+const wholeRuns = `SELECT ${runColumns} FROM ${withSuspensions}`;
+const withPipelines = `SELECT ${runColumns}, (
   SELECT json_object_agg(p.file, p.text)::text FROM signalbox.run_pipelines AS p WHERE p.run_id = runs.id) AS pipelines
-  FROM signalbox.runs AS runs`;
+  FROM ${withSuspensions}`;
 
 /** Without what may be long in them. */
 export async function summarizeRuns(link: Link, filter: RunFilter, hungMs: number): Promise<RunSummary[]> {
   const { where, values } = toConditions(filter, [hungMs]);
-  const text = `SELECT seq, id, kind, name, file, status, created_at, updated_at, ${labelsColumn},
+  const text = `SELECT seq, id, kind, name, file, status, created_at, updated_at, ${suspensionColumns}, ${labelsColumn},
       signalbox.kin_of(id) AS kin, (SELECT count(*) FROM signalbox.pendings WHERE ruling IS NULL AND (run_id = runs.id
         OR run_id IN (SELECT k.id FROM signalbox.run_parents AS k WHERE k.root = runs.id))) AS open,
       ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
         AND w.seen_at > clock_timestamp() - $1::bigint * interval '1 millisecond') AS lacks_worker
-    FROM signalbox.runs AS runs ${where}`;
+    FROM ${withSuspensions} ${where}`;
   const rows = await link.query({ text, values });
   return rows.map((row) => summaryFromRow(fromKept(row)));
 }
@@ -64,7 +70,9 @@ function toConditions(
   const require = (value: unknown, condition: (place: string) => string) => {
     if (value !== undefined) conditions.push(condition(put(value)));
   };
-  require(status, (place) => `status = ${place}`);
+  const ofStatus = status && isOfStatus[status];
+  if (ofStatus === undefined) require(status, (place) => `status = ${place}`);
+  else conditions.push(ofStatus);
   require(name, (place) => `name = ${place}`);
   require(since, (place) => `created_at >= ${place}`);
   require(until, (place) => `created_at < ${place}`);

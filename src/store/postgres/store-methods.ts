@@ -8,6 +8,7 @@ import type { Link } from './connection/client.ts';
 import * as pendings from './pendings.ts';
 import * as reads from './reads.ts';
 import type { TextReader } from './texts/text-reader.ts';
+import { listDue } from './work/due.ts';
 
 /** What the methods of a store are made of. */
 export interface StoreParts {
@@ -82,7 +83,7 @@ function loaderOf(texts: TextReader): reads.TextLoader {
 export function pendingMethods({
   run: inTurn,
   hungMs,
-}: StoreParts): Pick<Store, 'summarizeRuns' | 'findPending' | 'listPendings' | 'listExpired'> {
+}: StoreParts): Pick<Store, 'summarizeRuns' | 'findPending' | 'listPendings' | 'listExpired' | 'listDue'> {
   const afterExpiry = <Result>(at: number, work: (link: Link) => Promise<Result>): Promise<Result> =>
     inTurn(async (link) => {
       await pendings.expireDue(link, at);
@@ -92,6 +93,7 @@ export function pendingMethods({
     findPending: (id, at) => afterExpiry(at, (link) => pendings.findPending(link, id)),
     summarizeRuns: (filter, at) => afterExpiry(at, (link) => reads.summarizeRuns(link, filter, hungMs)),
     listPendings: (filter, at) => afterExpiry(at, (link) => pendings.listPendings(link, filter)),
+    listDue: (filter) => afterExpiry(filter.at, (link) => listDue(link, filter)),
     listExpired: (at) => afterExpiry(at, (link) => pendings.runsExpired(link)),
   };
 }

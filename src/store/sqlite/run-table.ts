@@ -2,6 +2,7 @@ import type { RunStatus } from '../../contract/run.ts';
 import { type Json, stringifyJson } from '../../json/json.ts';
 import type { NewRun, RunChange, RunFilter, RunRecord, RunSummary } from '../store.ts';
 import { endedStatuses } from '../store-rules.ts';
+import { keptStatus, statusWith, suspensionColumns, suspensionFromRow } from '../suspension.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
 import { labelsColumn, labelsFromRow } from './run-list/labels.ts';
 import { parentColumn, parentFromRow, pipelinesColumn, pipelinesFromRow } from './run-list/parents.ts';
@@ -16,10 +17,12 @@ export function createRunTable({ prepare }: Preparing) {
     INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
     VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
     ON CONFLICT (id) DO NOTHING`);
-  const find = prepare(`${whole}, ${pipelinesColumn} FROM runs WHERE id = :id`);
+  const find = prepare(`SELECT ${wholeRun}, ${pipelinesColumn} ${fromRuns} WHERE id = :id`);
   const status = prepare('SELECT status FROM runs WHERE id = :id');
-  const list = prepare(`${whole} FROM runs ORDER BY seq DESC LIMIT :limit`);
-  const listOf = prepare(`${whole} FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit`);
+  const list = prepare(`SELECT ${wholeRun} ${fromRuns} ORDER BY seq DESC LIMIT :limit`);
+  const listOf = prepare(
+    `SELECT ${wholeRun} ${fromRuns} WHERE status = :status ORDER BY seq DESC LIMIT :limit`,
+  );
   const summaries = new Map<string, Statement>();
   const change = prepare(`
     UPDATE runs SET status = :status, updated_at = :at,
@@ -54,7 +57,9 @@ export function createRunTable({ prepare }: Preparing) {
     list: (filter: Pick<RunFilter, 'status' | 'limit'>, outputOf: OutputReader): RunRecord[] => {
       const limit = filter.limit ?? -1;
       const rows =
-        filter.status === undefined ? list.all({ limit }) : listOf.all({ status: filter.status, limit });
+        filter.status === undefined
+          ? list.all({ limit })
+          : listOf.all({ status: keptStatus(filter.status), limit });
       return rows.map((row) => runFromRow(row, outputOf));
     },
     /** Whether there is such a run and it had not ended. */
@@ -72,7 +77,8 @@ export function createRunTable({ prepare }: Preparing) {
   };
 }
 
-const whole = `SELECT *, ${labelsColumn}, ${parentColumn}`;
+const wholeRun = `runs.*, ${suspensionColumns}, ${labelsColumn}, ${parentColumn}`;
+const fromRuns = 'FROM runs LEFT JOIN suspensions AS s ON s.run = runs.seq';
 const ended = endedStatuses.map((status) => `'${status}'`).join();
 const statuses: readonly RunStatus[] = ['queued', 'running', 'pending', ...endedStatuses];
 const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
@@ -90,7 +96,7 @@ export function runToRow({ id, kind, name, file, source, config, input, createdA
 /** The columns that a change of its status sets. */
 export function changeToRow({ status, output, error, at }: RunChange, outputText: string | undefined) {
   return {
-    status,
+    status: keptStatus(status),
     at,
     keep_output: output === undefined ? 1 : 0,
     output: outputText ?? null,
@@ -101,14 +107,16 @@ export function changeToRow({ status, output, error, at }: RunChange, outputText
 
 /** What a list shows of a run. Throws Damaged. */
 export function summaryFromRow(row: Row): RunSummary {
+  const { suspension } = suspensionFromRow(row);
   return {
     id: textOf(row, 'id'),
     kind: enumOf(row, 'kind', runKinds),
     name: textOf(row, 'name'),
     file: textOrNull(row, 'file'),
-    status: enumOf(row, 'status', statuses),
+    status: statusWith(statusFromRow(row), suspension),
     createdAt: numberOf(row, 'created_at'),
     updatedAt: numberOf(row, 'updated_at'),
+    ...(suspension && { suspension }),
     open: numberOf(row, 'open'),
     place: numberOf(row, 'seq'),
     ...labelsFromRow(row),
@@ -123,6 +131,7 @@ type OutputReader = (runId: string, kept: string) => Json | undefined;
 /** A run. Throws Damaged. */
 export function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
   const output = textOrNull(row, 'output');
+  const { suspension } = suspensionFromRow(row);
   return {
     id: textOf(row, 'id'),
     kind: enumOf(row, 'kind', runKinds),
@@ -132,10 +141,11 @@ export function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
     config: textOf(row, 'config'),
     input: jsonOf(row, 'input'),
     createdAt: numberOf(row, 'created_at'),
-    status: enumOf(row, 'status', statuses),
+    status: statusWith(statusFromRow(row), suspension),
     output: (output === null ? undefined : outputOf(textOf(row, 'id'), output)) ?? jsonOrNull(row, 'output'),
     error: faultOrNull(row, 'error'),
     updatedAt: numberOf(row, 'updated_at'),
+    ...(suspension && { suspension }),
     ...labelsFromRow(row),
     ...parentFromRow(row),
     ...pipelinesFromRow(row),

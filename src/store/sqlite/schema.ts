@@ -1,4 +1,4 @@
-import { addOutbox, noticeEnded } from '../outbox/sqlite-tables.ts';
+import { addOutbox, addSuspendedNotices, noticeEnded } from '../outbox/sqlite-tables.ts';
 import type { Layout } from './layout.ts';
 
 const tables = `
@@ -169,6 +169,20 @@ CREATE TABLE run_pipelines (
 DROP TRIGGER notice_ended;
 ${noticeEnded('AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = NEW.id)')}
 `;
+/** Beside a run that is pending: what else than a call it waits for, until when. A run of none is as it was before there were any. */
+const addSuspensions = `
+CREATE TABLE suspensions (
+  run INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
+  why TEXT NOT NULL CHECK (why IN ('fault', 'wait')),
+  since INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  tries INTEGER NOT NULL,
+  step TEXT NOT NULL,
+  error TEXT,
+  calls INTEGER NOT NULL
+) STRICT;
+CREATE INDEX suspensions_due ON suspensions (due_at);
+${addSuspendedNotices}`;
 
 /** "SGBX": runs, their steps and the calls that wait for a person. */
 export const stateLayout: Layout = {
@@ -183,5 +197,6 @@ export const stateLayout: Layout = {
     { table: 'pendings', column: 'quorum', statements: addQuorum },
     { table: 'notices', column: 'seq', statements: addOutbox },
     { table: 'run_parents', column: 'id', statements: addParents },
+    { table: 'suspensions', column: 'run', statements: addSuspensions },
   ],
 };

@@ -15,6 +15,7 @@ import { openRunProgress, type RunProgress } from './show/run-progress.ts';
 
 /** The options of commands that execute a run. */
 export interface RunFlags extends RecordingFlags {
+  readonly setDown?: true;
   readonly wait?: true;
   readonly interactive?: true;
 }
@@ -24,9 +25,13 @@ export function addRunFlags(command: Command): Command {
   return command
     .option('--wait', 'wait until somebody has decided elsewhere, and go on')
     .option('--interactive', 'ask on this terminal what a person must decide')
+    .option('--set-down', 'leave the run where a `wait` of it begins, to `signalbox work` or a worker')
     .option('--record <file>', 'add every exchange with a model to this file')
     .option('--replay <file>', 'answer every model call from this recording');
 }
+
+/** Of a `wait` that takes longer the run is set down. */
+export const setDownWaits = { longestWaitMs: 1_000 } as const;
 
 /** A run to be started or resumed, once its runtime is open. */
 export interface RunRequest {
@@ -50,10 +55,12 @@ export async function executeRun(
   const { record, replay } = flags;
   const onEvent = options.json ? undefined : await openRunEvents(context, progress);
   const runtime = await open({ onEvent, record, replay });
-  if (flags.wait) requireDurable(runtime);
+  if (flags.wait) requireDurable(runtime, '--wait would wait in vain');
+  if (flags.setDown) requireDurable(runtime, '--set-down would lose the run');
   try {
     const document = await start(runtime, {
       signal,
+      ...(flags.setDown && setDownWaits),
       ...(await openRunOptions(context, flags, { runtime, progress })),
     });
     progress.end();
@@ -77,9 +84,9 @@ function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
 }
 
 /** Throws USAGE for a state store in memory, in which no other process could decide. */
-function requireDurable({ isDurable, file }: Runtime): void {
+function requireDurable({ isDurable, file }: Runtime, why: string): void {
   if (isDurable) return;
-  throw new RuntimeError('USAGE', `--wait would wait in vain: the state store of ${file} is memory`, {
+  throw new RuntimeError('USAGE', `${why}: the state store of ${file} is memory`, {
     hint: 'Set spec.state_store to {type: sqlite}, or decide on the spot with --interactive alone.',
   });
 }

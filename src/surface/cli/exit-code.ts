@@ -43,8 +43,10 @@ export function exitCodeOfRun(status: RunDocument['status']): ExitCode {
     case 'failed':
     case 'denied':
     case 'cancelled':
+    case 'suspended':
       return 1;
     case 'pending':
+    case 'waiting':
     case 'queued':
     case 'running':
       return 3;

@@ -17,6 +17,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addStoreCommands } from './commands/store.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
+import { addWorkCommand } from './commands/work.ts';
 import { addWorkerCommand } from './commands/worker.ts';
 import { addWorkersCommands } from './commands/workers.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -94,6 +95,7 @@ const groups: readonly CommandGroup[] = [
   { names: ['run'], add: addRunCommand },
   { names: ['pending'], add: addPendingCommands },
   { names: ['runs'], add: addRunsCommands },
+  { names: ['work'], add: addWorkCommand },
   { names: ['worker'], add: addWorkerCommand },
   { names: ['workers'], add: addWorkersCommands },
   { names: ['keys'], add: addKeysCommands },

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
-import { endForgottenRuns, GATEWAY_SOURCE } from '../../../src/gateway/tools/pending-run.ts';
+import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { GATEWAY_SOURCE } from '../../../src/store/store-rules.ts';
 import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
 import { fitsAnything } from '../../../src/yaml/schema-check.ts';
 import { openBench } from '../../capability/bench.ts';

@@ -15,6 +15,7 @@ import { results } from './results.ts';
 import { runLabels } from './run-labels.ts';
 import { runParents } from './run-parents.ts';
 import { suiteChunks } from './suite-chunks.ts';
+import { suspensions } from './suspensions.ts';
 import { tables, triggers } from './tables.ts';
 import { work } from './work.ts';
 
@@ -34,6 +35,7 @@ export const migrations: readonly string[] = [
   outbox,
   reopen,
   runParents,
+  suspensions,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

@@ -16,6 +16,7 @@ export async function sweep(transaction: Transaction, { announce, hungMs }: Swee
   const [mine] = await transaction.query({ text: take });
   if (mine === undefined) return nothing;
   await transaction.query({ text: expire });
+  await transaction.query({ text: wake });
   await transaction.query({ text: 'SELECT signalbox.end_hung(NULL, $1)', values: [hungMs] });
   const rows = await transaction.query({ text: due, values: [hungMs, MOST_RUNS, AGAIN_AFTER_MS] });
   const jobs = rows.map((row): Job => {
@@ -57,6 +58,11 @@ const now = '(extract(epoch FROM now()) * 1000)::bigint';
 const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at WHERE id IN (
   SELECT id FROM signalbox.pendings WHERE ruling IS NULL AND expires_at <= ${now}
     ORDER BY expires_at LIMIT ${MOST_RUNS} FOR UPDATE SKIP LOCKED)`;
+
+const wake = `UPDATE signalbox.runs SET ready = true, announced_at = NULL WHERE seq IN (
+  SELECT s.run FROM signalbox.suspensions AS s JOIN signalbox.runs AS r ON r.seq = s.run
+    WHERE s.due_at <= ${now} AND r.status = 'pending' AND NOT r.ready AND r.build IS NOT NULL
+    ORDER BY s.due_at LIMIT ${MOST_RUNS} FOR UPDATE OF r SKIP LOCKED)`;
 
 /** By each build that a worker has: a run whose build nobody has is not even looked at. */
 const due = `

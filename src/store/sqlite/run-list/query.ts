@@ -1,4 +1,5 @@
 import type { RunFilter } from '../../store.ts';
+import { isOfStatus, suspensionColumns } from '../../suspension.ts';
 import type { Values } from '../statement.ts';
 import { labelsColumn } from './labels.ts';
 import { parentColumn } from './parents.ts';
@@ -14,7 +15,9 @@ export function toSummaryQuery(filter: RunFilter): { readonly sql: string; reado
     conditions.push(condition);
     values[column] = value;
   };
-  require('status', status, 'runs.status = :status');
+  const ofStatus = status && isOfStatus[status];
+  if (ofStatus === undefined) require('status', status, 'runs.status = :status');
+  else conditions.push(ofStatus);
   require('name', name, 'runs.name = :name');
   require('since', since, 'runs.created_at >= :since');
   require('until', until, 'runs.created_at < :until');
@@ -39,12 +42,13 @@ export function toSummaryQuery(filter: RunFilter): { readonly sql: string; reado
   const from = isBelow
     ? `run_parents AS kin CROSS JOIN runs ON runs.id = kin.id${isLed ? ledOf : ''}`
     : listed;
-  const sql = `SELECT runs.seq, runs.id, kind, name, file, status, created_at, updated_at,
+  const sql = `SELECT runs.seq, runs.id, kind, name, file, status, created_at, updated_at, ${suspensionColumns},
       (SELECT count(*) FROM pendings WHERE run_id = runs.id AND ruling IS NULL)
       + CASE WHEN status IN ('running', 'pending') THEN (SELECT count(*) FROM run_parents AS below
           JOIN pendings ON pendings.run_id = below.id AND ruling IS NULL WHERE below.root = runs.id)
         ELSE 0 END AS open, ${labelsColumn}, ${parentColumn}
-    FROM ${from} ${where} ORDER BY ${isLed ? 'led.run' : 'runs.seq'} DESC LIMIT :limit`;
+    FROM ${from} LEFT JOIN suspensions AS s ON s.run = runs.seq
+    ${where} ORDER BY ${isLed ? 'led.run' : 'runs.seq'} DESC LIMIT :limit`;
   return { sql, values };
 }
 

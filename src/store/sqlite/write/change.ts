@@ -51,6 +51,8 @@ export interface StatusChange {
   readonly outputParts: RecordParts | null | undefined;
   /** Of a run that has ended. */
   readonly reopens: boolean;
+  /** What is kept beside a run that is set down by more than its calls. */
+  readonly suspension: Values | null;
   readonly row: Values;
 }
 

@@ -9,6 +9,7 @@ import { createParentTable, type ParentTable } from '../run-list/parents.ts';
 import { createRunTable, type RunTable } from '../run-table.ts';
 import { createStatement } from '../statement.ts';
 import { createStepTable, type StepTable } from '../step-table.ts';
+import { createSuspensionTable, type SuspensionTable } from '../suspension-table.ts';
 import { createTextTable, OUTPUT, type TextTable } from '../text-table.ts';
 import type { Answer, Change, PendingRow, StatusChange, StepBegin, StepEnd } from './change.ts';
 
@@ -21,6 +22,7 @@ export interface Tables {
   readonly labels: LabelTable;
   readonly parents: ParentTable;
   readonly texts: TextTable;
+  readonly suspensions: SuspensionTable;
 }
 
 /** The statements over the tables of a connection. */
@@ -34,6 +36,7 @@ export function openTables({ database, location }: Pick<Connection, 'database' |
     pendings: createPendingTable({ prepare }),
     labels: createLabelTable({ prepare }),
     parents: createParentTable({ prepare }),
+    suspensions: createSuspensionTable({ prepare }),
   };
 }
 
@@ -113,12 +116,14 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
 }
 
 function setStatus(
-  { runs, pendings, texts, parents }: Tables,
+  { runs, pendings, texts, parents, suspensions }: Tables,
   runId: string,
-  { status, at, row, outputParts, reopens }: StatusChange,
+  { status, at, row, outputParts, reopens, suspension }: StatusChange,
 ): boolean {
   if (reopens) return runs.reopen(runId, { status, at });
   if (!runs.change(runId, row)) return false;
+  // How often a fault came counts on while the run is tried again.
+  if (status !== 'running') suspensions.replace(runId, suspension);
   if (outputParts !== undefined) texts.forget(runId, OUTPUT);
   if (outputParts) texts.keep(runId, OUTPUT, outputParts);
   if (!isEnded(status)) return true;

@@ -62,7 +62,9 @@ async function queueRun(
   runtime: Runtime,
   { file, text, flags }: QueuedRequest,
 ): Promise<0> {
-  const idle = ['wait', 'interactive', 'record', 'replay'].find((name) => Object.hasOwn(flags, name));
+  const idle = ['wait', 'interactive', 'set-down', 'record', 'replay'].find((name) =>
+    Object.hasOwn(flags, name === 'set-down' ? 'setDown' : name),
+  );
   if (idle !== undefined) {
     throw new RuntimeError('USAGE', `--${idle} means nothing where a worker executes the run`, {
       hint: 'Leave out one of --detach and the other.',
@@ -83,7 +85,8 @@ Examples:
   signalbox run refund.pipeline.yaml --input @order.json --detach --json | jq -r .run_id
   signalbox run refund.pipeline.yaml --input @order.json --id refund-A-17 --label shop=berlin --label order=A-17
 
-With --id, a start that is tried again begins no second run: it tells of the first one, its result if it has ended and its state if not.
+With --id, a start that is tried again begins no second run: it goes on with the first one where that was cut off, suspended or set down, and tells of
+it else: its result if it has ended, its state if it waits for a person or another process executes it.
 A start with another pipeline or input under the same id is refused (RUN_ID_TAKEN).
 
 What waits for a person is decided with \`signalbox pending\`; then \`signalbox runs resume\` goes on.
@@ -93,5 +96,7 @@ what came of it.
 
 Where spec.state_store is memory, a run that waits ends with the process: decide with --interactive.
 
-Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, 2 wrong call, config or input,
-3 waiting for a person, or started before and not at its end, 130 interrupted (the run can be resumed).`;
+A fault of a model or of a server that may be gone later suspends the run (\`on_fault\` of the pipeline): \`signalbox work\` goes on with it by itself.
+
+Exit codes: 0 completed, or kept for a worker, 1 failed, denied, cancelled or suspended by a fault, 2 wrong call, config or input,
+3 waiting for a person or a time, or started before and not at its end, 130 interrupted (the run can be resumed).`;

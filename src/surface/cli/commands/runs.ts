@@ -8,8 +8,9 @@ import { readNumber } from '../input.ts';
 import { collect, readLabelFlags } from '../labels.ts';
 import { readAge, readTime } from '../show/age.ts';
 import { labelsText } from '../show/details.ts';
-import { wordOf } from '../show/run-status.ts';
+import { statusText } from '../show/run-status.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
+import { type ResumeAllFlags, resumeAll } from './runs-resume-all.ts';
 import { addRunsRetry } from './runs-retry.ts';
 import { addRunsShow } from './runs-show.ts';
 
@@ -33,6 +34,8 @@ const statuses: Readonly<Record<ShownStatus, true>> = {
   running: true,
   cut_off: true,
   pending: true,
+  suspended: true,
+  waiting: true,
   completed: true,
   failed: true,
   denied: true,
@@ -114,18 +117,24 @@ function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
 }
 
 function rowOf(run: RunInfo): string[] {
-  const { run_id, kind, name, status, created_at, pending, lacks_worker, labels } = run;
-  const waits = pending > 0 ? ` (${pending} to decide)` : lacks_worker ? ' (no worker has its build)' : '';
-  const row = [run_id, created_at, `${wordOf(status)}${waits}`, kind, name];
+  const { run_id, kind, name, created_at, labels } = run;
+  const row = [run_id, created_at, statusText(run), kind, name];
   return labels === undefined ? row : [...row, labelsText(labels)];
 }
 
 function addResume(group: Command, runCommand: RunCommand): void {
-  const command = group.command('resume <id>').description('go on with a run that waited or was cut off');
+  const command = group
+    .command('resume [id]')
+    .description('go on with a run that was suspended, waited or was cut off')
+    .option('--all', 'in place of an id: with each run that can go on now, once')
+    .option('--pipeline <name>', 'with --all: those of one pipeline, or of one tool')
+    .option('--label <name=value>', 'with --all: those that have this label; may be given again', collect);
   addRunFlags(command)
     .addHelpText('after', resumeExamples)
-    .action(async (given: string, own: RunFlags, command: Command) => {
+    .action(async (given: string | undefined, own: ResumeFlags, command: Command) => {
       await runCommand(command, async (context) => {
+        if (given === undefined || own.all === true) return await resumeAll(context, given, own);
+        requireOne(own);
         const wanted = { kind: 'run', given } as const;
         return await executeRun(context, {
           flags: own,
@@ -134,6 +143,16 @@ function addResume(group: Command, runCommand: RunCommand): void {
         });
       });
     });
+}
+
+interface ResumeFlags extends RunFlags, ResumeAllFlags {}
+
+/** Throws USAGE for filters of --all without it. */
+function requireOne({ pipeline, label }: ResumeAllFlags): void {
+  if (pipeline === undefined && label === undefined) return;
+  throw new RuntimeError('USAGE', '--pipeline and --label choose among the runs of --all', {
+    hint: 'Give --all, or the id of a run alone.',
+  });
 }
 
 function addCancel(group: Command, runCommand: RunCommand): void {
@@ -200,19 +219,25 @@ Examples:
   signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'
 
 \`running\`: a process executes it at this moment, and \`runs resume\` says RUN_BUSY. A run that was cut off, such as by a crash, is
-\`cut off\` (\`--status cut_off\`), and \`runs resume\` goes on with it.`;
+\`cut off\` (\`--status cut_off\`), and \`runs resume\` goes on with it. \`suspended\`: a fault of a model or a server set it down, and \`runs resume\` or
+\`signalbox work\` goes on with it; \`waiting\`: until a time, and then \`signalbox work\` does.`;
 
 const resumeExamples = `
 Examples:
   signalbox runs resume run_51c0
   signalbox runs resume run_51c0 --wait
   signalbox runs resume run_51c0 --interactive
+  signalbox runs resume --all
+  signalbox runs resume --all --pipeline refund --label shop=berlin --json
+
+--all goes on, once each, with what a fault suspended, whose wait is over, whose calls are decided, or whose process is gone. Runs that another
+process executes are skipped, and one that fails holds up no other. \`signalbox work\` does so until it is stopped.
 
 A run that has ended is shown again, and nothing is done; \`runs retry\` goes on with one that failed.
 
-Exit codes: 0 completed, 1 failed, denied or cancelled, or another process executes the run (RUN_BUSY),
+Exit codes: 0 completed, 1 failed, denied, cancelled or suspended by a fault, or another process executes the run (RUN_BUSY),
 2 wrong call or config,
-3 waiting for a person, 130 interrupted (the run can be resumed).`;
+3 waiting for a person or a time, 130 interrupted (the run can be resumed). Of --all that of the worst: 1, then 3, then 0.`;
 
 const cancelExamples = `
 Examples:
@@ -226,4 +251,4 @@ Examples:
   signalbox runs prune --older-than 12h --json
   signalbox runs prune --older-than 0s
 
-Runs that wait for a person or were cut off are never removed.`;
+Runs that wait, were suspended or were cut off are never removed.`;

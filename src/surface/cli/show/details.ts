@@ -7,7 +7,7 @@ import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
-import { wordOf } from './run-status.ts';
+import { statusText, wordOf } from './run-status.ts';
 import { formatCost } from './run-steps.ts';
 
 interface WidthOf {
@@ -32,7 +32,7 @@ export async function printDetails(
   }
   if (details.timeline_cut === true) print('…');
   printChildren(details, { print, printColumns });
-  if (['running', 'cut_off', 'pending'].includes(details.status)) {
+  if (['running', 'cut_off', 'pending', 'suspended', 'waiting'].includes(details.status)) {
     print(
       `\n${resumeText(details.parent?.root_run_id ?? details.run_id, commands, { isLast: details.pendings.length > 0 })}`,
     );
@@ -83,7 +83,7 @@ function summary(details: RunDetails, width: number | undefined): string {
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
-    ['status', wordOf(status)],
+    ['status', statusText(details)],
     ...(parent === undefined
       ? []
       : [['step of', `${parent.root_run_id}: ${escapeInvisibleLine(parent.step)}`] as const]),
@@ -92,7 +92,10 @@ function summary(details: RunDetails, width: number | undefined): string {
     ...(status === 'completed' || output !== null
       ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
       : []),
-    ...(error === null ? [] : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
+    // Of one that is suspended it is told with the status.
+    ...(error === null || status === 'suspended'
+      ? []
+      : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
   ]);
 }
 

@@ -27,6 +27,10 @@ export async function printRun(
     case 'pending':
       await printPending(document, executed, terminal);
       return;
+    case 'suspended':
+    case 'waiting':
+      printSetDown(document, executed, terminal);
+      return;
     case 'queued':
     case 'running':
       printUnderWay(document, executed, terminal);
@@ -61,6 +65,20 @@ function printUnderWay(
       ? 'a worker will begin it'
       : `if what executed it is gone, go on with: ${resume(run_id)}`;
   printStderr(`${status}: ${run_id} was started before, and has not ended; ${how}`);
+}
+
+/** Of a run that a fault or a wait has set down. */
+function printSetDown(
+  { status, run_id, error, suspended, waits_until }: RunDocument,
+  { cwd, runtime, flags }: ExecutedRun,
+  { printStderr, styleStderr }: Terminal,
+): void {
+  const why =
+    error === undefined ? `until ${waits_until}` : `[${error.code}] ${escapeInvisible(error.message)}`;
+  const resume = nextCommands({ cwd }, runtime, flags).resume(run_id);
+  printStderr(`${styleStderr('yellow', status)}: ${why}; go on: ${resume}`);
+  const due = suspended?.due_at ?? waits_until;
+  if (due !== undefined) printStderr(`hint: \`signalbox work\` goes on with it by itself, from ${due} on.`);
 }
 
 async function printPending(
