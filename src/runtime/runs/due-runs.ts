@@ -7,8 +7,8 @@ export interface DueRunList {
   find(
     isActive: (id: string) => boolean,
   ): Promise<{ readonly ready: string[]; readonly nextAt: number | undefined }>;
-  /** What has become of one: what could not be gone on with is left alone for a while. */
-  note(run: WorkedRun): void;
+  /** What has become of one, undefined: somebody else has it. What could not be gone on with is left alone for a while. */
+  note(id: string, run: WorkedRun | undefined): void;
 }
 
 export function createDueRuns(store: Store): DueRunList {
@@ -24,15 +24,16 @@ export function createDueRuns(store: Store): DueRunList {
       const claimed = ours.some(({ why }) => why === 'running') ? await store.listClaimed() : none;
       return { ready: ours.flatMap(({ id }) => (claimed.has(id) ? [] : [id])), nextAt };
     },
-    note: ({ run_id, status, error }) => {
-      if (status !== 'left') return;
-      const pauseMs = error?.code === 'STORE_FAILED' ? FAULT_MS : REFUSED_MS;
-      aside.set(run_id, performance.now() + pauseMs);
+    note: (id, run) => {
+      const refusedMs = run?.error?.code === 'STORE_FAILED' ? FAULT_MS : REFUSED_MS;
+      aside.set(id, performance.now() + (run?.status === 'left' ? refusedMs : AGAIN_MS));
     },
   };
 }
 
 const none: ReadonlySet<string> = new Set();
+/** Whoever has claimed a run says a moment later that it is running; and nothing that is due at once again keeps this process busy. */
+const AGAIN_MS = 500;
 const FAULT_MS = 5_000;
 /** What cannot be read, or is of another config, stays so for long. */
 const REFUSED_MS = 60_000;

@@ -60,9 +60,8 @@ async function goOn(
   const start = (id: string) => {
     const going = goOnWith(id, { resume, signal: under.signal }).then((told) => {
       active.delete(id);
-      if (told === undefined) return;
-      due.note(told);
-      onRun(told);
+      due.note(id, told);
+      if (told !== undefined) onRun(told);
     });
     active.set(id, going);
   };
