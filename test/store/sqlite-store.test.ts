@@ -6,12 +6,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { storeContract } from './contract.ts';
+import { belowContract } from './contract-below.ts';
 import { newCall, newRun } from './examples.ts';
 import { newFile, openAt } from './processes.ts';
 
 storeContract('sqlite', () =>
   openStore({ type: 'sqlite', file: join(mkdtempSync(join(tmpdir(), 'state-')), '.signalbox/state.db') }),
 );
+
+belowContract('sqlite', () => openSqliteStore(newFile()));
+belowContract('sqlite, written by a thread of its own', () => openSqliteStore(newFile(), { writer: 'own' }));
 
 storeContract('sqlite, written by a thread of its own', () => openSqliteStore(newFile(), { writer: 'own' }));
 
