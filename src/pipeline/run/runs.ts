@@ -17,7 +17,8 @@ import { MOST_TRIES, toSetDown } from '../suspend/set-down.ts';
 import { toRunDocument } from './document.ts';
 import { isRunEnd, runPipeline } from './execute-run.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
-import { createRunBelow } from './run-below.ts';
+import { openBelow } from './below/open-below.ts';
+import { createRunBelow } from './below/run-below.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -181,14 +182,6 @@ export async function cancelRun(
 function cancelled(id: string, by: string, reason: string): RuntimeError {
   const why = reason === '' ? '' : `: ${reason}`;
   return new RuntimeError('ABORTED', `run ${id} was cancelled by ${by}${why}`, { hint: 'Start a new run.' });
-}
-
-/** The runs below one that have not ended, the newest first. */
-async function openBelow(store: Store, root: string): Promise<readonly string[]> {
-  const open = await Promise.all(
-    (['running', 'pending'] as const).map((status) => store.summarizeRuns({ root, status }, Date.now())),
-  );
-  return open.flat().map(({ id }) => id);
 }
 
 /** A run that is no step of another. Throws USAGE for one that is, which goes on and ends with that one; RUN_UNKNOWN, STORE_FAILED. */

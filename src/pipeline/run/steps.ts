@@ -26,7 +26,7 @@ import { runEvalStep } from './eval-step.ts';
 import { openFailFast } from './fail-fast.ts';
 import { runForEach, runWhile } from './loops.ts';
 import { mapConcurrently } from './map-concurrently.ts';
-import { runPipelineStep } from './pipeline-step.ts';
+import { runPipelineStep } from './below/pipeline-step.ts';
 import { runRetried } from './retried-step.ts';
 import { runToolStep } from './tool-step.ts';
 import { runWaitStep } from './wait-step.ts';
