@@ -7,7 +7,7 @@ import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
-import { statusText } from './run-status.ts';
+import { statusText, wordOf } from './run-status.ts';
 import { formatCost } from './run-steps.ts';
 
 interface WidthOf {
@@ -62,7 +62,7 @@ function summary(details: RunDetails, width: number | undefined): string {
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
-    ['status', statusText(details)],
+    ['status', status === 'suspended' || status === 'waiting' ? statusText(details) : wordOf(status)],
     ...(labels === undefined ? [] : [['labels', labelsText(labels)] as const]),
     ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
     ...(status === 'completed' || output !== null
