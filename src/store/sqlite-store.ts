@@ -85,8 +85,8 @@ function stepMethods({
   database,
 }: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'pageSteps' | 'readText' | 'listHistory'> {
   const { steps, texts } = database.tables;
-  const { allRefs, refsOf } = texts;
-  const source = { allRefs, refsOf, load: (runId: string) => textLoader(database, runId) };
+  const { allRefs, refsAmong } = texts;
+  const source = { allRefs, refsAmong, load: (runId: string) => textLoader(database, runId) };
   return {
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });

@@ -132,7 +132,7 @@ test('a stream that has given out text stays with its provider [DS-FALLBACK-04]'
   const text = Array.from({ length: 60 }, (_, index) => `word${index} and more words. `);
   const { desk, second: other } = await open([{ text, fault: { kind: 'cut', after: 50 } }]);
   const end = await desk.run(chat('stream: windowed'));
-  expect(end).toMatchObject({ status: 'failed', error: { code: 'PROVIDER_FAILED' } });
+  expect(end).toMatchObject({ status: 'suspended', error: { code: 'PROVIDER_FAILED' } });
   const told = desk.events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('');
   expect(told).toContain('word0');
   expect(told).not.toContain('from the second');
@@ -150,7 +150,7 @@ test('where everybody fails, the last one tells why', async () => {
   const down = [{ fault: { kind: 'status', status: 529, message: 'overloaded' } }] as const;
   const { desk } = await open([{ fault: { kind: 'status', status: 503 } }], { others: down });
   expect(await desk.run(chat())).toMatchObject({
-    status: 'failed',
+    status: 'suspended',
     error: { code: 'PROVIDER_FAILED', message: 'provider "second" failed with status 529: overloaded' },
   });
 });

@@ -1,5 +1,32 @@
 import { section } from '../requirements/requirement.ts';
 
+/** Runs that stop before their end, and go on by themselves. */
+export const going = section('work.md', [
+  [
+    'DS-SUSPEND-01',
+    'none',
+    'A fault of a model that may be gone later suspends the run that it would fail; it is in no list as anything else, finally waits, and resume goes on from that call.',
+  ],
+  ['DS-SUSPEND-02', 'none', 'A server tool that died suspends the run; its call is made again with its key.'],
+  [
+    'DS-SUSPEND-03',
+    'none',
+    'retry and on_error come first; on_fault: fail, a store in memory and any other failure end the run.',
+  ],
+  ['DS-SUSPEND-04', 'none', 'What is beside the fault finishes first, and is not done again.'],
+  ['DS-SUSPEND-05', 'none', 'A tool that is idempotent: false and may have acted is asked about.'],
+  ['DS-SUSPEND-06', 'none', 'Tries have growing pauses, heed Retry-After, and end after a hundred.'],
+  [
+    'DS-WORK-01',
+    'none',
+    'work goes on with a run when its pause is over or its calls are decided, and not before.',
+  ],
+  ['DS-WORK-02', 'none', 'A wait sets a run down where that is asked for, and it goes on when it is over.'],
+  ['DS-WORK-03', 'none', 'A run that was killed or suspended goes on by work, and by a start with its id.'],
+  ['DS-WORK-04', 'none', 'Several that work over one store execute no run twice, also when they are killed.'],
+  ['DS-WORK-05', 'none', 'resume --all takes what can go on now, whatever becomes of one of them.'],
+]);
+
 /** Runs of pipelines. */
 export const runs = section('pipelines.md', [
   [

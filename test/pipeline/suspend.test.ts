@@ -75,11 +75,11 @@ test.each([
 });
 
 test.each([
-  ['on_fault: fail\n', {}, 'failed'],
-  ['on_fault: suspend\n', {}, 'suspended'],
+  ['on_fault: fail\n', { status: 500 }, 'failed'],
+  ['on_fault: suspend\n', { status: 500 }, 'suspended'],
   ['', { status: 400 }, 'failed'],
   ['', { status: 401 }, 'failed'],
-])('%s %o [DS-SUSPEND-03]', async (spec, { status = 500 }, end) => {
+])('%s %o [DS-SUSPEND-03]', async (spec, { status }, end) => {
   const desk = await openOutage();
   desk.model.status = status;
   expect(await desk.run(`${spec}steps: [${chat}]\nfinally: [{id: end, tool: note}]\n`)).toMatchObject({

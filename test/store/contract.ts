@@ -4,6 +4,7 @@ import { composeJson } from '../../src/json/compose.ts';
 import { Json } from '../../src/json/json.ts';
 import type { RunFilter, RunRecord, Store } from '../../src/store/store.ts';
 import { pendingContract } from './contract-pendings.ts';
+import { suspensionContract } from './contract-suspensions.ts';
 import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
 
 /** What every store promises, sentence by sentence. `open` gives a new, empty one. */
@@ -18,6 +19,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(`prune in the ${name} store`, () => pruneContract(openForTest));
   describe(`steps in the ${name} store`, () => stepContract(openForTest));
   describe(`pending calls in the ${name} store`, () => pendingContract(openForTest));
+  describe(`runs that are set down in the ${name} store`, () => suspensionContract(openForTest));
   describe(`the end of the ${name} store`, () => closeContract(openForTest));
 }
 

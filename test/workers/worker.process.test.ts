@@ -48,6 +48,29 @@ describe.runIf(hasPostgres)(`workers${unlessMissing}`, () => {
     expect(await desk.workers.list()).toEqual([]);
   });
 
+  test('a run that a fault suspended, or that waits, is a worker’s when it is due, and costs it no place until then [DS-WORK-01] [DS-WORK-02]', async () => {
+    const url = await server.newUrl();
+    const project = openProject({
+      spec: '  providers: [{id: main, type: mock, model: m, additional_config: {max_retries: 0, responses: [{error: {status: 503, message: away}}]}}]\n',
+    });
+    const waits = project.pipeline(
+      'waits',
+      '  steps: [{id: w, wait: 3s}, {id: a, tool: note, args: {key: waited}}]\n',
+    );
+    const away = project.pipeline('away', '  steps: [{id: c, chat: {provider: main, messages: Hi.}}]\n');
+    const desk = await openDesk(project.config, url);
+    await startWorker(project.config, { url, args: ['--concurrency', '1'] });
+    const [waiting, suspended] = [await desk.runs.queue(waits, {}), await desk.runs.queue(away, {})];
+    const statusOf = async ({ run_id }: { readonly run_id: string }) => (await desk.runs.show(run_id)).status;
+    await until(async () => (await statusOf(suspended)) === 'suspended');
+    await until(async () => (await statusOf(waiting)) === 'completed');
+    expect(project.effects()).toEqual(['waited']);
+    expect((await desk.runs.show(suspended.run_id)).suspended?.tries).toBe(1);
+    const name = new URL(url).pathname.slice(1);
+    await server.ask('UPDATE signalbox.suspensions SET due_at = 1', name);
+    await until(async () => (await desk.runs.show(suspended.run_id)).suspended?.tries === 2);
+  });
+
   test('a store of one machine is refused with the next step [DS-WORKERS-06]', async () => {
     const project = openProject();
     const file = project.pipeline('refund', refund);

@@ -42,9 +42,9 @@ export const notifySchema = {
         type: 'array',
         minItems: 1,
         uniqueItems: true,
-        items: { type: 'string', enum: ['pending', 'decided', 'failed', 'completed'] },
+        items: { type: 'string', enum: ['pending', 'decided', 'suspended', 'failed', 'completed'] },
         description:
-          'pending: a call waits for a person. decided: it was decided, has expired or was cancelled. completed: a run did its work. failed: it failed, was denied or was cancelled.',
+          'pending: a call waits for a person. decided: it was decided, has expired or was cancelled. suspended: a fault that may be gone later set a run down. completed: a run did its work. failed: it failed, was denied or was cancelled.',
       },
     },
   },

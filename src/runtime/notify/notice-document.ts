@@ -18,7 +18,8 @@ export async function readNotice(store: Store, notice: Notice, redact: Redact): 
   const run = own?.parent === undefined ? own : await store.findRun(own.parent.root);
   const pending = pendingId === null ? undefined : await store.findPending(pendingId, Date.now());
   if (run === undefined || (pendingId !== null && pending === undefined)) return undefined;
-  const { kind, name, file, status, labels, error } = run;
+  const { kind, name, file, status, labels } = run;
+  const error = status === 'suspended' ? (run.suspension?.error ?? null) : run.error;
   const option = configOptions(run.config);
   const shown = pending && {
     ...pending,
@@ -39,6 +40,7 @@ export async function readNotice(store: Store, notice: Notice, redact: Redact): 
           reject: `signalbox pending reject ${pendingId} --reason REASON${option}`,
           respond: `signalbox pending respond ${pendingId} --result JSON${option}`,
         }),
+      ...(event === 'suspended' && { resume: `signalbox runs resume ${run.id}${option}` }),
       show: `signalbox runs show ${run.id}${option}`,
     },
   });

@@ -50,12 +50,15 @@ export function createStepTable({ prepare }: Preparing) {
     page: (
       runId: string,
       { behind, limit }: { readonly behind?: number | undefined; readonly limit: number },
-      texts: Pick<TextSource, 'refsOf' | 'load'>,
+      texts: Pick<TextSource, 'refsAmong' | 'load'>,
     ): StepPage => {
       const from = behind ?? (numberOrNull(first.get({ run_id: runId }) ?? { seq: null }, 'seq') ?? 0) - 1;
       const rows = page.all({ run_id: runId, behind: from, limit });
-      const refsOf = (step: string) => texts.refsOf(runId, step);
-      const steps = rows.map((row) => stepFromRow(row, { get: refsOf }, texts));
+      const refs = texts.refsAmong(
+        runId,
+        rows.map((row) => textOf(row, 'step')),
+      );
+      const steps = rows.map((row) => stepFromRow(row, refs, texts));
       const last = rows.at(-1);
       return { steps, place: last && numberOf(last, 'seq') };
     },
@@ -75,7 +78,7 @@ interface EndedStep {
 /** The references of a run's records, and the texts that they refer to. */
 interface TextSource {
   allRefs(runId: string): ReadonlyMap<string, string>;
-  refsOf(runId: string, step: string): string | undefined;
+  refsAmong(runId: string, steps: readonly string[]): ReadonlyMap<string, string>;
   load(runId: string): (step: string, number: number) => string;
 }
 

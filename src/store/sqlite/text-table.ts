@@ -1,4 +1,4 @@
-import { DamagedError, numberOf, textOf } from './row.ts';
+import { DamagedError, numberOf, type Row, textOf } from './row.ts';
 import type { Preparing } from './statement.ts';
 
 /** In place of the step, for the output of a run: no step is called so. */
@@ -34,6 +34,9 @@ export function createTextTable({ prepare }: Preparing) {
     WHERE run_id = :run_id AND step = :step AND number = :number`);
   const find = prepare(`
     SELECT refs, sum, checksum(step, refs) AS actual FROM parts WHERE run_id = :run_id AND step = :step`);
+  const among = prepare(`
+    SELECT step, refs, sum, checksum(step, refs) AS actual FROM parts
+    WHERE run_id = :run_id AND step IN (SELECT value FROM json_each(:steps))`);
   const all = prepare(`
     SELECT step, refs, sum, checksum(step, refs) AS actual FROM parts WHERE run_id = :run_id`);
   return {
@@ -58,14 +61,20 @@ export function createTextTable({ prepare }: Preparing) {
       return row && checked(row, step, 'refs');
     },
     /** Those of all records of a run, by step. */
-    allRefs: (runId: string): ReadonlyMap<string, string> =>
-      new Map(
-        all.all({ run_id: runId }).map((row) => {
-          const step = textOf(row, 'step');
-          return [step, checked(row, step, 'refs')];
-        }),
-      ),
+    allRefs: (runId: string) => refsIn(all.all({ run_id: runId })),
+    /** Those of these steps. */
+    refsAmong: (runId: string, steps: readonly string[]) =>
+      refsIn(among.all({ run_id: runId, steps: JSON.stringify(steps) })),
   };
+}
+
+function refsIn(rows: readonly Row[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.map((row) => {
+      const step = textOf(row, 'step');
+      return [step, checked(row, step, 'refs')];
+    }),
+  );
 }
 
 /** The text in a column whose checksum is that of `sum`. Throws Damaged. */

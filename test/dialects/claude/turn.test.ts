@@ -227,7 +227,7 @@ test('a provider’s error that ends the run reaches StopFailure by its kind [CC
   );
   const run = await agent.run();
   await agent.runtime.close();
-  expect(run.status).toBe('failed');
+  expect(run.status).toBe('suspended');
   expect(agent.payloads('failed.jsonl')).toMatchObject([
     {
       hook_event_name: 'StopFailure',

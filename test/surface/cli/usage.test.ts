@@ -51,6 +51,7 @@ const commands = [
   'runs resume',
   'runs cancel',
   'runs prune',
+  'work',
 ];
 
 const helps = new Map(
@@ -77,7 +78,7 @@ test('every example of every help names a command and options that exist', () =>
   const examples = texts.flatMap((text) => text.split('\n').filter((line) => /^ {2}.*signalbox /.test(line)));
   const named = examples.map(
     (line) =>
-      /signalbox ((?:tool|eval|cache|hook|provider|pending|runs) \w+|init|validate|run)/.exec(line)?.[1],
+      /signalbox ((?:tool|eval|cache|hook|provider|pending|runs) \w+|init|validate|work|run)/.exec(line)?.[1],
   );
   expect(commands).toEqual(expect.arrayContaining([...new Set(named)]));
   const declared = texts.flatMap((text) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? []).map(lastWord);

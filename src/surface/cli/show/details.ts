@@ -83,7 +83,7 @@ function summary(details: RunDetails, width: number | undefined): string {
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
-    ['status', statusText(details)],
+    ['status', status === 'suspended' || status === 'waiting' ? statusText(details) : wordOf(status)],
     ...(parent === undefined
       ? []
       : [['step of', `${parent.root_run_id}: ${escapeInvisibleLine(parent.step)}`] as const]),
