@@ -11,11 +11,11 @@ import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
+import { openBelow } from './below/open-below.ts';
+import { createRunBelow } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
 import { runPipeline } from './execute-run.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
-import { openBelow } from './below/open-below.ts';
-import { createRunBelow } from './below/run-below.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {

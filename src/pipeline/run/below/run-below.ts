@@ -8,12 +8,12 @@ import type { RequestedBelow, RunBelow } from '../../state/run-below.ts';
 import type { RunContext } from '../../state/run-context.ts';
 import { openSession, sessionEvent } from '../../state/session.ts';
 import { openJournal } from '../../state/store-journal.ts';
+import { type RunEnd, runPipeline } from '../execute-run.ts';
+import { newRun } from '../new-run.ts';
 import { findEarlier } from './earlier-runs.ts';
 import { readEnd } from './end-below.ts';
-import { relocate } from './relocate.ts';
-import { type RunEnd, runPipeline } from '../execute-run.ts';
 import { keepRetry } from './keep-retry.ts';
-import { newRun } from '../new-run.ts';
+import { relocate } from './relocate.ts';
 
 interface BelowContext {
   readonly store: Store;
