@@ -41,10 +41,10 @@ export async function runPipeline(
   try {
     const scope = {
       ...openScope(run, pipeline, input),
-      ...(within && { signal: within.signal, clocks: within.clocks }),
+      ...within,
     };
     const end = await runToEnd(run, pipeline, scope);
-    return pauseOf(run, end) ?? (await runFinally(run, pipeline, { scope, end }));
+    return pauseOf(run, scope, end) ?? (await runFinally(run, pipeline, { scope, end }));
   } catch (error) {
     if (error instanceof RunSuspended)
       return { status: error.waitsForCalls ? 'pending' : 'waiting', until: error.until };
@@ -57,8 +57,8 @@ export async function runPipeline(
 interface PipelineInput {
   readonly input: Json;
   readonly isResumed: boolean;
-  /** What ends its steps before their time, but not those of `finally`, and the clocks that wait with it; absent: what suspends the run. */
-  readonly within?: Pick<Scope, 'signal' | 'clocks'>;
+  /** What ends its steps before their time, but not those of `finally`, and the clocks that wait with it, and which faults do not end what is around it; absent: what suspends the run. */
+  readonly within?: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
 
 /** The end of the steps. `failedAt`: the path of the innermost one that failed. */
@@ -87,9 +87,11 @@ function endOfStep({ status, error, ...more }: StepOutcome): StepsEnd {
 /** In place of an end by a fault that may be gone later. */
 function pauseOf(
   { suspendsOnFault }: RunContext,
+  { handles }: Scope,
   { transient, error }: Pick<StepsEnd, 'transient' | 'error'>,
 ): RunPause | undefined {
   if (suspendsOnFault !== true || transient === undefined || error === null) return undefined;
+  if (handles?.(error) === true) return undefined;
   return { status: 'suspended', error: bareFault(error), transient };
 }
 
@@ -111,8 +113,12 @@ async function runFinally(
   const { status } = end;
   const error = end.error && { ...bareFault(end.error), step: failedAt ?? '' };
   const outcome = { status: status === 'completed' ? 'ok' : status, error };
-  const own = { ...scope, signal: run.signal, clocks: [], variables: { ...scope.variables, outcome } };
   let failure: StepOutcome | undefined;
+  // A fault that the run does not end by sets nothing down.
+  const endsOtherwise = () => status !== 'completed' || (failure && failure.transient === undefined) === true;
+  const handles = (fault: Fault) => endsOtherwise() || scope.handles?.(fault) === true;
+  const variables = { ...scope.variables, outcome };
+  const own = { ...scope, signal: run.signal, clocks: [], variables, handles };
   for (const step of pipeline.finally) {
     const stop = await runSteps(run, [step], own);
     if (stop === undefined) continue;
@@ -123,7 +129,7 @@ async function runFinally(
   }
   if (failure === undefined || status !== 'completed') return runEndOf(stands);
   const failed = endOfStep(failure);
-  return pauseOf(run, failed) ?? runEndOf(failed);
+  return pauseOf(run, scope, failed) ?? runEndOf(failed);
 }
 
 function runEndOf({ status, output, error }: StepsEnd): RunEnd {

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { type Fault, RuntimeError } from '../../errors.ts';
 import { object } from '../../json/record.ts';
 import { number, text } from '../../json/shape.ts';
 import { sleep } from '../../time/deadline.ts';
@@ -19,15 +19,19 @@ export async function runRetried(
   placed: StepContext,
   attempt: (placed: StepContext) => Promise<StepOutcome>,
 ): Promise<StepOutcome> {
-  const { step, name } = placed;
+  const { step, name, scope } = placed;
   const { retry } = step;
   if (retry === undefined) return await attempt(placed);
   for (let retries = 0; ; retries += 1) {
     const next = { name: `${name}/retry-${retries + 1}`, kind: retryRecord };
     let known = findRecord(run.journal, next.name, retryRecord);
     if (known === undefined) {
-      const outcome = await attempt({ ...placed, retries });
-      if (retries >= retry.max || !isRetried(run, step, outcome)) return outcome;
+      const isAgain = (came: Pick<StepOutcome, 'status' | 'error'>) =>
+        retries < retry.max && isRetried(run, step, came);
+      const handles = (error: Fault) =>
+        isAgain({ status: 'failed', error }) || scope.handles?.(error) === true;
+      const outcome = await attempt({ ...placed, scope: { ...scope, handles }, retries });
+      if (!isAgain(outcome)) return outcome;
       known = await journalStep(run.journal, next, async () => {
         const pauseMs = pauseBefore(retry, retries + 1);
         tell(run, placed, { outcome, pauseMs, retries, retry });
@@ -44,7 +48,11 @@ export async function runRetried(
 const retryRecord = plainRecord('retry', object({ due_at: number, code: text }));
 
 /** A no of a hook or a person stands, and a call that may have acted is not made again. */
-function isRetried(run: RunContext, step: Step, { status, error }: StepOutcome): boolean {
+function isRetried(
+  run: RunContext,
+  step: Step,
+  { status, error }: Pick<StepOutcome, 'status' | 'error'>,
+): boolean {
   if (status !== 'failed' || error === undefined) return false;
   const calls =
     step.kind === 'tool' ? [step.tool] : step.kind === 'pipeline' ? toolsBelow(step.pipeline) : [];

@@ -14,11 +14,11 @@ import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
 import { isLeft, redoFaults, requireDue } from '../suspend/go-on.ts';
 import { MOST_TRIES, toSetDown } from '../suspend/set-down.ts';
+import { openBelow } from './below/open-below.ts';
+import { createRunBelow } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
 import { isRunEnd, runPipeline } from './execute-run.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
-import { openBelow } from './below/open-below.ts';
-import { createRunBelow } from './below/run-below.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -84,7 +84,7 @@ async function goOnWithStarted(
   try {
     const pipeline = toPipeline(run);
     requireEnv(context, pipeline);
-    const reopen = () => redoFaults(store, id, pipeline);
+    const reopen = () => redoFaults(store, { id, pipeline });
     return await workOn(context, { pipeline, id, isResumed: true, claim, onEvent, reopen }, options);
   } finally {
     await claim.release();
@@ -142,7 +142,7 @@ export async function resumeRun(
   const isResumed = run.status !== 'queued' || (await hasBegun(context.store, id));
   const reopen = async () => {
     if (isDue && run.status !== 'queued') await requireDue(context.store, id);
-    await redoFaults(context.store, id, pipeline);
+    await redoFaults(context.store, { id, pipeline });
   };
   return await workOn(context, { pipeline, id, isResumed, isDue, reopen }, options);
 }

@@ -22,11 +22,11 @@ import {
 import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } from '../state/step-scope.ts';
 import { isSuspension } from '../state/suspension.ts';
 import { runAskStep } from './ask-step.ts';
+import { runPipelineStep } from './below/pipeline-step.ts';
 import { runEvalStep } from './eval-step.ts';
 import { openFailFast } from './fail-fast.ts';
 import { runForEach, runWhile } from './loops.ts';
 import { mapConcurrently } from './map-concurrently.ts';
-import { runPipelineStep } from './below/pipeline-step.ts';
 import { runRetried } from './retried-step.ts';
 import { runToolStep } from './tool-step.ts';
 import { runWaitStep } from './wait-step.ts';
@@ -71,13 +71,15 @@ async function afterFailure(
   const step = at.startsWith(scope.prefix) ? at.slice(scope.prefix.length) : at;
   const more = { ...scope.variables, error: { code, message, hint, step } };
   // The handler shares the views, so that later steps see its results.
-  const stop = await runSteps(run, onError.steps, { ...scope, variables: more });
+  const handles = onError.then === 'stop' ? () => true : scope.handles;
+  const stop = await runSteps(run, onError.steps, { ...scope, variables: more, handles });
   // What was handled has ended, whatever it came of.
   if (onError.then === 'stop') return { ...(stop ?? outcome), transient: undefined };
   return stop;
 }
 
-async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepOutcome> {
+async function runStep(run: RunContext, step: Step, around: Scope): Promise<StepOutcome> {
+  const scope = step.onError.kind === 'stop' ? around : { ...around, handles: () => true };
   const name = `${scope.prefix}${step.id}`;
   return await runJournaled(run, { step, name, scope }, async () => {
     if (step.condition !== undefined && !isTrue(evaluateIn(scope, step.condition))) {

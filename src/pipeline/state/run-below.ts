@@ -3,6 +3,7 @@ import type { Json } from '../../json/json.ts';
 import { object } from '../../json/record.ts';
 import { number, text } from '../../json/shape.ts';
 import type { Pipeline } from '../file/pipeline.ts';
+import type { TransientFault } from '../suspend/transient-fault.ts';
 import { plainRecord } from './record.ts';
 import type { Scope } from './step-scope.ts';
 
@@ -18,8 +19,8 @@ export interface RequestedBelow {
   readonly known: { readonly retry: number } | undefined;
   /** Whether the step may have had other runs before it: those of earlier attempts. */
   readonly isRepeated: boolean;
-  /** What ends its steps before their time, and the clocks that stand still while a person is waited for. */
-  readonly scope: Pick<Scope, 'signal' | 'clocks'>;
+  /** What ends its steps before their time, the clocks that stand still while a person is waited for, and which faults are handled above. */
+  readonly scope: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
 
 /** What it came to. */
@@ -29,6 +30,8 @@ export interface EndBelow {
   readonly error: Fault | null;
   /** The path of the innermost step that failed, in that run. */
   readonly failedAt: string | undefined;
+  /** It has not ended: it was set down by this fault, which may be gone later. */
+  readonly transient?: TransientFault | undefined;
 }
 
 /** Runs a pipeline as a step of a run. Throws RunSuspended, ABORTED, RUN_ENDED, STORE_FAILED. */

@@ -1,3 +1,4 @@
+import type { Fault } from '../../errors.ts';
 import type { Expression } from '../../expression/expression.ts';
 import { parseParted } from '../../json/parted.ts';
 import type { Step } from '../file/pipeline.ts';
@@ -18,6 +19,8 @@ export interface Scope {
   readonly signal: AbortSignal;
   /** The timeout clocks of the enclosing steps, paused while the run waits for a person. */
   readonly clocks: readonly StepClock[];
+  /** Whether a failure by this fault does not end the run: a step around tries again or handles it. Absent: none is handled. */
+  readonly handles?: ((fault: Fault) => boolean) | undefined;
 }
 
 /** A step with its path and scope. */

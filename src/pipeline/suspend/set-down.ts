@@ -9,11 +9,18 @@ export type RunPause =
       /** When a `wait` in it is over; ms since 1970. */
       readonly until: number | undefined;
     }
-  | { readonly status: 'suspended'; readonly error: Fault; readonly transient: TransientFault };
+  | FaultPause;
+
+/** A fault that may be gone later is in its way. */
+export interface FaultPause {
+  readonly status: 'suspended';
+  readonly error: Fault;
+  readonly transient: TransientFault;
+}
 
 /** What is kept of a run that is set down. The same fault again counts as a further try, with a longer pause behind it. */
 export function toSetDown(
-  { id, suspension: before }: Pick<RunRecord, 'id' | 'suspension'>,
+  { id, parent, suspension: before }: Pick<RunRecord, 'id' | 'parent' | 'suspension'>,
   pause: RunPause,
   at: number,
 ): RunChange {
@@ -36,7 +43,7 @@ export function toSetDown(
       error: {
         code: error.code,
         message: error.message,
-        hint: `Go on with \`signalbox runs resume ${id}\`.`,
+        hint: `Go on with \`signalbox runs resume ${parent?.root ?? id}\`.`,
       },
     },
     at,

@@ -7,8 +7,8 @@ import type { Problem } from '../../../yaml/problem.ts';
 import { nonEmptyTextAt, textAt } from '../../../yaml/read.ts';
 import { suggest } from '../../../yaml/suggest.ts';
 import type { Pipeline } from '../pipeline.ts';
-import { fileBelow } from './file-below.ts';
 import type { StepNode } from '../validate-tree.ts';
+import { fileBelow } from './file-below.ts';
 
 /** What loading a pipeline below another needs of the one that names it. */
 export interface Chain {

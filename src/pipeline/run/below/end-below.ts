@@ -3,9 +3,15 @@ import type { RunRecord, Store } from '../../../store/store.ts';
 import { toCurrentSteps } from '../../state/retries.ts';
 import type { EndBelow } from '../../state/run-below.ts';
 import { stepEntryOf } from '../../state/step-outcome.ts';
+import type { FaultPause } from '../../suspend/set-down.ts';
 
-/** What a run came to. Throws RUN_ENDED for one that was cancelled. */
-export async function readEnd(store: Store, id: string): Promise<EndBelow> {
+/** What a run came to, or by which fault it was set down. Throws RUN_ENDED for one that was cancelled. */
+export async function readEnd(store: Store, id: string, setDown?: FaultPause): Promise<EndBelow> {
+  if (setDown !== undefined) {
+    const { error, transient } = setDown;
+    const failedAt = await findFailed(store, { id, status: 'suspended', error });
+    return { status: 'failed', output: null, error, failedAt, transient };
+  }
   const run = await store.findRun(id);
   const { status, output = null, error = null } = run ?? {};
   switch (status) {

@@ -51,7 +51,7 @@ function idOf(runId: string, path: string, edition: number): string {
 }
 
 function toStepOutcome(
-  { status, output, error, failedAt }: EndBelow,
+  { status, output, error, failedAt, transient }: EndBelow,
   { id, name, pipeline }: { readonly id: string; readonly name: string; readonly pipeline: string },
 ): StepOutcome {
   if (status === 'completed') return okStep({ output, run_id: id });
@@ -60,5 +60,9 @@ function toStepOutcome(
   const fault = { code, message: `pipeline "${pipeline}"${where}: ${message}`, hint };
   const at = failedAt === undefined ? {} : { failed_at: failedAt };
   const outcome = failedStep(status, fault, { output: null, run_id: id, ...at });
-  return failedAt === undefined ? outcome : { ...outcome, failedAt: `${name}/${failedAt}` };
+  return {
+    ...outcome,
+    ...(failedAt !== undefined && { failedAt: `${name}/${failedAt}` }),
+    ...(transient && { transient: { ...transient, at: `${name}/${transient.at}` } }),
+  };
 }

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../../errors.ts';
 import type { RunRecord, Store } from '../../../store/store.ts';
-import { isReopenable } from '../../../store/store-rules.ts';
+import { isEnded, isReopenable } from '../../../store/store-rules.ts';
 import type { WaitOptions } from '../../state/decision-wait.ts';
 import { RunSuspended } from '../../state/journal.ts';
 import { toCurrentSteps } from '../../state/retries.ts';
@@ -8,12 +8,14 @@ import type { RequestedBelow, RunBelow } from '../../state/run-below.ts';
 import type { RunContext } from '../../state/run-context.ts';
 import { openSession, sessionEvent } from '../../state/session.ts';
 import { openJournal } from '../../state/store-journal.ts';
+import { redoFaults } from '../../suspend/go-on.ts';
+import { type FaultPause, type RunPause, toSetDown } from '../../suspend/set-down.ts';
+import { isRunEnd, type RunEnd, runPipeline } from '../execute-run.ts';
+import { newRun } from '../new-run.ts';
 import { findEarlier } from './earlier-runs.ts';
 import { readEnd } from './end-below.ts';
-import { relocate } from './relocate.ts';
-import { type RunEnd, runPipeline } from '../execute-run.ts';
 import { keepRetry } from './keep-retry.ts';
-import { newRun } from '../new-run.ts';
+import { relocate } from './relocate.ts';
 
 interface BelowContext {
   readonly store: Store;
@@ -32,12 +34,11 @@ export function createRunBelow(context: BelowContext): RunBelow<RunContext> {
     try {
       const found = known === undefined ? undefined : await store.findRun(id);
       const record = found ?? (await begin(context, parent, asked));
-      if (found === undefined || !hasEnded(found)) {
-        await execute(context, parent, { asked, record, isResumed: found !== undefined });
-      } else if (await reopen(context, parent, { asked, record })) {
-        await execute(context, parent, { asked, record, isResumed: true });
-      }
-      return await readEnd(store, id);
+      const goesOn = !isEnded(record.status) || (await reopen(context, parent, { asked, record }));
+      const setDown = goesOn
+        ? await execute(context, parent, { asked, record, isResumed: found !== undefined })
+        : undefined;
+      return await readEnd(store, id, setDown);
     } finally {
       await covered.release();
     }
@@ -66,10 +67,6 @@ async function requireGoingOn(store: Store, root: string, id: string): Promise<v
   throw new RuntimeError('RUN_ENDED', `run ${root} was cancelled`);
 }
 
-function hasEnded({ status }: RunRecord): boolean {
-  return status !== 'running' && status !== 'pending';
-}
-
 interface Work {
   readonly asked: RequestedBelow;
   readonly record: RunRecord;
@@ -92,46 +89,65 @@ async function reopen(
   return stands;
 }
 
+/** Returns the fault that has set it down. Throws RunSuspended where it waits. */
 async function execute(
   { store, root, options }: BelowContext,
   parent: RunContext,
   { asked, record, isResumed }: Work & { readonly isResumed: boolean },
-): Promise<void> {
+): Promise<FaultPause | undefined> {
   const { id, pipeline, step, scope, isRepeated } = asked;
   const emit = relocate(parent.emit, { from: id, to: parent.journal.runId, step });
   const earlier = isRepeated ? await findEarlier(store, record) : undefined;
   const place = `${parent.place}${step}/`;
   const waiting = { ...options, emit, signal: parent.signal, root, place };
+  await redoFaults(store, { id, pipeline, of: parent.retry });
   const journal = await openJournal(store, id, waiting, earlier);
   const session = isResumed ? await openSession(store, record) : { id, turns: 0, context: [] };
   const { name } = pipeline;
   const run: RunContext = {
     ...{ ...parent, emit, name, journal, place },
+    // The outermost run has to be one that can be set down.
+    suspendsOnFault: parent.suspendsOnFault === true && pipeline.onFault !== 'fail',
     session: { ...session, isResumed },
   };
   if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
   try {
-    const end = await runPipeline(run, pipeline, { input: record.input, isResumed, within: scope });
+    const { signal, clocks, handles } = scope;
+    const within = { signal, clocks, handles };
+    const came = await runPipeline(run, pipeline, { input: record.input, isResumed, within });
     await journal.settle?.();
-    const known = end ?? cutOff(parent, asked);
-    const change = known ?? { status: 'pending' as const };
-    if (!(await store.setRunStatus(id, { ...change, at: Date.now() })))
-      throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
-    if (known === undefined) throw new RunSuspended();
+    const setDown = await keep(store, record, isRunEnd(came) ? came : (cutOff(parent, asked) ?? came));
+    if (setDown !== undefined) return setDown;
   } catch (error) {
     if (isRunEnded(error)) await run.notifySession('session_end', sessionEvent(run), run.signal);
     throw error;
   }
   await run.notifySession('session_end', sessionEvent(run), run.signal);
+  return undefined;
+}
+
+/** Keeps what a run came to; returns the fault that has set it down. Throws RunSuspended where it waits, RUN_ENDED, STORE_FAILED. */
+async function keep(
+  store: Store,
+  record: RunRecord,
+  came: RunEnd | RunPause,
+): Promise<FaultPause | undefined> {
+  const at = Date.now();
+  const change = isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at);
+  if (!(await store.setRunStatus(record.id, change)))
+    throw new RuntimeError('RUN_ENDED', `run ${record.id} was cancelled`);
+  if (isRunEnd(came)) return undefined;
+  if (came.status === 'suspended') return came;
+  throw new RunSuspended({ until: came.until, waitsForCalls: came.status === 'pending' });
 }
 
 function isRunEnded(error: unknown): boolean {
   return error instanceof RuntimeError && error.code === 'RUN_ENDED';
 }
 
-/** The end of a run that waits for a person whom nobody waits for any more; undefined: it waits on. */
+/** The end of a run that is set down and that nobody waits for any more; undefined: it waits on. */
 function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd | undefined {
   if (!scope.signal.aborted || signal.aborted) return undefined;
-  const message = `step "${step}" was given up while it waited for a person`;
+  const message = `step "${step}" was given up while it waited`;
   return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
 }
