@@ -151,6 +151,21 @@ test('several that work over one store execute no run twice [DS-WORK-04]', async
   expect(desk.model.asked).toBe(12);
 });
 
+test('a try that another process was faster with is not made again before its pause is over [DS-WORK-04]', async () => {
+  const desk = await openOutage();
+  desk.model.status = 500;
+  const ids = [];
+  for (let count = 0; count < 8; count += 1) ids.push((await desk.run(`steps: [${chat}]\n`)).run_id);
+  desk.model.asked = 0;
+  const others = await Promise.all([1, 2, 3].map(() => openAt(desk.config)));
+  await endPause(desk);
+  const working = [desk, ...others].map((each) => startWork(each, 8));
+  const told = () => working.flatMap((each) => each.told).toSorted();
+  await expect.poll(told, { timeout: 30_000 }).toEqual(ids.map((id) => `${id} suspended`).toSorted());
+  await sleep(1500);
+  expect(desk.model.asked).toBe(8);
+});
+
 test('those who go on by themselves give up after a hundred times [DS-SUSPEND-06]', async () => {
   const desk = await openOutage();
   desk.model.status = 500;

@@ -1,4 +1,4 @@
-import type { Emit, RunEvent } from '../../contract/event.ts';
+import type { RunEvent } from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
@@ -8,11 +8,13 @@ import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts'
 import { envBelow } from '../file/below/tools-below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
+import { emitBoth } from '../state/emit-both.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
 import { isLeft, redoFaults, requireDue } from '../suspend/go-on.ts';
+import { withRunId } from '../suspend/resume-hint.ts';
 import { MOST_TRIES, toSetDown } from '../suspend/set-down.ts';
 import { openBelow } from './below/open-below.ts';
 import { createRunBelow } from './below/run-below.ts';
@@ -301,14 +303,6 @@ export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
   return record.labels ?? {};
 }
 
-/** Tells the listener of a run what is told of it. */
-function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
-  return (event) => {
-    emit(event);
-    if ('run' in event) onEvent(event);
-  };
-}
-
 /** `isOfAnother`: whoever started it before may be executing it. */
 async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
   const run = await requireRun(store, id);
@@ -323,21 +317,4 @@ async function describe(store: Store, id: string, isOfAnother = false): Promise<
 /** Of a run that waits for a worker: whether it was retried, rather than never begun. */
 async function hasBegun(store: Store, id: string): Promise<boolean> {
   return (await store.pageSteps(id, { limit: 1 })).steps.length > 0;
-}
-
-/**
- * The error with the run id and a hint how to resume; errors other than ABORTED and STORE_FAILED are
- * unchanged.
- */
-function withRunId(thrown: unknown, id: string): RuntimeError {
-  const error = toRuntimeError(thrown);
-  const { code, message, details } = error;
-  if ((code !== 'ABORTED' && code !== 'STORE_FAILED') || details['run_id'] === id) return error;
-  const hint = `Go on with \`signalbox runs resume ${id}\`.`;
-  const options = {
-    hint: code === 'ABORTED' ? hint : error.hint,
-    details: { ...details, run_id: id },
-    cause: error,
-  };
-  return new RuntimeError(code, `run ${id}: ${message}`, options);
 }

@@ -57,7 +57,7 @@ function toWait({ status, until }: Extract<RunPause, { until: unknown }>, at: nu
 }
 
 /** 30 s, 1 min, 2 min, … up to 15 min. */
-export function backOffMs(tries: number): number {
+function backOffMs(tries: number): number {
   return Math.min(30_000 * 2 ** Math.min(tries - 1, 20), 900_000);
 }
 

@@ -60,7 +60,7 @@ async function work(context: CommandContext, flags: WorkFlags): Promise<ExitCode
     ...{ once, signal, drainMs, concurrency, version: versionOf() },
     onReady: (lanes) => {
       if (once) return;
-      if (options.json) terminal.printJson({ pid: process.pid, concurrency: lanes });
+      if (options.json) terminal.printJson({ concurrency: lanes });
       else terminal.print(`ready: ${lanes} runs at once`);
     },
     onRun: (run) => {
