@@ -7,6 +7,25 @@ export const going = section('work.md', [
     'none',
     'A fault of a model that may be gone later suspends the run that it would fail; it is in no list as anything else, finally waits, and resume goes on from that call.',
   ],
+  [
+    'DS-BELOW-SUSPEND-01',
+    'none',
+    'A fault in a run below suspends the outermost run and all between; only that one is listed and due, and each goes on where it was.',
+  ],
+  [
+    'DS-BELOW-SUSPEND-02',
+    'none',
+    'A second start with the id of the outermost run goes on inside those below it.',
+  ],
+  ['DS-BELOW-SUSPEND-03', 'none', 'retry and on_error around a run below come before its suspension.'],
+  [
+    'DS-BELOW-SUSPEND-04',
+    'none',
+    'on_fault: fail holds for all runs below, and in one below it fails its step.',
+  ],
+  ['DS-BELOW-SUSPEND-05', 'none', 'A wait in a run below frees the process as one of the outermost run.'],
+  ['DS-BELOW-SUSPEND-06', 'none', 'A run is due when the calls of the runs below it are decided.'],
+  ['DS-BELOW-SUSPEND-07', 'none', 'Who cancels the outermost run ends what is set down below it.'],
   ['DS-SUSPEND-02', 'none', 'A server tool that died suspends the run; its call is made again with its key.'],
   [
     'DS-SUSPEND-03',

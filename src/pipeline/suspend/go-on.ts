@@ -19,7 +19,12 @@ export async function redoFaults(
   const redo = planResume({ run, pipeline, steps });
   // Whoever was killed here before has kept it.
   if (redo.length === 0) return;
-  await store.endStep(id, retryName(steps.retries + 1), redoRecord.write({ redo, ...(of !== undefined && { of }) }), Date.now());
+  await store.endStep(
+    id,
+    retryName(steps.retries + 1),
+    redoRecord.write({ redo, ...(of !== undefined && { of }) }),
+    Date.now(),
+  );
 }
 
 /** Throws RUN_BUSY for a run that another process has gone on with since it was found to be due, and STORE_FAILED. */
