@@ -1,12 +1,12 @@
-import type { CallableTool } from '../../tool-call/callable-tool.ts';
-import { callTool } from '../../tool-call/call.ts';
+import { type ErrorCode, type Fault, RuntimeError } from '../../errors.ts';
+import { isObject, stringifyJson } from '../../json/json.ts';
 import { toDenial } from '../../pipeline/run/tool-step.ts';
 import type { EmbedByTool } from '../../provider/embedding/embed-by-tool.ts';
 import { requireVectors } from '../../provider/embedding/vectors.ts';
 import { createProviderError } from '../../provider/open/provider-error.ts';
-import { type ErrorCode, type Fault, RuntimeError } from '../../errors.ts';
-import { isObject, stringifyJson } from '../../json/json.ts';
 import { pendingFault } from '../../suite/subject/tool.ts';
+import { callTool } from '../../tool-call/call.ts';
+import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { unknownName } from '../../yaml/unknown-name.ts';
 
 /** The tools of a runtime as embedding models: called with all their hooks. */
