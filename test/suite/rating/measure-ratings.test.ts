@@ -7,11 +7,15 @@ type Given = Omit<RatingInput, 'case'> & { readonly case?: string };
 
 /** A run of cases that are `good`, `bad` or empty, by an eval that passes the good ones and cannot score the empty. */
 async function rated(contents: readonly string[], ratings: readonly Given[] = []) {
-  const rows = contents.map((content, at) => `{id: c${at}, content: "${content}"}`).join(', ');
+  // A list is no text to compare with, so the eval cannot score the case.
+  const rows = contents.map((content, at) => {
+    const want = content === '' ? '[]' : 'good';
+    return `{id: c${at}, content: "${content}", want: ${want}}`;
+  });
   const cwd = folderOf({
     'runtime.yaml': config('evals: {}'),
     's.suite.yaml': suite(
-      `cases: [${rows}]\nevals:\n  - {id: exact, type: equals, params: {expected: good}, if: '\${case.content != ""}'}\n  - {id: long, type: min_length, params: {min: 1}, role: metric}\n`,
+      `cases: [${rows.join(', ')}]\nevals:\n  - {id: exact, type: equals, params: {expected: "\${case.want}"}}\n  - {id: long, type: min_length, params: {min: 1}, role: metric}\n`,
     ),
   });
   const runtime = await openRuntime(join(cwd, 'runtime.yaml'), { log: false });

@@ -59,14 +59,14 @@ function personLines(name: string, person: PersonAgreement): string[] {
 
 type Measured = Pick<
   NonNullable<PersonAgreement['agreement']>,
-  'n' | 'both_passed' | 'both_failed' | 'observed' | 'kappa' | 'ci95'
+  'n' | 'both_passed' | 'both_failed' | 'observed' | 'kappa' | 'stderr' | 'ci95'
 >;
 
-function kappaText({ n, observed, kappa, ci95 }: Measured): string {
+function kappaText({ n, observed, kappa, stderr, ci95 }: Measured): string {
   const same = `the same verdict in ${formatPercent(observed)} of ${formatCount(n, 'case')}`;
   if (kappa === null) return `no kappa, as both gave one and the same verdict only; ${same}`;
-  // Of one case the formula for large samples gives an interval without width.
-  const interval = ci95 === null || n === 1 ? '' : ` (${formatInterval(ci95)})`;
+  // Where one of the two gives one verdict only, as of one case, the formula for large samples has no width to show.
+  const interval = ci95 === null || stderr === 0 ? '' : ` (${formatInterval(ci95)})`;
   return `kappa ${kappa.toFixed(2)}${interval}, ${same}`;
 }
 
