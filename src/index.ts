@@ -31,6 +31,8 @@ export {
   type PendingFilter,
   type PointEvent,
   type Rating,
+  type RatingAgreement,
+  type RatingAgreementOptions,
   type RatingInput,
   type Reporter,
   type RunHeader,

@@ -36,6 +36,20 @@ describe('models', () => {
   });
 });
 
+describe('similarity', () => {
+  test('its suite compares answers by a program of its own, without a network', async () => {
+    const args = ['eval', 'run', 'answers.suite.yaml', '--no-store'];
+    const { code, document } = await runJson(args, { cwd: join(examples, 'similarity'), env });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        ...{ status: 'passed', cases: 3 },
+        evals: { near: { passed: 1, unscored: 0 }, relevant: { passed: 1, unscored: 0 } },
+      },
+    });
+  });
+});
+
 describe('support-desk', () => {
   const cwd = join(examples, 'support-desk');
   const fire = (phase: string, event: object, hook = 'provider') =>

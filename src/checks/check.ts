@@ -5,7 +5,15 @@ export interface Check {
   /** PromptKit's name, or that of the work that defines it. */
   readonly type: string;
   readonly aliases: readonly string[];
-  readonly family: 'text' | 'reference' | 'instructions' | 'json' | 'tools' | 'budget' | 'judge' | 'embedding';
+  readonly family:
+    | 'text'
+    | 'reference'
+    | 'instructions'
+    | 'json'
+    | 'tools'
+    | 'budget'
+    | 'judge'
+    | 'embedding';
   /** One sentence for docs/checks.md: what is scored. */
   readonly summary: string;
   /** The scores that it gives. */

@@ -18,7 +18,8 @@ const withoutEmbeddings: ReadonlySet<string> = new Set<HttpProviderType>(['claud
 
 /** Why a provider of that type cannot have that role; undefined where it can. */
 export function whyNotRole(type: string, role: ProviderRole): string | undefined {
-  if (role === 'llm') return type === 'tool' ? 'a tool can only embed: its role has to be embedding' : undefined;
+  if (role === 'llm')
+    return type === 'tool' ? 'a tool can only embed: its role has to be embedding' : undefined;
   return withoutEmbeddings.has(type) ? `its role is embedding, and ${type} has no embeddings` : undefined;
 }
 

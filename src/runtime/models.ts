@@ -119,7 +119,10 @@ export function openModels(parts: ModelsContext): Models {
       // Who asks for a model by its name wants that one.
       if (name !== undefined || fallback.length === 0)
         return { model: own, pricing, answeredBy: () => answerer };
-      const others = fallback.map((next) => ({ id: next, open: async () => guarded(await openModel(next, role)) }));
+      const others = fallback.map((next) => ({
+        id: next,
+        open: async () => guarded(await openModel(next, role)),
+      }));
       const candidates = [{ id, open: async () => own }, ...others].map((candidate) => ({
         id: candidate.id,
         open: () => {

@@ -46,7 +46,8 @@ export const answerRelevance: Check = {
 async function scoreRelevance(input: CheckInput): Promise<EvalOutcome> {
   const { content: answer } = input.request;
   const question = questionOf(input);
-  if (question === undefined) return unscored('there is no question: give `question`, or messages of the user');
+  if (question === undefined)
+    return unscored('there is no question: give `question`, or messages of the user');
   if (answer.trim() === '') return unscored('there is no answer');
   if (answer.length > MAX_LENGTH) return unscored('the answer is too long to be judged');
   return await askModel(input, writeTask({ answer }, taskOf(Number(input.params['questions']))), (said) =>

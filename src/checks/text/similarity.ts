@@ -37,7 +37,11 @@ function scoreSimilarity({ params: { reference, min_similarity }, request }: Che
   const similarity = cosine(one, other);
   if (typeof similarity === 'string') return unscored(similarity);
   const wanted = min_similarity === undefined ? '' : `, at least ${min_similarity}`;
-  return scored(Math.max(0, similarity), `similarity ${similarity.toFixed(4)}${wanted}`, Json.from({ similarity }));
+  return scored(
+    Math.max(0, similarity),
+    `similarity ${similarity.toFixed(4)}${wanted}`,
+    Json.from({ similarity }),
+  );
 }
 
 function toVector(value: unknown): readonly number[] | undefined {

@@ -102,7 +102,8 @@ export function whyProviderRefused(document: YamlDocument, path: Path): string |
   }
   const role = roleAt(document, path);
   const known = providerRoles.find((each) => each === role);
-  if (known === undefined) return `its role is ${role}, and only ${providerRoles.join(' and ')} are supported`;
+  if (known === undefined)
+    return `its role is ${role}, and only ${providerRoles.join(' and ')} are supported`;
   return whyNotRole(textAt(document, [...path, 'type']) ?? '', known);
 }
 
@@ -178,7 +179,8 @@ function checkTools(document: YamlDocument): Finding[] {
   return itemsAt(document, providersPath).flatMap((item): Finding[] => {
     const path = [...item, 'model'];
     const tool = textAt(document, path);
-    if (textAt(document, [...item, 'type']) !== 'tool' || tool === undefined || known.includes(tool)) return [];
+    if (textAt(document, [...item, 'type']) !== 'tool' || tool === undefined || known.includes(tool))
+      return [];
     const message = `references a tool not declared under spec.tools (got: ${tool})`;
     return [{ severity: 'error', path, message, ...suggest(tool, known) }];
   });

@@ -61,7 +61,11 @@ async function askAlone(model: LanguageModelV4, batch: readonly Waiting[]): Prom
   await Promise.all(asked);
 }
 
-async function askTogether(model: LanguageModelV4, batch: readonly Waiting[], provider: string): Promise<void> {
+async function askTogether(
+  model: LanguageModelV4,
+  batch: readonly Waiting[],
+  provider: string,
+): Promise<void> {
   const { signal, end } = endWithAll(batch, provider);
   try {
     const texts = batch.map(({ text }) => text);

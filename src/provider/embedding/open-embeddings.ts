@@ -44,7 +44,8 @@ async function openEmbeddingSource(
   if (type === 'mock') return { ...local, embed: openMockEmbeddings(config) };
   if (type === 'tool') {
     const { embedByTool } = context;
-    if (embedByTool === undefined) throw unusableError(id, 'its type is tool, and here no tool can be called');
+    if (embedByTool === undefined)
+      throw unusableError(id, 'its type is tool, and here no tool can be called');
     return { ...local, embed: (texts, signal) => embedByTool({ provider: id, tool: model, texts, signal }) };
   }
   const kind = requireKind(config);

@@ -12,8 +12,14 @@ export async function embed(body: string, provider: ProviderConfig, signal: Abor
   const script = provider.role === 'embedding' ? provider : { ...provider, additionalConfig: {} };
   const { vectors, tokens } = await openMockEmbeddings(script)(texts, signal);
   const data = vectors.map((vector, index) => {
-    const embedding = format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector;
+    const embedding =
+      format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector;
     return { object: 'embedding', index, embedding };
   });
-  return { object: 'list', data, model: provider.model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  return {
+    object: 'list',
+    data,
+    model: provider.model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
 }

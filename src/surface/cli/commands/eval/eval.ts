@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { RunCommand } from '../../command.ts';
+import { addAgreement } from './agreement.ts';
 import { addCall } from './call.ts';
 import { addDiff } from './diff.ts';
 import { addHtml } from './html.ts';
@@ -10,7 +11,7 @@ import { addRate } from './rate.ts';
 import { addRun } from './run.ts';
 import { addShow } from './show.ts';
 
-/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `rate`, `import` and `prune`. */
+/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `rate`, `agreement`, `import` and `prune`. */
 export function addEvalCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('eval')
@@ -23,6 +24,7 @@ export function addEvalCommands(program: Command, runCommand: RunCommand): void 
   addShow(group, runCommand);
   addHtml(group, runCommand);
   addRate(group, runCommand);
+  addAgreement(group, runCommand);
   addImport(group, runCommand);
   addPrune(group, runCommand);
 }
