@@ -19,7 +19,7 @@ export function refuseCall(reason: string): DecisionDocument {
 export function refuseOpen({ id, tool, message }: PendingRecord, config: string): DecisionDocument {
   const approve = `signalbox pending approve ${id}${configOptions(config)}`;
   return refuseCall(
-    `tool "${tool}" waits for a person (${id}): ${message}. A person decides with \`${approve}\`, or \`reject\`; then make the very same call again`,
+    `tool "${tool}" waits for a person (${id}), who decides with \`${approve}\` or \`reject\`; after that make the very same call again. The question is: ${message}`,
   );
 }
 

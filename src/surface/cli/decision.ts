@@ -52,10 +52,18 @@ export async function decidePending(
       `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
     );
     terminal.printStderr(
-      resumeText(document.run_id, nextCommands(invocation, runtime, own), { isLast: false }),
+      (await isOfAgent(runtime, document))
+        ? 'go on:    the agent makes the same call, or sends the same request, again'
+        : resumeText(document.run_id, nextCommands(invocation, runtime, own), { isLast: false }),
     );
   }
   return 0;
+}
+
+/** A call that an agent makes itself is kept under the agent’s name, any other single call under its tool’s. */
+async function isOfAgent(runtime: Runtime, { run_id, tool }: PendingDocument): Promise<boolean> {
+  const { kind, name } = await runtime.runs.show(run_id);
+  return kind === 'tool' && name !== tool;
 }
 
 /** A stored decision, and the command that resumes its run. */
