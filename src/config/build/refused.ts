@@ -1,6 +1,7 @@
 import { isObject } from '../../json/json.ts';
 import { compileDataSchema } from '../../yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { isPlainSchema } from '../../yaml/plain-schema.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { scriptLanguages } from '../script/programs.ts';
 import { findScriptAt } from '../script/read.ts';
@@ -49,6 +50,7 @@ export function findSchemaFault(document: YamlDocument, path: Path): string | un
 const faults = new WeakMap<object, { readonly fault: string | undefined }>();
 
 function compileFault(schema: Readonly<Record<string, unknown>>): string | undefined {
+  if (isPlainSchema(schema)) return undefined;
   try {
     compileDataSchema(schema);
     return undefined;
