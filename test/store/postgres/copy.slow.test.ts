@@ -160,7 +160,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     const url = await server.newUrl();
     expect(await faultOf(copy(config, url))).toMatchObject({ code: 'STORE_FAILED' });
     await (await openSqliteStore(state)).close();
-    expect((await copy(config, url)).tables.map(({ rows }) => rows)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect((await copy(config, url)).tables.map(({ rows }) => rows)).toEqual(new Array(9).fill(0));
     expect(await faultOf(copy(toPostgres, url, url))).toMatchObject({ code: 'USAGE' });
   });
 
@@ -277,7 +277,8 @@ function dump(file: string): unknown {
     .prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name")
     .all();
   const rows = tables
-    .filter(({ sql }) => String(sql).startsWith('CREATE TABLE'))
+    // Who is told of what is said anew by whoever opens a store.
+    .filter(({ name, sql }) => name !== 'notify_rules' && String(sql).startsWith('CREATE TABLE'))
     .map(({ name }) => {
       const seen = database.prepare(`SELECT * FROM ${String(name)}`).all();
       const hasPlace = !['texts', 'results', 'answers'].includes(String(name));
