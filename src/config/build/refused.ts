@@ -1,10 +1,10 @@
 import { isObject } from '../../json/json.ts';
 import { compileDataSchema } from '../../yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { isPlainSchema } from '../../yaml/plain-schema.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { scriptLanguages } from '../script/programs.ts';
 import { findScriptAt } from '../script/read.ts';
+import { isPlainSchema } from './plain-schema.ts';
 
 /** Why the entry at `path`, which has a `command` or a script, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {

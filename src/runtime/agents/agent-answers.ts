@@ -1,3 +1,4 @@
+import { configOptions } from '../../config/overlay/options.ts';
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { DecisionDocument } from '../../contract/document.ts';
 import { answers } from '../../contract/hook.ts';
@@ -6,7 +7,6 @@ import { toDocument } from '../../json/document-builder.ts';
 import type { Json } from '../../json/json.ts';
 import { toDecisionDocument } from '../../tool-call/document.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
-import { configOptions } from '../config-options.ts';
 
 const byPeople = { hook: null, dialect: null };
 
