@@ -5,7 +5,7 @@ import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
-import { endForgottenRuns, GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
+import { AGENT_SOURCE, endForgottenRuns } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
@@ -25,7 +25,7 @@ import {
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
 import type { DeclaredTools } from '../tool-call/agent-tool.ts';
-import { AGENT_SOURCE, COUNTS_FOR_MS } from './agents/agent-question.ts';
+import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
@@ -143,7 +143,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();
-        await endForgottenRuns(opened, AGENT_SOURCE, Date.now() - COUNTS_FOR_MS);
+        await endForgottenRuns(opened, Date.now() - COUNTS_FOR_MS);
         const count = await opened.prune(Date.now() - olderThanMs);
         const texts = textsFolderOf(config.stateStore);
         if (texts !== undefined)
@@ -174,7 +174,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
 }
 
 function isOfAgent({ source }: RunRecord): boolean {
-  return source === GATEWAY_SOURCE || source === AGENT_SOURCE;
+  return source === AGENT_SOURCE;
 }
 
 /** The runs that this process executes, each with a signal that `suspendAll` aborts too. */

@@ -6,7 +6,7 @@ import { GIVEN_FOR_MS } from '../memo/kept-answers.ts';
 import { isDecided } from './call-decisions.ts';
 import type { CallWaiting } from './judge-calls.ts';
 import { pendingRefusal } from './pending-refusal.ts';
-import { endForgottenRuns, GATEWAY_SOURCE, openPendingRun, type PendingRunOptions } from './pending-run.ts';
+import { endForgottenRuns, openPendingRun, type PendingRunOptions } from './pending-run.ts';
 
 /** Tells when a store has changed. */
 interface StoreWaiter {
@@ -53,7 +53,7 @@ export async function openCallWaiting(
       // Nobody waits for it, and what fails now is tried again with the next call that waits.
       void options
         .openStore()
-        .then((store) => endForgottenRuns(store, GATEWAY_SOURCE, Date.now() - GIVEN_FOR_MS), ignore)
+        .then((store) => endForgottenRuns(store, Date.now() - GIVEN_FOR_MS), ignore)
         .catch(ignore);
       return records.every(isDecided) ? records : await hold(records, calls, { run, context, options });
     },

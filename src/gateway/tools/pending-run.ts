@@ -5,8 +5,8 @@ import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { JudgeContext } from '../call/ports.ts';
 
-/** What a run of the state store that has the pending calls of an answer says as its source, so that nobody resumes it. */
-export const GATEWAY_SOURCE = 'signalbox gateway';
+/** What a run that has pending calls of an agent, behind a gateway or with Signalbox for a hook, says as its source: nobody resumes it. */
+export const AGENT_SOURCE = 'signalbox gateway';
 
 export interface PendingRunOptions {
   /** Opens the state store when it is first needed. Throws STORE_FAILED. */
@@ -55,13 +55,13 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
 }
 
 /**
- * Ends the runs of a source whose calls were all decided before `before` (ms since 1970) and that no client has asked for
+ * Ends the runs of agents whose calls were all decided before `before` (ms since 1970) and that no client has asked for
  * again, so that they can be pruned. Throws STORE_FAILED.
  */
-export async function endForgottenRuns(store: Store, ofSource: string, before: number): Promise<void> {
+export async function endForgottenRuns(store: Store, before: number): Promise<void> {
   const waiting = await store.listRuns({ status: 'pending' });
   for (const { id, source } of waiting) {
-    if (source !== ofSource) continue;
+    if (source !== AGENT_SOURCE) continue;
     const calls = await store.listPendings({ runId: id }, Date.now());
     const isForgotten = calls.every(({ decidedAt }) => decidedAt !== null && decidedAt < before);
     if (isForgotten) await store.setRunStatus(id, { status: 'completed', at: Date.now() });
@@ -76,7 +76,7 @@ async function ensureRun(
 ): Promise<void> {
   if ((await store.findRunStatus(id)) !== undefined) return;
   const input = Json.from({ caller: caller.name, endpoint, model });
-  const run = { id, kind: 'tool', name: 'gateway', file: null, source: GATEWAY_SOURCE } as const;
+  const run = { id, kind: 'tool', name: 'gateway', file: null, source: AGENT_SOURCE } as const;
   try {
     await store.createRun({ ...run, config, input, createdAt: Date.now() });
   } catch (error) {

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
+import { AGENT_SOURCE } from '../../gateway/tools/pending-run.ts';
 import type { AgentCaller } from '../../inbound/inbound.ts';
 import { canonicalJson } from '../../json/equal.ts';
 import { Json, parseLossless } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
-
-/** What a run that has the question about a call of an agent says as its source, so that nobody resumes it. */
-export const AGENT_SOURCE = 'signalbox hook';
 
 /** How long a decision counts for the same call: an approval until it is used, a rejection however often the call is made. */
 export const COUNTS_FOR_MS = 24 * 3600 * 1000;

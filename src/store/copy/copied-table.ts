@@ -53,6 +53,8 @@ export const stateTables: CopiedPart = {
     tableOf('texts', 'run_id step number sum text', { order: ['run_id', 'step', 'number'] }),
     tableOf('parts', 'run_id step sum refs', { order: ['run_id', 'step'] }),
     tableOf('moments', 'seq run_id what subject'),
+    // What nobody has been told yet is told from there; which events are told is said by whoever opens the store.
+    tableOf('notices', 'seq run_id target event pending_id made_at attempts due_at'),
   ],
 };
 
@@ -73,7 +75,7 @@ export const resultTables: CopiedPart = {
 };
 
 const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at`.split(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at made_at due_at`.split(
     ' ',
   ),
 );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
-import { endForgottenRuns, GATEWAY_SOURCE } from '../../../src/gateway/tools/pending-run.ts';
+import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
@@ -224,7 +224,7 @@ export function pendingCallsContract(): void {
     await decide(store, approved);
     const other = { messages: [{ role: 'user', content: 'Something else.' }] };
     await call(other, paying);
-    await endForgottenRuns(store, GATEWAY_SOURCE, Date.now() + 1);
+    await endForgottenRuns(store, Date.now() + 1);
     expect((await store.listRuns()).map(({ status }) => status)).toEqual(['pending', 'completed']);
     expect(await call(asking, answerWith([]))).toEqual({ wasKept: true, body: paying });
   });
