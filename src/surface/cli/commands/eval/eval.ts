@@ -9,8 +9,9 @@ import { addPrune } from './prune.ts';
 import { addRate } from './rate.ts';
 import { addRun } from './run.ts';
 import { addShow } from './show.ts';
+import { addView } from './view.ts';
 
-/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `rate`, `import` and `prune`. */
+/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `view`, `rate`, `import` and `prune`. */
 export function addEvalCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('eval')
@@ -22,6 +23,7 @@ export function addEvalCommands(program: Command, runCommand: RunCommand): void 
   addList(group, runCommand);
   addShow(group, runCommand);
   addHtml(group, runCommand);
+  addView(group, runCommand);
   addRate(group, runCommand);
   addImport(group, runCommand);
   addPrune(group, runCommand);
