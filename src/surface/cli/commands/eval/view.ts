@@ -90,7 +90,7 @@ function firstPage(ids: readonly string[], addressOfRun: (id: string) => string)
 function readPort(given: string | undefined): number | undefined {
   const port = readWhole('--port', given, 0);
   if (port === undefined || port <= 65_535) return port;
-  throw new RuntimeError('USAGE', `--port is at most 65535, not ${port}`, { hint: '' });
+  throw new RuntimeError('USAGE', `--port is at most 65535, not ${port}`);
 }
 
 const examples = `

@@ -13,7 +13,7 @@ export function makeRateForm(data: Data, served: Served, id: string, onChange: (
   const label = make('input', { maxlength: 200, autocomplete: 'off' });
   const comment = make('textarea', { maxlength: 10_000, rows: 2 });
   const told = make('p', { class: 'note', role: 'status' });
-  const remove = button('Remove', () => void act(withdraw));
+  const remove = button('Remove', () => void act(withdraw, 'Removed.'));
   const form = make(
     'form',
     { class: 'rate-form', submit: (event) => onSubmit(event) },
@@ -42,33 +42,32 @@ export function makeRateForm(data: Data, served: Served, id: string, onChange: (
   const save = async () => {
     const sent = await sendRating(served, place(), saidIn(score.value, label.value, comment.value));
     if ('value' in sent) addRating(data.ratings, sent.value);
-    return tellOf(sent, 'Kept.');
+    return sent;
   };
   const withdraw = async () => {
     const sent = await withdrawRating(served, place());
     if ('value' in sent) removeRating(data.ratings, place());
-    return tellOf(sent, 'Removed.');
+    return sent;
   };
-  const act = async (work: () => Promise<string>) => {
+  const act = async (work: () => Promise<Sent<unknown>>, done: string) => {
     keepName(by.value);
     form.inert = true;
-    told.textContent = await work();
+    const sent = await work();
     form.inert = false;
+    told.textContent = 'failed' in sent ? sent.failed : done;
+    // What was not kept stays in the form.
+    if ('failed' in sent) return;
     onChange();
     fill();
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
-    void act(save);
+    void act(save, 'Kept.');
   };
   of.addEventListener('change', fill);
   by.addEventListener('change', fill);
   fill();
   return form;
-}
-
-function tellOf(sent: Sent<unknown>, done: string): string {
-  return 'failed' in sent ? sent.failed : done;
 }
 
 function field(name: string, control: HTMLElement) {
