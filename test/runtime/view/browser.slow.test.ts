@@ -86,6 +86,25 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     expect(await page.getByLabel('Label').inputValue()).toBe('good');
   }, 60_000);
 
+  test('details that a page leaves out are had when the case is opened [DS-VIEW-07]', async () => {
+    const { runtime, ids } = await openFolder();
+    const { origin, first } = await openView([runtime]);
+    const { page, offences } = await newPage();
+    await page.goto(first);
+    await page.waitForURL(`${origin}/`);
+    await page.route(/\/runs\/[^/]*$/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replaceAll(/^detail .*\n/gm, '');
+      await route.fulfill({ response, body });
+    });
+    await page.goto(`${origin}/runs/${ids[0]}#case=2`);
+    await page.getByText('s.suite.yaml:').first().waitFor();
+    await page.getByRole('button', { name: 'Previous case' }).click();
+    await page.getByRole('dialog', { name: 'one' }).getByText('onerror=alert(2)').first().waitFor();
+    expect(await page.getByText('were left out').count()).toBe(0);
+    expect(offences).toEqual([]);
+  }, 60_000);
+
   test('a page of another port of this machine, whose browser has the cookie, can neither rate nor read [DS-VIEW-03]', async () => {
     const { runtime, ids } = await openFolder();
     const { origin, first } = await openView([runtime]);
