@@ -5,8 +5,7 @@ import { tryParse } from '../../json/try-parse.ts';
 import type { RatingInput } from '../../suite/rating/rating.ts';
 
 /** Reads what a page sends of a rating, or of one that is taken back. Throws USAGE. */
-export async function readRatingBody({ body, headers }: Request): Promise<RatingInput> {
-  if (Number(headers.get('content-length') ?? 0) > MOST_BYTES) throw tooLarge();
+export async function readRatingBody({ body }: Request): Promise<RatingInput> {
   const bytes = await readBounded(body ?? []);
   return readShape(ratingInput, tryParse(new TextDecoder().decode(bytes)), (path) => {
     const at = path === '' ? '' : ` (at ${path})`;
@@ -33,12 +32,8 @@ async function readBounded(body: AsyncIterable<Uint8Array> | readonly never[]): 
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > MOST_BYTES) throw tooLarge();
+    if (length > MOST_BYTES) throw new RuntimeError('USAGE', `a rating has at most ${MOST_BYTES} bytes`);
     chunks.push(chunk);
   }
   return concatBytes(chunks, length);
-}
-
-function tooLarge(): RuntimeError {
-  return new RuntimeError('USAGE', `a rating has at most ${MOST_BYTES} bytes`);
 }

@@ -37,7 +37,6 @@ describe('who gets in', () => {
     '127.0.0.1.evil.example',
     'localhost.evil.example',
     '192.168.0.7',
-    '',
   ])('who asks by the name %j is refused, with the cookie and with the token [DS-VIEW-02]', async (host) => {
     const { runtime, ids } = await openFolder();
     const { origin, cookie, first } = await openView([runtime]);

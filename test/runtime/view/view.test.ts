@@ -1,6 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { runJson } from '../../surface/cli/command-line.ts';
 import { hostile, openFolder, openView } from './support.ts';
 
@@ -37,7 +38,7 @@ test('a rating is that of `eval rate`, shown from then on and taken back [DS-VIE
 
 test('runs are listed newest first, by suite and page by page, those of several stores and of files together [DS-VIEW-06]', async () => {
   const [one, other] = [await openFolder(), await openFolder()];
-  for (let more = 0; more < 60; more += 1) await one.runtime.evals.run(join(one.folder, 's.suite.yaml'));
+  await copyRun(one.folder, one.ids[0], 60);
   const file = join(one.folder, 'run.jsonl');
   await runJson(['eval', 'run', 's.suite.yaml', '--no-store', '--reporter', `jsonl=${file}`], {
     cwd: one.folder,
@@ -125,3 +126,19 @@ test('a file that is broken stands in the list, and its page says why', async ()
   expect((await get('/runs/file-1')).status).toBe(500);
   expect((await rate('file-1', { case: 'one', by: 'eve', score: 1 })).status).toBe(403);
 });
+
+/** Keeps so many further runs with the header of this one, each begun a second after the one before. */
+async function copyRun(folder: string, id: string, count: number): Promise<void> {
+  const store = await openSqliteResults(join(folder, '.signalbox', 'evals.db'));
+  const run = await store.findRun(id);
+  if (run === undefined) throw new Error(`${id} is not kept`);
+  for (let more = 1; more <= count; more += 1) {
+    const createdAt = run.createdAt + more * 1000;
+    const header = run.header.replace(
+      /"started_at":"[^"]*"/,
+      `"started_at":"${new Date(createdAt).toISOString()}"`,
+    );
+    await store.createRun({ ...run, id: `copy-${more}`, createdAt, header });
+  }
+  await store.close();
+}
