@@ -47,6 +47,7 @@ export {
   type StartOptions,
   type SuiteProgress,
   type SuiteReport,
+  type SuiteRunFilter,
   type SuiteRunInfo,
   type SuiteRunOptions,
 } from './runtime/runtime.ts';

@@ -34,6 +34,9 @@ export { openRuntime } from './open-runtime.ts';
 /** Imports the module that serves gateways, on first use. */
 export const loadServer = async () => await import('./gateway/serve.ts');
 
+/** Imports the module that serves pages over runs of suites, on first use. */
+export const loadView = async () => await import('./view/results.ts');
+
 /** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('../project/validate-file.ts');
 

@@ -142,3 +142,22 @@ export const embeddings = section('embeddings.md', [
   ['DS-EMBED-13', 'none', 'A tool embeds, with its hooks.'],
   ['DS-EMBED-14', 'none', 'Similarity is the cosine, and answer relevance the mean of Ragas.'],
 ]);
+
+/** Runs as pages that are served. */
+export const view = section('view.md', [
+  ['DS-VIEW-01', 'none', 'Only who has the token of this start is shown anything.'],
+  ['DS-VIEW-02', 'none', 'It listens on this machine alone, and answers under its names alone.'],
+  ['DS-VIEW-03', 'none', 'No page of another server can rate, read or frame.'],
+  ['DS-VIEW-04', 'none', 'Texts of cases, models and people are text, and an address is never a file.'],
+  ['DS-VIEW-05', 'none', 'A rating is kept as that of `eval rate`, and pages show it from then on.'],
+  [
+    'DS-VIEW-06',
+    'none',
+    'Runs are listed newest first, by suite and page by page; runs that go on show what they have.',
+  ],
+  [
+    'DS-VIEW-07',
+    'none',
+    'A page of any size is sent in bounded memory, and details that it leaves out are had one by one.',
+  ],
+]);
