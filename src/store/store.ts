@@ -119,7 +119,7 @@ export interface Store {
 }
 
 /** Of which calls a list is. */
-export interface PendingFilter {
+interface PendingFilter {
   /** Of this run. */
   readonly runId?: string | undefined;
   /** Of the runs below it too; it must be no part of another. */

@@ -23,6 +23,9 @@ export function openWorkshop(): Workshop {
   const pipeline = join(folder, 'twenty.pipeline.yaml');
   writeFileSync(config, runtimeYaml(effects));
   writeFileSync(pipeline, pipelineYaml);
+  writeFileSync(join(folder, 'item.pipeline.yaml'), itemYaml);
+  writeFileSync(join(folder, 'part.pipeline.yaml'), partYaml);
+  writeFileSync(join(folder, 'inner.pipeline.yaml'), innerYaml);
   return {
     config,
     pipeline,
@@ -80,14 +83,22 @@ ${numbered(['s6', 's7', 's8'])}
         - {id: s11, tool: act, args: {}}
         - {id: s12, tool: act_with_consent, args: {}}
         - {id: s13, tool: act, args: {asks: true}}
-    - {id: s14, for_each: [1, 2, 3], tool: act, args: {n: "\${item}"}}
-    - id: s15
-      steps:
-        - {id: s16, tool: act, args: {}}
-        - {id: s17, tool: act_with_consent, args: {}}
+    - {id: s14, for_each: [1, 2, 3], concurrency: 2, pipeline: ./item.pipeline.yaml, input: {n: "\${item}"}}
+    - {id: s15, pipeline: ./part.pipeline.yaml}
 ${numbered(['s18', 's19'])}
     - {id: s20, if: "\${steps.s19.result.first || true}", tool: act, args: {}}
 `;
+
+const headed = (name: string, steps: string) =>
+  `apiVersion: signalbox/v1\nkind: Pipeline\nmetadata: {name: ${name}}\nspec:\n  steps:\n${steps}\n`;
+
+/** Runs of their own: of each item, and of two steps, one of them in a run within that. */
+const itemYaml = headed('item', '    - {id: act, tool: act, args: {n: "${input.n}"}}');
+const partYaml = headed(
+  'part',
+  '    - {id: s16, tool: act, args: {}}\n    - {id: deep, pipeline: ./inner.pipeline.yaml}',
+);
+const innerYaml = headed('inner', '    - {id: s17, tool: act_with_consent, args: {}}');
 
 /** How many effects the pipeline has: every tool step once, the loop's three times. */
 export const EFFECTS = 20;

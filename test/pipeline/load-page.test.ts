@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { header, loadText } from './validate-support.ts';
+import { header, loadText, write } from './validate-support.ts';
 
 const page = readFileSync(new URL('../../docs/pipelines.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => yaml);
@@ -18,6 +18,9 @@ function toFile(example: string): string {
   return `${header}spec:\n  steps:\n${steps.map((line) => `    ${line}`).join('\n')}\n`;
 }
 
+/** The pipeline that one of them runs. */
+write('refund.pipeline.yaml', `${header}spec: {steps: [{id: a, tool: t}]}\n`);
+
 describe('docs/pipelines.md', () => {
   test.each(examples.map((example) => [example.split('\n', 1)[0], example]))(
     '%s … loads',
@@ -29,6 +32,6 @@ describe('docs/pipelines.md', () => {
   );
 
   test('has an example of every kind of step', () => {
-    expect(examples).toHaveLength(14);
+    expect(examples).toHaveLength(15);
   });
 });

@@ -116,4 +116,25 @@ export const runs = section('pipelines.md', [
     'none',
     'A question of a step is kept before anybody is told, is answered once, by whom it asks, with what fits its schema, and the run goes on with that.',
   ],
+  [
+    'DS-BELOW-01',
+    'none',
+    'A pipeline that is a step is a run of its own, whose output is the view of the step.',
+  ],
+  [
+    'DS-BELOW-02',
+    'none',
+    'A retry goes on inside the run of a pipeline step that failed, and keeps what it did.',
+  ],
+  ['DS-BELOW-03', 'none', 'Attempts at a pipeline step give a call that asks for the same the same key.'],
+  [
+    'DS-BELOW-04',
+    'none',
+    'A run below another waits, goes on and ends with the outermost one, by the text that this began with.',
+  ],
+  [
+    'DS-BELOW-05',
+    'none',
+    'After a crash the run of a pipeline step is gone on with, and never begun a second time.',
+  ],
 ]);

@@ -134,7 +134,7 @@ describe('what is not tried again [DS-RUN-11]', () => {
       '5:30 steps[0].retry: the tool careful is `idempotent: false`: it is not called again without a person | Make the tool keep to its `idempotency_key` and say `idempotent: true`.',
       '5:51 steps[0].retry.on[0]: there is no code TOOL_EROR | did you mean `TOOL_ERROR`?',
       expect.stringContaining('5:62 steps[0].retry.on[1]: DENIED is never tried again'),
-      '6:15 steps[1].retry: belongs to a step with tool, eval or chat, and this one has `steps` | Put it on the steps inside.',
+      '6:15 steps[1].retry: belongs to a step with tool, eval, chat or pipeline, and this one has `steps` | Put it on the steps inside.',
       '6:28 steps[1].retry.max: must be at least 1 (got: 0)',
     ]);
   });

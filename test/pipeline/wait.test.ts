@@ -73,7 +73,10 @@ describe('what is no wait', () => {
     ['{id: a, wait: 5}', 'steps[0].wait: must be'],
     ['{id: a, wait: {until: "2027-01-31"}}', 'steps[0].wait.until: is no time'],
     ['{id: a, wait: {till: "2027-01-31T08:00:00Z"}}', 'steps[0].wait.till: unknown key'],
-    ['{id: a, wait: 5s, retry: {max: 1}}', 'steps[0].retry: belongs to a step with tool, eval or chat'],
+    [
+      '{id: a, wait: 5s, retry: {max: 1}}',
+      'steps[0].retry: belongs to a step with tool, eval, chat or pipeline',
+    ],
   ])('%s is refused', (step, problem) => {
     expect(problemsOfSteps(step).join('\n')).toContain(problem);
   });

@@ -4,13 +4,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { storeContract } from './contract.ts';
+import { belowContract } from './contract-below.ts';
 import { newCall, newRun } from './examples.ts';
 import { newFile, openAt } from './processes.ts';
 
 storeContract('sqlite', () =>
   openStore({ type: 'sqlite', file: join(mkdtempSync(join(tmpdir(), 'state-')), '.signalbox/state.db') }),
 );
+
+belowContract('sqlite', () => openSqliteStore(newFile()));
 
 test('who looks at calls that wait waits for nobody who writes, unless one of them has expired', async () => {
   const file = newFile();

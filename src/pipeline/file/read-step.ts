@@ -5,7 +5,7 @@ import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, integerAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../yaml/read.ts';
-import { fileBelow } from './below/load-below.ts';
+import { fileBelow } from './below/file-below.ts';
 import type { AskStep, EvalStep, OnError, Pipeline, Step } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
 import { readChat, readThreshold } from './read-chat.ts';

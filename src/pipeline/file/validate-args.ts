@@ -27,6 +27,8 @@ interface Place {
   readonly path: Path;
   /** Whose schema it is. */
   readonly owner: string;
+  /** Whether members beside expressions are checked by themselves. Default: they are judged when all is known. */
+  readonly isEach?: true;
 }
 
 /** What of members that may hold expressions can never fit a schema. */
@@ -39,7 +41,8 @@ export function findMisfits(
     ? [...findMissing(members, schema, place), ...findUnknown(members, schema, place)]
     : [];
   if (keys.length > 0) return keys;
-  if (hasExpression(members)) return isObject(schema) ? findWrongMembers(members, schema, place) : [];
+  if (hasExpression(members))
+    return isObject(schema) && place.isEach ? findWrongMembers(members, schema, place) : [];
   // Nothing is left to be known later.
   return compileSchema(schema)(members).map((violation) => ({
     path: place.path,

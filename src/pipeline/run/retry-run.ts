@@ -3,8 +3,8 @@ import { RuntimeError } from '../../errors.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { toCurrentSteps } from '../state/retries.ts';
-import { requireFromBelow } from './from-below.ts';
-import { keepRetry } from './keep-retry.ts';
+import { requireFromBelow } from './below/from-below.ts';
+import { keepRetry } from './below/keep-retry.ts';
 import { busyError } from './new-run.ts';
 import {
   noWorkersError,

@@ -11,10 +11,11 @@ import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
+import { openBelow } from './below/open-below.ts';
+import { createRunBelow } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
 import { runPipeline } from './execute-run.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
-import { createRunBelow } from './run-below.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -142,14 +143,6 @@ export async function cancelRun(
 function cancelled(id: string, by: string, reason: string): RuntimeError {
   const why = reason === '' ? '' : `: ${reason}`;
   return new RuntimeError('ABORTED', `run ${id} was cancelled by ${by}${why}`, { hint: 'Start a new run.' });
-}
-
-/** The runs below one that have not ended, the newest first. */
-async function openBelow(store: Store, root: string): Promise<readonly string[]> {
-  const open = await Promise.all(
-    (['running', 'pending'] as const).map((status) => store.summarizeRuns({ root, status }, Date.now())),
-  );
-  return open.flat().map(({ id }) => id);
 }
 
 /** A run that is no step of another. Throws USAGE for one that is, which goes on and ends with that one; RUN_UNKNOWN, STORE_FAILED. */

@@ -4,7 +4,6 @@ import { object } from '../../json/record.ts';
 import { number, text } from '../../json/shape.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { plainRecord } from './record.ts';
-import type { RunContext } from './run-context.ts';
 import type { Scope } from './step-scope.ts';
 
 /** A run that a step of another begins, or goes on with. */
@@ -33,7 +32,7 @@ export interface EndBelow {
 }
 
 /** Runs a pipeline as a step of a run. Throws RunSuspended, ABORTED, RUN_ENDED, STORE_FAILED. */
-export type RunBelow = (run: RunContext, asked: RequestedBelow) => Promise<EndBelow>;
+export type RunBelow<Run> = (run: Run, asked: RequestedBelow) => Promise<EndBelow>;
 
 /** Which run an attempt at a step began, and in which retry of the outermost run. */
 export const belowRecord = plainRecord('run of a pipeline', object({ run_id: text, retry: number }));

@@ -119,7 +119,7 @@ export interface RunContext extends Services {
   readonly retry: number;
   /** Where the run stands in the outermost one: empty, or a path that ends with `/`. */
   readonly place: string;
-  readonly runBelow: RunBelow;
+  readonly runBelow: RunBelow<RunContext>;
 }
 
 /** The context that hooks gave at the start or at one resume of a session. */

@@ -105,7 +105,7 @@ async function* readSteps(store: Store, id: string): AsyncGenerator<StepRecord> 
   do {
     const page = await store.pageSteps(id, { behind, limit: PAGE_STEPS });
     yield* page.steps;
-    behind = page.place;
+    behind = page.steps.length < PAGE_STEPS ? undefined : page.place;
   } while (behind !== undefined);
 }
 

@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../json/json.ts';
 import { requirePipeline } from '../../pipeline/file/load.ts';
+import { buildTextOf } from '../../pipeline/run/new-run.ts';
 import { readInput } from '../../pipeline/run/run-input.ts';
 import type { Subject } from '../file/model.ts';
 import type { SubjectAdapter, SubjectContext } from './adapter.ts';
@@ -20,6 +21,6 @@ export function openPipelineSubject(
         send: async (signal) => await runUnattended(pipeline, readInput(given), { ...context, signal }),
       };
     },
-    identify: () => ({ pipeline: pipeline.source, config: describeConfig(context) }),
+    identify: () => ({ pipeline: buildTextOf(pipeline), config: describeConfig(context) }),
   };
 }

@@ -10,14 +10,25 @@ import { stepEntryOf } from '../../pipeline/state/step-outcome.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
 import type { SubjectOutput } from './adapter.ts';
 
-/** The messages, tool calls and usage of the chats of a run, in the order in which the chats ended. */
+/** A run and its journal. */
+export interface TranscribedRun {
+  readonly run: Pick<RunRecord, 'id' | 'status'>;
+  readonly steps: readonly StepRecord[];
+  readonly pipeline: Pipeline;
+}
+
+/** The messages, tool calls and usage of the chats of a run and those below it, in the order in which the chats ended. */
 export function toTranscript(
-  { run, steps }: { readonly run: Pick<RunRecord, 'id' | 'status'>; readonly steps: readonly StepRecord[] },
-  pipeline: Pipeline,
+  runs: readonly TranscribedRun[],
   { providers }: Pick<RuntimeConfig, 'providers'>,
 ): Pick<SubjectOutput, 'messages' | 'tool_calls' | 'metadata'> {
-  const known = new Map(chatsIn(pipeline.steps).map(({ id, chat }) => [id, chat]));
-  const chats = steps.flatMap((record) => readChatTranscript(run, record, known));
+  const all = runs.flatMap(({ run, steps, pipeline }) => {
+    const known = new Map(chatsIn(pipeline.steps).map(({ id, chat }) => [id, chat]));
+    return steps.flatMap((record) =>
+      readChatTranscript(run, record, known).map((chat) => ({ ...chat, endedAt: record.endedAt ?? 0 })),
+    );
+  });
+  const chats = runs.length === 1 ? all : all.toSorted((one, other) => one.endedAt - other.endedAt);
   if (chats.length === 0) return { messages: [], tool_calls: [], metadata: {} };
   const messages: ChatMessage[] = [];
   const calls: EvalToolCall[] = [];

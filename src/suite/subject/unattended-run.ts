@@ -2,13 +2,14 @@ import { identityOf } from '../../config/overlay/identity.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
+import { everyPipeline } from '../../pipeline/file/below/tools-below.ts';
 import type { Pipeline } from '../../pipeline/file/pipeline.ts';
 import { cancelRun, type RunsContext, requireRun, startRun } from '../../pipeline/run/runs.ts';
 import { memoryFile } from '../../store/sqlite/connection.ts';
 import { openSqliteStore } from '../../store/sqlite-store.ts';
 import type { Store } from '../../store/store.ts';
 import { emptyOutput, type SubjectContext, type SubjectOutput } from './adapter.ts';
-import { toTranscript } from './run-transcript.ts';
+import { type TranscribedRun, toTranscript } from './run-transcript.ts';
 import { pendingFault, readResult } from './tool.ts';
 
 /** Runs a pipeline in memory, without a person: a pending call is an error. Rejects with ABORTED only. */
@@ -31,9 +32,7 @@ export async function runUnattended(
   try {
     const document = await startRun(runs, pipeline, { input, signal });
     if (document.status === 'pending') await cancel(runs, document.run_id);
-    const { run_id: id, status } = document;
-    const steps = await store.listSteps(id);
-    const transcript = toTranscript({ run: { id, status }, steps }, pipeline, config);
+    const transcript = toTranscript(await readRuns(store, document, pipeline), config);
     return { ...emptyOutput, ...transcript, ...(await readEnd(runs, document)) };
   } catch (thrown) {
     const error = toRuntimeError(thrown);
@@ -46,6 +45,22 @@ export async function runUnattended(
     if ((await store.prune(Number.MAX_SAFE_INTEGER)) === 1) idleStores.push(store);
     else await store.close();
   }
+}
+
+/** The run, and those that its steps began. */
+async function readRuns(
+  store: Store,
+  { run_id: id, status }: RunDocument,
+  pipeline: Pipeline,
+): Promise<TranscribedRun[]> {
+  const runs: TranscribedRun[] = [{ run: { id, status }, steps: await store.listSteps(id), pipeline }];
+  const known = everyPipeline(pipeline);
+  if (known.size === 1) return runs;
+  for (const run of await store.summarizeRuns({ root: id }, Date.now())) {
+    const own = known.get(run.file ?? '');
+    if (own !== undefined) runs.push({ run, steps: await store.listSteps(run.id), pipeline: own });
+  }
+  return runs;
 }
 
 /** Empty stores, at most one for each run at a time: to open one takes longer than to empty it. */

@@ -34,6 +34,7 @@ output: {reply: "\${steps.mood.result}"}`;
     file,
     name: 'x',
     source: readFileSync(file, 'utf8'),
+    pipelines: {},
     runtime: join(folder, 'runtime.yaml'),
     checkInput: expect.any(Function),
     env: [],
@@ -63,6 +64,7 @@ test('a minimal pipeline has a name, and neither runtime nor output; any input w
     'file',
     'name',
     'source',
+    'pipelines',
     'checkInput',
     'env',
     'vars',
@@ -320,6 +322,7 @@ describe('whole files', () => {
           hint: 'Save it as UTF-8.',
         },
       ],
+      below: [],
     });
   });
 });

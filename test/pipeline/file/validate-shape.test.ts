@@ -6,7 +6,7 @@ test.each([
   {
     title: 'a step that does nothing',
     steps: ['{id: a}'],
-    problems: ['5:7 steps[0]: needs one of: tool, eval, chat, parallel, steps, wait, ask'],
+    problems: ['5:7 steps[0]: needs one of: tool, eval, chat, parallel, steps, wait, ask, pipeline'],
   },
   {
     title: 'a misspelt thing to do, which is one mistake',
@@ -16,7 +16,7 @@ test.each([
   {
     title: 'a step that does two things',
     steps: ['{id: a, tool: t, eval: e, content: x}'],
-    problems: ['5:7 steps[0]: takes only one of: tool, eval, chat, parallel, steps, wait, ask'],
+    problems: ['5:7 steps[0]: takes only one of: tool, eval, chat, parallel, steps, wait, ask, pipeline'],
   },
   {
     title: 'an unknown key',

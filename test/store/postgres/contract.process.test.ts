@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres-store.ts';
 import { storeContract } from '../contract.ts';
+import { belowContract } from '../contract-below.ts';
 import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
 
 describe.runIf(hasPostgres)(`in Postgres${unlessMissing}`, () => {
@@ -10,5 +11,6 @@ describe.runIf(hasPostgres)(`in Postgres${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
+  belowContract('postgres', async () => openPostgresStore(addressOf(await server.emptyUrl('contract'))));
   storeContract('postgres', async () => openPostgresStore(addressOf(await server.emptyUrl('contract'))));
 });

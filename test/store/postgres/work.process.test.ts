@@ -44,6 +44,38 @@ describe.runIf(hasPostgres)(`which runs are to be worked on${unlessMissing}`, ()
     await store.setRunStatus(id, { status: 'pending', at: 2_000 });
   };
 
+  test('a run is ready when the last call below it is decided, and nothing below it ever is', async () => {
+    const { url, store, jobs } = await openWork();
+    await store.createRun(newRun('root', { build: 'b1' }));
+    const parent = { id: 'root', root: 'root', step: 'refund' };
+    await store.createRun(newRun('child', { parent }));
+    await store.addPending(newCall('a', 'child'));
+    await store.addPending(newCall('b', 'root'));
+    await store.setRunStatus('child', { status: 'pending', at: 2_000 });
+    await store.setRunStatus('root', { status: 'pending', at: 2_000 });
+    await store.decide('b', approved, 3_000);
+    expect([await isReady(url, 'root'), jobs]).toEqual([false, []]);
+    await store.decide('a', approved, 3_000);
+    expect([await isReady(url, 'root'), await isReady(url, 'child')]).toEqual([true, false]);
+    expect(jobs).toEqual([{ kind: 'run', id: 'root', queue: 'b1' }]);
+  });
+
+  test('who has lost the claim of a run writes nothing below it', async () => {
+    const { url, store } = await openWork();
+    const other = await openWork(url);
+    await store.createRun(newRun('root'));
+    await store.createRun(newRun('child', { parent: { id: 'root', root: 'root', step: 'refund' } }));
+    const claim = await store.claimRun('root');
+    const covered = store.coverRun('child', 'root');
+    await store.beginStep('child', 'pay', 1);
+    await server.ask("DELETE FROM signalbox.claims WHERE run_id = 'root'", new URL(url).pathname.slice(1));
+    await expect(store.beginStep('child', 'pay', 2)).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    await covered.release();
+    await claim?.release();
+    await other.store.beginStep('child', 'pay', 3);
+    expect((await other.store.listSteps('child')).map(({ attempts }) => attempts)).toEqual([2]);
+  });
+
   test('two decisions at once make a run ready, whichever is the last', async () => {
     const one = await openWork();
     const other = await openWork(one.url);

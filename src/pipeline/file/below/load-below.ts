@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { toRuntimeError } from '../../../errors.ts';
 import { parseDocument, type YamlDocument } from '../../../yaml/document.ts';
 import type { Finding } from '../../../yaml/finding.ts';
@@ -8,6 +8,7 @@ import { nonEmptyTextAt, textAt } from '../../../yaml/read.ts';
 import { suggest } from '../../../yaml/suggest.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { StepNode } from '../validate-tree.ts';
+import { fileBelow } from './file-below.ts';
 
 /** What loading a pipeline below another needs of the one that names it. */
 export interface Chain {
@@ -71,11 +72,6 @@ export function loadBelow(
     findings.push(...findOther(document, path, below));
   }
   return { pipelines, fresh, findings };
-}
-
-/** The file of a pipeline that a file names, absolute. */
-export function fileBelow({ file }: Pick<YamlDocument, 'file'>, named: string): string {
-  return resolve(dirname(file), named);
 }
 
 type Fault = Pick<Finding, 'message' | 'hint'>;

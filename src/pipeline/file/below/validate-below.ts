@@ -5,7 +5,8 @@ import { nonEmptyTextAt, valueAt } from '../../../yaml/read.ts';
 import { findMisfits } from '../validate-args.ts';
 import type { PipelineRuntime } from '../validate-names.ts';
 import type { StepNode } from '../validate-tree.ts';
-import { type Below, fileBelow } from './load-below.ts';
+import { fileBelow } from './file-below.ts';
+import type { Below } from './load-below.ts';
 import { toolsBelow } from './tools-below.ts';
 
 /** Inputs that can never fit, and attempts that might do twice what must not be. */
@@ -32,7 +33,11 @@ export function findWrongBelow(
 function findWrongInput({ value, path }: StepNode, schema: unknown): readonly Finding[] {
   const input = value['input'] ?? {};
   if (!isObject(input) || !(isObject(schema) || typeof schema === 'boolean')) return [];
-  return findMisfits(input, schema, { path: [...path, 'input'], owner: 'the pipeline’s input' });
+  return findMisfits(input, schema, {
+    path: [...path, 'input'],
+    owner: 'the pipeline’s input',
+    isEach: true,
+  });
 }
 
 function unsafeRetry({ path }: StepNode, tool: string): Finding {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { stringifyJson } from '../../json/json.ts';
-import type { PipelineStep } from '../file/pipeline.ts';
-import { findRecord, journalStep } from '../state/record.ts';
-import { belowName, belowRecord, type EndBelow } from '../state/run-below.ts';
-import type { RunContext } from '../state/run-context.ts';
-import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
-import { attemptPathOf, evaluateIn, type StepContext } from '../state/step-scope.ts';
-import { readInput, requireInput } from './run-input.ts';
+import { stringifyJson } from '../../../json/json.ts';
+import type { PipelineStep } from '../../file/pipeline.ts';
+import { findRecord, journalStep } from '../../state/record.ts';
+import { belowName, belowRecord, type EndBelow } from '../../state/run-below.ts';
+import type { RunContext } from '../../state/run-context.ts';
+import { failedStep, okStep, type StepOutcome } from '../../state/step-outcome.ts';
+import { attemptPathOf, evaluateIn, type StepContext } from '../../state/step-scope.ts';
+import { readInput, requireInput } from '../run-input.ts';
 
 /**
  * Runs a pipeline as a run of its own. Which one is kept before it begins, so that after a crash the same run is gone on with.

@@ -1,7 +1,7 @@
-import type { RunStatus } from '../../contract/run.ts';
-import type { Store } from '../../store/store.ts';
-import { redoRecord, retryName } from '../state/retries.ts';
-import { planRetry, type RetryRequest } from './plan-retry.ts';
+import type { RunStatus } from '../../../contract/run.ts';
+import type { Store } from '../../../store/store.ts';
+import { redoRecord, retryName } from '../../state/retries.ts';
+import { planRetry, type RetryRequest } from '../plan-retry.ts';
 
 /**
  * Keeps what a retry does again, and that the run goes on; whether it does. `of`: which retry of the outermost run it belongs to, of a run

@@ -1,18 +1,19 @@
-import type { Emit, RuntimeEvent } from '../../contract/event.ts';
-import { RuntimeError } from '../../errors.ts';
-import type { RunRecord, Store } from '../../store/store.ts';
-import { isReopenable } from '../../store/store-rules.ts';
-import type { WaitOptions } from '../state/decision-wait.ts';
-import { RunSuspended } from '../state/journal.ts';
-import { type CurrentSteps, toCurrentSteps } from '../state/retries.ts';
-import type { EndBelow, RequestedBelow, RunBelow } from '../state/run-below.ts';
-import type { RunContext } from '../state/run-context.ts';
-import { openSession, sessionEvent } from '../state/session.ts';
-import { stepEntryOf } from '../state/step-outcome.ts';
-import { type EarlierRuns, openJournal } from '../state/store-journal.ts';
-import { type RunEnd, runPipeline } from './execute-run.ts';
+import { RuntimeError } from '../../../errors.ts';
+import type { RunRecord, Store } from '../../../store/store.ts';
+import { isReopenable } from '../../../store/store-rules.ts';
+import type { WaitOptions } from '../../state/decision-wait.ts';
+import { RunSuspended } from '../../state/journal.ts';
+import { toCurrentSteps } from '../../state/retries.ts';
+import type { RequestedBelow, RunBelow } from '../../state/run-below.ts';
+import type { RunContext } from '../../state/run-context.ts';
+import { openSession, sessionEvent } from '../../state/session.ts';
+import { openJournal } from '../../state/store-journal.ts';
+import { type RunEnd, runPipeline } from '../execute-run.ts';
+import { newRun } from '../new-run.ts';
+import { findEarlier } from './earlier-runs.ts';
+import { readEnd } from './end-below.ts';
 import { keepRetry } from './keep-retry.ts';
-import { newRun } from './new-run.ts';
+import { relocate } from './relocate.ts';
 
 interface BelowContext {
   readonly store: Store;
@@ -23,7 +24,7 @@ interface BelowContext {
 }
 
 /** Begins the runs of pipeline steps, and goes on with those that have begun before. */
-export function createRunBelow(context: BelowContext): RunBelow {
+export function createRunBelow(context: BelowContext): RunBelow<RunContext> {
   const { store, root } = context;
   return async (parent, asked) => {
     const { id, known } = asked;
@@ -133,66 +134,4 @@ function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd
   if (!scope.signal.aborted || signal.aborted) return undefined;
   const message = `step "${step}" was given up while it waited for a person`;
   return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
-}
-
-/** Tells of a run as of a step of the one above it. */
-function relocate(
-  emit: Emit,
-  { from, to, step }: { readonly from: string; readonly to: string; readonly step: string },
-): Emit {
-  const tell = (event: RuntimeEvent) => {
-    if (!('run' in event) || event.run !== from) emit(event);
-    else if ('step' in event) emit({ ...event, run: to, step: `${step}/${event.step}` });
-  };
-  return Object.assign(tell, { hears: emit.hears });
-}
-
-/** What earlier attempts at the step did, with which the calls of a further one are compared. */
-async function findEarlier(store: Store, { id, parent }: RunRecord): Promise<EarlierRuns | undefined> {
-  if (parent === undefined) return undefined;
-  const all = await store.summarizeRuns({ parent: parent.id }, Date.now());
-  const before = all
-    .filter((run) => run.parent?.step === parent.step)
-    .toSorted((one, other) => one.place - other.place);
-  const own = before.findIndex((run) => run.id === id);
-  const [first, ...others] = before.slice(0, Math.max(own, 0));
-  if (first === undefined) return undefined;
-  const records: CurrentSteps[] = [];
-  for (const run of [first, ...others]) records.push(toCurrentSteps(run.id, await store.listSteps(run.id)));
-  return {
-    first: first.id,
-    records: records.flatMap(({ redone, current }) => [...redone, ...current.values()]),
-    count: records.reduce((sum, { retries }) => sum + 1 + retries, 0),
-  };
-}
-
-/** Throws RUN_ENDED for a run that was cancelled. */
-async function readEnd(store: Store, id: string): Promise<EndBelow> {
-  const run = await store.findRun(id);
-  const { status, output = null, error = null } = run ?? {};
-  switch (status) {
-    case 'completed':
-      return { status, output, error, failedAt: undefined };
-    case 'failed':
-    case 'denied': {
-      const failedAt = error === null ? undefined : await findFailed(store, { id, status, error });
-      return { status, output: null, error, failedAt };
-    }
-    default:
-      throw new RuntimeError('RUN_ENDED', `run ${id} is ${status ?? 'gone'}`);
-  }
-}
-
-/** The path of the step that made the run fail, as the journal has it. */
-async function findFailed(
-  store: Store,
-  run: Pick<RunRecord, 'id' | 'status'> & { readonly error: NonNullable<RunRecord['error']> },
-): Promise<string | undefined> {
-  const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));
-  const failed = [...current.values()].flatMap((record) => {
-    const entry = /[/[]/.test(record.step) ? undefined : stepEntryOf(run, record);
-    const isCause = entry?.error?.code === run.error.code && entry.error.message === run.error.message;
-    return isCause ? [entry?.failedAt ?? record.step] : [];
-  });
-  return failed.at(-1);
 }

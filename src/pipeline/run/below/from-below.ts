@@ -1,10 +1,10 @@
-import { RuntimeError } from '../../errors.ts';
-import type { Store } from '../../store/store.ts';
-import type { PipelineStep, Step } from '../file/pipeline.ts';
-import { findRecord } from '../state/record.ts';
-import { toCurrentSteps } from '../state/retries.ts';
-import { belowName, belowRecord } from '../state/run-below.ts';
-import { planRetry, type RetryRequest } from './plan-retry.ts';
+import { RuntimeError } from '../../../errors.ts';
+import type { Store } from '../../../store/store.ts';
+import type { PipelineStep, Step } from '../../file/pipeline.ts';
+import { findRecord } from '../../state/record.ts';
+import { toCurrentSteps } from '../../state/retries.ts';
+import { belowName, belowRecord } from '../../state/run-below.ts';
+import { planRetry, type RetryRequest } from '../plan-retry.ts';
 
 /**
  * Throws USAGE where a run cannot be retried from a step of a run below it: only one that failed or was denied goes on, and only from a
