@@ -11,7 +11,7 @@ export interface Refusal {
 }
 
 /** On every answer: nobody frames, keeps, guesses at or reads it from elsewhere. */
-export const guardingHeaders: Readonly<Record<string, string>> = {
+const guardingHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',

@@ -7,7 +7,7 @@ import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import { serveView } from '../../../src/runtime/view/serve-view.ts';
 import { config, fixture, folderOf, suite } from '../../surface/cli/command-line.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;

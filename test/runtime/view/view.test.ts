@@ -132,13 +132,14 @@ async function copyRun(folder: string, id: string, count: number): Promise<void>
   const store = await openSqliteResults(join(folder, '.signalbox', 'evals.db'));
   const run = await store.findRun(id);
   if (run === undefined) throw new Error(`${id} is not kept`);
+  const { status: _status, report: _report, ...made } = run;
   for (let more = 1; more <= count; more += 1) {
     const createdAt = run.createdAt + more * 1000;
     const header = run.header.replace(
       /"started_at":"[^"]*"/,
       `"started_at":"${new Date(createdAt).toISOString()}"`,
     );
-    await store.createRun({ ...run, id: `copy-${more}`, createdAt, header });
+    await store.createRun({ ...made, id: `copy-${more}`, createdAt, header });
   }
   await store.close();
 }
