@@ -1,7 +1,8 @@
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Notes } from '../suite-import/notes.ts';
-import type { GivenProvider } from './provider-model.ts';
+import { settingOf } from './chat-options.ts';
+import type { GivenProvider, ProviderContext } from './provider-model.ts';
 
 interface Api {
   readonly type: string;
@@ -48,12 +49,14 @@ const apis: Readonly<Record<string, Api | undefined>> = {
 const otherApis =
   /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding))/;
 
-/** The entry of `spec.providers`; undefined where the id means no API that is known. */
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known. */
 export function chatProviderOf(
   given: GivenProvider,
   name: string,
-  notes: Notes,
-): Readonly<Record<string, unknown>> | undefined {
+  context: ProviderContext,
+): { readonly entry: Mapping; readonly chat?: Mapping } | undefined {
   if (otherApis.test(given.id)) return undefined;
   const words = given.id.split(':');
   const two = words.slice(0, 2).join(':');
@@ -62,15 +65,17 @@ export function chatProviderOf(
   const model = given.id.slice(prefix.length + 1);
   if (api === undefined || model === '') return undefined;
   const { key, ...entry } = api;
-  const own = settingsOf(given, notes);
-  return omitUndefined({
+  const own = settingsOf(given, context);
+  const written = omitUndefined({
     id: name,
     model,
     ...entry,
     ...(own.base_url !== undefined && { base_url: own.base_url }),
-    credential: credentialOf(given, key, notes),
+    credential: credentialOf(given, key, context.notes),
     defaults: Object.keys(own.defaults).length > 0 ? own.defaults : undefined,
+    ...own.entry,
   });
+  return { entry: written, ...(Object.keys(own.chat).length > 0 && { chat: own.chat }) };
 }
 
 /** What the APIs call a setting, and its name here. */
@@ -88,9 +93,12 @@ const settings: Readonly<Record<string, string | undefined>> = {
 interface Settings {
   readonly base_url: string | undefined;
   readonly defaults: Record<string, number>;
+  readonly entry: Mapping;
+  readonly chat: Mapping;
 }
 
-function settingsOf({ config, at }: GivenProvider, notes: Notes): Settings {
+function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderContext): Settings {
+  let [entry, chat]: readonly [Mapping, Mapping] = [{}, {}];
   const defaults: Record<string, number> = {};
   let base: string | undefined;
   const { generationConfig, ...plain } = config;
@@ -100,10 +108,18 @@ function settingsOf({ config, at }: GivenProvider, notes: Notes): Settings {
     const setting = Object.hasOwn(settings, key) ? settings[key] : undefined;
     if (setting !== undefined && typeof value === 'number') defaults[setting] = value;
     else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
-    else if (!['apiKey', 'apiKeyEnvar'].includes(key))
-      notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
+    else if (!['apiKey', 'apiKeyEnvar'].includes(key)) {
+      const found = settingOf(key, value, files);
+      if (found === undefined)
+        notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
+      else {
+        entry = { ...entry, ...found.entry };
+        chat = { ...chat, ...found.chat };
+        if (found.warning !== undefined) notes.add('warning', place, found.warning);
+      }
+    }
   }
-  return { base_url: base, defaults };
+  return { base_url: base, defaults, entry, chat };
 }
 
 /** An address without a password, and without anything that is filled in. */

@@ -3,7 +3,7 @@ export const scriptFiles = { javascript: 'promptfoo-run.mjs', python: 'promptfoo
 
 /** How a result of promptfoo's becomes a score: 1 where it passes, 0 where not. */
 const javascriptScript = String.raw`#!/usr/bin/env node
-// Runs assertions and providers of promptfoo: assert | exec COMMAND '' OPTIONS | provider FILE MEMBER OPTIONS | http '' '' OPTIONS.
+// Runs assertions, providers and prompts of promptfoo: assert | exec COMMAND '' OPTIONS | provider FILE MEMBER OPTIONS | http '' '' OPTIONS | prompt FILE MEMBER.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,8 @@ const print = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 try {
-  const reply = mode === 'assert' ? await judge(request) : { result: await answer(request.args) };
+  const made = async () => (mode === 'prompt' ? await promptOf(request.args) : await answer(request.args));
+  const reply = mode === 'assert' ? await judge(request) : { result: await made() };
   print(JSON.stringify(reply), () => process.exit(0));
 } catch (error) {
   print(JSON.stringify({ error: String(error?.message ?? error) }), () => process.exit(0));
@@ -33,6 +34,17 @@ async function judge({ params, content, context }) {
   for (const each of params.transforms ?? []) output = await applied(each, output, given);
   if (params.kind !== undefined) return { score: plain(params, textOf(output)) ? 1 : 0 };
   return verdict(await applied(params, output, given), params.threshold);
+}
+
+/** The prompt that a function makes of the variables, as a text and as the messages that it stands for. */
+async function promptOf({ vars, provider }) {
+  const made = await (await load(file, member))({ vars, provider: { id: provider, label: provider }, config: {} });
+  const prompt = made !== null && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
+  if (typeof prompt !== 'string' && (prompt === null || typeof prompt !== 'object'))
+    throw new Error('a prompt is a text, an object or {prompt}');
+  const text = textOf(prompt);
+  const known = typeof prompt === 'string' ? (isJson(text) ? JSON.parse(text) : undefined) : prompt;
+  return { text, messages: Array.isArray(known) && known.some((each) => each?.role) ? known : text };
 }
 
 /** Code, or a function of a file. */
@@ -193,13 +205,14 @@ function distance(a, b) {
 `;
 
 const pythonScript = String.raw`#!/usr/bin/env python3
-"""Runs assertions and providers of promptfoo: assert | provider FILE MEMBER CONFIG."""
+"""Runs assertions, providers and prompts of promptfoo: assert | provider FILE MEMBER CONFIG | prompt FILE MEMBER."""
 import asyncio
 import importlib.util
 import inspect
 import json
 import os
 import re
+import subprocess
 import sys
 
 reply_to = sys.stdout
@@ -263,6 +276,25 @@ def with_env(value):
     return {key: with_env(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
+def prompt_of(args):
+    context = {"vars": args["vars"], "provider": {"id": args.get("provider"), "label": args.get("provider")}, "config": {}}
+    path, member = sys.argv[2], sys.argv[3]
+    if member:
+        made = call(load(path, member), context)
+    else:
+        # A file without a function is a program that prints its prompt.
+        done = subprocess.run([sys.executable, path, json.dumps(context)], stdout=subprocess.PIPE, check=True)
+        made = done.stdout.decode().strip()
+    prompt = made["prompt"] if isinstance(made, dict) and "prompt" in made else made
+    text = prompt if isinstance(prompt, str) else json.dumps(prompt)
+    try:
+        known = json.loads(text)
+    except ValueError:
+        known = None
+    is_chat = isinstance(known, list) and any(isinstance(each, dict) and "role" in each for each in known)
+    return {"text": text, "messages": known if is_chat else text}
+
+
 def answer(args):
     path, member, options = sys.argv[2], sys.argv[3], with_env(json.loads(sys.argv[4]))
     prompt = args["prompt"] if isinstance(args["prompt"], str) else json.dumps(args["prompt"])
@@ -277,7 +309,8 @@ def answer(args):
 
 try:
     request = json.load(sys.stdin)
-    answered = judge(request) if sys.argv[1] == "assert" else {"result": answer(request["args"])}
+    make = prompt_of if sys.argv[1] == "prompt" else answer
+    answered = judge(request) if sys.argv[1] == "assert" else {"result": make(request["args"])}
 except Exception as error:
     answered = {"error": "%s: %s" % (type(error).__name__, error)}
 json.dump(answered, reply_to)

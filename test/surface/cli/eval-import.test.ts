@@ -47,17 +47,17 @@ test('eval import writes suites that run, with the verdicts of every assertion [
   const cwd = folderOf(files);
   const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  expect(made.stdout).toContain('whole: 3 suites, 2 cases');
-  const passes = async (name: string) => {
-    const suite = `signalbox/${name}.suite.yaml`;
-    const { document } = await runJson(['eval', 'run', suite, '--no-store'], {
-      cwd,
-      env: { DESK_MARK: '!' },
-    });
-    const { evals } = JSON.parse(JSON.stringify(document));
+  expect(made.stdout).toContain('whole: 1 suites, 2 cases');
+  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+    cwd,
+    env: { DESK_MARK: '!' },
+  });
+  const { variants } = JSON.parse(JSON.stringify(document));
+  const passes = (name: string) => {
+    const { evals } = variants.find((each: { readonly name: string }) => each.name === name);
     return Object.keys(evals).map((id) => `${id} ${evals[id].passed}/${evals[id].count}`);
   };
-  expect(await passes('table')).toEqual([
+  expect(passes('table')).toEqual([
     'javascript 2/2',
     'not-contains 2/2',
     'latency 2/2',
@@ -66,7 +66,7 @@ test('eval import writes suites that run, with the verdicts of every assertion [
     'javascript-2 2/2',
     'assert-set 1/1',
   ]);
-  expect(await passes('shout')).toEqual([
+  expect(passes('shout')).toEqual([
     'javascript 2/2',
     'not-contains 2/2',
     'latency 2/2',
@@ -75,7 +75,7 @@ test('eval import writes suites that run, with the verdicts of every assertion [
     'javascript-2 0/2',
     'assert-set 0/1',
   ]);
-  expect(await passes('echo')).toEqual([
+  expect(passes('echo')).toEqual([
     'javascript 2/2',
     'not-contains 2/2',
     'latency 2/2',
@@ -98,7 +98,7 @@ tests:
 `,
   });
   await run(['eval', 'import', 'promptfooconfig.yaml', '--output', '.'], { cwd });
-  const { code, document } = await runJson(['eval', 'run', 'echo.suite.yaml', '--no-store'], { cwd });
+  const { code, document } = await runJson(['eval', 'run', 'promptfoo.suite.yaml', '--no-store'], { cwd });
   expect({ code, document }).toMatchObject({
     code: 0,
     document: { evals: { equals: { passed: 1 }, javascript: { passed: 1 } } },
@@ -141,14 +141,18 @@ tests:
   });
   const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  for (const name of ['http', 'script']) {
-    const { document } = await runJson(['eval', 'run', `signalbox/${name}.suite.yaml`, '--no-store'], {
-      cwd,
-      env: { DESK_KEY: 's3' },
-    });
-    expect(document).toMatchObject({ status: 'passed', cases: 2 });
-  }
+  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+    cwd,
+    env: { DESK_KEY: 's3' },
+  });
   server.close();
+  expect(document).toMatchObject({
+    status: 'passed',
+    variants: [
+      { name: 'http', status: 'passed', cases: 2 },
+      { name: 'script', status: 'passed', cases: 2 },
+    ],
+  });
 });
 
 test('what looks like a variable of the environment in a config is text, and none is read [DS-PROMPTFOO-03]', async () => {
@@ -162,7 +166,9 @@ tests: [{assert: [{type: equals, value: '${marks}'}]}]
       'def call_api(prompt, options, context):\n    return {"output": options["config"]["mark"]}\n',
   });
   await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
-  const { document } = await runJson(['eval', 'run', 'signalbox/desk.suite.yaml', '--no-store'], { cwd });
+  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+    cwd,
+  });
   expect(document).toMatchObject({ status: 'passed', evals: { equals: { passed: 1 } } });
 });
 
@@ -177,14 +183,14 @@ test('eval import says with its line what it leaves out, ends with 1, and writes
     document: {
       status: 'partly',
       cases: 1,
-      suites: ['signalbox/echo.suite.yaml'],
+      suites: ['signalbox/promptfoo.suite.yaml'],
       problems: [{ file: 'promptfooconfig.yaml', line: 4, column: 21, severity: 'error' }],
     },
   });
   expect(existsSync(join(cwd, 'signalbox'))).toBe(false);
   expect((await run(command, { cwd })).code).toBe(1);
-  const text = readFileSync(join(cwd, 'signalbox/echo.suite.yaml'), 'utf8');
+  const text = readFileSync(join(cwd, 'signalbox/promptfoo.suite.yaml'), 'utf8');
   expect((await run(command, { cwd })).code).toBe(2);
   expect((await run([...command, '--force'], { cwd })).code).toBe(1);
-  expect(readFileSync(join(cwd, 'signalbox/echo.suite.yaml'), 'utf8')).toBe(text);
+  expect(readFileSync(join(cwd, 'signalbox/promptfoo.suite.yaml'), 'utf8')).toBe(text);
 });
