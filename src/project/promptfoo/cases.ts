@@ -189,7 +189,7 @@ function load(value: unknown, { at }: GivenTest, { files, notes }: CaseContext):
   if (/[*?{[]/.test(value)) {
     const names = files.match(value);
     if (names.length === 0) notes.add('error', at, `no file is called ${value}`);
-    return names.map((name) => loadFile(`file://${name}`, at, { files, notes }));
+    return FileValues.from(names, (name) => loadFile(`file://${name}`, at, { files, notes }));
   }
   return loadFile(value, at, { files, notes });
 }
@@ -220,7 +220,7 @@ function combinations(
 ): Mapping[] {
   let all: Mapping[] = [{}];
   for (const [name, value] of entries) {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const values = isListOfValues(value) ? value : [value];
     if (values.length === 0)
       notes.add('note', at, `the list \`${name}\` is empty, so the test makes no case, there as here`);
     if (all.length * values.length > mostCombinations) {
@@ -235,6 +235,14 @@ function combinations(
   }
   return all;
 }
+
+/** A list of texts, or of files that fit a pattern, makes a case of each; a list of anything else is one value. */
+function isListOfValues(value: unknown): value is readonly unknown[] {
+  return value instanceof FileValues || (Array.isArray(value) && typeof value[0] === 'string');
+}
+
+/** What the files of a pattern hold. */
+class FileValues extends Array<unknown> {}
 
 /** Variables may name one another. */
 function fill(vars: Mapping, { at }: GivenTest, { notes, nunjucks }: CaseContext): Mapping {

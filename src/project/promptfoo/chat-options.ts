@@ -68,3 +68,15 @@ function loaded(given: unknown, files: SourceFiles): unknown {
   const read = 'fault' in found ? found : valueOfFile(found.file);
   return 'value' in read ? read.value : undefined;
 }
+
+/** What the APIs call a setting, and its name here. */
+export const numberSettings: Readonly<Record<string, string | undefined>> = {
+  temperature: 'temperature',
+  top_p: 'top_p',
+  topP: 'top_p',
+  max_tokens: 'max_tokens',
+  maxTokens: 'max_tokens',
+  max_output_tokens: 'max_tokens',
+  maxOutputTokens: 'max_tokens',
+  max_completion_tokens: 'max_tokens',
+};

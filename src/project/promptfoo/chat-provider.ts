@@ -1,7 +1,7 @@
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Notes } from '../suite-import/notes.ts';
-import { settingOf } from './chat-options.ts';
+import { numberSettings, settingOf } from './chat-options.ts';
 import type { GivenProvider, ProviderContext } from './provider-model.ts';
 
 interface Api {
@@ -42,12 +42,32 @@ const apis: Readonly<Record<string, Api | undefined>> = {
     key: 'FIREWORKS_API_KEY',
   },
   perplexity: { type: 'openai-compatible', base_url: 'https://api.perplexity.ai', key: 'PERPLEXITY_API_KEY' },
+  github: { type: 'openai-compatible', base_url: 'https://models.github.ai/inference', key: 'GITHUB_TOKEN' },
+  'huggingface:chat': {
+    type: 'openai-compatible',
+    base_url: 'https://router.huggingface.co/v1',
+    key: 'HF_TOKEN',
+  },
+  nscale: {
+    type: 'openai-compatible',
+    base_url: 'https://inference.api.nscale.com/v1',
+    key: 'NSCALE_SERVICE_TOKEN',
+  },
+  alibaba: {
+    type: 'openai-compatible',
+    base_url: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    key: 'DASHSCOPE_API_KEY',
+  },
+  llamaapi: { type: 'openai-compatible', base_url: 'https://api.llama.com/compat/v1', key: 'LLAMA_API_KEY' },
+  moonshot: { type: 'openai-compatible', base_url: 'https://api.moonshot.ai/v1', key: 'MOONSHOT_API_KEY' },
+  minimax: { type: 'openai-compatible', base_url: 'https://api.minimax.io/v1', key: 'MINIMAX_API_KEY' },
+  novita: { type: 'openai-compatible', base_url: 'https://api.novita.ai/openai/v1', key: 'NOVITA_API_KEY' },
   xai: { type: 'openai-compatible', base_url: 'https://api.x.ai/v1', key: 'XAI_API_KEY' },
 };
 
 /** What those words may not be followed by: other APIs of the same maker. */
 const otherApis =
-  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding))/;
+  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding)|\w+:(embeddings?|image|video|completion):)/;
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -62,7 +82,7 @@ export function chatProviderOf(
   const two = words.slice(0, 2).join(':');
   const prefix = apis[two] === undefined ? (words[0] ?? '') : two;
   const api = Object.hasOwn(apis, prefix) ? apis[prefix] : undefined;
-  const model = given.id.slice(prefix.length + 1);
+  const model = given.id.slice(prefix.length + 1).replace(api?.base_url === undefined ? '' : /^chat:/, '');
   if (api === undefined || model === '') return undefined;
   const { key, ...entry } = api;
   const own = settingsOf(given, context);
@@ -77,18 +97,6 @@ export function chatProviderOf(
   });
   return { entry: written, ...(Object.keys(own.chat).length > 0 && { chat: own.chat }) };
 }
-
-/** What the APIs call a setting, and its name here. */
-const settings: Readonly<Record<string, string | undefined>> = {
-  temperature: 'temperature',
-  top_p: 'top_p',
-  topP: 'top_p',
-  max_tokens: 'max_tokens',
-  maxTokens: 'max_tokens',
-  max_output_tokens: 'max_tokens',
-  maxOutputTokens: 'max_tokens',
-  max_completion_tokens: 'max_tokens',
-};
 
 interface Settings {
   readonly base_url: string | undefined;
@@ -105,7 +113,7 @@ function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderCon
   const nested = isObject(generationConfig) ? generationConfig : {};
   for (const [key, value] of Object.entries({ ...nested, ...plain })) {
     const place = key in plain ? [...at, 'config', key] : [...at, 'config', 'generationConfig', key];
-    const setting = Object.hasOwn(settings, key) ? settings[key] : undefined;
+    const setting = Object.hasOwn(numberSettings, key) ? numberSettings[key] : undefined;
     if (setting !== undefined && typeof value === 'number') defaults[setting] = value;
     else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
     else if (!['apiKey', 'apiKeyEnvar'].includes(key)) {

@@ -284,7 +284,7 @@ nunjucksFilters: {}
     { 'defaults.yaml': 'vars: {a: 1}\nrunSerially: true\n', 'vars.yaml': 'b: 2\n' },
   );
   expect(told(result)).toEqual([
-    'promptfooconfig.yaml:2:23 `config` of a prompt is not carried',
+    'promptfooconfig.yaml:2:27 the setting `a` of a prompt is not carried',
     'promptfooconfig.yaml:4:34 `inputs` of a provider is not carried',
     'promptfooconfig.yaml:4:57 the setting `logprobs` of a provider is not carried',
     'promptfooconfig.yaml:5:14 `runSerially` of a test is not carried',

@@ -29,7 +29,7 @@ test.each([
 const code = `return process.mainModule.require("child_process").execSync("id")`;
 
 test.each([
-  ["{{ ''.constructor.constructor('" + code + "')() }}"],
+  [`{{ ''.constructor.constructor('${code}')() }}`],
   ['{{ range.constructor("return 1")() }}'],
   ['{{ cycler.call.constructor("return 1")() }}'],
   ['{{ [].map.constructor("return 1")() }}'],
@@ -124,6 +124,45 @@ tests:
     },
   });
   expect(rows(result)[1].vars.tone).toBe('C');
+});
+
+test('a list of texts makes a case of each, and a list of anything else is one value for loops [DS-PROMPTFOO-01]', async () => {
+  const result =
+    await imported(`prompts: ['{{ city }}{% for each in turns %} {{ each.user }}{% endfor %}{{ none | length }}']
+providers: [echo]
+tests: [{vars: {city: [Oslo, Rome], turns: [{user: hi}, {user: ho}], none: []}}]
+`);
+  expect(told(result)).toEqual([]);
+  expect(rows(result).map(({ prompts }) => prompts['prompt-1'])).toEqual([['Oslo hi ho0'], ['Rome hi ho0']]);
+});
+
+test('settings of models that a chat has are carried, and an answer with a schema is an object for code [DS-PROMPTFOO-01]', async () => {
+  const result = await imported(`prompts: [hi, {raw: ho, config: {temperature: 0.5}}]
+providers:
+  - id: openai:gpt-4.1
+    config:
+      seed: 7
+      stop: [END]
+      cost: 0.000001
+      presence_penalty: 0
+      response_format: {type: json_schema, json_schema: {schema: {type: object, properties: {a: {type: integer}}}}}
+tests: [{assert: [{type: javascript, value: output.a === 1}]}]
+`);
+  expect(told(result)).toEqual([
+    expect.stringMatching(/^promptfooconfig\.yaml:9:\d+ warning: an answer that does/),
+  ]);
+  const { subject, case: mapping } = written(result, 'promptfoo.suite.yaml').spec;
+  const schema = { type: 'object', properties: { a: { type: 'integer' } } };
+  const chat = { provider: 'openai-gpt-4-1', seed: 7, stop: ['END'], output: { schema } };
+  expect(subject.variants).toEqual([
+    { name: 'prompt-1', chat: { ...chat, messages: [{ role: 'user', content: 'hi' }] } },
+    { name: 'prompt-2', chat: { ...chat, temperature: 0.5, messages: [{ role: 'user', content: 'ho' }] } },
+  ]);
+  expect(mapping.context.metadata).toContain('"output": subject.result.object');
+  expect(written(result, 'runtime.yaml').spec.providers[0].pricing).toEqual({
+    input_cost_per_1k: 0.001,
+    output_cost_per_1k: 0.001,
+  });
 });
 
 test('a prompt that goes on with the conversation, or names the environment, is left out with its line [DS-PROMPTFOO-02]', async () => {

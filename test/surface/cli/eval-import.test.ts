@@ -194,3 +194,102 @@ test('eval import says with its line what it leaves out, ends with 1, and writes
   expect((await run([...command, '--force'], { cwd })).code).toBe(1);
   expect(readFileSync(join(cwd, 'signalbox/promptfoo.suite.yaml'), 'utf8')).toBe(text);
 });
+
+test('prompts made by programs, tests with providers of their own and thresholds are asked as variants, and compared one by one [DS-PROMPTFOO-01 DS-IMPORT-01]', async () => {
+  const cwd = folderOf({
+    'promptfooconfig.yaml': `description: Made
+prompts:
+  - file://make.py:chat
+  - file://make.cjs
+  - 'plain {{word | upper}}'
+providers: [echo, {id: 'file://answer.py', label: desk}]
+tests:
+  - vars: {word: hi}
+    assert: [{type: icontains, value: hi}]
+  - vars: {word: ho}
+    threshold: 0.5
+    assert: [{type: icontains, value: ho}, {type: equals, value: never}]
+  - vars: {word: mine}
+    provider: {id: 'file://answer.py', label: own}
+    assert: [{type: icontains, value: mine}, {type: javascript, value: 'context.metadata.by === "desk"'}]
+`,
+    'make.py':
+      'def chat(context):\n    return [{"role": "user", "content": "py " + context["vars"]["word"]}]\n',
+    'make.cjs': 'module.exports = async ({ vars, provider }) => `js ${vars.word} for ${provider.id}`;\n',
+    'answer.py':
+      'def call_api(prompt, options, context):\n    return {"output": prompt, "metadata": {"by": "desk"}}\n',
+  });
+  const made = await runJson(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  const names = ['promptfoo', 'promptfoo-2', 'promptfoo-3'];
+  const suites = names.map((name) => `signalbox/${name}.suite.yaml`);
+  expect(made).toMatchObject({ code: 0, document: { status: 'whole', suites } });
+  expect(await runJson(['validate', ...suites], { cwd })).toMatchObject({ code: 0 });
+  const found = [];
+  for (const name of names) {
+    const options = ['--reporter', `jsonl=${name}.jsonl`, '--no-store'];
+    const { document } = await runJson(['eval', 'run', `signalbox/${name}.suite.yaml`, ...options], { cwd });
+    const { variants } = JSON.parse(JSON.stringify(document));
+    found.push(
+      variants.map(
+        (each: { readonly name: string; readonly status: string }) => `${each.name} ${each.status}`,
+      ),
+    );
+  }
+  const pairs = ['echo', 'desk'].flatMap((name) =>
+    [1, 2, 3].map((prompt) => `${name}/prompt-${prompt} passed`),
+  );
+  expect(found).toEqual([pairs, pairs, [1, 2, 3].map((prompt) => `own/prompt-${prompt} passed`)]);
+  const one = await runJson(
+    ['eval', 'diff', 'promptfoo.jsonl', 'promptfoo-2.jsonl', '--variant', 'desk/prompt-1'],
+    { cwd },
+  );
+  expect(one).toMatchObject({ code: 0, document: { a: { cases: 1 }, b: { cases: 1 } } });
+  const none = await runJson(['eval', 'diff', 'promptfoo.jsonl', 'promptfoo-3.jsonl', '--variant', 'x'], {
+    cwd,
+  });
+  expect(none).toMatchObject({ code: 2, document: { error: { code: 'NAME_UNKNOWN' } } });
+});
+
+test('results of several pairs are a run with the variants of the imported suite, of which one that is not carried is no hindrance [DS-IMPORT-01]', async () => {
+  const result = (testIdx: number, promptIdx: number, provider: string, label: string) => ({
+    testIdx,
+    promptIdx,
+    provider: { id: provider, label: provider },
+    prompt: { raw: 'x', label },
+    vars: { word: 'a' },
+    success: true,
+    response: { output: 'a' },
+    gradingResult: {
+      componentResults: [{ pass: true, score: 1, assertion: { type: 'contains', value: 'a' } }],
+    },
+  });
+  const cwd = folderOf({
+    'results.json': JSON.stringify({
+      results: {
+        results: [0, 1].flatMap((test) => [
+          result(test, 0, 'echo', 'A {{word}}'),
+          result(test, 1, 'echo', 'B {{word}}'),
+          result(test, 2, 'vertex:gemini', 'A {{word}}'),
+          result(test, 3, 'vertex:gemini', 'B {{word}}'),
+        ]),
+      },
+    }),
+    'promptfooconfig.yaml': `prompts: ['A {{word}}', 'B {{word}}']
+providers: [echo, 'vertex:gemini']
+tests: [{vars: {word: a}, assert: [{type: contains, value: a}]}, {vars: {word: b}, assert: [{type: contains, value: a}]}]
+`,
+  });
+  await run(['eval', 'import', 'results.json', '--output', 'old'], { cwd });
+  await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  await run(
+    ['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'],
+    { cwd },
+  );
+  const compared = ['eval', 'diff', 'old/promptfoo.run.jsonl', 'new.jsonl'];
+  expect(await runJson(compared, { cwd })).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
+  for (const name of ['echo/prompt-1', 'echo/prompt-2'])
+    expect(await runJson([...compared, '--variant', name], { cwd })).toMatchObject({
+      code: 0,
+      document: { cases: { pairs: 2, regressions: 1 }, evals: [{ eval_a: 'contains', regressions: 1 }] },
+    });
+});

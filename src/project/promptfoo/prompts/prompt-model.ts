@@ -26,6 +26,8 @@ export interface ImportedPrompt {
   /** Its place among all prompts of the config, from 1; also of those that are left out. */
   readonly number: number;
   readonly body: PromptBody;
+  /** Options of its chats, beside those of the model. */
+  readonly chat?: Readonly<Record<string, unknown>>;
   readonly at: Path;
 }
 

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { isObject } from '../../../json/json.ts';
 import type { Notes } from '../../suite-import/notes.ts';
 import { type SourceFiles, textOfFile } from '../../suite-import/source-files.ts';
+import { numberSettings, settingOf } from '../chat-options.ts';
 import { isNamedFile, readFilePrompts } from './prompt-files.ts';
 import { type ImportedPrompt, leaveOut, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
 import { promptOfMessages, promptOfText } from './prompt-text.ts';
@@ -45,12 +46,32 @@ async function readPrompt(given: unknown, place: PromptPlace): Promise<readonly 
     return readMessages(given, given['messages'], place);
   const raw = isObject(given) ? (given['raw'] ?? given['id'] ?? given['content']) : given;
   noteOtherKeys(given, place);
+  const chat = chatOf(given, place);
   const label = isObject(given) && typeof given['label'] === 'string' ? given['label'] : undefined;
   if (typeof raw !== 'string') return leaveOut(place, 'a prompt that is no text is left out');
-  if (!isNamedFile(raw)) return promptOfText(raw, label ?? raw, place);
+  if (!isNamedFile(raw))
+    return promptOfText(raw, label ?? raw, place).map((prompt) => ({ ...prompt, ...chat }));
   const found: UnnumberedPrompt[] = [];
   for (const name of matched(raw, place)) found.push(...(await readFilePrompts(name, label, place)));
-  return found.map((prompt) => ({ ...prompt, source: raw }));
+  return found.map((prompt) => ({ ...prompt, source: raw, ...chat }));
+}
+
+/** Settings of a model that hold for this prompt. */
+function chatOf(given: unknown, { at, files, notes }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
+  const config = isObject(given) && isObject(given['config']) ? given['config'] : {};
+  let chat: Readonly<Record<string, unknown>> = {};
+  for (const [key, value] of Object.entries(config)) {
+    const name = numberSettings[key];
+    const found =
+      name !== undefined && typeof value === 'number'
+        ? { chat: { [name]: value } }
+        : settingOf(key, value, files);
+    chat = { ...chat, ...found?.chat };
+    if (found === undefined || found.entry !== undefined)
+      notes.add('error', [...at, 'config', key], `the setting \`${key}\` of a prompt is not carried`);
+    else if (found.warning !== undefined) notes.add('warning', [...at, 'config', key], found.warning);
+  }
+  return Object.keys(chat).length > 0 ? { chat } : {};
 }
 
 /** A prompt that stands in the config as its messages, of which a text may be a file. */
@@ -87,7 +108,7 @@ function matched(pattern: string, { at, files, notes }: PromptPlace): readonly s
 }
 
 function noteOtherKeys(given: unknown, { at, notes }: PromptPlace): void {
-  const known = ['id', 'label', 'raw', 'content', 'messages', 'display'];
+  const known = ['id', 'label', 'raw', 'content', 'messages', 'display', 'config'];
   for (const key of isObject(given) ? Object.keys(given).filter((name) => !known.includes(name)) : [])
     notes.add('error', [...at, key], `\`${key}\` of a prompt is not carried`);
 }

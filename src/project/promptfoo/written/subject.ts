@@ -21,7 +21,10 @@ function gridOf(pairs: readonly Pair[]): Mapping | undefined {
   const isEven =
     pairs.length === providers.length * prompts.length &&
     providers.every(({ kind, chat }) => kind !== 'tool' && chat === undefined) &&
-    prompts.every(({ body }) => body.kind === 'messages' && (body.isText || providers.every(isModel)));
+    prompts.every(
+      ({ body, chat }) =>
+        chat === undefined && body.kind === 'messages' && (body.isText || providers.every(isModel)),
+    );
   const names = providers.flatMap(({ name }) =>
     prompts.map((prompt) =>
       prompts.length === 1
@@ -62,7 +65,12 @@ function toolCallOf({ provider, prompt }: Pair, vars: string): Mapping {
 }
 
 function chatOf(pair: Pair): Mapping {
-  return { provider: pair.provider.name, ...conversationOf(pair), ...pair.provider.chat };
+  return {
+    provider: pair.provider.name,
+    ...conversationOf(pair),
+    ...pair.provider.chat,
+    ...pair.prompt.chat,
+  };
 }
 
 /** Its instructions apart from the rest; a scripted model says all of it. */
@@ -107,6 +115,9 @@ export function makerOf({ prompt }: Pick<Pair, 'prompt'>): string {
 
 /** What evals see of an answer beside its text; undefined where that is what they see anyway. */
 export function tellingOf(pairs: readonly Pair[]): Mapping {
+  // What has a schema is an object there, for code that judges it.
+  if (pairs.some((pair) => isObjectOf(pair)))
+    return { content: '${subject.result.text}', metadata: toldByAny };
   const programs = pairs.filter(({ provider }) => provider.kind === 'tool');
   const isPlain = programs.length === 0 && pairs.every(({ prompt }) => prompt.body.kind !== 'program');
   if (isPlain) return {};
@@ -123,6 +134,20 @@ const toldByTool = {
   metadata: '${subject.result.metadata}',
 };
 
-const toldByAny = `\${has(subject.result.output) ? {${Object.entries(toldByTool)
-  .map(([key, value]) => `"${key}": ${value.slice(2, -1)}`)
-  .join(', ')}} : subject.metadata}`;
+const toldByAny = `\${has(subject.result.output) ? ${membersOf(toldByTool)} : has(subject.result.object) ? ${membersOf(
+  {
+    latency_ms: toldByTool.latency_ms,
+    cost_usd: '${subject.metadata.?cost_usd}',
+    output: '${subject.result.object}',
+  },
+)} : subject.metadata}`;
+
+function membersOf(told: Readonly<Record<string, string>>): string {
+  const members = Object.entries(told).map(([key, value]) => `"${key}": ${value.slice(2, -1)}`);
+  return `{${members.join(', ')}}`;
+}
+
+function isObjectOf({ provider, prompt }: Pair): boolean {
+  const { output } = { ...provider.chat, ...prompt.chat };
+  return output !== undefined;
+}
