@@ -20,6 +20,7 @@ test.each([
   ['{% macro greet(who) %}Hi {{ who }}{% endmacro %}{{ greet(name) }}', 'Hi Ada'],
   ['{% raw %}{{ name }}{% endraw %} ${name} {{ "<b>" }}', '{{ name }} ${name} <b>'],
   ['{{ range(0, 6, 3) | join("-") }} {{ cycler("a", "b").next() }}', '0-3 a'],
+  ['{{ name.constructor }}|{{ tree.__proto__ }}|{{ list.map }}|{{ range.call }}', '|||'],
   // A tag that its line does not close makes the whole a text, as promptfoo has it.
   ['{{ name\n}} {% if', '{{ name\n}} {% if'],
 ])('%s is filled in as Nunjucks does it [DS-PROMPTFOO-05]', (template, text) => {
@@ -60,7 +61,16 @@ test.each([
   ['{% set s = "abcdefgh" %}{% for i in range(40) %}{% set s = s ~ s %}{% endfor %}{{ s | list | length }}'],
   ['{% macro again(x) %}{{ again(x) }}{% endmacro %}{{ again(1) }}'],
 ])('%s ends before memory does [DS-PROMPTFOO-05]', (template) => {
-  expect(templates.fill(template, vars)).toEqual({ fault: expect.any(String) });
+  expect(templates.fill(template, vars)).toEqual({ fault: expect.stringMatching(/^fails: RangeError/) });
+});
+
+test.each([
+  ['{{ constructor | upper }}', 'has a name that is none'],
+  ['{{ name | x`1` }}', 'has a name that is none'],
+  ['{% include "x" %}', 'takes in another file'],
+  ['{{ env.HOME }}', 'names a variable of the environment'],
+])('%s is not even compiled [DS-PROMPTFOO-05]', (template, fault) => {
+  expect(templates.fill(template, vars)).toEqual({ fault: expect.stringContaining(fault) });
 });
 
 test('a template that never ends is given up, after three of them none is run, and the import goes on [DS-PROMPTFOO-05]', () => {
