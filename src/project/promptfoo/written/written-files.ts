@@ -5,7 +5,7 @@ import { type ImportedFile, runtimeYamlOf, yamlOf } from '../../suite-import/sui
 import type { AskedOf } from '../cases.ts';
 import { variablesInSuite } from '../prompts/prompt-rows.ts';
 import { slugOf } from '../providers.ts';
-import { scriptsNamedIn } from '../scripts.ts';
+import { scriptsNamedIn } from '../scripts/scripts.ts';
 import { type EvalPlan, planEvals } from './evals.ts';
 import type { ImportedConfig } from './imported-config.ts';
 import { type Pair, pairsOf } from './pairs.ts';
