@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../json/json.ts';
 import { judgedTypes } from '../promptfoo/model-assertions.ts';
 import type { ImportedProvider } from '../promptfoo/providers.ts';
-import { scriptsNamedIn } from '../promptfoo/scripts.ts';
+import { scriptsNamedIn } from '../promptfoo/scripts/scripts.ts';
 import type { Sample } from './sample.ts';
 import { type ImportedFile, runtimeYamlOf, yamlOf } from './suite-import.ts';
 

@@ -59,11 +59,13 @@ tests: [{vars: {n: zero}}, {vars: {n: one}}, {vars: {n: two}}]
   const made = await runJson(['eval', 'import', 'results.json', '--output', 'old'], { cwd });
   expect(made).toMatchObject({
     code: 0,
-    document: { status: 'whole', runs: ['old/table.run.jsonl'], suites: [], cases: 3 },
+    document: { status: 'whole', runs: ['old/promptfoo.run.jsonl'], suites: [], cases: 3 },
   });
   await run(['eval', 'import', 'promptfooconfig.yaml', '--output', 'new'], { cwd });
-  await run(['eval', 'run', 'new/table.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'], { cwd });
-  const { code, document } = await runJson(['eval', 'diff', 'old/table.run.jsonl', 'new.jsonl'], { cwd });
+  await run(['eval', 'run', 'new/promptfoo.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'], {
+    cwd,
+  });
+  const { code, document } = await runJson(['eval', 'diff', 'old/promptfoo.run.jsonl', 'new.jsonl'], { cwd });
   expect(code).toBe(0);
   const evals = JSON.parse(JSON.stringify(document)).evals;
   const counts = (id: string) => {
@@ -97,8 +99,8 @@ test.each([
     [
       'eval',
       'diff',
-      'signalbox/table.run.jsonl',
-      'signalbox/table.run.jsonl',
+      'signalbox/promptfoo.run.jsonl',
+      'signalbox/promptfoo.run.jsonl',
       '--eval-a',
       'contains',
       '--eval-b',
