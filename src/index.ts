@@ -31,6 +31,8 @@ export {
   type PendingFilter,
   type PointEvent,
   type Rating,
+  type RatingAgreement,
+  type RatingAgreementOptions,
   type RatingInput,
   type Reporter,
   type RunHeader,
@@ -45,6 +47,7 @@ export {
   type StartOptions,
   type SuiteProgress,
   type SuiteReport,
+  type SuiteRunFilter,
   type SuiteRunInfo,
   type SuiteRunOptions,
 } from './runtime/runtime.ts';

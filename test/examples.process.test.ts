@@ -36,6 +36,20 @@ describe('models', () => {
   });
 });
 
+describe('similarity', () => {
+  test('its suite compares answers by a program of its own, without a network', async () => {
+    const args = ['eval', 'run', 'answers.suite.yaml', '--no-store'];
+    const { code, document } = await runJson(args, { cwd: join(examples, 'similarity'), env });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        ...{ status: 'passed', cases: 3 },
+        evals: { near: { passed: 1, unscored: 0 }, relevant: { passed: 1, unscored: 0 } },
+      },
+    });
+  });
+});
+
 describe('support-desk', () => {
   const cwd = join(examples, 'support-desk');
   const fire = (phase: string, event: object, hook = 'provider') =>
@@ -298,7 +312,7 @@ test.each([
 });
 
 describe('promptfoo', () => {
-  test('its config becomes suites of which the one without a key passes, and what is left out has its line', async () => {
+  test('its config becomes a suite that passes without a key, and what is left out has its line', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'promptfoo-'));
     cpSync(join(examples, 'promptfoo'), cwd, { recursive: true });
     const made = await runJson(['eval', 'import', 'promptfooconfig.yaml'], { cwd, env });
@@ -307,19 +321,23 @@ describe('promptfoo', () => {
       document: {
         status: 'partly',
         cases: 3,
-        problems: [{ line: 20, message: expect.stringContaining('moderation') }],
+        problems: [{ line: 19, message: expect.stringContaining('moderation') }],
       },
     });
-    const files = ['runtime.yaml', 'desk.suite.yaml', 'openai-gpt-4-1-mini.suite.yaml'];
+    const files = ['runtime.yaml', 'promptfoo.suite.yaml'];
     const checked = await runJson(['validate', ...files.map((name) => join('signalbox', name))], {
       cwd,
       env,
     });
     expect(checked).toMatchObject({ code: 0 });
-    const ran = await runJson(['eval', 'run', 'signalbox/desk.suite.yaml', '--no-store'], { cwd, env });
+    const ran = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], { cwd, env });
     expect(ran).toMatchObject({
       code: 0,
-      document: { cases: 3, evals: { short: { passed: 3 }, python: { passed: 1 }, equals: { passed: 1 } } },
+      document: {
+        cases: 6,
+        variants: [{ status: 'passed' }, { status: 'passed' }],
+        evals: { short: { passed: 6 }, python: { passed: 2 }, equals: { passed: 2 } },
+      },
     });
   });
 });

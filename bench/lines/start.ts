@@ -1,4 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildNative } from '../native/build.ts';
 import type { Bench, Line } from '../run/line.ts';
@@ -28,22 +31,57 @@ export const start: Bench = {
     const program = findProgram();
     if (program === undefined) return 'skipped: there is no dist, npm run build makes it';
     const cwd = makeProject();
-    return commands.map(
-      ({ name, args, short = false }): Line => ({
-        id: `start/${name}`,
-        title: `signalbox ${args.slice(0, 2).join(' ')}`,
-        unit: 'ms',
-        count: 5,
-        warmUp: 2,
-        short,
-        ways: [
-          command('node -e 0', { command: [process.execPath, '-e', '0'], cwd }),
-          command('signalbox', { command: [process.execPath, program, ...args], cwd }),
-        ],
-      }),
-    );
+    return [...commandLines(program, cwd), ...agentLines(program)];
   },
 };
+
+function commandLines(program: string, cwd: string): Line[] {
+  return commands.map(
+    ({ name, args, short = false }): Line => ({
+      id: `start/${name}`,
+      title: `signalbox ${args.slice(0, 2).join(' ')}`,
+      unit: 'ms',
+      count: 5,
+      warmUp: 2,
+      short,
+      ways: [
+        command('node -e 0', { command: [process.execPath, '-e', '0'], cwd }),
+        command('signalbox', { command: [process.execPath, program, ...args], cwd }),
+      ],
+    }),
+  );
+}
+
+const call = JSON.stringify({
+  ...{ hook_event_name: 'PreToolUse', session_id: 's', cwd: '/', tool_use_id: 'u' },
+  ...{ tool_name: 'Bash', tool_input: { command: 'ls' } },
+});
+
+const approvals = `  approvals:
+    push: {tools: [Bash], when: '\${args.command.contains("git push")}'}
+`;
+
+/** What an agent waits for before each call of a tool, with the config of `signalbox init`. */
+function agentLines(program: string): Line[] {
+  return ['', approvals].map((more): Line => {
+    const cwd = join(mkdtempSync(join(tmpdir(), 'bench-agent-')), 'guards');
+    execFileSync(process.execPath, [program, 'init', cwd]);
+    const config = join(cwd, 'runtime.yaml');
+    writeFileSync(config, `${readFileSync(config, 'utf8')}${more}`);
+    return {
+      id: `start/hook-claude${more === '' ? '' : '-approvals'}`,
+      title: `signalbox hook claude, quickstart${more === '' ? '' : ' with an approval'}`,
+      unit: 'ms',
+      count: 5,
+      warmUp: 2,
+      short: false,
+      ways: [
+        command('node -e 0', { command: [process.execPath, '-e', '0'], cwd, stdin: call }),
+        command('signalbox', { command: [process.execPath, program, 'hook', 'claude'], cwd, stdin: call }),
+      ],
+    };
+  });
+}
 
 /** What package.json calls `signalbox`. */
 function findProgram(): string | undefined {

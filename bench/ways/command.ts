@@ -4,15 +4,18 @@ import { type Contender, defineWay, spread } from '../run/line.ts';
 export interface Command {
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
+  /** Written to it and ended; absent: it has none. */
+  readonly stdin?: string;
 }
 
 /** A program from its start to its end, one after the other; throws when it does not end with 0. */
 export const command = defineWay<Command>(import.meta.url);
 
-export async function open({ command: [program, ...args], cwd }: Command): Promise<Contender> {
+export async function open({ command: [program, ...args], cwd, stdin }: Command): Promise<Contender> {
   const run = () =>
     new Promise<void>((resolve, reject) => {
-      const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+      child.stdin.on('error', () => {}).end(stdin);
       let said = '';
       for (const output of [child.stdout, child.stderr]) {
         output.on('data', (chunk) => {

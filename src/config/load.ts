@@ -40,7 +40,7 @@ export function loadConfig(
   const written = readConfigDocument(file, overlays);
   const environment = readEnvironment(written, folder, env);
   const { document } = environment.filled;
-  const surroundings = { folder, searchPath, refusesUnusable };
+  const surroundings = { folder, searchPath, refusesUnusable, overlays };
   const foreign = readForeignHooks(document, surroundings);
   const found = [...validate(document, surroundings, written), ...foreign.problems];
   const problems = sortProblems([...environment.problems, ...found.filter(environment.isOwn)]).map(

@@ -13,8 +13,8 @@ export interface ImportContext {
   readonly isPlugin: boolean;
   /** A PATH; empty: unknown. */
   readonly searchPath: string;
-  /** The provider that judges by prompts, and the config that declares it, absolute: `prompt_provider` of the import. */
-  readonly judge?: { readonly provider: string; readonly configFile: string };
+  /** The provider that judges by prompts, and the config that declares it with what is laid over it, absolute: `prompt_provider` of the import. */
+  readonly judge?: { readonly provider: string; readonly configFiles: readonly string[] };
   /** Whether a dropped guard is an error: `on_failure: deny` of the import. */
   readonly mustNotDrop: boolean;
   readonly addFinding: (finding: Finding) => void;

@@ -50,6 +50,15 @@ export interface SuiteRunInfo {
   readonly pass_rate: number | null;
 }
 
+/** Which runs of suites are listed. */
+export interface SuiteRunFilter {
+  readonly limit?: number | undefined;
+  /** The name of their suite, or hook. */
+  readonly suite?: string | undefined;
+  /** Only runs behind the one of this id: the last of the page before. */
+  readonly after?: string | undefined;
+}
+
 /** An open runtime: the entries of one config file, ready to be called. Methods throw RuntimeError only. */
 export interface Runtime extends AsyncDisposable {
   readonly file: string;
@@ -79,7 +88,7 @@ export interface Runtime extends AsyncDisposable {
     /** Runs of suites that are kept. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
     readonly runs: {
       /** Newest first. */
-      list(filter?: { readonly limit?: number | undefined }): Promise<SuiteRunInfo[]>;
+      list(filter?: SuiteRunFilter): Promise<SuiteRunInfo[]>;
       open(id: string): Promise<RunSource>;
       /** Keeps what a person thinks of a case. Throws USAGE, and NAME_UNKNOWN for a case or an eval that is not there. */
       rate(id: string, rating: RatingInput): Promise<Rating>;

@@ -24,7 +24,7 @@ import {
 } from '../pipeline/run/runs.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
-import { AGENT_SOURCE, isOfAgent } from '../store/store-rules.ts';
+import { isOfAgent } from '../store/store-rules.ts';
 import type { DeclaredTools } from '../tool-call/agent-tool.ts';
 import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
@@ -165,7 +165,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();
-        await endForgottenRuns(opened, AGENT_SOURCE, Date.now() - COUNTS_FOR_MS);
+        await endForgottenRuns(opened, Date.now() - COUNTS_FOR_MS);
         const count = await opened.prune(Date.now() - olderThanMs);
         const texts = textsFolderOf(config.stateStore);
         if (texts !== undefined)

@@ -17,6 +17,7 @@ export { type TemplateLanguage, writeTemplate } from '../project/init-template.t
 export type { PlannedRow, SuitePlan } from '../project/plan-suite.ts';
 export type { SuiteProgress } from '../suite/file/model.ts';
 export type { Rating, RatingInput } from '../suite/rating/rating.ts';
+export type { RatingAgreement, RatingAgreementOptions } from '../suite/rating/rating-agreement.ts';
 export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
 export type { Reporter, Sink } from '../suite/report/reporter.ts';
 export type { Progress } from '../suite/report/terminal/progress.ts';
@@ -32,6 +33,9 @@ export { openRuntime } from './open-runtime.ts';
 
 /** Imports the module that serves gateways, on first use. */
 export const loadServer = async () => await import('./gateway/serve.ts');
+
+/** Imports the module that serves pages over runs of suites, on first use. */
+export const loadView = async () => await import('./view/results.ts');
 
 /** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('../project/validate-file.ts');

@@ -180,10 +180,11 @@ export function openSuites(context: SuitesContext): Suites {
       return { folder: where, removed: await clearResponseCache(where) };
     },
     runs: {
-      list: async ({ limit } = {}) => {
+      list: async ({ limit, suite, after } = {}) => {
         const store = await results();
         const infos: SuiteRunInfo[] = [];
-        for (const run of await store.listRuns({ limit })) infos.push(await toInfo(store, run));
+        for (const run of await store.listRuns({ limit, name: suite, after }))
+          infos.push(await toInfo(store, run));
         return infos;
       },
       open: async (id) => {

@@ -14,11 +14,7 @@ export interface ResultStore extends RatingStore {
   createRun(run: NewResultRun): Promise<void>;
   findRun(id: string): Promise<ResultRun | undefined>;
   /** Newest first. */
-  listRuns(filter?: {
-    readonly name?: string | undefined;
-    readonly kind?: ResultKind | undefined;
-    readonly limit?: number | undefined;
-  }): Promise<ResultRun[]>;
+  listRuns(filter?: ResultRunFilter): Promise<ResultRun[]>;
   /** Keeps the end of a run; a run that is resumed has no end again. */
   setRunEnd(id: string, end: { readonly status: RunEnd; readonly report: string | null }): Promise<void>;
   /** Claims the run for this process; undefined while another holds it. Released when its holder ends. */
@@ -68,6 +64,15 @@ export interface NewResultRun {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly header: string;
+}
+
+/** Which runs are listed. */
+export interface ResultRunFilter {
+  readonly name?: string | undefined;
+  readonly kind?: ResultKind | undefined;
+  readonly limit?: number | undefined;
+  /** Only those behind the run of this id; none where it is not there. */
+  readonly after?: string | undefined;
 }
 
 export interface ResultRun extends NewResultRun {

@@ -6,16 +6,11 @@ import { RuntimeError } from '../errors.ts';
 
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
 
-/** In place of the text of a pipeline, of the run that has the calls of an agent behind a gateway. */
-export const GATEWAY_SOURCE = 'signalbox gateway';
-/** The same of an agent whose hooks ask. */
-export const AGENT_SOURCE = 'signalbox hook';
-
-/** Of runs that nobody goes on with: the agent does. */
-export const agentSources: readonly string[] = [GATEWAY_SOURCE, AGENT_SOURCE];
+/** In place of the text of a pipeline, of a run that has pending calls of an agent, behind a gateway or with Signalbox for a hook: nobody goes on with it. */
+export const AGENT_SOURCE = 'signalbox gateway';
 
 export function isOfAgent({ source }: { readonly source: string }): boolean {
-  return agentSources.includes(source);
+  return source === AGENT_SOURCE;
 }
 
 /** Whether a run that ended so may be made to go on. */

@@ -16,7 +16,14 @@ export interface Asking {
 
 /** Asks a built-in check as the runtime does. */
 export function ask(type: string, asking: Asking): Promise<EvalOutcome> {
-  const { params = {}, content = '', context, judge, embeddings, signal = new AbortController().signal } = asking;
+  const {
+    params = {},
+    content = '',
+    context,
+    judge,
+    embeddings,
+    signal = new AbortController().signal,
+  } = asking;
   const empty = { messages: [], turn_index: 0, tool_calls: [], variables: {}, metadata: {} };
   const request: EvalRequest = { type, params, content, context: { ...empty, ...context } };
   return runCheck(type, request, {

@@ -15,6 +15,31 @@ const row = (content: string, expected: unknown, score: number, more: object = {
 export const rougeTarget = `ZfbCUIUuePaiLVUlCaUXxkpu XPeWing tUHfPMuZ',-Xd Y BrUgVJing M-HV.-DgdDaY.rFDJCRing Ht-LM EKBDXkME,yz'RBr q'wtion wIojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxer tKM L`;
 export const rougePrediction = `rFDJCRtion Ht-LM EKtDXkME,yz'RBr q'wer wrojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxi`;
 
+/** Two texts with these embeddings, and their similarity. */
+const near = (one: readonly number[], other: readonly number[], score: number) => ({
+  asking: { content: 'one', params: { expected: 'other' }, embeddings: { one, other } },
+  score,
+});
+
+/** A question and those that a model wrote, with their embeddings, and what Ragas gives: mean cosine × not noncommittal. */
+const relevant = (
+  question: readonly number[],
+  written: readonly (readonly number[])[],
+  { score, noncommittal = false }: { readonly score: number; readonly noncommittal?: boolean },
+) => {
+  const questions = written.map((_, at) => `written ${at}`);
+  const vectors = written.map((vector, at) => [`written ${at}`, vector] as const);
+  return {
+    asking: {
+      content: 'an answer',
+      params: { question: 'asked', questions: written.length },
+      judge: JSON.stringify({ questions, noncommittal }),
+      embeddings: { asked: question, ...Object.fromEntries(vectors) },
+    },
+    score,
+  };
+};
+
 /** Values that reference implementations publish in their own tests, to the digits that they give. */
 export const referenceCases: readonly ReferenceCases[] = [
   {
@@ -42,6 +67,47 @@ export const referenceCases: readonly ReferenceCases[] = [
         0.08493,
       ),
       row('this is a cat', 'okay thanks', 0),
+    ],
+  },
+  {
+    type: 'similarity',
+    source: 'SciPy, cosine distance; hrep, cosine similarity',
+    rows: [
+      near([1, 0, 0], [0, 1, 0], 0),
+      near([100, 0, 0], [0, 1, 0], 0),
+      near([1, 1, 0], [0, 1, 0], 1 - 0.29289321881345254),
+      near(
+        Array.from({ length: 10 }, () => 1),
+        Array.from({ length: 10 }, () => 2),
+        1,
+      ),
+      near([0, 3, 0, 0, 2, 0, 0, 2, 0, 5], [1, 2, 0, 0, 1, 1, 0, 1, 0, 3], 0.9356015),
+    ],
+  },
+  {
+    type: 'answer_relevance',
+    source: 'Ragas’ formula, worked out by hand',
+    rows: [
+      relevant([1, 0], [[1, 0]], { score: 1 }),
+      relevant(
+        [2, 0],
+        [
+          [3, 4],
+          [4, 3],
+          [0, 5],
+        ],
+        { score: (0.6 + 0.8 + 0) / 3 },
+      ),
+      relevant(
+        [1, 0],
+        [
+          [1, 0],
+          [-1, 0],
+          [1, 0],
+        ],
+        { score: 1 / 3 },
+      ),
+      relevant([1, 0], [[1, 0]], { score: 0, noncommittal: true }),
     ],
   },
 ];

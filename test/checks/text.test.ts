@@ -177,12 +177,12 @@ judges('cosine_similarity', [
     embedded(['a'], [1]),
     '`context.metadata.embedding` is not a list of numbers',
   ],
-  ['other dimensions', embedded([1, 2], [1]), 'the embedding has 2 numbers, and the reference 1'],
+  ['other dimensions', embedded([1, 2], [1]), 'one embedding has 2 numbers, and the other 1'],
   ['no direction', embedded([0, 0], [1, 0]), 'one of the embeddings has no direction'],
   [
     'a text, which nobody can embed',
     embedded([1], 'Oslo'),
-    '`reference` is a text, and there is nothing to embed it with; give a list of numbers',
+    '`reference` is a text; give a list of numbers, or let `similarity` embed it',
   ],
 ]);
 

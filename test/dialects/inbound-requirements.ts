@@ -35,4 +35,19 @@ export const inbound = section('agents.md', [
     'none',
     'PicoClaw is answered at each stage in time and in a length that it reads, and a fault denies',
   ],
+  [
+    'DS-INBOUND-10',
+    'none',
+    'A call that needs an approval is kept before anybody is told, and is refused, or waits, until a person has decided',
+  ],
+  [
+    'DS-INBOUND-11',
+    'none',
+    'An approval is for one call: the same tool, arguments, session and folder, once, whoever makes it at once',
+  ],
+  [
+    'DS-INBOUND-12',
+    'none',
+    'A rejection, an expiry, a person who may not decide, hooks that deny, and a store that cannot keep it deny',
+  ],
 ]);

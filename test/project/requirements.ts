@@ -11,12 +11,17 @@ export const promptfoo = section('coming-from-promptfoo.md', [
   [
     'DS-PROMPTFOO-03',
     'none',
-    'An import starts nothing, reads files of the config’s own folder only, and writes no key.',
+    'An import starts no program, reads files of the config’s own folder only, and writes no key.',
   ],
   [
     'DS-PROMPTFOO-04',
     'none',
     'A config that is broken, too large or asks for more than anybody runs is an error with a code.',
+  ],
+  [
+    'DS-PROMPTFOO-05',
+    'none',
+    'Templates are filled in as Nunjucks does it, in bounded time and memory, and reach nothing beyond their variables.',
   ],
 ]);
 
@@ -25,7 +30,7 @@ export const imports = section('coming-from.md', [
   [
     'DS-IMPORT-01',
     'none',
-    'Results of promptfoo’s become runs that eval diff compares with those of the imported suites.',
+    'Results of promptfoo’s become a run that eval diff compares with one of the imported suite, variant by variant.',
   ],
   [
     'DS-IMPORT-02',

@@ -34,7 +34,12 @@ test('the page has every type, with its address and its variables', () => {
     type === 'openai-compatible' ? undefined : kind.baseUrl(declare({ type })),
     kind.keyVariables,
   ]);
-  expect(told).toStrictEqual([...known, ['mock', undefined, []], ['replay', undefined, []]]);
+  expect(told).toStrictEqual([
+    ...known,
+    ['mock', undefined, []],
+    ['replay', undefined, []],
+    ['tool', undefined, []],
+  ]);
 });
 
 test('the page has every key of a scripted response', () => {

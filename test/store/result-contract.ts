@@ -43,7 +43,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
     expect((await results.listRuns()).map(({ name }) => name)).toEqual(['answers']);
   });
 
-  test('runs are listed newest first, by name, kind and number', async () => {
+  test('runs are listed newest first, by name, kind and number, and page by page', async () => {
     const results = await open();
     await results.createRun(newResultRun('a', { createdAt: 2 }));
     await results.createRun(newResultRun('b', { createdAt: 3, name: 'other' }));
@@ -58,6 +58,10 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
       both: await idsOf({ name: 'answers', kind: 'shadow' }),
       limit: await idsOf({ limit: 2 }),
       none: await idsOf({ name: 'none', limit: 5 }),
+      after: await idsOf({ after: 'd' }),
+      page: await idsOf({ name: 'answers', after: 'b', limit: 1 }),
+      afterLast: await idsOf({ after: 'c' }),
+      afterGone: await idsOf({ after: 'gone' }),
     }).toEqual({
       all: ['b', 'd', 'a', 'c'],
       name: ['d', 'a', 'c'],
@@ -65,6 +69,10 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
       both: ['c'],
       limit: ['b', 'd'],
       none: [],
+      after: ['a', 'c'],
+      page: ['d'],
+      afterLast: [],
+      afterGone: [],
     });
   });
 

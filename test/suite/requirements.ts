@@ -112,4 +112,52 @@ export const agreement = section('agreement.md', [
     'Only cases with a score and a label count; a word that is no verdict makes the row unusable.',
   ],
   ['DS-AGREE-03', 'none', 'Where there is nothing to measure kappa is null, and a gate over it fails.'],
+  ['DS-AGREE-04', 'none', 'Ratings that people gave of a run have the kappa that is published.'],
+  ['DS-AGREE-05', 'none', 'Nothing rated, one rating and one verdict only are told as such.'],
+  ['DS-AGREE-06', 'none', 'Two people are compared over what both have judged.'],
+]);
+
+/** Texts are compared by what they mean. */
+export const embeddings = section('embeddings.md', [
+  ['DS-EMBED-01', 'none', 'An API is asked for the vectors of all texts, with its key, in its own form.'],
+  ['DS-EMBED-02', 'none', 'Each vector is that of its text, in whatever order they come.'],
+  ['DS-EMBED-03', 'none', 'An answer that is not a vector for each text has failed.'],
+  ['DS-EMBED-04', 'none', 'Calls are made again as those of any model are.'],
+  [
+    'DS-EMBED-05',
+    'none',
+    'Texts that are wanted at once are one request, and none of them fails for another.',
+  ],
+  ['DS-EMBED-06', 'none', 'A model that embeds does not answer, nor the other way round.'],
+  ['DS-EMBED-07', 'none', 'Each text is embedded once in a run.'],
+  ['DS-EMBED-08', 'none', 'The cache and recordings answer for an API, whatever is asked together.'],
+  ['DS-EMBED-09', 'none', 'Budgets and limits of the rate hold for embeddings.'],
+  [
+    'DS-EMBED-10',
+    'none',
+    'Hooks deny what is to be embedded; one that changes it leaves the check unscored, with nothing sent.',
+  ],
+  ['DS-EMBED-11', 'none', 'All texts of a check have vectors of one model, also of a fallback.'],
+  ['DS-EMBED-12', 'none', 'A fault is unscored, and passes no threshold.'],
+  ['DS-EMBED-13', 'none', 'A tool embeds, with its hooks.'],
+  ['DS-EMBED-14', 'none', 'Similarity is the cosine, and answer relevance the mean of Ragas.'],
+]);
+
+/** Runs as pages that are served. */
+export const view = section('view.md', [
+  ['DS-VIEW-01', 'none', 'Only who has the token of this start is shown anything.'],
+  ['DS-VIEW-02', 'none', 'It listens on this machine alone, and answers under its names alone.'],
+  ['DS-VIEW-03', 'none', 'No page of another server can rate, read or frame.'],
+  ['DS-VIEW-04', 'none', 'Texts of cases, models and people are text, and an address is never a file.'],
+  ['DS-VIEW-05', 'none', 'A rating is kept as that of `eval rate`, and pages show it from then on.'],
+  [
+    'DS-VIEW-06',
+    'none',
+    'Runs are listed newest first, by suite and page by page; runs that go on show what they have.',
+  ],
+  [
+    'DS-VIEW-07',
+    'none',
+    'A page of any size is sent in bounded memory, and details that it leaves out are had one by one.',
+  ],
 ]);

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchesGlob } from '../../src/text/glob.ts';
+import { matchesGlob, mayBothMatch } from '../../src/text/glob.ts';
 
 test.each([
   ['bash', 'bash', true],
@@ -21,4 +22,30 @@ test.each([
 
 test('a pattern of many stars over a long name takes no long time', () => {
   expect(matchesGlob('*a'.repeat(500), `${'a'.repeat(20_000)}b`)).toBe(false);
+});
+
+test.each([
+  ['Bash', 'Bash', true],
+  ['Bash', 'bash', false],
+  ['mcp__*', 'mcp__prod__run', true],
+  ['mcp__*__run', 'mcp__prod__*', true],
+  ['a*', '*b', true],
+  ['a*c', 'b*', false],
+  ['?', '??', false],
+  ['?x', 'a?', true],
+  ['*', '', true],
+  ['', 'a', false],
+])('%s and %s may match the same text: %s', (one, other, may) => {
+  expect([mayBothMatch(one, other), mayBothMatch(other, one)]).toEqual([may, may]);
+});
+
+test('whatever both patterns match, they may both match', () => {
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 6 });
+  const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 });
+  fc.assert(
+    fc.property(pattern, pattern, text, (one, other, name) => {
+      fc.pre(matchesGlob(one, name) && matchesGlob(other, name));
+      expect(mayBothMatch(one, other)).toBe(true);
+    }),
+  );
 });

@@ -4,6 +4,7 @@ import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { scriptLanguages } from '../script/programs.ts';
 import { findScriptAt } from '../script/read.ts';
+import { isPlainSchema } from './plain-schema.ts';
 
 /** Why the entry at `path`, which has a `command` or a script, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {
@@ -49,6 +50,7 @@ export function findSchemaFault(document: YamlDocument, path: Path): string | un
 const faults = new WeakMap<object, { readonly fault: string | undefined }>();
 
 function compileFault(schema: Readonly<Record<string, unknown>>): string | undefined {
+  if (isPlainSchema(schema)) return undefined;
   try {
     compileDataSchema(schema);
     return undefined;

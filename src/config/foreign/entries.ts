@@ -14,6 +14,8 @@ export interface ForeignContext {
   readonly folder: string;
   /** A PATH; empty: unknown. */
   readonly searchPath: string;
+  /** Files that are laid over it. */
+  readonly overlays: readonly string[];
   /** The folder of the state store. */
   readonly stateFolder: string;
   readonly defaults: DefaultsConfig;

@@ -6,7 +6,7 @@ import { readDefaults } from '../build/exec.ts';
 import { readStateStore, stateFolderOf } from '../build/state-store.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
 import { readImports } from '../import/imports.ts';
-import { readForeignEntries } from './entries.ts';
+import { type ForeignContext, readForeignEntries } from './entries.ts';
 
 /** The foreign hooks of the file and of its imports, and the problems of the imports. */
 export interface ForeignHooks {
@@ -18,11 +18,11 @@ export interface ForeignHooks {
 /** Reads the foreign hooks of a RuntimeConfig document and of the files that it imports. */
 export function readForeignHooks(
   document: YamlDocument,
-  { folder, searchPath }: { readonly folder: string; readonly searchPath: string },
+  { folder, searchPath, overlays }: Pick<ForeignContext, 'folder' | 'searchPath' | 'overlays'>,
 ): ForeignHooks {
   const store = readStateStore(document, folder);
   const stateFolder = stateFolderOf(store) ?? join(folder, '.signalbox');
-  const context = { folder, searchPath, stateFolder, defaults: readDefaults(document) };
+  const context = { folder, searchPath, overlays, stateFolder, defaults: readDefaults(document) };
   const { hooks, imports, problems } = readImports(document, context);
   const foreign = [...readForeignEntries(document, context), ...hooks];
   return { foreign, imports, problems: [...problems, ...findFailsOpen(foreign, imports)] };

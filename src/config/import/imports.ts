@@ -138,7 +138,9 @@ function judgeAt(state: ImportState, path: Path): FileImport['judge'] | undefine
     const message = `no provider "${provider}" is declared`;
     addFinding(state, { severity: 'error', path: key, message, ...suggest(provider, declared) });
   }
-  return { provider, configFile: resolve(surroundings.folder, basename(document.file)) };
+  const { folder, overlays } = surroundings;
+  const file = resolve(folder, basename(document.file));
+  return { provider, configFiles: [file, ...overlays.map((each) => resolve(each))] };
 }
 
 function addDraft(state: ImportState, path: Path, draft: HookDraft): void {

@@ -1,7 +1,6 @@
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import { GATEWAY_SOURCE } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../call/ports.ts';
 import { GIVEN_FOR_MS } from '../memo/kept-answers.ts';
 import { isDecided } from './call-decisions.ts';
@@ -54,7 +53,7 @@ export async function openCallWaiting(
       // Nobody waits for it, and what fails now is tried again with the next call that waits.
       void options
         .openStore()
-        .then((store) => endForgottenRuns(store, GATEWAY_SOURCE, Date.now() - GIVEN_FOR_MS), ignore)
+        .then((store) => endForgottenRuns(store, Date.now() - GIVEN_FOR_MS), ignore)
         .catch(ignore);
       return records.every(isDecided) ? records : await hold(records, calls, { run, context, options });
     },

@@ -3,7 +3,7 @@ import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Emit } from '../../contract/event.ts';
 import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
-import { GATEWAY_SOURCE } from '../../store/store-rules.ts';
+import { AGENT_SOURCE } from '../../store/store-rules.ts';
 import type { JudgeContext } from '../call/ports.ts';
 
 export interface PendingRunOptions {
@@ -53,13 +53,13 @@ export function openPendingRun(id: string, { openStore, config, emit }: PendingR
 }
 
 /**
- * Ends the runs of a source whose calls were all decided before `before` (ms since 1970) and that no client has asked for
+ * Ends the runs of agents whose calls were all decided before `before` (ms since 1970) and that no client has asked for
  * again, so that they can be pruned. Throws STORE_FAILED.
  */
-export async function endForgottenRuns(store: Store, ofSource: string, before: number): Promise<void> {
+export async function endForgottenRuns(store: Store, before: number): Promise<void> {
   const waiting = await store.listRuns({ status: 'pending' });
   for (const { id, source } of waiting) {
-    if (source !== ofSource) continue;
+    if (source !== AGENT_SOURCE) continue;
     const calls = await store.listPendings({ runId: id }, Date.now());
     const isForgotten = calls.every(({ decidedAt }) => decidedAt !== null && decidedAt < before);
     if (isForgotten) await store.setRunStatus(id, { status: 'completed', at: Date.now() });
@@ -74,7 +74,7 @@ async function ensureRun(
 ): Promise<void> {
   if ((await store.findRunStatus(id)) !== undefined) return;
   const input = Json.from({ caller: caller.name, endpoint, model });
-  const run = { id, kind: 'tool', name: 'gateway', file: null, source: GATEWAY_SOURCE } as const;
+  const run = { id, kind: 'tool', name: 'gateway', file: null, source: AGENT_SOURCE } as const;
   try {
     await store.createRun({ ...run, config, input, createdAt: Date.now() });
   } catch (error) {

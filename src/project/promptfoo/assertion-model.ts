@@ -4,6 +4,7 @@ import type { Notes } from '../suite-import/notes.ts';
 import type { SourceFiles } from '../suite-import/source-files.ts';
 import type { Code } from './code.ts';
 import type { Judges } from './judges.ts';
+import type { Templates } from './nunjucks/templates.ts';
 
 /** A check, why there is none, or undefined for a type that others know. */
 export type FoundCheck = Check | { readonly fault: string } | undefined;
@@ -51,6 +52,7 @@ export interface AssertionContext {
   readonly files: SourceFiles;
   readonly notes: Notes;
   readonly judges: Judges;
+  readonly nunjucks: Templates;
   /** What the test makes of each answer; undefined where that cannot be run. */
   readonly transforms: readonly Code[] | undefined;
   readonly judge: GivenAssertion['judge'];

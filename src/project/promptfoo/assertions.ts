@@ -7,7 +7,6 @@ import type { AssertionContext, Check, GivenAssertion, ImportedAssertion } from 
 import { type Code, javascriptEndings, readCode } from './code.ts';
 import { changedAssertion, codeAssertion } from './code-assertions.ts';
 import { modelAssertion } from './model-assertions.ts';
-import { renderValue } from './template.ts';
 import { textAssertion } from './text-assertions.ts';
 
 /** One assertion; undefined, with a note, where it cannot be carried with the same verdict. */
@@ -148,13 +147,9 @@ function loadValue(
     context.notes.add('error', at, loaded.fault);
     return undefined;
   }
-  const rendered = renderValue(loaded.value, context.vars);
-  if (rendered !== undefined || loaded.value === undefined) return { value: rendered };
-  context.notes.add(
-    'error',
-    inside(at, 'value'),
-    'an assertion whose template has filters, conditions, loops or `env` is left out',
-  );
+  const filled = context.nunjucks.fill(loaded.value, context.vars);
+  if ('value' in filled) return filled;
+  context.notes.add('error', inside(at, 'value'), `an assertion whose template ${filled.fault} is left out`);
   return undefined;
 }
 

@@ -7,7 +7,8 @@ import type { AssertionContext, ImportedAssertion } from './assertion-model.ts';
 import { readAssertion, readTransform } from './assertions.ts';
 import type { Code } from './code.ts';
 import type { Judges } from './judges.ts';
-import { renderValue } from './template.ts';
+import type { Templates } from './nunjucks/templates.ts';
+import { type ImportedProvider, readProvider } from './providers.ts';
 import type { GivenTest } from './tests.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
@@ -19,6 +20,14 @@ export interface ImportedCase {
   readonly vars: Mapping;
   readonly assertions: readonly ImportedAssertion[];
   readonly threshold: number | undefined;
+  readonly asks: AskedOf;
+}
+
+/** Whom a test asks, where it says so: a provider of its own, or some of those of the config, and some of its prompts. */
+export interface AskedOf {
+  readonly provider?: ImportedProvider;
+  readonly providers?: readonly string[];
+  readonly prompts?: readonly string[];
 }
 
 export interface CaseContext {
@@ -27,6 +36,7 @@ export interface CaseContext {
   readonly defaults: Mapping;
   readonly templates: Mapping;
   readonly judges: Judges;
+  readonly nunjucks: Templates;
 }
 
 /** The cases of a test: one, or one for each combination of variables that are lists. */
@@ -42,13 +52,20 @@ export function casesOf(test: GivenTest, number: number, context: CaseContext): 
     options['disableVarExpansion'] === true
       ? [Object.fromEntries(loaded)]
       : combinations(loaded, test, context);
+  const asks = askedOf(test, context);
+  if (asks === undefined) return [];
   return expanded.map((given, index) => {
     const vars = fill(given, test, context);
-    return caseOf(String(number + index), vars, test, context);
+    return { ...caseOf(String(number + index), vars, test, context), asks };
   });
 }
 
-function caseOf(id: string, vars: Mapping, test: GivenTest, context: CaseContext): ImportedCase {
+function caseOf(
+  id: string,
+  vars: Mapping,
+  test: GivenTest,
+  context: CaseContext,
+): Omit<ImportedCase, 'asks'> {
   const judge = judgeOf(test);
   const transforms = transformsOf(test, context);
   const inner: AssertionContext = { ...context, vars, judge, transforms };
@@ -100,7 +117,34 @@ function assertsOf(
   });
 }
 
-const knownKeys = ['vars', 'assert', 'description', 'options', 'threshold', 'metadata'];
+/** Undefined, with a note, for a test whose own provider is not carried. */
+function askedOf({ value, at }: GivenTest, { defaults, files, notes }: CaseContext): AskedOf | undefined {
+  const listed = (key: string): readonly string[] | undefined => {
+    const given = value[key] ?? defaults[key];
+    return Array.isArray(given) ? given.filter((each) => typeof each === 'string') : undefined;
+  };
+  const [providers, prompts] = [listed('providers'), listed('prompts')];
+  const named = { ...(providers && { providers }), ...(prompts && { prompts }) };
+  const own = value['provider'] ?? defaults['provider'];
+  if (own === undefined || own === null) return named;
+  const place = 'file' in at ? [] : [...at, 'provider'];
+  const provider = readProvider(own, place, { files, notes });
+  if (provider !== undefined) return { ...named, provider };
+  notes.add('error', at, 'a test whose own provider is not carried is left out');
+  return undefined;
+}
+
+const knownKeys = [
+  'vars',
+  'assert',
+  'description',
+  'options',
+  'threshold',
+  'metadata',
+  'provider',
+  'providers',
+  'prompts',
+];
 const knownOptions = [
   'disableVarExpansion',
   'disableDefaultAsserts',
@@ -145,7 +189,7 @@ function load(value: unknown, { at }: GivenTest, { files, notes }: CaseContext):
   if (/[*?{[]/.test(value)) {
     const names = files.match(value);
     if (names.length === 0) notes.add('error', at, `no file is called ${value}`);
-    return names.map((name) => loadFile(`file://${name}`, at, { files, notes }));
+    return FileValues.from(names, (name) => loadFile(`file://${name}`, at, { files, notes }));
   }
   return loadFile(value, at, { files, notes });
 }
@@ -176,7 +220,7 @@ function combinations(
 ): Mapping[] {
   let all: Mapping[] = [{}];
   for (const [name, value] of entries) {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const values = isListOfValues(value) ? value : [value];
     if (values.length === 0)
       notes.add('note', at, `the list \`${name}\` is empty, so the test makes no case, there as here`);
     if (all.length * values.length > mostCombinations) {
@@ -192,20 +236,46 @@ function combinations(
   return all;
 }
 
+/** A list of texts, or of files that fit a pattern, makes a case of each; a list of anything else is one value. */
+function isListOfValues(value: unknown): value is readonly unknown[] {
+  return value instanceof FileValues || (Array.isArray(value) && typeof value[0] === 'string');
+}
+
+/** What the files of a pattern hold. */
+class FileValues extends Array<unknown> {}
+
 /** Variables may name one another. */
-function fill(vars: Mapping, { at }: GivenTest, { notes }: CaseContext): Mapping {
-  const entries = Object.entries(vars).map(([name, value]) => {
-    const rendered = renderValue(value, vars);
-    if (rendered !== undefined || value === undefined) return [name, rendered ?? ''] as const;
-    notes.add(
-      'error',
-      at,
-      `the variable \`${name}\` has a template with filters, conditions, loops or \`env\`, and stays as it is`,
-    );
+function fill(vars: Mapping, { at }: GivenTest, { notes, nunjucks }: CaseContext): Mapping {
+  const known = resolveNames(vars);
+  const entries = Object.entries(known).map(([name, value]) => {
+    const filled = nunjucks.fill(value, known);
+    if ('value' in filled) return [name, filled.value] as const;
+    notes.add('error', at, `the template of the variable \`${name}\` ${filled.fault}, and stays as it is`);
     return [name, value] as const;
   });
   // Nunjucks writes nothing for what is null.
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
+}
+
+/** Variables in variables, as promptfoo fills them in: up to five deep. */
+function resolveNames(vars: Mapping): Mapping {
+  let known = vars;
+  for (let depth = 0; depth < 5; depth += 1) {
+    const before = known;
+    let isDone = true;
+    const entries = Object.entries(before).map(([name, value]) => {
+      if (typeof value !== 'string' || !value.includes('{{')) return [name, value] as const;
+      const made = value.replace(/\{\{\s{0,99}(\w{1,99})\s{0,99}\}\}/, (whole, other: string) => {
+        const given = Object.hasOwn(before, other) ? before[other] : undefined;
+        return typeof given === 'string' && other !== name ? given : whole;
+      });
+      if (made !== value) isDone = false;
+      return [name, made] as const;
+    });
+    known = Object.fromEntries(entries);
+    if (isDone) break;
+  }
+  return known;
 }
 
 function mappingAt(holder: Mapping, key: string): Mapping {

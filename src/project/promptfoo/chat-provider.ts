@@ -1,7 +1,8 @@
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Notes } from '../suite-import/notes.ts';
-import type { GivenProvider } from './provider-model.ts';
+import { numberSettings, settingOf } from './chat-options.ts';
+import type { GivenProvider, ProviderContext } from './provider-model.ts';
 
 interface Api {
   readonly type: string;
@@ -41,69 +42,92 @@ const apis: Readonly<Record<string, Api | undefined>> = {
     key: 'FIREWORKS_API_KEY',
   },
   perplexity: { type: 'openai-compatible', base_url: 'https://api.perplexity.ai', key: 'PERPLEXITY_API_KEY' },
+  github: { type: 'openai-compatible', base_url: 'https://models.github.ai/inference', key: 'GITHUB_TOKEN' },
+  'huggingface:chat': {
+    type: 'openai-compatible',
+    base_url: 'https://router.huggingface.co/v1',
+    key: 'HF_TOKEN',
+  },
+  nscale: {
+    type: 'openai-compatible',
+    base_url: 'https://inference.api.nscale.com/v1',
+    key: 'NSCALE_SERVICE_TOKEN',
+  },
+  alibaba: {
+    type: 'openai-compatible',
+    base_url: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    key: 'DASHSCOPE_API_KEY',
+  },
+  llamaapi: { type: 'openai-compatible', base_url: 'https://api.llama.com/compat/v1', key: 'LLAMA_API_KEY' },
+  moonshot: { type: 'openai-compatible', base_url: 'https://api.moonshot.ai/v1', key: 'MOONSHOT_API_KEY' },
+  minimax: { type: 'openai-compatible', base_url: 'https://api.minimax.io/v1', key: 'MINIMAX_API_KEY' },
+  novita: { type: 'openai-compatible', base_url: 'https://api.novita.ai/openai/v1', key: 'NOVITA_API_KEY' },
   xai: { type: 'openai-compatible', base_url: 'https://api.x.ai/v1', key: 'XAI_API_KEY' },
 };
 
 /** What those words may not be followed by: other APIs of the same maker. */
 const otherApis =
-  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding))/;
+  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding)|\w+:(embeddings?|image|video|completion):)/;
 
-/** The entry of `spec.providers`; undefined where the id means no API that is known. */
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known. */
 export function chatProviderOf(
   given: GivenProvider,
   name: string,
-  notes: Notes,
-): Readonly<Record<string, unknown>> | undefined {
+  context: ProviderContext,
+): { readonly entry: Mapping; readonly chat?: Mapping } | undefined {
   if (otherApis.test(given.id)) return undefined;
   const words = given.id.split(':');
   const two = words.slice(0, 2).join(':');
   const prefix = apis[two] === undefined ? (words[0] ?? '') : two;
   const api = Object.hasOwn(apis, prefix) ? apis[prefix] : undefined;
-  const model = given.id.slice(prefix.length + 1);
+  const model = given.id.slice(prefix.length + 1).replace(api?.base_url === undefined ? '' : /^chat:/, '');
   if (api === undefined || model === '') return undefined;
   const { key, ...entry } = api;
-  const own = settingsOf(given, notes);
-  return omitUndefined({
+  const own = settingsOf(given, context);
+  const written = omitUndefined({
     id: name,
     model,
     ...entry,
     ...(own.base_url !== undefined && { base_url: own.base_url }),
-    credential: credentialOf(given, key, notes),
+    credential: credentialOf(given, key, context.notes),
     defaults: Object.keys(own.defaults).length > 0 ? own.defaults : undefined,
+    ...own.entry,
   });
+  return { entry: written, ...(Object.keys(own.chat).length > 0 && { chat: own.chat }) };
 }
-
-/** What the APIs call a setting, and its name here. */
-const settings: Readonly<Record<string, string | undefined>> = {
-  temperature: 'temperature',
-  top_p: 'top_p',
-  topP: 'top_p',
-  max_tokens: 'max_tokens',
-  maxTokens: 'max_tokens',
-  max_output_tokens: 'max_tokens',
-  maxOutputTokens: 'max_tokens',
-  max_completion_tokens: 'max_tokens',
-};
 
 interface Settings {
   readonly base_url: string | undefined;
   readonly defaults: Record<string, number>;
+  readonly entry: Mapping;
+  readonly chat: Mapping;
 }
 
-function settingsOf({ config, at }: GivenProvider, notes: Notes): Settings {
+function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderContext): Settings {
+  let [entry, chat]: readonly [Mapping, Mapping] = [{}, {}];
   const defaults: Record<string, number> = {};
   let base: string | undefined;
   const { generationConfig, ...plain } = config;
   const nested = isObject(generationConfig) ? generationConfig : {};
   for (const [key, value] of Object.entries({ ...nested, ...plain })) {
     const place = key in plain ? [...at, 'config', key] : [...at, 'config', 'generationConfig', key];
-    const setting = Object.hasOwn(settings, key) ? settings[key] : undefined;
+    const setting = Object.hasOwn(numberSettings, key) ? numberSettings[key] : undefined;
     if (setting !== undefined && typeof value === 'number') defaults[setting] = value;
     else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
-    else if (!['apiKey', 'apiKeyEnvar'].includes(key))
-      notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
+    else if (!['apiKey', 'apiKeyEnvar'].includes(key)) {
+      const found = settingOf(key, value, files);
+      if (found === undefined)
+        notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
+      else {
+        entry = { ...entry, ...found.entry };
+        chat = { ...chat, ...found.chat };
+        if (found.warning !== undefined) notes.add('warning', place, found.warning);
+      }
+    }
   }
-  return { base_url: base, defaults };
+  return { base_url: base, defaults, entry, chat };
 }
 
 /** An address without a password, and without anything that is filled in. */

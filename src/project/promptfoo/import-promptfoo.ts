@@ -9,11 +9,15 @@ import { openSourceFiles, type SourceFiles, textOfFile, valueOfFile } from '../s
 import { type SuiteImport, toSuiteImport } from '../suite-import/suite-import.ts';
 import { casesOf, type ImportedCase, noteKeys } from './cases.ts';
 import { collectJudges } from './judges.ts';
-import { readPrompts } from './prompts.ts';
+import { openTemplates, type Templates } from './nunjucks/templates.ts';
+import { makePrompts } from './prompts/made-prompts.ts';
+import { readPrompts } from './prompts/prompts.ts';
 import { readProviders } from './providers.ts';
 import { readScenarios } from './scenarios.ts';
-import { type ImportedConfig, isAsked, unknownPrompts, writtenFiles } from './suites.ts';
 import { readTests } from './tests.ts';
+import type { ImportedConfig } from './written/imported-config.ts';
+import { unknownPrompts } from './written/pairs.ts';
+import { writtenFiles } from './written/written-files.ts';
 
 /**
  * Reads a promptfooconfig and makes a runtime, cases and suites of it, to be written to `output`; nothing is written yet.
@@ -24,24 +28,20 @@ export async function importPromptfoo(file: string, output: string): Promise<Sui
   const notes = collectNotes(document);
   const value: unknown = document.value;
   if (!isObject(value)) notes.add('error', [], 'a config is a mapping');
-  const config = await readConfig(
-    isObject(value) ? value : {},
-    openSourceFiles(dirname(resolve(file)), output),
-    notes,
+  const nunjucks = openTemplates();
+  const files = openSourceFiles(dirname(resolve(file)), output);
+  const config = await readConfig(isObject(value) ? value : {}, { files, notes, nunjucks }).finally(() =>
+    nunjucks.end(),
   );
-  if (config.prompts.length * config.providers.length > mostSuites)
-    throw new RuntimeError('CONFIG_INVALID', `${file} asks for more than ${mostSuites} suites`, {
-      hint: 'There is one for each pair of a prompt and a provider: import the config in parts.',
+  if (config.prompts.length * config.providers.length > mostPairs)
+    throw new RuntimeError('CONFIG_INVALID', `${file} asks for more than ${mostPairs} pairs`, {
+      hint: 'A pair of a prompt and a provider is a variant: import the config in parts.',
     });
-  const isAnyAsked = config.providers.some((provider) =>
-    config.prompts.some((prompt) => isAsked(prompt, provider)),
-  );
-  const isRunnable = isAnyAsked && config.cases.length > 0;
-  return toSuiteImport(isRunnable ? writtenFiles(config) : [], config.cases.length, notes.all());
+  return toSuiteImport(writtenFiles(config), config.cases.length, notes.all());
 }
 
 const mostCases = 1_000_000;
-const mostSuites = 1000;
+const mostPairs = 1000;
 
 function openConfig(file: string): YamlDocument {
   if (!existsSync(file)) throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`);
@@ -61,11 +61,20 @@ const largestConfig = 16 * 1024 * 1024;
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-async function readConfig(config: Mapping, files: SourceFiles, notes: Notes): Promise<ImportedConfig> {
+interface ImportContext {
+  readonly files: SourceFiles;
+  readonly notes: Notes;
+  readonly nunjucks: Templates;
+}
+
+async function readConfig(
+  config: Mapping,
+  { files, notes, nunjucks }: ImportContext,
+): Promise<ImportedConfig> {
   noteTopKeys(config, notes);
   const key = config['providers'] === undefined && config['targets'] !== undefined ? 'targets' : 'providers';
-  const providers = readProviders(config[key], [key], { files, notes });
-  const prompts = readPrompts(config['prompts'] ?? '{{prompt}}', files, notes);
+  const { providers, count } = readProviders(config[key], [key], { files, notes });
+  const read = await readPrompts(config['prompts'] ?? '{{prompt}}', files, notes);
   const defaults = readDefaults(config['defaultTest'], { files, notes });
   const options = isObject(defaults['options']) ? defaults['options'] : {};
   const judges = collectJudges(options['provider'], { files, notes });
@@ -78,14 +87,21 @@ async function readConfig(config: Mapping, files: SourceFiles, notes: Notes): Pr
   const cases: ImportedCase[] = [];
   for (const test of tests) {
     // promptfoo’s results number them so too.
-    for (const each of casesOf(test, cases.length + 1, { files, notes, defaults, templates, judges }))
+    for (const each of casesOf(test, cases.length + 1, {
+      files,
+      notes,
+      nunjucks,
+      defaults,
+      templates,
+      judges,
+    }))
       cases.push(each);
     if (cases.length > mostCases)
       throw new RuntimeError('CONFIG_INVALID', `the tests make more than ${mostCases} cases`, {
         hint: 'Variables that are lists make a case of each combination: import the config in parts.',
       });
   }
-  noteThresholds(cases, notes);
+  const { prompts, made } = makePrompts(read.prompts, cases, { nunjucks, notes });
   for (const provider of providers)
     for (const name of unknownPrompts(provider, prompts))
       notes.add('error', [key], `${provider.name} asks for a prompt \`${name}\` that is not carried`);
@@ -95,7 +111,9 @@ async function readConfig(config: Mapping, files: SourceFiles, notes: Notes): Pr
     files,
     prompts,
     providers,
+    counts: { prompts: read.count, providers: count },
     cases,
+    made,
     judges: judges.used(),
     repeat: typeof repeat === 'number' && repeat > 1 ? Math.trunc(repeat) : undefined,
   };
@@ -146,9 +164,4 @@ function noteTopKeys(config: Mapping, notes: Notes): void {
       notes.add('warning', [key], '`env` is not written out: set these variables yourself');
     else notes.add('error', [key], `\`${key}\` is not carried`);
   }
-}
-
-function noteThresholds(cases: readonly ImportedCase[], notes: Notes): void {
-  if (cases.every(({ threshold }) => threshold === cases[0]?.threshold)) return;
-  notes.add('error', ['tests'], 'tests have different thresholds, and a suite one: that of the first counts');
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { SourceFiles } from '../suite-import/source-files.ts';
-import { scriptFiles } from './scripts.ts';
+import { scriptFiles } from './scripts/scripts.ts';
 
 /** How a program that the import writes is run: in the folder of the config, as promptfoo runs the user’s code. */
 export function programOf(

@@ -10,24 +10,31 @@ import { isProgram, toolOf } from './tool-provider.ts';
 export interface ImportedProvider {
   readonly kind: 'chat' | 'tool' | 'echo';
   readonly name: string;
+  /** As the config has them. */
+  readonly id: string;
+  readonly label: string;
   /** Of `spec.tools` for a program, of `spec.providers` for the others. */
   readonly entry: Readonly<Record<string, unknown>>;
   /** The labels of the prompts that it is asked; all of them where it names none. */
   readonly prompts?: readonly string[];
+  /** Options of a chat with a model that no entry of `spec.providers` has. */
+  readonly chat?: Readonly<Record<string, unknown>>;
+}
+
+/** The providers of a config, and how many there are with those that are left out, which are noted. */
+export interface ImportedProviders {
+  readonly providers: readonly ImportedProvider[];
+  readonly count: number;
 }
 
 /** The providers of a config that can be carried, each under a name of its own. */
-export function readProviders(
-  given: unknown,
-  at: Path,
-  context: ProviderContext,
-): readonly ImportedProvider[] {
+export function readProviders(given: unknown, at: Path, context: ProviderContext): ImportedProviders {
   const written: readonly unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
   const list = written.flatMap((each, index) =>
     loaded(each, context).map((value) => ({ value, place: Array.isArray(given) ? [...at, index] : at })),
   );
   const taken = new Set<string>();
-  return list.flatMap(({ value: each, place }) => {
+  const providers = list.flatMap(({ value: each, place }) => {
     const provider = readProvider(each, place, context);
     if (provider === undefined) return [];
     let name = provider.name;
@@ -35,6 +42,7 @@ export function readProviders(
     taken.add(name);
     return [{ ...rename(provider, name), ...promptsOf(each) }];
   });
+  return { providers, count: list.length };
 }
 
 /** A provider, or those of a file that it names. */
@@ -59,21 +67,21 @@ export function readProvider(
     return undefined;
   }
   noteOtherKeys(given, known, context.notes);
-  const name = slugOf(known.label);
-  if (known.id === 'echo') return { kind: 'echo', name, entry: { id: name, ...echo } };
+  const named = { name: slugOf(known.label), id: known.id, label: known.label };
+  if (known.id === 'echo') return { kind: 'echo', ...named, entry: { id: named.name, ...echo } };
   if (isProgram(known.id)) {
     const entry = toolOf(known, context);
-    return entry === undefined ? undefined : { kind: 'tool', name, entry };
+    return entry === undefined ? undefined : { kind: 'tool', ...named, entry };
   }
-  const chat = chatProviderOf(known, name, context.notes);
-  if (chat !== undefined && known.transform !== undefined)
+  const model = chatProviderOf(known, named.name, context);
+  if (model !== undefined && known.transform !== undefined)
     context.notes.add(
       'error',
       [...at, 'transform'],
       '`transform` of a model is not carried',
       'Make it one of `defaultTest`.',
     );
-  if (chat !== undefined) return { kind: 'chat', name, entry: chat };
+  if (model !== undefined) return { kind: 'chat', ...named, ...model };
   const kind = known.id.split(':')[0] ?? known.id;
   const hint = 'Declare a provider or a tool in the runtime, and name it in the subject of the suite.';
   context.notes.add('error', at, `the provider \`${kind}\` has no counterpart and is left out`, hint);

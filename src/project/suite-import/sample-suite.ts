@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../json/json.ts';
 import { judgedTypes } from '../promptfoo/model-assertions.ts';
 import type { ImportedProvider } from '../promptfoo/providers.ts';
-import { scriptsNamedIn } from '../promptfoo/scripts.ts';
+import { scriptsNamedIn } from '../promptfoo/scripts/scripts.ts';
 import type { Sample } from './sample.ts';
 import { type ImportedFile, runtimeYamlOf, yamlOf } from './suite-import.ts';
 
@@ -17,9 +17,11 @@ export interface SampleSuite {
 /** The runtime, the cases and the suite of these samples. */
 export function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
   const { samples, subject, judge } = given;
-  const evals = evalsOf(samples);
+  const embedder = embedderOf(judge);
+  const evals = evalsOf(samples, embedder !== undefined);
   const needsJudge = evals.some(({ params }) => 'provider' in params);
-  const judges = needsJudge && judge?.kind === 'chat' ? [{ ...judge.entry, id: 'judge' }] : [];
+  const asked = embedder === undefined ? [] : [embedder];
+  const judges = needsJudge && judge?.kind === 'chat' ? [{ ...judge.entry, id: 'judge' }, ...asked] : [];
   const models = subject === undefined || subject.kind === 'tool' ? [] : [subject.entry];
   const runtime = {
     apiVersion: 'signalbox/v1',
@@ -39,6 +41,17 @@ export function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
     ...scriptsNamedIn(yamlOf(runtime)),
     { name: `${given.name}.suite.yaml`, text: yamlOf(suiteOf(given, evals)) },
   ];
+}
+
+/** Ragas’ usual model that embeds, where the judge is one of OpenAI’s too; undefined for other APIs. */
+function embedderOf(judge: ImportedProvider | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (judge?.kind !== 'chat' || judge.entry['type'] !== 'openai' || judge.entry['base_url'] !== undefined)
+    return undefined;
+  const { credential } = judge.entry;
+  return {
+    ...{ id: 'embed', type: 'openai', model: 'text-embedding-3-small', role: 'embedding' },
+    ...(credential !== undefined && { credential }),
+  };
 }
 
 function rowOf(sample: Sample, index: number): object {
@@ -75,7 +88,7 @@ interface SampleEval {
 }
 
 /** The evals that some of the samples can feed; a sample that cannot feed one is not asked it. */
-function evalsOf(samples: readonly Sample[]): readonly SampleEval[] {
+function evalsOf(samples: readonly Sample[], canEmbed: boolean): readonly SampleEval[] {
   const some = (test: (sample: Sample) => boolean, ...evals: readonly SampleEval[]) =>
     samples.some(test) ? evals : [];
   const isRecorded = samples.every(({ answer }) => answer !== undefined);
@@ -97,7 +110,8 @@ function evalsOf(samples: readonly Sample[]): readonly SampleEval[] {
     ...(isRecorded ? some(hasExpected, tokenF1, factuality) : []),
     ...(isRecorded ? some(({ contexts }) => contexts.length > 0, faithfulness) : []),
     ...(isRecorded ? some((sample) => sample.contexts.length > 0 && hasExpected(sample), recall) : []),
-    ...(isRecorded ? [relevance] : []),
+    ...(isRecorded && canEmbed ? some(hasExpected, similarity) : []),
+    ...(isRecorded ? [canEmbed ? relevance : judgedRelevance] : []),
   ];
 }
 
@@ -145,7 +159,22 @@ const recall: SampleEval = {
   role: 'metric',
 };
 
+const similarity: SampleEval = {
+  id: 'similarity',
+  type: 'similarity',
+  if: hasReference,
+  params: { expected: '${case.expected}', embedding_provider: 'embed' },
+  role: 'metric',
+};
+
 const relevance: SampleEval = {
+  id: 'answer_relevance',
+  type: 'answer_relevance',
+  params: { ...judge, embedding_provider: 'embed' },
+  role: 'metric',
+};
+
+const judgedRelevance: SampleEval = {
   id: 'answer_relevance',
   type: 'llm_judge',
   params: {

@@ -45,12 +45,12 @@ function readError({ status, message, retry_after_ms }: Readonly<Record<string, 
 }
 
 /** Four characters each, as they mostly are. */
-export function countTokens(text: string): number {
+function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
 /** Of length 1, and the same for the same text. */
-export function digestVector(text: string, size = USUAL_SIZE): number[] {
+function digestVector(text: string, size = USUAL_SIZE): number[] {
   const bytes = createHash('shake256', { outputLength: size }).update(text).digest();
   const raw = [...bytes].map((byte) => byte - 127.5);
   const length = Math.hypot(...raw);

@@ -1,3 +1,4 @@
+import { configOptions } from '../../config/overlay/options.ts';
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { DecisionDocument } from '../../contract/document.ts';
 import { answers } from '../../contract/hook.ts';
@@ -6,7 +7,6 @@ import { toDocument } from '../../json/document-builder.ts';
 import type { Json } from '../../json/json.ts';
 import { toDecisionDocument } from '../../tool-call/document.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
-import { configOptions } from '../config-options.ts';
 
 const byPeople = { hook: null, dialect: null };
 
@@ -19,7 +19,7 @@ export function refuseCall(reason: string): DecisionDocument {
 export function refuseOpen({ id, tool, message }: PendingRecord, config: string): DecisionDocument {
   const approve = `signalbox pending approve ${id}${configOptions(config)}`;
   return refuseCall(
-    `tool "${tool}" waits for a person (${id}): ${message}. A person decides with \`${approve}\`, or \`reject\`; then make the very same call again`,
+    `tool "${tool}" waits for a person (${id}), who decides with \`${approve}\` or \`reject\`; after that make the very same call again. The question is: ${message}`,
   );
 }
 

@@ -1,9 +1,10 @@
-import { type ErrorCode, type Fault, RuntimeError } from '../../errors.ts';
+import { type Fault, RuntimeError } from '../../errors.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import { toDenial } from '../../pipeline/run/tool-step.ts';
 import type { EmbedByTool } from '../../provider/embedding/embed-by-tool.ts';
 import { requireVectors } from '../../provider/embedding/vectors.ts';
 import { createProviderError } from '../../provider/open/provider-error.ts';
+import { retryableCodes } from '../../suite/score/retry.ts';
 import { pendingFault } from '../../suite/subject/tool.ts';
 import { callTool } from '../../tool-call/call.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
@@ -33,19 +34,8 @@ export function openEmbeddingTools(tools: ReadonlyMap<string, CallableTool>): Em
 function failure(provider: string, tool: string, { code, message }: Fault): RuntimeError {
   if (code === 'ABORTED') return new RuntimeError('ABORTED', message);
   const words = `tool "${tool}": [${code}] ${message}`;
-  return createProviderError(provider, { message: words, retryable: passing.has(code) });
+  return createProviderError(provider, { message: words, retryable: retryableCodes.has(code) });
 }
-
-/** Faults of a process that another provider need not have. */
-const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'PROCESS_START',
-  'PROCESS_EXIT',
-  'PROCESS_SIGNAL',
-  'PROCESS_TIMEOUT',
-  'SERVER_EXIT',
-  'SERVER_BUSY',
-  'SERVER_CIRCUIT_OPEN',
-]);
 
 function thrownFault({ code, message, hint }: Fault): RuntimeError {
   return new RuntimeError(code, message, { hint });

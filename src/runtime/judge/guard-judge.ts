@@ -1,7 +1,7 @@
 import type { HostEnv } from '../../binding/env.ts';
 import { readVerdict } from '../../checks/judge/verdict.ts';
 import { RuntimeError } from '../../errors.ts';
-import { openOwnModel } from './own-model.ts';
+import { type ConfigFiles, openOwnModel } from './own-model.ts';
 
 /** What a guard asks its judge. */
 interface GuardQuestion {
@@ -16,8 +16,8 @@ interface GuardQuestion {
 export type GuardJudge = (question: GuardQuestion) => Promise<number>;
 
 /** A declared provider as the judge of a guard. Throws as `openOwnModel`. */
-export function openGuardJudge(file: string, provider: string, env: HostEnv): GuardJudge {
-  const ask = openOwnModel(file, provider, env);
+export function openGuardJudge(files: ConfigFiles, provider: string, env: HostEnv): GuardJudge {
+  const ask = openOwnModel(files, provider, env);
   return async ({ judged, ...question }) => {
     const outcome = readVerdict(await ask(question), judged);
     if (outcome.status === 'scored') return outcome.score;

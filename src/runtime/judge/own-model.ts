@@ -11,12 +11,16 @@ type AskModel = (question: {
   readonly signal: AbortSignal;
 }) => Promise<string>;
 
+/** A RuntimeConfig file, and those that are laid over it. */
+export type ConfigFiles = readonly [string, ...string[]];
+
 /**
  * A declared provider for a program that is a hook itself. No hook hears of its calls: it would be asked about its own question.
  * Throws CONFIG_INVALID, FILE_UNREADABLE, NAME_UNKNOWN.
  */
-export function openOwnModel(file: string, provider: string, env: HostEnv): AskModel {
-  const config = requireConfig(file, env['PATH'] ?? '', { env });
+export function openOwnModel(files: ConfigFiles, provider: string, env: HostEnv): AskModel {
+  const [file, ...overlays] = files;
+  const config = requireConfig(file, env['PATH'] ?? '', { env, overlays });
   const ids = config.providers.map(({ id }) => id);
   const declared =
     config.providers.find(({ id }) => id === provider) ?? unknownName('provider', provider, ids);

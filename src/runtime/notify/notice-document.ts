@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { configOptions } from '../../config/overlay/options.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { stringifyJson } from '../../json/json.ts';
@@ -7,7 +8,6 @@ import { iso } from '../../pipeline/run/timeline.ts';
 import { shortenJson } from '../../pipeline/show/shorten-json.ts';
 import type { Notice } from '../../store/outbox/outbox.ts';
 import type { Store } from '../../store/store.ts';
-import { configOptions } from '../config-options.ts';
 import { redactDocument } from '../runs/redacted-document.ts';
 
 /** The JSON that a target is given, with secrets hidden; undefined where the run is gone. Throws STORE_FAILED. */

@@ -54,6 +54,8 @@ export const stateTables: CopiedPart = {
     tableOf('parts', 'run_id step sum refs', { order: ['run_id', 'step'] }),
     tableOf('moments', 'seq run_id what subject'),
     tableOf('suspensions', 'run why since due_at tries step error calls', { order: ['run'] }),
+    // What nobody has been told yet is told from there; which events are told is said by whoever opens the store.
+    tableOf('notices', 'seq run_id target event pending_id made_at attempts due_at'),
   ],
 };
 
@@ -74,7 +76,7 @@ export const resultTables: CopiedPart = {
 };
 
 const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at since due_at tries calls`.split(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at made_at since due_at tries calls`.split(
     ' ',
   ),
 );

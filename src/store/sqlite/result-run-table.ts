@@ -1,4 +1,11 @@
-import type { NewResultRun, ResultKind, ResultRun, ResultStore, RunEnd } from '../result-store.ts';
+import type {
+  NewResultRun,
+  ResultKind,
+  ResultRun,
+  ResultRunFilter,
+  ResultStore,
+  RunEnd,
+} from '../result-store.ts';
 import { enumOf, numberOf, type Row, textOf, textOrNull } from './row.ts';
 import type { Statement } from './statement.ts';
 
@@ -11,9 +18,13 @@ export function createResultRunTable(prepare: (sql: string) => Statement) {
     VALUES (:id, :kind, :name, :file, :fingerprint, :created_at, 'running', :header)
     ON CONFLICT (id) DO NOTHING`);
   const find = prepare('SELECT * FROM runs WHERE id = :id');
+  // The rows themselves, which may be long, are read of those alone that are listed.
   const list = prepare(`
-    SELECT * FROM runs WHERE name = coalesce(:name, name) AND kind = coalesce(:kind, kind)
-    ORDER BY created_at DESC, seq DESC LIMIT :limit`);
+    SELECT * FROM runs WHERE seq IN (
+      SELECT seq FROM runs WHERE name = coalesce(:name, name) AND kind = coalesce(:kind, kind)
+        AND (:after IS NULL OR (created_at, seq) < (SELECT created_at, seq FROM runs WHERE id = :after))
+      ORDER BY created_at DESC, seq DESC LIMIT :limit)
+    ORDER BY created_at DESC, seq DESC`);
   const setEnd = prepare('UPDATE runs SET status = :status, report = :report WHERE id = :id');
   const old = prepare('SELECT id FROM runs WHERE created_at < :before');
   const remove = prepare('DELETE FROM runs WHERE id = :id');
@@ -24,8 +35,8 @@ export function createResultRunTable(prepare: (sql: string) => Statement) {
       const row = find.get({ id });
       return row && runFromRow(row);
     },
-    list: ({ name, kind, limit }: Parameters<ResultStore['listRuns']>[0] = {}): ResultRun[] =>
-      list.all({ name: name ?? null, kind: kind ?? null, limit: limit ?? -1 }).map(runFromRow),
+    list: ({ name, kind, limit = -1, after }: ResultRunFilter = {}): ResultRun[] =>
+      list.all({ name: name ?? null, kind: kind ?? null, limit, after: after ?? null }).map(runFromRow),
     /** False when there is no such run. */
     setEnd: (id: string, { status, report }: Parameters<ResultStore['setRunEnd']>[1]) =>
       setEnd.run({ id, status, report }) === 1,

@@ -1,4 +1,4 @@
-import { agentSources } from '../store-rules.ts';
+import { AGENT_SOURCE } from '../store-rules.ts';
 import type { DueFilter, DueRuns } from '../suspension.ts';
 import { enumOf, numberOrNull, textOf } from './row.ts';
 import type { Preparing, Values } from './statement.ts';
@@ -51,4 +51,4 @@ const dueRuns = `
     END AS due
   FROM runs LEFT JOIN suspensions AS s ON s.run = runs.seq
   WHERE runs.status IN ('running', 'pending') AND NOT ${isBelow}
-    AND runs.source NOT IN (${agentSources.map((source) => `'${source}'`).join()})`;
+    AND runs.source <> '${AGENT_SOURCE}'`;

@@ -5,6 +5,7 @@ import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../run/record
 import { type ComparisonRow, type OnPair, pairCases } from './case-pairs.ts';
 import { type ChangeList, newChangeList, readListedCases, toChanges } from './change-list.ts';
 import type { Comparison, Difference, EvalDifference, SideInfo } from './comparison.ts';
+import { onlyVariant } from './one-variant.ts';
 import { newRowTally, type RowTally } from './row-tally.ts';
 import type { Side } from './side.ts';
 import { refuseUnknownTag } from './unknown-tag.ts';
@@ -16,18 +17,23 @@ export interface CompareOptions {
   /** One eval against another, rather than each against the one of its id; both or neither. */
   readonly evalA?: string | undefined;
   readonly evalB?: string | undefined;
+  /** Only this variant of both; a run without variants is taken as it is. */
+  readonly variant?: string | undefined;
 }
 
 /**
  * Compares a run with another, or with itself where tags or evals make two sides of it; cases are paired by their
- * ids. Throws NAME_UNKNOWN for an eval that its run does not have, USAGE, also for a tag that no case of its run has,
+ * ids. Throws NAME_UNKNOWN for an eval or a variant that its run does not have, USAGE, also for a tag that no case of its run has,
  * and what reading the runs throws.
  */
 export async function compareRuns(
-  sourceA: RunSource,
-  sourceB: RunSource,
+  runA: RunSource,
+  runB: RunSource,
   options: CompareOptions = {},
 ): Promise<Comparison> {
+  const { variant } = options;
+  const only = (run: RunSource): RunSource => (variant === undefined ? run : onlyVariant(run, variant));
+  const [sourceA, sourceB] = [only(runA), only(runB)];
   refuseOtherVariants(sourceA.header, sourceB.header);
   const a: Side = { source: sourceA, tag: options.tagA };
   const b: Side = { source: sourceB, tag: options.tagB };
@@ -56,7 +62,7 @@ function refuseOtherVariants(a: RunHeader, b: RunHeader): void {
   if (JSON.stringify(ofA) === JSON.stringify(ofB)) return;
   const say = (names: readonly string[] = []) => (names.length === 0 ? 'none' : names.join(', '));
   throw new RuntimeError('USAGE', `the runs have other variants: A ${say(ofA)}, B ${say(ofB)}`, {
-    hint: 'Compare runs of the same variants; those of one run are compared in its own report.',
+    hint: 'Compare one that both have, with --variant NAME; those of one run are compared in its own report.',
   });
 }
 

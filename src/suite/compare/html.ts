@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { formatCount } from '../../text/format-count.ts';
-import { loadBuilt } from '../../yaml/built.ts';
-import { escapeHtml } from '../report/html/embed.ts';
+import { box, fold, list, table, text } from '../report/html/plain/markup.ts';
+import { renderPlainPage } from '../report/html/plain/page.ts';
 import { formatListed, formatMean, formatPercent } from '../report/numbers.ts';
 import { describeScore } from '../report/wording.ts';
 import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
@@ -20,42 +18,24 @@ import {
   summarizeDifference,
 } from './wording.ts';
 
-/** A comparison as one page without a script or any other file; texts of others are text in it. Throws INTERNAL when the page was not built. */
-export function renderComparisonHtml(comparison: Comparison): string {
-  const { style } = loadBuilt<{ readonly style: string }>('#report-page');
+/**
+ * A comparison as one page without a script or any other file; texts of others are text in it. `home` is where it links back to. Throws
+ * INTERNAL when the page was not built.
+ */
+export function renderComparisonHtml(
+  comparison: Comparison,
+  { home }: { readonly home?: string } = {},
+): string {
   const isShadows = isShadowComparison(comparison);
   const title = isShadows ? 'Shadows compared' : 'Evals compared';
   const sections = isShadows ? shadowSections(comparison) : runSections(comparison);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyOf(style)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>${plain(nameOfRuns(comparison))}: ${title.toLowerCase()}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
-<header class="headline"><h1>${title}</h1>
-<dl class="facts">${side('A', comparison.a)}${side('B', comparison.b)}</dl></header>
-<div class="summary">
-${sections.filter((section) => section !== '').join('\n')}
-</div>
-</main>
-</body>
-</html>
-`;
-}
-
-/** Only the style of the page: nothing runs, nothing is loaded. */
-function policyOf(style: string): string {
-  const digest = createHash('sha256').update(style).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${digest}'; img-src data:; base-uri 'none'; form-action 'none'`;
+  return renderPlainPage({
+    title: `${nameOfRuns(comparison)}: ${title.toLowerCase()}`,
+    heading: title,
+    ...(home !== undefined && { home }),
+    facts: `<dl class="facts">${side('A', comparison.a)}${side('B', comparison.b)}</dl>`,
+    sections,
+  });
 }
 
 function nameOfRuns({ a, b }: Comparison): string {
@@ -147,37 +127,3 @@ function sideCell({ file, line, score, detail }: SideResult): string {
 }
 
 const LONGEST_DETAIL = 4_000;
-
-/** Cells are HTML, titles are not. */
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const head = heads.map((title) => `<th scope="col">${text(title)}</th>`).join('');
-  const body = rows
-    .map(([first = '', ...cells]) => {
-      const rest = cells.map((cell) => `<td>${cell}</td>`).join('');
-      return `<tr><th scope="row">${first}</th>${rest}</tr>`;
-    })
-    .join('\n');
-  return `<div class="scroll"><table class="figures"><thead><tr>${head}</tr></thead>\n<tbody>\n${body}\n</tbody></table></div>`;
-}
-
-function box(name: string, content: string): string {
-  return `<section class="box" aria-label="${escapeHtml(name)}">${content}</section>`;
-}
-
-function list(lines: readonly string[]): string {
-  if (lines.length === 0) return '';
-  return `<ul class="problems">${lines.map((line) => `<li>${text(line)}</li>`).join('')}</ul>`;
-}
-
-function fold(title: string, content: string, isOpen = true): string {
-  return `<details class="box"${isOpen ? ' open' : ''}><summary>${text(title)}</summary>${content}</details>`;
-}
-
-/** A text of others: nothing in it is markup, turns the direction of writing, or is there unseen. */
-function text(value: string): string {
-  return `<bdi>${plain(value)}</bdi>`;
-}
-
-function plain(value: string): string {
-  return escapeHtml(escapeInvisible(value.toWellFormed()));
-}

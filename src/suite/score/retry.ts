@@ -68,7 +68,7 @@ function faultOf(outcome: EvalOutcome): Fault | undefined {
  * REPLY_MALFORMED, OUTPUT_LIMIT, LIMIT_EXCEEDED, EXPRESSION_FAILED, REPLAY_MISS), what ends the run anyway (STORE_FAILED,
  * ABORTED, RUNTIME_CLOSED), and limits that the suite or a pipeline sets (STEP_TIMEOUT, ROUNDS_EXHAUSTED).
  */
-const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+export const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PROCESS_START', // The machine may have been out of processes, memory or descriptors.
   'PROCESS_EXIT', // How most scripts end when a service that they call is away; a mistake of their own comes again.
   'PROCESS_SIGNAL', // Killed from outside, for want of memory as a rule.

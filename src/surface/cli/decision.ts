@@ -52,7 +52,9 @@ export async function decidePending(
       `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
     );
     terminal.printStderr(
-      resumeText(runToResume(document), nextCommands(invocation, runtime, own), { isLast: false }),
+      (await isOfAgent(runtime, document))
+        ? 'go on:    the agent makes the same call, or sends the same request, again'
+        : resumeText(runToResume(document), nextCommands(invocation, runtime, own), { isLast: false }),
     );
   }
   return 0;
@@ -61,6 +63,12 @@ export async function decidePending(
 /** The run that goes on with a decision. */
 function runToResume({ run_id, root_run_id = run_id }: PendingDocument): string {
   return root_run_id;
+}
+
+/** A call that an agent makes itself is kept under the agent’s name, any other single call under its tool’s. */
+async function isOfAgent(runtime: Runtime, { run_id, tool }: PendingDocument): Promise<boolean> {
+  const { kind, name } = await runtime.runs.show(run_id);
+  return kind === 'tool' && name !== tool;
 }
 
 /** A stored decision, and the command that resumes its run. */

@@ -8,6 +8,8 @@ export interface DescribeSuiteOptions
   readonly select?: Omit<Selection, 'rows'> | undefined;
   /** The RuntimeConfig. Default: the one that the suite names, or `runtime.yaml`. */
   readonly config?: string | undefined;
+  /** Files that are laid over it, in this order: what they say wins. */
+  readonly overlays?: readonly string[] | undefined;
   /** Milliseconds for the whole run; cases that are not judged by then fail. Default: ten minutes. */
   readonly timeoutMs?: number | undefined;
 }

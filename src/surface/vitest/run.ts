@@ -39,7 +39,9 @@ export async function startRun(plan: RunPlan): Promise<SuiteRun> {
   const { signal } = stop;
   const release = onStop(() => stop.abort());
   try {
-    const runtime = await openRuntime(plan.config, { signal, logLevel: 'warn' });
+    const runtime = await openRuntime(plan.config, {
+      ...{ signal, logLevel: 'warn', overlays: plan.options.overlays },
+    });
     return trackRun(plan, runtime, { stop, release });
   } catch (error) {
     release();

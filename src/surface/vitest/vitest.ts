@@ -66,10 +66,10 @@ function awaitedRowsOf(
 /** The number of cases up to which each is a test of its own. */
 const maxCases = 1000;
 
-async function readPlan(file: string, { select, config, dataset }: DescribeSuiteOptions) {
+async function readPlan(file: string, { select, config, overlays, dataset }: DescribeSuiteOptions) {
   const { planSuite } = await loadPlan();
   const plan = await withProblemsInMessage(
-    async () => await planSuite(file, { select, config, dataset, maxRows: maxCases }),
+    async () => await planSuite(file, { select, config, overlays, dataset, maxRows: maxCases }),
   );
   if (plan.rows.length > 0) return plan;
   throw new RuntimeError('DATASET_INVALID', `${file}: the dataset has no rows, or none was selected`);

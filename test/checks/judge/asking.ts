@@ -1,7 +1,7 @@
 import type { Judge } from '../../../src/checks/check.ts';
 import { runCheck } from '../../../src/checks/run-check.ts';
 import type { EvalOutcome } from '../../../src/contract/eval.ts';
-import type { Asking } from '../asking.ts';
+import { type Asking, nobody } from '../asking.ts';
 
 type Question = Parameters<Judge>[0];
 

@@ -3,7 +3,7 @@ import { findParamProblems } from '../../../src/checks/params.ts';
 import { runCheck } from '../../../src/checks/run-check.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
-import { ask } from '../asking.ts';
+import { ask, nobody } from '../asking.ts';
 
 const params = { criteria: 'The answer is polite.' };
 const fence = '```';

@@ -50,6 +50,11 @@ const readings: readonly {
     provider: { ...minimal, requestTimeoutMs: 2_147_483_647 },
   },
   {
+    title: 'may embed',
+    yaml: '{type: openai, model: m, role: embedding}',
+    provider: { ...minimal, role: 'embedding' },
+  },
+  {
     title: 'may have the role that every provider has',
     yaml: '{type: openai, model: m, role: llm}',
     provider: minimal,
@@ -63,7 +68,11 @@ test.each(readings)('a provider $title', ({ yaml, provider }) => {
 test.each([
   { title: 'a platform', key: 'platform: {type: bedrock}', refused: 'its platform bedrock is not supported' },
   { title: 'a platform without a type', key: 'platform: {}', refused: 'its platform is not supported' },
-  { title: 'another role', key: 'role: tts', refused: 'its role is tts, and only llm is supported' },
+  {
+    title: 'another role',
+    key: 'role: tts',
+    refused: 'its role is tts, and only llm and embedding are supported',
+  },
 ])('a provider with $title is refused when it is used, in both versions', ({ key, refused }) => {
   const place = key.split(':', 1)[0];
   const expected = {
@@ -144,4 +153,35 @@ test.each([
 
 test('a gateway that offers other providers does not mind', () => {
   expect(read(`${chain('[b]', '')}\ngateway: {models: {x: {provider: b}}}`).problems).toEqual([]);
+});
+
+test.each([
+  [
+    'a type without embeddings',
+    '- {type: claude, model: m, role: embedding}',
+    /^warning 5:\d+ providers\[0\]\.role: .*claude has no embeddings/,
+  ],
+  ['a tool that is to answer', '- {type: tool, model: t}', /^warning .*has to be embedding/],
+  [
+    'a tool that nobody declares',
+    '- {type: tool, model: tt, role: embedding}\ntools: {t: {exec: {command: sh}}}',
+    /error 5:\d+ providers\[0\]\.model: references a tool not declared .*did you mean `t`/,
+  ],
+  [
+    'a fallback of another role',
+    '- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: ollama, model: m, role: embedding}',
+    /^error 5:\d+ providers\[0\]\.fallback\[0\]: the role of b is embedding, and that of a is llm/,
+  ],
+  [
+    'a script of answers for one that embeds',
+    '- {type: mock, model: m, role: embedding, additional_config: {responses: [{text: hi}]}}',
+    /^error 5:\d+ providers\[0\]\.additional_config\.responses: unknown key/,
+  ],
+  [
+    'an embedding without a vector',
+    '- {type: mock, model: m, role: embedding, additional_config: {embeddings: [{text: hi}]}}',
+    /^error 5:\d+ providers\[0\]\.additional_config\.embeddings\[0\]: needs either/,
+  ],
+])('%s is told at its place [DS-EMBED-06]', (_title, yaml, told) => {
+  expect(read(yaml).problems.join('\n')).toMatch(told);
 });

@@ -142,3 +142,29 @@ test('a scripted model asks for tools at every endpoint, streamed or not', async
     (await stream.finalMessage()).content,
   ]).toMatchObject([[call], [call], [use], [use]]);
 });
+
+test('a provider that embeds is offered for embeddings alone, with the vectors of its script [DS-EMBED-06]', async () => {
+  const spec = `
+providers:
+  - id: embed
+    type: mock
+    model: e
+    role: embedding
+    additional_config: {embeddings: [{text: Oslo, vector: [3, 4]}, {text: bad, error: {message: down}}]}
+hooks:
+  allow: {command: ./allow.sh, hook: provider}
+gateway: {}`;
+  await using gateway = await openTestGateway(spec, {
+    'allow.sh': '#!/bin/sh\ncat > /dev/null\necho \'{"allow": true}\'\n',
+  });
+  const known = await gateway.post('/v1/embeddings', { model: 'e', input: ['Oslo', 'x'] });
+  const { data } = JSON.parse(await known.text());
+  expect([data[0].embedding, data[1].embedding.length]).toEqual([[3, 4], 2]);
+  expect((await gateway.post('/v1/embeddings', { model: 'e', input: 'bad' })).status).toBe(502);
+  const chat = await gateway.post('/v1/chat/completions', {
+    model: 'e',
+    messages: [{ role: 'user', content: 'a' }],
+  });
+  expect(chat.status).toBeGreaterThanOrEqual(400);
+  expect(chat.status).toBeLessThan(500);
+});

@@ -4,7 +4,6 @@ import type { PendingDecision } from '../../../src/contract/approval.ts';
 import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { GATEWAY_SOURCE } from '../../../src/store/store-rules.ts';
 import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
 import { fitsAnything } from '../../../src/yaml/schema-check.ts';
 import { openBench } from '../../capability/bench.ts';
@@ -225,7 +224,7 @@ export function pendingCallsContract(): void {
     await decide(store, approved);
     const other = { messages: [{ role: 'user', content: 'Something else.' }] };
     await call(other, paying);
-    await endForgottenRuns(store, GATEWAY_SOURCE, Date.now() + 1);
+    await endForgottenRuns(store, Date.now() + 1);
     expect((await store.listRuns()).map(({ status }) => status)).toEqual(['pending', 'completed']);
     expect(await call(asking, answerWith([]))).toEqual({ wasKept: true, body: paying });
   });

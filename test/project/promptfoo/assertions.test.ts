@@ -15,7 +15,7 @@ async function evalOf(assertion: string) {
     'broken.json': '{"city": ',
     'check.py': 'def get_assert(output, context): return True\n',
   });
-  const suite = written(result, 'echo.suite.yaml');
+  const suite = written(result, 'promptfoo.suite.yaml');
   return { told: told(result), evals: suite?.spec.evals };
 }
 
@@ -180,7 +180,7 @@ const leftOut = [
   },
   {
     title: 'a Nunjucks filter that has no counterpart',
-    assertion: "{type: contains, value: '{{ word | urlize }}'}",
+    assertion: "{type: contains, value: '{{ word | shout }}'}",
     message: expect.stringContaining(place),
   },
   {

@@ -75,7 +75,7 @@ const unusable: readonly {
     title: 'a type that is not known',
     fields: { type: 'imagen' },
     says: 'the type "imagen" is not known',
-    hint: 'known types: openai, claude, anthropic, gemini, google, ollama, vllm, openai-compatible, mock, replay',
+    hint: 'known types: openai, claude, anthropic, gemini, google, ollama, vllm, openai-compatible, mock, replay, tool',
   },
   {
     title: 'a reason not to',

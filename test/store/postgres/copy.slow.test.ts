@@ -61,6 +61,34 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     expect((await Array.fromAsync(results.ratings('suite'))).map(({ caseId }) => caseId)).toEqual(['a\0b']);
   });
 
+  test('what nobody has been told yet is told from the copy, once, as of the time at which it was due [DS-POSTGRES-16]', async () => {
+    const { state, config, toPostgres, folder } = newFolder();
+    const url = await server.newUrl();
+    await fill(state, [oneRun, { ...oneRun, end: 'failed' }]);
+    const source = await openSqliteStore(state);
+    const [told, postponed] = await source.outbox.take(['ops'], 10, { leaseMs: 0, limit: 2 });
+    await source.outbox.remove(told?.seq ?? 0);
+    await source.outbox.postpone(postponed?.seq ?? 0, Date.now(), 3_600_000);
+    await source.close();
+    await copy(config, url);
+    const database = await openPostgresStore(addressOf(url));
+    onTestFinished(() => database.close());
+    const options = { leaseMs: 60_000, limit: 9 };
+    const due = await database.outbox.take(['ops'], Date.now(), options);
+    expect(due.map(({ runId, event, attempts }) => [runId, event, attempts])).toEqual([['r1', 'failed', 1]]);
+    expect(await database.outbox.take(['ops'], Date.now(), options)).toEqual([]);
+    await database.close();
+    const back = join(folder, 'back.db');
+    await copy(toPostgres, back, url);
+    const file = await openSqliteStore(back);
+    onTestFinished(() => file.close());
+    const later = await file.outbox.take(['ops'], Date.now() + 7_200_000, options);
+    expect(later.map(({ runId, attempts }) => [runId, attempts]).toSorted()).toEqual([
+      ['r1', 2],
+      ['r1', 2],
+    ]);
+  });
+
   test('the same copy again changes nothing, and a target with anything else is left alone [DS-POSTGRES-17]', async () => {
     const { state, config } = newFolder();
     const url = await server.newUrl();
@@ -132,7 +160,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     const url = await server.newUrl();
     expect(await faultOf(copy(config, url))).toMatchObject({ code: 'STORE_FAILED' });
     await (await openSqliteStore(state)).close();
-    expect((await copy(config, url)).tables.map(({ rows }) => rows)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect((await copy(config, url)).tables.map(({ rows }) => rows)).toEqual(new Array(9).fill(0));
     expect(await faultOf(copy(toPostgres, url, url))).toMatchObject({ code: 'USAGE' });
   });
 
@@ -191,6 +219,10 @@ const anyRun: fc.Arbitrary<SomeRun> = fc.record({
 /** Keeps the runs in a new store of that file, and results beside it. */
 async function fill(state: string, runs: readonly SomeRun[]): Promise<void> {
   const store = await openSqliteStore(state);
+  await store.outbox.setRules(newRun('any').config, [
+    { target: 'ops', event: 'pending' },
+    { target: 'ops', event: 'failed' },
+  ]);
   for (const [number, run] of runs.entries()) await addRun(store, `r${number}`, run);
   await store.close();
   const results = await openSqliteResults(join(dirname(state), 'evals.db'));
@@ -245,7 +277,8 @@ function dump(file: string): unknown {
     .prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name")
     .all();
   const rows = tables
-    .filter(({ sql }) => String(sql).startsWith('CREATE TABLE'))
+    // Who is told of what is said anew by whoever opens a store.
+    .filter(({ name, sql }) => name !== 'notify_rules' && String(sql).startsWith('CREATE TABLE'))
     .map(({ name }) => {
       const seen = database.prepare(`SELECT * FROM ${String(name)}`).all();
       const hasPlace = !['texts', 'results', 'answers'].includes(String(name));

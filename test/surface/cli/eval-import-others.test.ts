@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { folderOf, run, runJson } from './command-line.ts';
 
 /** The result of one test of promptfoo’s, in the form that it has written since its version 0.100. */
@@ -56,11 +59,13 @@ tests: [{vars: {n: zero}}, {vars: {n: one}}, {vars: {n: two}}]
   const made = await runJson(['eval', 'import', 'results.json', '--output', 'old'], { cwd });
   expect(made).toMatchObject({
     code: 0,
-    document: { status: 'whole', runs: ['old/table.run.jsonl'], suites: [], cases: 3 },
+    document: { status: 'whole', runs: ['old/promptfoo.run.jsonl'], suites: [], cases: 3 },
   });
   await run(['eval', 'import', 'promptfooconfig.yaml', '--output', 'new'], { cwd });
-  await run(['eval', 'run', 'new/table.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'], { cwd });
-  const { code, document } = await runJson(['eval', 'diff', 'old/table.run.jsonl', 'new.jsonl'], { cwd });
+  await run(['eval', 'run', 'new/promptfoo.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'], {
+    cwd,
+  });
+  const { code, document } = await runJson(['eval', 'diff', 'old/promptfoo.run.jsonl', 'new.jsonl'], { cwd });
   expect(code).toBe(0);
   const evals = JSON.parse(JSON.stringify(document)).evals;
   const counts = (id: string) => {
@@ -94,8 +99,8 @@ test.each([
     [
       'eval',
       'diff',
-      'signalbox/table.run.jsonl',
-      'signalbox/table.run.jsonl',
+      'signalbox/promptfoo.run.jsonl',
+      'signalbox/promptfoo.run.jsonl',
       '--eval-a',
       'contains',
       '--eval-b',
@@ -147,13 +152,13 @@ const recorded = [
     title: 'Ragas’ of today',
     name: 'ragas.jsonl',
     text: '{"user_input": "Capital?", "response": "It is Oslo", "retrieved_contexts": ["Oslo is the capital."], "reference": "Oslo"}\n',
-    evals: ['token_f1', 'factuality', 'faithfulness', 'context_recall', 'answer_relevance'],
+    evals: ['token_f1', 'factuality', 'faithfulness', 'context_recall', 'similarity', 'answer_relevance'],
   },
   {
     title: 'Ragas’ of before',
     name: 'ragas.json',
     text: '[{"question": "Capital?", "answer": "It is Oslo", "contexts": ["x"], "ground_truth": "Oslo"}]',
-    evals: ['token_f1', 'factuality', 'faithfulness', 'context_recall', 'answer_relevance'],
+    evals: ['token_f1', 'factuality', 'faithfulness', 'context_recall', 'similarity', 'answer_relevance'],
   },
   {
     title: 'DeepEval’s',
@@ -169,7 +174,7 @@ const recorded = [
         },
       ],
     }),
-    evals: ['tools', 'token_f1', 'factuality', 'answer_relevance'],
+    evals: ['tools', 'token_f1', 'factuality', 'similarity', 'answer_relevance'],
   },
 ];
 
@@ -187,6 +192,22 @@ test.each(recorded)(
     expect(found.token_f1.mean).toBeCloseTo(0.5);
   },
 );
+
+test.each([
+  ['openai:gpt-4.1', 'answer_relevance', ['llm', 'embedding']],
+  ['anthropic:messages:claude-sonnet-4-5', 'llm_judge', ['llm']],
+])('relevance judged by %s is %s', async (provider, type, roles) => {
+  const cwd = folderOf({ [recorded[0]?.name ?? '']: recorded[0]?.text ?? '' });
+  await runJson(['eval', 'import', 'ragas.jsonl', '--output', 'out', '--provider', provider], { cwd });
+  const suiteText = readFileSync(join(cwd, 'out/ragas.suite.yaml'), 'utf8');
+  const { spec } = parse(readFileSync(join(cwd, 'out/runtime.yaml'), 'utf8'));
+  const found = parse(suiteText).spec.evals.find(({ id }: { id: string }) => id === 'answer_relevance');
+  expect({
+    type: found.type,
+    roles: spec.providers.map(({ role = 'llm' }: { role?: string }) => role),
+  }).toEqual({ type, roles });
+  expect(await runJson(['validate', 'out/ragas.suite.yaml'], { cwd })).toMatchObject({ code: 0 });
+});
 
 const arena = {
   'arena.yaml': `apiVersion: promptkit.altairalabs.ai/v1alpha1

@@ -47,17 +47,17 @@ test('eval import writes suites that run, with the verdicts of every assertion [
   const cwd = folderOf(files);
   const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  expect(made.stdout).toContain('whole: 3 suites, 2 cases');
-  const passes = async (name: string) => {
-    const suite = `signalbox/${name}.suite.yaml`;
-    const { document } = await runJson(['eval', 'run', suite, '--no-store'], {
-      cwd,
-      env: { DESK_MARK: '!' },
-    });
-    const { evals } = JSON.parse(JSON.stringify(document));
+  expect(made.stdout).toContain('whole: 1 suites, 2 cases');
+  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+    cwd,
+    env: { DESK_MARK: '!' },
+  });
+  const { variants } = JSON.parse(JSON.stringify(document));
+  const passes = (name: string) => {
+    const { evals } = variants.find((each: { readonly name: string }) => each.name === name);
     return Object.keys(evals).map((id) => `${id} ${evals[id].passed}/${evals[id].count}`);
   };
-  expect(await passes('table')).toEqual([
+  expect(passes('table')).toEqual([
     'javascript 2/2',
     'not-contains 2/2',
     'latency 2/2',
@@ -66,7 +66,7 @@ test('eval import writes suites that run, with the verdicts of every assertion [
     'javascript-2 2/2',
     'assert-set 1/1',
   ]);
-  expect(await passes('shout')).toEqual([
+  expect(passes('shout')).toEqual([
     'javascript 2/2',
     'not-contains 2/2',
     'latency 2/2',
@@ -75,7 +75,7 @@ test('eval import writes suites that run, with the verdicts of every assertion [
     'javascript-2 0/2',
     'assert-set 0/1',
   ]);
-  expect(await passes('echo')).toEqual([
+  expect(passes('echo')).toEqual([
     'javascript 2/2',
     'not-contains 2/2',
     'latency 2/2',
@@ -98,7 +98,7 @@ tests:
 `,
   });
   await run(['eval', 'import', 'promptfooconfig.yaml', '--output', '.'], { cwd });
-  const { code, document } = await runJson(['eval', 'run', 'echo.suite.yaml', '--no-store'], { cwd });
+  const { code, document } = await runJson(['eval', 'run', 'promptfoo.suite.yaml', '--no-store'], { cwd });
   expect({ code, document }).toMatchObject({
     code: 0,
     document: { evals: { equals: { passed: 1 }, javascript: { passed: 1 } } },
@@ -141,14 +141,18 @@ tests:
   });
   const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  for (const name of ['http', 'script']) {
-    const { document } = await runJson(['eval', 'run', `signalbox/${name}.suite.yaml`, '--no-store'], {
-      cwd,
-      env: { DESK_KEY: 's3' },
-    });
-    expect(document).toMatchObject({ status: 'passed', cases: 2 });
-  }
+  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+    cwd,
+    env: { DESK_KEY: 's3' },
+  });
   server.close();
+  expect(document).toMatchObject({
+    status: 'passed',
+    variants: [
+      { name: 'http', status: 'passed', cases: 2 },
+      { name: 'script', status: 'passed', cases: 2 },
+    ],
+  });
 });
 
 test('what looks like a variable of the environment in a config is text, and none is read [DS-PROMPTFOO-03]', async () => {
@@ -162,7 +166,9 @@ tests: [{assert: [{type: equals, value: '${marks}'}]}]
       'def call_api(prompt, options, context):\n    return {"output": options["config"]["mark"]}\n',
   });
   await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
-  const { document } = await runJson(['eval', 'run', 'signalbox/desk.suite.yaml', '--no-store'], { cwd });
+  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+    cwd,
+  });
   expect(document).toMatchObject({ status: 'passed', evals: { equals: { passed: 1 } } });
 });
 
@@ -177,14 +183,113 @@ test('eval import says with its line what it leaves out, ends with 1, and writes
     document: {
       status: 'partly',
       cases: 1,
-      suites: ['signalbox/echo.suite.yaml'],
+      suites: ['signalbox/promptfoo.suite.yaml'],
       problems: [{ file: 'promptfooconfig.yaml', line: 4, column: 21, severity: 'error' }],
     },
   });
   expect(existsSync(join(cwd, 'signalbox'))).toBe(false);
   expect((await run(command, { cwd })).code).toBe(1);
-  const text = readFileSync(join(cwd, 'signalbox/echo.suite.yaml'), 'utf8');
+  const text = readFileSync(join(cwd, 'signalbox/promptfoo.suite.yaml'), 'utf8');
   expect((await run(command, { cwd })).code).toBe(2);
   expect((await run([...command, '--force'], { cwd })).code).toBe(1);
-  expect(readFileSync(join(cwd, 'signalbox/echo.suite.yaml'), 'utf8')).toBe(text);
+  expect(readFileSync(join(cwd, 'signalbox/promptfoo.suite.yaml'), 'utf8')).toBe(text);
+});
+
+test('prompts made by programs, tests with providers of their own and thresholds are asked as variants, and compared one by one [DS-PROMPTFOO-01 DS-IMPORT-01]', async () => {
+  const cwd = folderOf({
+    'promptfooconfig.yaml': `description: Made
+prompts:
+  - file://make.py:chat
+  - file://make.cjs
+  - 'plain {{word | upper}}'
+providers: [echo, {id: 'file://answer.py', label: desk}]
+tests:
+  - vars: {word: hi}
+    assert: [{type: icontains, value: hi}]
+  - vars: {word: ho}
+    threshold: 0.5
+    assert: [{type: icontains, value: ho}, {type: equals, value: never}]
+  - vars: {word: mine}
+    provider: {id: 'file://answer.py', label: own}
+    assert: [{type: icontains, value: mine}, {type: javascript, value: 'context.metadata.by === "desk"'}]
+`,
+    'make.py':
+      'def chat(context):\n    return [{"role": "user", "content": "py " + context["vars"]["word"]}]\n',
+    'make.cjs': 'module.exports = async ({ vars, provider }) => `js ${vars.word} for ${provider.id}`;\n',
+    'answer.py':
+      'def call_api(prompt, options, context):\n    return {"output": prompt, "metadata": {"by": "desk"}}\n',
+  });
+  const made = await runJson(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  const names = ['promptfoo', 'promptfoo-2', 'promptfoo-3'];
+  const suites = names.map((name) => `signalbox/${name}.suite.yaml`);
+  expect(made).toMatchObject({ code: 0, document: { status: 'whole', suites } });
+  expect(await runJson(['validate', ...suites], { cwd })).toMatchObject({ code: 0 });
+  const found = [];
+  for (const name of names) {
+    const options = ['--reporter', `jsonl=${name}.jsonl`, '--no-store'];
+    const { document } = await runJson(['eval', 'run', `signalbox/${name}.suite.yaml`, ...options], { cwd });
+    const { variants } = JSON.parse(JSON.stringify(document));
+    found.push(
+      variants.map(
+        (each: { readonly name: string; readonly status: string }) => `${each.name} ${each.status}`,
+      ),
+    );
+  }
+  const pairs = ['echo', 'desk'].flatMap((name) =>
+    [1, 2, 3].map((prompt) => `${name}/prompt-${prompt} passed`),
+  );
+  expect(found).toEqual([pairs, pairs, [1, 2, 3].map((prompt) => `own/prompt-${prompt} passed`)]);
+  const one = await runJson(
+    ['eval', 'diff', 'promptfoo.jsonl', 'promptfoo-2.jsonl', '--variant', 'desk/prompt-1'],
+    { cwd },
+  );
+  expect(one).toMatchObject({ code: 0, document: { a: { cases: 1 }, b: { cases: 1 } } });
+  const none = await runJson(['eval', 'diff', 'promptfoo.jsonl', 'promptfoo-3.jsonl', '--variant', 'x'], {
+    cwd,
+  });
+  expect(none).toMatchObject({ code: 2, document: { error: { code: 'NAME_UNKNOWN' } } });
+});
+
+test('results of several pairs are a run with the variants of the imported suite, of which one that is not carried is no hindrance [DS-IMPORT-01]', async () => {
+  const result = (testIdx: number, promptIdx: number, provider: string, label: string) => ({
+    testIdx,
+    promptIdx,
+    provider: { id: provider, label: provider },
+    prompt: { raw: 'x', label },
+    vars: { word: 'a' },
+    success: true,
+    response: { output: 'a' },
+    gradingResult: {
+      componentResults: [{ pass: true, score: 1, assertion: { type: 'contains', value: 'a' } }],
+    },
+  });
+  const cwd = folderOf({
+    'results.json': JSON.stringify({
+      results: {
+        results: [0, 1].flatMap((test) => [
+          result(test, 0, 'echo', 'A {{word}}'),
+          result(test, 1, 'echo', 'B {{word}}'),
+          result(test, 2, 'vertex:gemini', 'A {{word}}'),
+          result(test, 3, 'vertex:gemini', 'B {{word}}'),
+        ]),
+      },
+    }),
+    'promptfooconfig.yaml': `prompts: ['A {{word}}', 'B {{word}}']
+providers: [echo, 'vertex:gemini']
+tests: [{vars: {word: a}, assert: [{type: contains, value: a}]}, {vars: {word: b}, assert: [{type: contains, value: a}]}]
+`,
+  });
+  await run(['eval', 'import', 'results.json', '--output', 'old'], { cwd });
+  await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  await run(
+    ['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'],
+    { cwd },
+  );
+  const compared = ['eval', 'diff', 'old/promptfoo.run.jsonl', 'new.jsonl'];
+  expect(await runJson(compared, { cwd })).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
+  for (const name of ['echo/prompt-1', 'echo/prompt-2'])
+    expect(await runJson([...compared, '--variant', name], { cwd })).toMatchObject({
+      code: 0,
+      document: { cases: { pairs: 2, regressions: 1 }, evals: [{ eval_a: 'contains', regressions: 1 }] },
+    });
 });

@@ -21,3 +21,16 @@ test('several --config are one config, for every command that goes on with a run
     next: expect.stringContaining('--config base.yaml --config prod.yaml'),
   });
 });
+
+test('doctor --chaos tries the filters of all files together [DS-OVERLAY-01]', async () => {
+  const cwd = folderOf({
+    'base.yaml': config('hooks: {no: {command: ./no.sh, hook: tool, phases: [before_execution]}}\n'),
+    'no.sh': '#!/bin/sh\n',
+    'prod.yaml': 'spec: {hooks: {no: null}}\n',
+  });
+  const { code, stdout } = await run(
+    ['doctor', '--chaos', '--json', '--config', 'base.yaml', '--config', 'prod.yaml'],
+    { cwd },
+  );
+  expect({ code, cells: JSON.parse(stdout).cells }).toEqual({ code: 0, cells: 0 });
+});

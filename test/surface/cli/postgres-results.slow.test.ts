@@ -38,6 +38,12 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
       a: { run_id: idOf(good.document) },
       evals: [{ regressions: 1 }],
     });
+    const rate = ['eval', 'rate', idOf(good.document), '--case', 'one', '--label', 'fail', '--by', 'mara'];
+    expect((await runJson(rate, there)).code).toBe(0);
+    const agreed = await runJson(['eval', 'agreement', idOf(good.document)], { cwd: here, env });
+    expect(agreed.document).toMatchObject({
+      cases: { people: [{ by: 'mara', agreement: { n: 1, only_eval: 1 } }] },
+    });
     const pruned = await runJson(['eval', 'prune', '--older-than', '0s'], there);
     expect(pruned.document).toMatchObject({ pruned: 2 });
     expect((await runJson(['eval', 'list'], { cwd: here, env })).document).toEqual({ runs: [] });

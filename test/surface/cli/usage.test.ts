@@ -21,6 +21,7 @@ const commands = [
   'eval show',
   'eval html',
   'eval rate',
+  'eval agreement',
   'eval prune',
   'eval import',
   'cache',

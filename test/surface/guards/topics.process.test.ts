@@ -141,3 +141,11 @@ test('signalbox-injection asks a judge where it is in doubt, and only there', as
     reply: { allow: false },
   });
 });
+
+test('several config files are one, in which what is laid over the first wins [DS-OVERLAY-01]', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'topics-'));
+  const overlay = join(folder, 'other.yaml');
+  writeFileSync(overlay, `spec: {providers: [{id: judge, additional_config: {responses: ${no}}}]}\n`);
+  const request = asking([user(said)]);
+  expect(await ask(yes, request, ['--config', overlay])).toMatchObject({ reply: { allow: false } });
+});

@@ -33,7 +33,7 @@ export function providerOf(file: ArenaFile): ImportedProvider | undefined {
     defaults: isObject(defaults) ? numbersOf(defaults, ['temperature', 'top_p', 'max_tokens']) : undefined,
     pricing: pricingOf(spec['pricing']),
   });
-  return { kind: 'chat', name, entry };
+  return { kind: 'chat', name, id: file.name, label: file.name, entry };
 }
 
 function pricingOf(given: unknown): Mapping | undefined {

@@ -1,9 +1,9 @@
 import { isObject, stringifyJson } from '../../../json/json.ts';
 import type { ImportedCase } from '../../promptfoo/cases.ts';
-import { planEvals } from '../../promptfoo/evals.ts';
 import { type ImportedProvider, readProvider } from '../../promptfoo/providers.ts';
-import { scriptsNamedIn } from '../../promptfoo/scripts.ts';
+import { scriptsNamedIn } from '../../promptfoo/scripts/scripts.ts';
 import { renderValue } from '../../promptfoo/template.ts';
+import { planEvals } from '../../promptfoo/written/evals.ts';
 import { collectNotes, type Notes } from '../notes.ts';
 import {
   type ImportedFile,
@@ -93,6 +93,7 @@ function rowOf(given: ArenaCase, prompt: ArenaFile | undefined): ArenaRow {
     vars: {},
     assertions: [...given.assertions, ...shared],
     threshold: undefined,
+    asks: {},
   };
   return { given, system: prompt === undefined ? '' : systemOf(prompt), asserted };
 }

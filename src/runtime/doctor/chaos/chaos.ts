@@ -16,7 +16,7 @@ import type { ChaosCell, ChaosReport, UntriedHook } from './report.ts';
 import { findSubjects, loadTrials, type Subject } from './subjects.ts';
 import { type TrialContext, tryFault, whyUnproven } from './trial-run.ts';
 
-export interface ChaosOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'signal'> {
+export interface ChaosOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
   /** Called after each cell. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { NewResultRun, ResultRun, ResultStore } from '../../result-store.ts';
+import type { NewResultRun, ResultRun, ResultRunFilter, ResultStore } from '../../result-store.ts';
 import { runFromRow } from '../../sqlite/result-run-table.ts';
 import type { Link } from '../connection/client.ts';
 import { fromKept, toKept, toKeptOrNull } from '../rows.ts';
@@ -27,12 +27,13 @@ export async function findRun(link: Link, id: string): Promise<ResultRun | undef
 /** Newest first. */
 export async function listRuns(
   link: Link,
-  { name, kind, limit }: Parameters<ResultStore['listRuns']>[0] = {},
+  { name, kind, limit, after }: ResultRunFilter = {},
 ): Promise<ResultRun[]> {
   const rows = await link.query({
     text: `SELECT * FROM signalbox.result_runs WHERE ($1::text IS NULL OR name = $1) AND ($2::text IS NULL OR kind = $2)
+        AND ($4::text IS NULL OR (created_at, seq) < (SELECT created_at, seq FROM signalbox.result_runs WHERE id = $4))
       ORDER BY created_at DESC, seq DESC LIMIT $3`,
-    values: [toKeptOrNull(name ?? null), kind ?? null, limit ?? null],
+    values: [toKeptOrNull(name ?? null), kind ?? null, limit ?? null, toKeptOrNull(after ?? null)],
   });
   return rows.map((row) => runFromRow(fromKept(row)));
 }

@@ -1,5 +1,5 @@
 import { enumOf, numberOrNull, textOf } from '../../sqlite/row.ts';
-import { agentSources } from '../../store-rules.ts';
+import { AGENT_SOURCE } from '../../store-rules.ts';
 import type { DueFilter, DueRuns } from '../../suspension.ts';
 import type { Link } from '../connection/client.ts';
 import { withSuspensions } from '../reads.ts';
@@ -9,7 +9,7 @@ import { fromKept, toKeptOrNull } from '../rows.ts';
 export async function listDue(link: Link, { at, withFaults = false, id }: DueFilter): Promise<DueRuns> {
   const rows = await link.query({
     text: dueRuns,
-    values: [at, withFaults, agentSources, toKeptOrNull(id ?? null)],
+    values: [at, withFaults, AGENT_SOURCE, toKeptOrNull(id ?? null)],
   });
   const [next] = await link.query({ text: nextDue, values: [at] });
   return {
@@ -27,7 +27,7 @@ const dueRuns = `SELECT id, due FROM (SELECT runs.seq, runs.id, CASE
       WHEN (s.why IS NULL OR s.calls = 1)
         AND signalbox.has_call(runs.id, false) AND NOT signalbox.has_call(runs.id, true) THEN 'decided'
     END AS due
-  FROM ${withSuspensions} WHERE runs.status IN ('running', 'pending') AND runs.source <> ALL ($3::text[])
+  FROM ${withSuspensions} WHERE runs.status IN ('running', 'pending') AND runs.source <> $3
     AND NOT EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = runs.id) AND ($4::text IS NULL OR runs.id = $4)) AS found
   WHERE due IS NOT NULL ORDER BY seq`;
 

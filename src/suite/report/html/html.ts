@@ -1,9 +1,10 @@
-import { type CutLimits, cutValue } from '../../../json/cut-value.ts';
 import type { CaseRecord, RunHeader } from '../../run/record.ts';
 import type { OpenReporter, Reporter, Sink } from '../reporter.ts';
+import { detailOf } from './detail.ts';
 import { embedLine } from './embed.ts';
 import { blockEnd, blockStart, pageEnd, pageStart } from './page-frame.ts';
 import { toRow } from './row.ts';
+import type { Served } from './served.ts';
 
 /** From this size of the page on, details of passed cases are left out; those of failures stay. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
@@ -20,15 +21,22 @@ const MOST_RATINGS = 100_000;
 /** A self-contained HTML page: a list of the cases with their details, and the report of the run. */
 export const openHtml: OpenReporter = (sink) => openHtmlUpTo(sink, LARGEST_PAGE);
 
+/** The page as it is served, which asks for details that were left out. */
+export function openServedHtml(sink: Sink, served: Served): Reporter {
+  return openHtmlUpTo(sink, LARGEST_PAGE, served);
+}
+
 /** The reporter with another limit on the bytes of the page, for tests. */
-export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
-  const page = openPage(sink);
+export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): Reporter {
+  const page = openPage(sink, served);
   let header: RunHeader | undefined;
   let problems = 0;
   let ratings = 0;
   let dropped = 0;
-  const detailOf = (record: CaseRecord): string => {
-    const line = embedDetail(record);
+  const detailLine = (record: CaseRecord): string => {
+    const detail = detailOf(record);
+    if (detail === '') return '';
+    const line = `detail ${detail}\n`;
     if (!record.passed || page.bytes() + Buffer.byteLength(line) <= largestPage) return line;
     dropped += 1;
     return '';
@@ -40,7 +48,7 @@ export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
     },
     async onCase(record) {
       if (header === undefined) return;
-      await page.write(embedLine('row', toRow(record, header)) + detailOf(record));
+      await page.write(embedLine('row', toRow(record, header)) + detailLine(record));
     },
     async onProblem(problem) {
       problems += 1;
@@ -57,38 +65,6 @@ export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
   };
 }
 
-/** The line with the details of a case; empty when they are nested too deeply to be written. */
-function embedDetail(record: CaseRecord): string {
-  try {
-    return embedBounded(record);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return '';
-    throw thrown;
-  }
-}
-
-/** The details with long texts and lists cut, the more of them the larger the case is; empty when that does not make them small enough. */
-function embedBounded(record: CaseRecord): string {
-  for (const limits of CUTS) {
-    const { value, cuts } = cutValue(record, limits);
-    const line = embedLine('detail', cuts.length === 0 ? value : { ...value, page_cuts: cuts.slice(0, 100) });
-    if (line.length <= LARGEST_DETAIL) return line;
-  }
-  return '';
-}
-
-/** Characters of the details of one case. */
-const LARGEST_DETAIL = 8 * 1024 * 1024;
-
-/** How a case is cut: each limit is tried where the one before leaves too much. */
-const CUTS: readonly CutLimits[] = [
-  { characters: 6_000_000, items: 50_000 },
-  { characters: 1_000_000, items: 10_000 },
-  { characters: 100_000, items: 1_000 },
-  { characters: 10_000, items: 100 },
-  { characters: 1_000, items: 20 },
-];
-
 interface Page {
   bytes(): number;
   begin(run: RunHeader): Promise<void>;
@@ -97,7 +73,7 @@ interface Page {
   end(): Promise<void>;
 }
 
-function openPage(sink: Sink): Page {
+function openPage(sink: Sink, served: Served | undefined): Page {
   let total = 0;
   let block = 0;
   const put = async (text: string): Promise<void> => {
@@ -112,7 +88,8 @@ function openPage(sink: Sink): Page {
   return {
     bytes: () => total,
     async begin(run) {
-      await put(pageStart(run.suite) + blockStart);
+      await put(pageStart(run.suite, served !== undefined) + blockStart);
+      if (served !== undefined) await write(embedLine('served', served));
       await write(embedLine('header', run));
     },
     write,

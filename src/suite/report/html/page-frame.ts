@@ -9,14 +9,14 @@ export const blockStart = '<script type="text/plain" data-block>\n';
 export const blockEnd = '</script>\n';
 export const pageEnd = '</body>\n</html>\n';
 
-/** Everything before the data. Throws INTERNAL when the page was not built. */
-export function pageStart(suite: string): string {
+/** Everything before the data; a page that is served may ask its server. Throws INTERNAL when the page was not built. */
+export function pageStart(suite: string, isServed: boolean): string {
   const { script, style } = loadBuilt<ReportPage>('#report-page');
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyOf(script, style)}">
+<meta http-equiv="Content-Security-Policy" content="${policyOf({ script, style }, isServed)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
@@ -37,13 +37,14 @@ interface ReportPage {
   readonly style: string;
 }
 
-/** The content security policy: only this script and this style, nothing is loaded, text cannot become markup. */
-function policyOf(script: string, style: string): string {
+/** The content security policy: only this script and this style, nothing is loaded from elsewhere, text cannot become markup. */
+function policyOf({ script, style }: ReportPage, isServed: boolean): string {
   const rules = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
     `style-src ${hashOf(style)}`,
     'img-src data:',
+    ...(isServed ? ["connect-src 'self'"] : []),
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",

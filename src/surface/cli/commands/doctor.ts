@@ -76,7 +76,8 @@ async function tryFilters(
   const { openChaosProgress, renderChaos } = await import('../show/doctor/chaos.ts');
   const progress = openChaosProgress(terminal);
   const launcher = launcherOf(invocation);
-  const asked = { env: invocation.env, launcher, signal, onProgress: progress.update };
+  const overlays = config === options.config ? options.overlays : [];
+  const asked = { env: invocation.env, launcher, signal, overlays, onProgress: progress.update };
   const report = await runChaos(config, asked).finally(progress.end);
   if (junit !== undefined) await writeChaosJunit(report, junit);
   const open = report.cells.filter(({ isClosed }) => !isClosed);

@@ -4,6 +4,7 @@ import type { ServedGateway } from '../../../runtime/runtime.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import { describeServing } from '../show/serving.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 /** `serve`. */
 export function addServeCommand(program: Command, runCommand: RunCommand): void {
@@ -61,9 +62,4 @@ async function reload({ terminal }: CommandContext, served: ServedGateway): Prom
 function describeRefusal({ code, message, hint }: RuntimeError): string {
   const told = `error: the config was not reloaded: [${code}] ${escapeInvisible(message)}`;
   return hint === '' ? told : `${told}\nhint: ${escapeInvisible(hint)}`;
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

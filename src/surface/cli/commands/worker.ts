@@ -3,6 +3,7 @@ import { RuntimeError } from '../../../errors.ts';
 import type { Worker } from '../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import { readNumber } from '../input.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { versionOf } from '../version.ts';
 
 interface WorkerFlags {
@@ -79,9 +80,4 @@ function toDocument({ id, concurrency, pipelines, suites, builds, health }: Work
 function describe({ id, concurrency, pipelines, suites, health }: Worker): string {
   const at = health === null ? '' : `, health at ${health}`;
   return `worker ${id} is ready: ${pipelines.length} pipelines, ${suites.length} suites, ${concurrency} runs at once${at}`;
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

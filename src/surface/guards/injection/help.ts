@@ -20,6 +20,7 @@ Options, each with its variable in the environment; an option wins:
   --judge ID        SIGNALBOX_INJECTION_JUDGE         a provider that is asked where it is in doubt; without an answer
                                                       the call is denied (default: none)
   --config FILE     SIGNALBOX_INJECTION_CONFIG        the file that declares it (default: runtime.yaml)
+                                                      several are laid over one another, as --config of signalbox
   --help                                              this text
 
 Kinds: ${Object.keys(injectionKinds).join(', ')}

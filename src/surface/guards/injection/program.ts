@@ -27,7 +27,7 @@ function open(argv: Invocation['argv'], env: Invocation['env']) {
 function readSettings(argv: Invocation['argv'], env: Invocation['env']): InjectionSettings {
   const options = readOptions(
     { program: name, argv, env },
-    { scan: 'list', threshold: 'text', instructions: 'text', config: 'text', judge: 'text' },
+    { scan: 'list', threshold: 'text', instructions: 'text', config: 'lines', judge: 'text' },
   );
   const scanned = options.list('scan').map((word) => oneOf('origin', word, origins));
   const { threshold, instructionThreshold } = defaultThresholds;
@@ -37,7 +37,7 @@ function readSettings(argv: Invocation['argv'], env: Invocation['env']): Injecti
     scans: (origin) => (scanned.length === 0 ? scannedOrigins : scanned).includes(origin),
     threshold: readShare('threshold', options.text('threshold') ?? String(threshold)),
     instructionThreshold: told === 'off' ? undefined : readShare('instructions', told),
-    score: judge === undefined ? undefined : lazyJudge(options.text('config') ?? 'runtime.yaml', judge, env),
+    score: judge === undefined ? undefined : lazyJudge(options.list('config'), judge, env),
   };
 }
 

@@ -8,6 +8,7 @@ go on; exit code 2 blocks it, with the reason on stderr, and so does every failu
 Options, each with its variable in the environment; an option wins:
   --prompt TEXT       SIGNALBOX_PROMPT_PROMPT   what the model is asked; $ARGUMENTS stands for the event, as JSON
   --config FILE       SIGNALBOX_PROMPT_CONFIG   the file that declares the provider (default: runtime.yaml)
+                                                several are laid over one another, as --config of signalbox
   --judge ID          SIGNALBOX_PROMPT_JUDGE    the provider (default: judge)
   --timeout MS        SIGNALBOX_PROMPT_TIMEOUT  how long the model may take (default: 25000)
   --help                                        this text

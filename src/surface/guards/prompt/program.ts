@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { readOptions, usageError } from '../../../guards/program/options.ts';
 import type { Invocation } from '../../../guards/program/program.ts';
 import { isObject } from '../../../json/json.ts';
+import { configFiles } from '../judge.ts';
 import { help } from './help.ts';
 
 const name = 'signalbox-prompt';
@@ -17,7 +17,7 @@ export async function main({ argv, stdin, stdout, printError, env }: Invocation)
     const settings = readSettings(argv, env);
     const event = await readEvent(stdin);
     const { openPromptJudge } = await import('../../../runtime/judge/prompt-judge.ts');
-    const ask = openPromptJudge(resolve(settings.config), settings.judge, env);
+    const ask = openPromptJudge(configFiles(settings.config), settings.judge, env);
     // Whoever waits has waited since the process was started.
     const timeoutMs = Math.max(1, Math.floor(settings.timeoutMs - performance.now()));
     const reason = await ask({ prompt: settings.prompt, event, timeoutMs });
@@ -32,14 +32,14 @@ export async function main({ argv, stdin, stdout, printError, env }: Invocation)
 
 interface Settings {
   readonly prompt: string;
-  readonly config: string;
+  readonly config: readonly string[];
   readonly judge: string;
   readonly timeoutMs: number;
 }
 
 /** Throws USAGE. */
 function readSettings(argv: Invocation['argv'], env: Invocation['env']): Settings {
-  const kinds = { prompt: 'text', config: 'text', judge: 'text', timeout: 'text' } as const;
+  const kinds = { prompt: 'text', config: 'lines', judge: 'text', timeout: 'text' } as const;
   const options = readOptions({ program: name, argv, env }, kinds);
   const prompt = options.text('prompt') ?? '';
   if (prompt.trim() === '') throw usageError('there is no prompt', 'Give --prompt.');
@@ -48,7 +48,7 @@ function readSettings(argv: Invocation['argv'], env: Invocation['env']): Setting
     throw usageError(`--timeout ${timeout} is no number of milliseconds`, 'Give a whole number, 25000 say.');
   return {
     prompt,
-    config: options.text('config') ?? 'runtime.yaml',
+    config: options.list('config'),
     judge: options.text('judge') ?? 'judge',
     timeoutMs: Number(timeout),
   };

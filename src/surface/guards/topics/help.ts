@@ -12,6 +12,7 @@ Options, each with its variable in the environment; an option wins:
   --deny-topic TEXT   SIGNALBOX_TOPICS_DENY_TOPIC   what must not be talked about; may be repeated
   --allow-topic TEXT  SIGNALBOX_TOPICS_ALLOW_TOPIC  what may be, and nothing else; may be repeated
   --config FILE       SIGNALBOX_TOPICS_CONFIG       the file that declares the provider (default: runtime.yaml)
+                                                    several are laid over one another, as --config of signalbox
   --judge ID          SIGNALBOX_TOPICS_JUDGE        the provider (default: judge)
   --threshold N       SIGNALBOX_TOPICS_THRESHOLD    the least score that passes, up to 1 (default: 0.5)
   --timeout MS        SIGNALBOX_TOPICS_TIMEOUT      for each question (default: 8000)

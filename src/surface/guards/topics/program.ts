@@ -23,7 +23,7 @@ function readSettings(argv: Invocation['argv'], env: Invocation['env']): TopicSe
   const options = readOptions(
     { program: name, argv, env },
     {
-      config: 'text',
+      config: 'lines',
       judge: 'text',
       'allow-topic': 'lines',
       'deny-topic': 'lines',
@@ -43,7 +43,7 @@ function readSettings(argv: Invocation['argv'], env: Invocation['env']): TopicSe
     threshold: readNumber('threshold', options.text('threshold') ?? '0.5', 1),
     timeoutMs: readNumber('timeout', options.text('timeout') ?? '8000', 600_000),
     scans: (origin) => (scanned.length === 0 ? scannedOrigins : scanned).includes(origin),
-    score: lazyJudge(options.text('config') ?? 'runtime.yaml', options.text('judge') ?? 'judge', env),
+    score: lazyJudge(options.list('config'), options.text('judge') ?? 'judge', env),
   };
 }
 

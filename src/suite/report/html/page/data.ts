@@ -2,14 +2,17 @@ import type { Cut } from '../../../../json/cut-value.ts';
 import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
 import type { Row } from '../row.ts';
+import type { Served } from '../served.ts';
 
 /** What the page was given. */
 export interface Data {
   header: RunHeader;
+  /** Null in a file. */
+  served: Served | null;
   entries: readonly Entry[];
   problems: readonly RowProblem[];
   /** What people said of cases, by the ids of these. */
-  ratings: ReadonlyMap<string, readonly Rating[]>;
+  ratings: Map<string, readonly Rating[]>;
   /** How many details of passed cases were left out to keep the page small. */
   dropped: number;
   /** Null when the run did not come to its end. */
@@ -45,12 +48,13 @@ export type Outcome = { readonly score: number | null; readonly passed: boolean;
 export function readData(): Data | null {
   const data: {
     header: RunHeader | null;
+    served: Served | null;
     entries: Entry[];
     problems: RowProblem[];
-    ratings: Map<string, Rating[]>;
+    ratings: Map<string, readonly Rating[]>;
     dropped: number;
     report: SuiteReport | null;
-  } = { header: null, entries: [], problems: [], ratings: new Map(), dropped: 0, report: null };
+  } = { header: null, served: null, entries: [], problems: [], ratings: new Map(), dropped: 0, report: null };
   for (const line of dataLines()) {
     const space = line.indexOf(' ');
     const kind = line.slice(0, space);
@@ -61,6 +65,7 @@ export function readData(): Data | null {
     else if (kind === 'rating')
       for (const rating of parseAll(json, toRating)) addRating(data.ratings, rating);
     else if (kind === 'header') data.header = JSON.parse(json);
+    else if (kind === 'served') data.served = JSON.parse(json);
     else if (kind === 'report') data.report = JSON.parse(json);
     else if (kind === 'notice') data.dropped = JSON.parse(json).dropped;
   }
@@ -86,8 +91,17 @@ function toRating(rating: Rating) {
   return rating;
 }
 
-function addRating(ratings: Map<string, Rating[]>, rating: Rating) {
+/** Puts a rating in the place of the one that the same person gave before. */
+export function addRating(ratings: Data['ratings'], rating: Rating) {
+  removeRating(ratings, rating);
   ratings.set(rating.case, [...(ratings.get(rating.case) ?? []), rating]);
+}
+
+export function removeRating(ratings: Data['ratings'], place: Pick<Rating, 'case' | 'eval' | 'by'>) {
+  const others = (ratings.get(place.case) ?? []).filter(
+    (each) => each.eval !== place.eval || each.by !== place.by,
+  );
+  ratings.set(place.case, others);
 }
 
 /** The last line of a run that was cut off may be half a line: it is left out. */

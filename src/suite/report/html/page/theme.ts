@@ -1,4 +1,5 @@
 import { button } from './dom.ts';
+import { keep, readKept } from './kept.ts';
 
 const storageKey = 'eval-report-theme';
 
@@ -12,7 +13,7 @@ export function makeThemeSwitch() {
     'Dark',
     () => {
       root.dataset['theme'] = isDark() ? 'light' : 'dark';
-      keepChoice(root.dataset['theme']);
+      keep(storageKey, root.dataset['theme']);
       show();
     },
     { class: 'quiet theme' },
@@ -29,18 +30,6 @@ export function makeThemeSwitch() {
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
 function readChoice(): 'light' | 'dark' | null {
-  try {
-    const kept = localStorage.getItem(storageKey);
-    return kept === 'light' || kept === 'dark' ? kept : null;
-  } catch {
-    return null; // Some browsers keep nothing for pages from files.
-  }
-}
-
-function keepChoice(theme: string) {
-  try {
-    localStorage.setItem(storageKey, theme);
-  } catch {
-    // The choice then lasts as long as the page.
-  }
+  const kept = readKept(storageKey);
+  return kept === 'light' || kept === 'dark' ? kept : null;
 }

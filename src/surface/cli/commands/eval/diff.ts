@@ -10,6 +10,7 @@ interface DiffFlags {
   readonly tagB?: string;
   readonly evalA?: string;
   readonly evalB?: string;
+  readonly variant?: string;
   readonly failOnRegression?: true | 'any' | 'significant';
   readonly reporter: 'table' | 'markdown' | 'json';
   readonly html?: string;
@@ -24,6 +25,7 @@ export function addDiff(group: Command, runCommand: RunCommand): void {
     .option('--tag-b <tag>', 'of B only the cases of this tag')
     .option('--eval-a <id>', 'compare this eval of A …')
     .option('--eval-b <id>', '… with this eval of B')
+    .option('--variant <name>', 'compare this variant of both alone')
     .addOption(
       new Option('--fail-on-regression [rule]', 'exit 1 when B is worse (any when no rule is given)').choices(
         ['any', 'significant'],
@@ -95,6 +97,7 @@ Examples:
   signalbox eval diff main.jsonl last --reporter markdown > comment.md
   signalbox eval diff last~1 last --html diff.html
   signalbox eval diff last --tag-a small --tag-b large
+  signalbox eval diff last~1 last --variant large/plain
   signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
 
 Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing to compare, with

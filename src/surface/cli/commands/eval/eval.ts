@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { RunCommand } from '../../command.ts';
+import { addAgreement } from './agreement.ts';
 import { addCall } from './call.ts';
 import { addDiff } from './diff.ts';
 import { addHtml } from './html.ts';
@@ -9,8 +10,9 @@ import { addPrune } from './prune.ts';
 import { addRate } from './rate.ts';
 import { addRun } from './run.ts';
 import { addShow } from './show.ts';
+import { addView } from './view.ts';
 
-/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `rate`, `import` and `prune`. */
+/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `view`, `rate`, `agreement`, `import` and `prune`. */
 export function addEvalCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('eval')
@@ -22,7 +24,9 @@ export function addEvalCommands(program: Command, runCommand: RunCommand): void 
   addList(group, runCommand);
   addShow(group, runCommand);
   addHtml(group, runCommand);
+  addView(group, runCommand);
   addRate(group, runCommand);
+  addAgreement(group, runCommand);
   addImport(group, runCommand);
   addPrune(group, runCommand);
 }

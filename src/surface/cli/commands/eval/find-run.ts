@@ -90,7 +90,7 @@ export interface LocatedRun {
   readonly id: string;
 }
 
-async function findRun(runtimes: readonly Runtime[], given: string): Promise<LocatedRun> {
+export async function findRun(runtimes: readonly Runtime[], given: string): Promise<LocatedRun> {
   const [first] = runtimes;
   if (first === undefined) throw new RuntimeError('RUN_UNKNOWN', `"${given}" is not there: nothing is kept`);
   const back = /^last(?:~(\d{1,6}))?$/.exec(given);

@@ -72,11 +72,11 @@ Examples:
   signalbox eval import promptfooconfig.yaml
   signalbox eval import promptfooconfig.yaml --output evals --force
   signalbox eval import promptfooconfig.yaml --dry-run --json | jq '.problems[].message'
-  signalbox eval import results.json && signalbox eval diff signalbox/openai-gpt-4-1.run.jsonl last
+  signalbox eval import results.json && signalbox eval diff signalbox/promptfoo.run.jsonl last
   signalbox eval import samples.jsonl --from inspect --provider openai:gpt-4.1-mini
 
-There is a suite for each pair of a prompt and a provider, and of promptfoo's results a run. What cannot be carried
-with the same verdict is left out and told with its line on stderr; nothing of the file is run, and keys are never
-written out, only the names of their variables.
+Of promptfoo each pair of a prompt and a provider is a variant of the suite, and of the run that results become. What
+cannot be carried with the same verdict is left out and told with its line on stderr; no program that the file names is
+run, and keys are never written out, only the names of their variables.
 
 Exit codes: 0 everything was carried, 1 something was left out, 2 wrong call or a file that cannot be read.`;

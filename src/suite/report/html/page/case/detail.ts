@@ -5,8 +5,10 @@ import { button, foreign, make } from '../dom.ts';
 import { count, score } from '../format.ts';
 import { hasUnscored } from '../list/filter.ts';
 import { renderSideBySide } from '../matrix/side-by-side.ts';
+import { loadDetails } from '../server.ts';
 import { renderEpoch } from './epoch.ts';
-import { mark, pill, verdictOf } from './mark.ts';
+import { renderEpochs } from './epochs.ts';
+import { pill, verdictOf } from './mark.ts';
 import { renderRatings } from './ratings.ts';
 import { renderRow } from './row-fields.ts';
 
@@ -42,13 +44,30 @@ export function makeDetail(
       document.documentElement.classList.toggle('has-panel', entry !== null);
       body.replaceChildren();
       if (entry === null) return;
-      const record = readDetail(entry);
-      title.replaceChildren(foreign(record?.id ?? entry.id));
-      body.append(...renderCase(data, entry, record));
+      const render = () => {
+        const record = readDetail(entry);
+        title.replaceChildren(foreign(record?.id ?? entry.id));
+        body.replaceChildren(...renderCase(data, entry, record));
+      };
+      render();
+      fillIn(data, entry, (failed) => {
+        if (shown !== entry) return;
+        render();
+        if (failed !== null) body.append(make('p', { class: 'note' }, failed));
+      });
       element.scrollTop = 0;
       if (isNew) title.focus({ preventScroll: true });
     },
   };
+}
+
+/** Asks for details that the page lacks, where it is served. */
+function fillIn({ served, header }: Data, entry: Entry, then: (failed: string | null) => void) {
+  const all = entry.variants.length === 0 ? [entry] : entry.variants;
+  const missing = all.filter(({ detail }) => detail === null);
+  if (served === null || missing.length === 0) return;
+  const variants = (header.variants ?? []).map(({ name }) => name);
+  void loadDetails(served, missing, variants).then((sent) => then('failed' in sent ? sent.failed : null));
 }
 
 function renderCase(data: Data, entry: Entry, record: Detail | null) {
@@ -76,7 +95,7 @@ function renderCase(data: Data, entry: Entry, record: Detail | null) {
   return [
     facts,
     place,
-    ...renderRatings(data.ratings.get(record.id) ?? []),
+    ...renderRatings(data, record.id),
     ...renderRow(record),
     ...(record.epochs.length > 1 ? renderEpochs(data, record) : renderOnly(data, record)),
   ];
@@ -89,54 +108,4 @@ function missingDetail() {
 function renderOnly(data: Data, { epochs }: CaseRecord) {
   const [only] = epochs;
   return only === undefined ? [] : [renderEpoch(data, only)];
-}
-
-/** Several runs of the case: what they came to together, and one of them at a time. */
-function renderEpochs(data: Data, record: CaseRecord) {
-  const shown = make('div', { class: 'epoch-shown' });
-  const choose = (index: number) => {
-    const epoch = record.epochs[index];
-    if (epoch !== undefined) shown.replaceChildren(renderEpoch(data, epoch));
-    for (const [other, tab] of tabs.entries()) tab.setAttribute('aria-pressed', String(other === index));
-  };
-  const tabs = record.epochs.map(({ epoch, results }, index) => {
-    const passed = results.every((result) => result.passed || isMetric(data, result.eval));
-    const unscored = results.some((result) => result.score === null);
-    const tab = button('', () => choose(index), { class: 'chip epoch' });
-    tab.append(mark(verdictOf(passed, unscored)), `Epoch ${epoch}`);
-    return tab;
-  });
-  const firstFailed = record.epochs.findIndex(({ results }) => results.some((result) => !result.passed));
-  choose(Math.max(0, firstFailed));
-  const group = make('div', { class: 'chips', role: 'group', 'aria-label': 'Epochs' }, ...tabs);
-  return [renderReduced(data, record), group, shown];
-}
-
-function isMetric({ header }: Data, id: string) {
-  return header.evals.some((known) => known.id === id && known.role === 'metric');
-}
-
-function renderReduced({ header }: Data, { results, epochs }: CaseRecord) {
-  const rows = results.map((result) => {
-    const reducer = header.evals.find(({ id }) => id === result.eval)?.reducer ?? '';
-    return make(
-      'tr',
-      {},
-      make(
-        'th',
-        { scope: 'row' },
-        mark(verdictOf(result.passed, result.score === null)),
-        foreign(result.eval),
-      ),
-      make('td', {}, `${score(result.score)} `, make('small', {}, reducer)),
-      make('td', {}, `${result.passed_epochs} of ${epochs.length}`),
-    );
-  });
-  const head = ['Eval', 'Score', 'Epochs passed'].map((name) => make('th', { scope: 'col' }, name));
-  return make(
-    'table',
-    { class: 'figures' },
-    make('thead', {}, make('tr', {}, ...head)),
-    make('tbody', {}, ...rows),
-  );
 }

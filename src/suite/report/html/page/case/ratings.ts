@@ -1,10 +1,24 @@
 import type { Rating } from '../../../../rating/rating.ts';
-import { foreign, make } from '../dom.ts';
+import type { Data } from '../data.ts';
+import { fold, foreign, make } from '../dom.ts';
 import { instant, score } from '../format.ts';
 import { renderText } from './long-text.ts';
+import { makeRateForm } from './rate.ts';
 
-/** What people said of the case; nothing where nobody did. */
-export function renderRatings(ratings: readonly Rating[]) {
+/** What people said of the case, and where the page is served the form to say more; nothing where there is neither. */
+export function renderRatings(data: Data, id: string) {
+  const shown = make('div', {});
+  const show = () => shown.replaceChildren(...listOf(data.ratings.get(id) ?? []));
+  show();
+  const { served } = data;
+  const form =
+    served === null || served.ratings === null
+      ? []
+      : [fold('Your rating', false, makeRateForm(data, served, id, show))];
+  return form.length === 0 && shown.childElementCount === 0 ? [] : [shown, ...form];
+}
+
+function listOf(ratings: readonly Rating[]) {
   if (ratings.length === 0) return [];
   const items = ratings.map((rating) =>
     make(

@@ -1,5 +1,5 @@
-import { filesOf } from '../config/overlay/identity.ts';
-import { toShellLine } from '../inbound/shell-line.ts';
+import { toShellLine } from '../../inbound/shell-line.ts';
+import { filesOf } from './identity.ts';
 
 /** The `--config` options of the files that an identity names, with a blank before each, for a POSIX shell. */
 export function configOptions(identity: string): string {

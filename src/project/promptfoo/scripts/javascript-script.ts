@@ -1,9 +1,6 @@
-/** The programs that an import writes beside its suites: they run the user's own code unchanged. */
-export const scriptFiles = { javascript: 'promptfoo-run.mjs', python: 'promptfoo-run.py' } as const;
-
-/** How a result of promptfoo's becomes a score: 1 where it passes, 0 where not. */
-const javascriptScript = String.raw`#!/usr/bin/env node
-// Runs assertions and providers of promptfoo: assert | exec COMMAND '' OPTIONS | provider FILE MEMBER OPTIONS | http '' '' OPTIONS.
+/** `promptfoo-run.mjs`, which runs the user's JavaScript unchanged: it scores 1 where promptfoo passes, and else 0. */
+export const javascriptScript = String.raw`#!/usr/bin/env node
+// Runs assertions, providers and prompts of promptfoo: assert | exec COMMAND '' OPTIONS | provider FILE MEMBER OPTIONS | http '' '' OPTIONS | prompt FILE MEMBER.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +14,8 @@ const print = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 try {
-  const reply = mode === 'assert' ? await judge(request) : { result: await answer(request.args) };
+  const made = async () => (mode === 'prompt' ? await promptOf(request.args) : await answer(request.args));
+  const reply = mode === 'assert' ? await judge(request) : { result: await made() };
   print(JSON.stringify(reply), () => process.exit(0));
 } catch (error) {
   print(JSON.stringify({ error: String(error?.message ?? error) }), () => process.exit(0));
@@ -33,6 +31,17 @@ async function judge({ params, content, context }) {
   for (const each of params.transforms ?? []) output = await applied(each, output, given);
   if (params.kind !== undefined) return { score: plain(params, textOf(output)) ? 1 : 0 };
   return verdict(await applied(params, output, given), params.threshold);
+}
+
+/** The prompt that a function makes of the variables, as a text and as the messages that it stands for. */
+async function promptOf({ vars, provider }) {
+  const made = await (await load(file, member))({ vars, provider: { id: provider, label: provider }, config: {} });
+  const prompt = made !== null && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
+  if (typeof prompt !== 'string' && (prompt === null || typeof prompt !== 'object'))
+    throw new Error('a prompt is a text, an object or {prompt}');
+  const text = textOf(prompt);
+  const known = typeof prompt === 'string' ? (isJson(text) ? JSON.parse(text) : undefined) : prompt;
+  return { text, messages: Array.isArray(known) && known.some((each) => each?.role) ? known : text };
 }
 
 /** Code, or a function of a file. */
@@ -191,102 +200,3 @@ function distance(a, b) {
   return row[b.length];
 }
 `;
-
-const pythonScript = String.raw`#!/usr/bin/env python3
-"""Runs assertions and providers of promptfoo: assert | provider FILE MEMBER CONFIG."""
-import asyncio
-import importlib.util
-import inspect
-import json
-import os
-import re
-import sys
-
-reply_to = sys.stdout
-sys.stdout = sys.stderr  # what user code prints is no reply
-
-
-def load(path, member):
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location("promptfoo_user_code", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, member)
-
-
-def call(function, *args):
-    result = function(*args)
-    return asyncio.run(result) if inspect.isawaitable(result) else result
-
-
-def judge(request):
-    params, known = request["params"], request.get("context") or {}
-    told, variables = known.get("metadata") or {}, known.get("variables") or {}
-    content = request["content"] if told.get("output") is None else told["output"]
-    metadata = told.get("metadata") or {}
-    context = {"vars": variables, "config": params.get("config"), "test": {"vars": variables},
-               "metadata": metadata, "providerResponse": {"output": content, "metadata": metadata}}
-    if "file" in params:
-        result = call(load(params["file"], params["member"] or "get_assert"), content, context)
-    else:
-        result = inline(params["code"].rstrip(), content, context)
-    return verdict(result, params.get("threshold"))
-
-
-def inline(code, output, context):
-    scope = {"json": json}
-    lines = code.split("\n")
-    body = lines if len(lines) > 1 else ["return " + code]
-    exec("def main(output, context):\n" + "\n".join("    " + line for line in body), scope)
-    return call(scope["main"], output, context)
-
-
-def verdict(result, threshold):
-    if isinstance(result, bool):
-        return {"score": 1 if result else 0}
-    if isinstance(result, (int, float)):
-        passed = result >= threshold if threshold else result > 0
-        return {"score": 1 if passed else 0, "detail": "its score is %s" % result}
-    if not isinstance(result, dict) or not isinstance(result.get("pass", result.get("pass_")), bool):
-        raise ValueError("the assertion gave neither a boolean, a number nor {pass, score, reason}")
-    passed = result.get("pass", result.get("pass_"))
-    if threshold is not None and result.get("score", 1) < threshold:
-        passed = False
-    return {"score": 1 if passed else 0, "detail": str(result.get("reason", ""))}
-
-
-def with_env(value):
-    if isinstance(value, str):
-        return re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", lambda found: os.environ.get(found.group(1), ""), value)
-    if isinstance(value, list):
-        return [with_env(each) for each in value]
-    return {key: with_env(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def answer(args):
-    path, member, options = sys.argv[2], sys.argv[3], with_env(json.loads(sys.argv[4]))
-    prompt = args["prompt"] if isinstance(args["prompt"], str) else json.dumps(args["prompt"])
-    reply = call(load(path, member or "call_api"), prompt, options, {"vars": args["vars"]})
-    if isinstance(reply, dict) and reply.get("error"):
-        raise ValueError(str(reply["error"]))
-    whole = reply if isinstance(reply, dict) and "output" in reply else {"output": reply}
-    output = whole["output"]
-    return {"text": output if isinstance(output, str) else json.dumps(output), "output": output,
-            "metadata": whole.get("metadata") or {}, "cost": whole.get("cost")}
-
-
-try:
-    request = json.load(sys.stdin)
-    answered = judge(request) if sys.argv[1] == "assert" else {"result": answer(request["args"])}
-except Exception as error:
-    answered = {"error": "%s: %s" % (type(error).__name__, error)}
-json.dump(answered, reply_to)
-`;
-
-/** The programs that a written config names. */
-export function scriptsNamedIn(text: string): readonly { readonly name: string; readonly text: string }[] {
-  return [
-    { name: scriptFiles.javascript, text: javascriptScript },
-    { name: scriptFiles.python, text: pythonScript },
-  ].filter(({ name }) => text.includes(name));
-}

@@ -1,10 +1,13 @@
-import { stringifyJson } from '../../json/json.ts';
-import type { Check, ImportedAssertion } from './assertion-model.ts';
-import type { ImportedCase } from './cases.ts';
-import { nameOf } from './results/result-record.ts';
-import { escapeText } from './template.ts';
+import { stringifyJson } from '../../../json/json.ts';
+import type { Check, ImportedAssertion } from '../assertion-model.ts';
+import type { ImportedCase } from '../cases.ts';
+import { nameOf } from '../results/result-record.ts';
+import { escapeText } from '../template.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
+
+/** A case by what judges it. */
+type Judged = Pick<ImportedCase, 'assertions'>;
 
 /** The evals of a suite, and what each case adds to them. */
 export interface EvalPlan {
@@ -26,7 +29,7 @@ interface Slot {
  * Assertions of one form share an eval, whatever their params, so that 10^5 tests do not make 10^5 evals. Params that
  * are the same everywhere stand in the eval, others in the row.
  */
-export function planEvals(cases: readonly ImportedCase[]): EvalPlan {
+export function planEvals(cases: readonly Judged[]): EvalPlan {
   const slots = collectSlots(cases);
   const checks: Record<string, unknown>[] = cases.map(() => ({}));
   const evals = slots.map((slot) => {
@@ -45,7 +48,7 @@ export function planEvals(cases: readonly ImportedCase[]): EvalPlan {
 /** What a test without assertions asks for: an answer. */
 const answered = { id: 'answered', type: 'regex', params: { pattern: '^' } };
 
-function collectSlots(cases: readonly ImportedCase[]): readonly Slot[] {
+function collectSlots(cases: readonly Judged[]): readonly Slot[] {
   const slots = new Map<string, Slot>();
   const ids = new Set<string>();
   for (const [index, { assertions }] of cases.entries()) {

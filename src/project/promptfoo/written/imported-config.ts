@@ -1,0 +1,20 @@
+import type { SourceFiles } from '../../suite-import/source-files.ts';
+import type { ImportedCase } from '../cases.ts';
+import type { ImportedPrompt } from '../prompts/prompt-model.ts';
+import type { ImportedProvider } from '../providers.ts';
+
+/** What is left of a config once everything in it is known. */
+export interface ImportedConfig {
+  readonly name: string;
+  readonly prompts: readonly ImportedPrompt[];
+  readonly providers: readonly ImportedProvider[];
+  /** How many of both the config has, with those that are left out: names of variants go by it. */
+  readonly counts: { readonly prompts: number; readonly providers: number };
+  readonly cases: readonly ImportedCase[];
+  /** What prompts make of each case, by their names; of a prompt that is no plain template. */
+  readonly made: readonly Readonly<Record<string, unknown>>[];
+  /** The models that grade. */
+  readonly judges: readonly ImportedProvider[];
+  readonly repeat: number | undefined;
+  readonly files: SourceFiles;
+}

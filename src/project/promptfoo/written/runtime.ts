@@ -1,0 +1,38 @@
+import { stringifyJson } from '../../../json/json.ts';
+import { codeEvals } from '../code-assertions.ts';
+import { programOf } from '../program.ts';
+import { promptProgramOf } from '../prompts/prompt-program.ts';
+import { type ImportedProvider, slugOf } from '../providers.ts';
+import type { EvalPlan } from './evals.ts';
+import type { ImportedConfig } from './imported-config.ts';
+import type { Pair } from './pairs.ts';
+import { makerOf } from './subject.ts';
+
+/** The runtime with whatever the suites name. */
+export function runtimeOf(
+  { name, judges, files }: ImportedConfig,
+  { evals }: EvalPlan,
+  pairs: readonly Pair[],
+): object {
+  const providers = [...new Set(pairs.map(({ provider }) => provider))];
+  const models: readonly ImportedProvider[] = [...providers.filter(({ kind }) => kind !== 'tool'), ...judges];
+  const tools = Object.fromEntries([
+    ...providers.flatMap(({ kind, name: tool, entry }) => (kind === 'tool' ? [[tool, entry]] : [])),
+    ...pairs.flatMap((pair) => {
+      const { body } = pair.prompt;
+      return body.kind === 'program' ? [[makerOf(pair), promptProgramOf(body, files)]] : [];
+    }),
+  ]);
+  const text = stringifyJson(evals);
+  const code = Object.fromEntries(
+    (['javascript', 'python'] as const)
+      .filter((language) => text.includes(`"${codeEvals[language]}"`))
+      .map((language) => [codeEvals[language], programOf(language, ['assert'], files)]),
+  );
+  const spec = {
+    ...(models.length > 0 && { providers: models.map(({ entry }) => entry) }),
+    ...(Object.keys(tools).length > 0 && { tools }),
+    ...(Object.keys(code).length > 0 && { evals: code }),
+  };
+  return { apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', metadata: { name: slugOf(name) }, spec };
+}

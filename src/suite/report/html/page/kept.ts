@@ -1,0 +1,17 @@
+/** A choice of the person that the browser keeps; null where there is none, or it keeps nothing for such pages. */
+export function readKept(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Where the browser keeps nothing, the choice lasts as long as the page. */
+export function keep(key: string, value: string) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // Pages from files may keep nothing in some browsers.
+  }
+}

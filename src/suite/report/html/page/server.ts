@@ -1,0 +1,72 @@
+import type { Rating } from '../../../rating/rating.ts';
+import type { Served } from '../served.ts';
+import { tokenHeader } from '../served.ts';
+import type { Entry } from './data.ts';
+
+// What a page asks the server that it came from. Every function resolves to what the person is told when it failed.
+
+/** Which rating. */
+export type Place = Pick<Rating, 'case' | 'eval' | 'by'>;
+
+/** What a person says of a case. */
+export interface Said {
+  score?: number;
+  label?: string;
+  comment?: string;
+}
+
+export type Sent<Value> = { readonly value: Value } | { readonly failed: string };
+
+/** Keeps a rating. */
+export async function sendRating(served: Served, place: Place, said: Said): Promise<Sent<Rating>> {
+  const sent = await change(served, 'POST', { ...ofPlace(place), ...said });
+  return 'failed' in sent ? sent : { value: (sent.value as { rating: Rating }).rating };
+}
+
+/** Takes a rating back. */
+export async function withdrawRating(served: Served, place: Place): Promise<Sent<unknown>> {
+  return await change(served, 'DELETE', ofPlace(place));
+}
+
+/** Fills in the details that were left out of these entries. */
+export async function loadDetails({ cases }: Served, entries: readonly Entry[], variants: readonly string[]) {
+  for (const entry of entries) {
+    const query = new URLSearchParams({ id: entry.id, number: String(entry.number) });
+    const variant = variants[entry.variant];
+    if (variant !== undefined) query.set('variant', variant);
+    const sent = await ask(`${cases}?${query}`, {});
+    if ('failed' in sent) return sent;
+    entry.detail = sent.value;
+  }
+  return { value: entries };
+}
+
+function ofPlace({ case: id, eval: evalId, by }: Place) {
+  return { case: id, ...(evalId === null ? {} : { eval: evalId }), by };
+}
+
+async function change({ ratings, token }: Served, method: string, body: unknown): Promise<Sent<unknown>> {
+  const headers = { 'content-type': 'application/json', [tokenHeader]: token };
+  const sent = await ask(ratings ?? '', { method, headers, body: JSON.stringify(body) });
+  return 'failed' in sent ? sent : { value: JSON.parse(sent.value) };
+}
+
+async function ask(address: string, request: RequestInit): Promise<Sent<string>> {
+  try {
+    const response = await fetch(address, request);
+    const text = await response.text();
+    return response.ok ? { value: text } : { failed: describe(text) };
+  } catch {
+    return { failed: 'The server does not answer: `signalbox eval view` has ended, or was cut off.' };
+  }
+}
+
+/** The words of an error document. */
+function describe(text: string): string {
+  try {
+    const { message, hint } = JSON.parse(text).error;
+    return hint === '' ? message : `${message}. ${hint}`;
+  } catch {
+    return 'The server answered with something else than was asked for.';
+  }
+}

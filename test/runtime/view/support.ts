@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
+import { serveView } from '../../../src/runtime/view/serve-view.ts';
+import { config, fixture, folderOf, suite } from '../../surface/cli/command-line.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Sends a request as it is: with any Host, and a path that nobody has made shorter. */
+export async function ask(origin: string, path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
+  const { hostname, port } = new URL(origin);
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const sent = request({
+    host: hostname,
+    port,
+    path,
+    method,
+    headers: { ...length, ...headers },
+    agent: false,
+  });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: await text(response),
+  } satisfies Answer;
+}
+
+/** A text that would do something wherever it is not taken for text. */
+export const hostile =
+  '</script><script>alert(1)</script><img src=x onerror=alert(2)>javascript:alert(3)\u001b[2J\u202e';
+
+/** A folder with two kept runs of the cases `one` and `two`; their suite has a name that wants to be code. */
+export async function openFolder(store = '', env: Record<string, string> = {}) {
+  const cases = JSON.stringify([
+    { id: 'one', content: hostile },
+    { id: 'two', content: 'javascript:alert(1)' },
+  ]);
+  const folder = folderOf({
+    'runtime.yaml': config(`evals: {score: {command: ${fixture('eval-score')}}}\n${store}`),
+    's.suite.yaml': suite(`cases: ${cases}\nevals: [{id: exact, type: score, params: {score: 1}}]\n`).replace(
+      '{name: demo}',
+      `{name: ${JSON.stringify(hostile.slice(0, 40))}}`,
+    ),
+  });
+  const runtime = await openRuntime(join(folder, 'runtime.yaml'), {
+    log: false,
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => runtime.close());
+  const run = async () => (await runtime.evals.run(join(folder, 's.suite.yaml'))).run_id;
+  return { folder, runtime, ids: [await run(), await run()] as const };
+}
+
+export interface View {
+  readonly origin: string;
+  /** The first address, with its token. */
+  readonly first: string;
+  readonly cookie: string;
+  /** As a browser that has entered. */
+  get(path: string): Promise<Answer>;
+  /** As a page of a run does; `headers` are laid over its own, an empty one is left out. */
+  rate(
+    id: string,
+    body: unknown,
+    more?: { readonly method?: string; readonly headers?: Record<string, string> },
+  ): Promise<Answer>;
+}
+
+/** Serves these stores and files, and enters. */
+export async function openView(runtimes: readonly Runtime[], files: readonly string[] = []): Promise<View> {
+  const served = await serveView({ runtimes, files, host: '127.0.0.1', port: 0, userName: 'ada' });
+  onTestFinished(() => served.close());
+  const first = served.urlOf('/');
+  const { origin, pathname, search } = new URL(first);
+  const entered = await ask(origin, `${pathname}${search}`);
+  const cookie = String(entered.headers['set-cookie']).split(';')[0] ?? '';
+  const get = (path: string) => ask(origin, path, { headers: { cookie } });
+  return {
+    ...{ origin, first, cookie, get },
+    rate: async (id, body, { method = 'POST', headers = {} } = {}) => {
+      const page = await get(`/runs/${id}`);
+      const token = /^served .*"token":"([^"]+)"/m.exec(page.text)?.[1] ?? '';
+      const own = { cookie, 'content-type': 'application/json', 'x-signalbox-token': token, origin };
+      const sent = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== '');
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      return await ask(origin, `/runs/${id}/ratings`, {
+        method,
+        headers: Object.fromEntries(sent),
+        body: text,
+      });
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test } from 'vitest';
+import { folderOf, run, start, suite, workspace } from './command-line.ts';
+
+const suiteText = suite(
+  'cases: [{id: one, content: hello}]\nevals: [{id: hi, type: contains, params: {patterns: [hello]}}]\n',
+);
+
+async function keptFolder(): Promise<string> {
+  const cwd = workspace('{}\n', { 's.suite.yaml': suiteText });
+  for (let times = 0; times < 2; times += 1)
+    await run(['eval', 'run', 's.suite.yaml', '--quiet', '--reporter', 'jsonl=run.jsonl'], { cwd });
+  return cwd;
+}
+
+/** Starts `eval view` and waits for its address. */
+async function startView(cwd: string, ...args: string[]) {
+  const { child, ran } = start(['eval', 'view', '--json', ...args], { cwd });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout ?? process.stdin });
+  const [line] = await Promise.race([once(lines, 'line'), ran.then(({ stderr }) => [stderr])]);
+  return { child, ran, url: new URL(JSON.parse(String(line)).url) };
+}
+
+/** What a browser is shown first. */
+async function enter(url: URL): Promise<string> {
+  const entered = await fetch(url);
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const next = /url=([^"]*)"/.exec(await entered.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  return await (await fetch(new URL(next, url), { headers: { cookie } })).text();
+}
+
+test('two are open at once, and Ctrl-C ends each well at once', async () => {
+  const cwd = await keptFolder();
+  const [one, other] = [await startView(cwd), await startView(cwd)];
+  expect(one.url.port).not.toBe(other.url.port);
+  for (const { url } of [one, other]) expect(await enter(url)).toContain('2 runs on this page');
+  for (const { child, ran } of [one, other]) {
+    child.kill('SIGINT');
+    expect(await ran).toMatchObject({ code: 0, stderr: '' });
+  }
+});
+
+test('one run is shown first, two are compared, and of files alone no config is needed', async () => {
+  const cwd = await keptFolder();
+  expect(await enter((await startView(cwd, 'last')).url)).toMatch(/^header \{/m);
+  expect(await enter((await startView(cwd, 'last~1', 'last')).url)).toContain('<h1>Evals compared</h1>');
+  const elsewhere = folderOf({});
+  const file = `${cwd}/run.jsonl`;
+  expect(await enter((await startView(elsewhere, file)).url)).toMatch(/^report \{/m);
+});
+
+test('a port that is taken, a host of others and a run that is not there are told with the next step', async () => {
+  const cwd = await keptFolder();
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', () => resolve()));
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const failed = async (...args: string[]) => {
+    const { code, stdout } = await run(['eval', 'view', '--json', ...args], { cwd });
+    const { error } = JSON.parse(stdout);
+    return [code, error.code, error.hint === ''];
+  };
+  expect(await failed('--port', String(port))).toEqual([2, 'LISTEN_FAILED', false]);
+  expect(await failed('--host', '0.0.0.0')).toEqual([2, 'LISTEN_FAILED', false]);
+  expect(await failed('--port', '70000')).toEqual([2, 'USAGE', false]);
+  expect(await failed('nothing')).toEqual([2, 'RUN_UNKNOWN', false]);
+  expect(await failed('absent.jsonl')).toEqual([2, 'FILE_UNREADABLE', false]);
+});
