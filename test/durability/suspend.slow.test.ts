@@ -41,10 +41,21 @@ spec:
       parallel:
         - {id: d, tool: act}
         - {id: e, tool: act}
+        - {id: part, pipeline: ./part.pipeline.yaml}
   finally: [{id: f, tool: act}]
 `;
-/** a, three of b, d, e and f. */
-const EFFECTS = 7;
+const part = `apiVersion: signalbox/v1
+kind: Pipeline
+metadata: {name: part}
+spec:
+  steps:
+    - {id: g, tool: act}
+    - {id: pause, wait: 700ms}
+    - {id: h, tool: act}
+  finally: [{id: i, tool: act}]
+`;
+/** a, three of b, d, e, f, and those of the part. */
+const EFFECTS = 10;
 
 interface Project {
   readonly folder: string;
@@ -67,6 +78,7 @@ function openProject(store: string, more: NodeJS.ProcessEnv): Project {
   );
   const file = join(folder, 'outage.pipeline.yaml');
   writeFileSync(file, pipeline);
+  writeFileSync(join(folder, 'part.pipeline.yaml'), part);
   const { PATH, TMPDIR, HOME } = process.env;
   return { folder, config, file, env: { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE: compileCache, ...more } };
 }

@@ -89,6 +89,44 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       ]);
     });
 
+    test('they are never due by themselves, and the outermost run is when all calls below it are decided [DS-BELOW-SUSPEND-06]', async () => {
+      const store = await openFamily();
+      await store.setRunStatus('other', { status: 'completed', at: 2_000 });
+      expect((await store.listDue({ at: 2_000 })).runs).toEqual([{ id: 'root', why: 'running' }]);
+      await store.addPending(newCall('p1', 'child'));
+      for (const id of ['child', 'root']) await store.setRunStatus(id, { status: 'pending', at: 2_000 });
+      expect((await store.listDue({ at: 2_000 })).runs).toEqual([]);
+      await store.decide('p1', approved, 3_000);
+      expect((await store.listDue({ at: 3_000 })).runs).toEqual([{ id: 'root', why: 'decided' }]);
+      expect((await store.listDue({ at: 3_000, id: 'child' })).runs).toEqual([]);
+    });
+
+    test('a fault in them is told and due once, of the outermost run [DS-BELOW-SUSPEND-01]', async () => {
+      const store = await openFamily();
+      await store.outbox.setRules(newRun('root').config, [{ event: 'suspended', target: 't' }]);
+      await store.setRunStatus('other', { status: 'completed', at: 2_000 });
+      const suspension = {
+        ...({ why: 'fault', since: 2_000, dueAt: 9_000, tries: 1, step: 'a', waitsForCalls: false } as const),
+        error: { code: 'SERVER_EXIT', message: 'it died', hint: '' },
+      } as const;
+      const setDown = { status: 'suspended', suspension, at: 2_000 } as const;
+      await store.setRunStatus('child', { ...setDown, suspension: { ...suspension, dueAt: 5_000 } });
+      await store.setRunStatus('root', setDown);
+      expect(await store.findRun('child')).toMatchObject({
+        status: 'suspended',
+        suspension: { dueAt: 5_000 },
+      });
+      expect(await store.listDue({ at: 4_000 })).toEqual({ runs: [], nextAt: 9_000 });
+      expect((await store.listDue({ at: 9_000 })).runs).toEqual([{ id: 'root', why: 'fault' }]);
+      expect((await store.summarizeRuns({ status: 'suspended' }, 4_000)).map(({ id }) => id)).toEqual([
+        'root',
+      ]);
+      const notices = await store.outbox.take(['t'], Date.now(), { leaseMs: 1_000, limit: 9 });
+      expect(notices.map(({ event, runId }) => `${event} ${runId}`)).toEqual(['suspended root']);
+      await store.setRunStatus('root', { status: 'cancelled', at: 5_000 });
+      expect(await store.findRunStatus('child')).toBe('cancelled');
+    });
+
     test('expired calls in them end nothing by themselves', async () => {
       const store = await openFamily();
       await store.addPending(newCall('p1', 'child', { expiresAt: 2_500 }));

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AGENT_SOURCE } from '../../src/store/store-rules.ts';
 import type { Suspension } from '../../src/store/suspension.ts';
 import { newCall, newRun, type Open } from './examples.ts';
 
@@ -36,6 +37,16 @@ export function suspensionContract(open: Open): void {
     expect((await store.listDue({ at: 100, id: 'r2' })).runs).toEqual([]);
     await store.setRunStatus('r1', { status: 'failed', at: 101 });
     expect(await store.listDue({ at: 200 })).toEqual({ runs: [], nextAt: undefined });
+  });
+
+  test('a run that has calls of an agent is never due', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1', { source: AGENT_SOURCE }));
+    expect((await store.listDue({ at: 2, withFaults: true })).runs).toEqual([]);
+    await store.addPending(newCall('p1', 'r1'));
+    await store.setRunStatus('r1', { status: 'pending', at: 2 });
+    await store.decide('p1', { kind: 'approved', args: null, by: 'ada', reason: '' }, 3);
+    expect(await store.listDue({ at: 4, withFaults: true })).toEqual({ runs: [], nextAt: undefined });
   });
 
   test('a run that waits is due when the time is over, and one that waits for calls too when they are decided [DS-WORK-02]', async () => {
