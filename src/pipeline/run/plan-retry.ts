@@ -54,7 +54,8 @@ function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
     return record && stepEntryOf(kept.run, record);
   };
   const hasFailed = (path: string) => ['failed', 'denied'].includes(entryOf(path)?.status ?? '');
-  const hasEnded = (path: string) => entryOf(path) !== undefined && !hasFailed(path);
+  // One that failed by itself is looked into for what failed in it, and keeps the rest.
+  const hasEnded = (path: string) => entryOf(path) !== undefined;
   /** Whether these steps ended with a failure. */
   const inList = (list: readonly Step[], prefix: string): boolean =>
     list.some((step) => {

@@ -168,3 +168,21 @@ test('who cancels the outermost run ends what is set down below it [DS-BELOW-SUS
   expect(await desk.runtime.runs.resumable()).toEqual([]);
   expect(await desk.runtime.runs.prune({ olderThanMs: -10_000 })).toBe(1);
 });
+
+test.each([
+  [
+    'a group',
+    '{id: g, steps: [{id: first, tool: once, args: {who: first}}, {id: second, tool: pay, args: {who: second}}]}',
+  ],
+  ['a run below', '{id: g, pipeline: ./part.pipeline.yaml}'],
+])('with fail_fast too, %s keeps what went well in it [DS-BELOW-SUSPEND-01]', async (_, branch) => {
+  const desk = await openOutage();
+  const steps = '[{id: first, tool: once, args: {who: first}}, {id: second, tool: pay, args: {who: second}}]';
+  writePipeline(desk.folder, `steps: ${steps}\n`, 'part');
+  desk.down('second');
+  const stopped = await desk.run(`steps: [{id: all, parallel: [${branch}], fail_fast: true}]\noutput: x\n`);
+  expect(stopped.status).toBe('suspended');
+  desk.down();
+  expect(await desk.runtime.runs.resume(stopped.run_id)).toMatchObject({ status: 'completed' });
+  expect(desk.calls().filter((call) => call.includes('first'))).toHaveLength(1);
+});
