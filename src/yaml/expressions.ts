@@ -7,7 +7,7 @@ import {
 } from '../expression/expression.ts';
 import type { Path, YamlDocument } from './document.ts';
 import type { Finding } from './finding.ts';
-import { exactValueAt, isSamePath, keysIn, valueAt } from './read.ts';
+import { exactValueAt, keysIn, valueAt } from './read.ts';
 
 /** A tree of a document whose strings are expressions. */
 export interface ExpressionField {
@@ -54,10 +54,14 @@ interface LocatedText {
 
 /** Every text of the tree at `path`, but what stands at or below one of `except`. */
 export function textsAt(document: YamlDocument, path: Path, except: readonly Path[] = []): LocatedText[] {
-  if (except.some((other) => isSamePath(other, path))) return [];
+  return textsBut(document, path, new Set(except.map((other) => JSON.stringify(other))));
+}
+
+function textsBut(document: YamlDocument, path: Path, except: ReadonlySet<string>): LocatedText[] {
+  if (except.size > 0 && except.has(JSON.stringify(path))) return [];
   const value = valueAt(document, path);
   if (typeof value === 'string') return [{ path, text: value }];
-  return keysIn(value).flatMap((key) => textsAt(document, [...path, key], except));
+  return keysIn(value).flatMap((key) => textsBut(document, [...path, key], except));
 }
 
 /** The first `${…}` of a text; undefined when there is none. */

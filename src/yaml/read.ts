@@ -98,11 +98,6 @@ export function keysIn(value: unknown): readonly (string | number)[] {
   return isObject(value) ? Object.keys(value) : [];
 }
 
-/** Whether two paths lead to the same value. */
-export function isSamePath(a: Path, b: Path): boolean {
-  return a.length === b.length && a.every((segment, index) => segment === b[index]);
-}
-
 /** A duration in milliseconds, never longer than a timer can wait. */
 export function millisecondsAt(document: YamlDocument, path: Path, least = 1): number | undefined {
   const whole = integerAt(document, path, least);

@@ -13,10 +13,20 @@ export type SchemaCheck = (value: unknown) => readonly string[];
 export const fitsAnything: SchemaCheck = () => [];
 
 /**
- * The check of a JSON Schema. A value that cannot be checked, or not in time, gets a violation that says so.
+ * The check of a JSON Schema. A value that cannot be checked, or not in time, gets a violation that says so. The same schema has
+ * the same check: thousands of steps may call one tool.
  */
 export function compileSchema(schema: Readonly<Record<string, unknown>> | boolean | undefined): SchemaCheck {
   if (schema === undefined) return fitsAnything;
+  if (typeof schema === 'boolean') return createCheck(schema);
+  const known = checks.get(schema) ?? createCheck(schema);
+  checks.set(schema, known);
+  return known;
+}
+
+const checks = new WeakMap<Readonly<Record<string, unknown>>, SchemaCheck>();
+
+function createCheck(schema: Readonly<Record<string, unknown>> | boolean): SchemaCheck {
   let validate: Validator | undefined;
   return (value) => {
     try {

@@ -12,10 +12,12 @@ export function findWrongArgs(
   steps: readonly StepNode[],
   runtime: PipelineRuntime | undefined,
 ): readonly Finding[] {
+  const schemas = new Map<unknown, ToolConfig['inputSchema']>(
+    runtime?.tools.map(({ name, inputSchema }) => [name, inputSchema]),
+  );
   return steps.flatMap(({ value, path }) => {
-    const tool = runtime?.tools.find(({ name }) => name === value['tool']);
     const args = value['args'] ?? {};
-    const schema = tool?.inputSchema;
+    const schema = schemas.get(value['tool']);
     const place = { path: [...path, 'args'], owner: 'the tool’s input_schema' };
     return schema === undefined || !isObject(args) ? [] : findMisfits(args, schema, place);
   });

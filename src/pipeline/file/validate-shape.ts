@@ -25,12 +25,15 @@ export function findWrongShapes(document: YamlDocument, steps: readonly StepNode
 }
 
 function findRepeatedIds(steps: readonly StepNode[]): readonly Finding[] {
-  return steps
-    .filter(({ id }, index) => id !== undefined && steps.findIndex((other) => other.id === id) < index)
-    .map(({ id, path }) => ({
-      path: [...path, 'id'],
-      message: `another step of this file has the id ${id} already`,
-    }));
+  const seen = new Set<string>();
+  return steps.flatMap(({ id, path }): Finding[] => {
+    if (id === undefined) return [];
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [{ path: [...path, 'id'], message: `another step of this file has the id ${id} already` }];
+  });
 }
 
 const ownKeys: Readonly<Record<string, StepKind>> = {
