@@ -15,7 +15,7 @@ import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
 import { isLeft, redoFaults, requireDue } from '../suspend/go-on.ts';
 import { withRunId } from '../suspend/resume-hint.ts';
-import { MOST_TRIES, toSetDown } from '../suspend/set-down.ts';
+import { MOST_TRIES, notDueError, toSetDown } from '../suspend/set-down.ts';
 import { openBelow } from './below/open-below.ts';
 import { createRunBelow } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
@@ -138,7 +138,11 @@ export async function resumeRun(
   options: RunOptions = {},
 ): Promise<RunDocument> {
   const run = await requireOutermost(context.store, id, 'resume');
-  if (isEnded(run.status)) return await describe(context.store, id);
+  if (isEnded(run.status)) {
+    // Who goes on with what is due does not tell of what others did.
+    if (isDue) throw notDueError(id);
+    return await describe(context.store, id);
+  }
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
   const isResumed = run.status !== 'queued' || (await hasBegun(context.store, id));
