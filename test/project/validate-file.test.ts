@@ -197,7 +197,7 @@ describe('the kind of a file', () => {
       text: `${head('pipelines')}  steps: [{id: a}]\n`,
       problems: [
         '2:7 kind: must be Pipeline (got: pipelines)',
-        '4:11 steps[0]: needs one of: tool, eval, chat, parallel, steps, wait, ask',
+        '4:11 steps[0]: needs one of: tool, eval, chat, parallel, steps, wait, ask, pipeline',
       ],
     },
     {

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 
 /** Tells a waiting run when to read its store again. */
 export interface ChangeWaiter {
-  /** Resolves after a change of the store, at `due` (ms since 1970), or after a while. Throws ABORTED. */
+  /** Resolves after a change of the store, at `due` (ms since 1970), or after a while, longer each time that nothing has changed. Throws ABORTED. */
   next(due: number | undefined): Promise<void>;
   close(): void;
 }
@@ -20,6 +20,8 @@ export function openChangeWaiter(
   { idleMs = 10_000 }: ChangeWaiterOptions = {},
 ): ChangeWaiter {
   let hasChanged = false;
+  // A file is told to be written before what was written can be read: the journal of SQLite is synced in between.
+  let lookAgainMs = Number.POSITIVE_INFINITY;
   let lastReadAt = performance.now();
   const sleeper = createSleeper();
   const watch = store.watch(() => {
@@ -31,7 +33,7 @@ export function openChangeWaiter(
   signal.addEventListener('abort', onAbort);
   return {
     next: async (due = Number.POSITIVE_INFINITY) => {
-      const idle = watch.isLive() ? idleMs : POLL_INTERVAL_MS;
+      const idle = watch.isLive() ? Math.min(lookAgainMs, idleMs) : POLL_INTERVAL_MS;
       const untilDue = due - Date.now() + 1;
       // What is due by this clock is not always due by that of the store.
       const pause = untilDue > 0 ? Math.min(idle, untilDue) : untilSoonest();
@@ -39,6 +41,7 @@ export function openChangeWaiter(
       // A store that others write to all the time is not read as often.
       if (hasChanged && !signal.aborted) await sleeper.take(untilSoonest(), ['abort']);
       if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a decision was given up');
+      lookAgainMs = hasChanged ? POLL_INTERVAL_MS : 2 * lookAgainMs;
       hasChanged = false;
       lastReadAt = performance.now();
     },
