@@ -7,6 +7,7 @@ import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
 import { endForgottenRuns } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
+import { requireRun } from '../pipeline/run/below/require-run.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
 import { toPendingDocument } from '../pipeline/run/document.ts';
@@ -18,7 +19,6 @@ import {
   queueRun,
   type RunListener,
   type RunOptions,
-  requireRun,
   resumeRun,
   startRun,
 } from '../pipeline/run/runs.ts';

@@ -89,7 +89,7 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       ]);
     });
 
-    test('they are never due by themselves, and the outermost run is when all calls below it are decided [DS-BELOW-SUSPEND-06]', async () => {
+    test('they are never due by themselves, and the outermost run is when all calls below it are decided [DS-WITHIN-06]', async () => {
       const store = await openFamily();
       await store.setRunStatus('other', { status: 'completed', at: 2_000 });
       expect((await store.listDue({ at: 2_000 })).runs).toEqual([{ id: 'root', why: 'running' }]);
@@ -101,7 +101,7 @@ export function belowContract(name: string, open: () => Promise<Store>): void {
       expect((await store.listDue({ at: 3_000, id: 'child' })).runs).toEqual([]);
     });
 
-    test('a fault in them is told and due once, of the outermost run [DS-BELOW-SUSPEND-01]', async () => {
+    test('a fault in them is told and due once, of the outermost run [DS-WITHIN-01]', async () => {
       const store = await openFamily();
       await store.outbox.setRules(newRun('root').config, [{ event: 'suspended', target: 't' }]);
       await store.setRunStatus('other', { status: 'completed', at: 2_000 });

@@ -5,15 +5,9 @@ import type { Pipeline } from '../file/pipeline.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import { requireFromBelow } from './below/from-below.ts';
 import { keepRetry } from './below/keep-retry.ts';
+import { requireOutermost } from './below/require-run.ts';
 import { busyError } from './new-run.ts';
-import {
-  noWorkersError,
-  type RunOptions,
-  type RunsContext,
-  requireEnv,
-  requireOutermost,
-  workOn,
-} from './runs.ts';
+import { noWorkersError, type RunOptions, type RunsContext, requireEnv, workOn } from './runs.ts';
 
 /** Which run is retried, and from which step. */
 export interface RetryRequest {

@@ -17,6 +17,7 @@ import { isLeft, redoFaults, requireDue } from '../suspend/go-on.ts';
 import { withRunId } from '../suspend/resume-hint.ts';
 import { MOST_TRIES, notDueError, toSetDown } from '../suspend/set-down.ts';
 import { openBelow } from './below/open-below.ts';
+import { requireOutermost, requireRun } from './below/require-run.ts';
 import { createRunBelow } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
 import { isRunEnd, runPipeline } from './execute-run.ts';
@@ -138,14 +139,14 @@ export async function resumeRun(
   options: RunOptions = {},
 ): Promise<RunDocument> {
   const run = await requireOutermost(context.store, id, 'resume');
-  if (isEnded(run.status)) {
-    // Who goes on with what is due does not tell of what others did.
-    if (isDue) throw notDueError(id);
-    return await describe(context.store, id);
-  }
+  // Who goes on with what is due does not tell of what others did.
+  if (isDue && isEnded(run.status)) throw notDueError(id);
+  if (isEnded(run.status)) return await describe(context.store, id);
   const pipeline = toPipeline(run);
   requireEnv(context, pipeline);
-  const isResumed = run.status !== 'queued' || (await hasBegun(context.store, id));
+  // One that is queued may have been retried, rather than never begun.
+  const isResumed =
+    run.status !== 'queued' || (await context.store.pageSteps(id, { limit: 1 })).steps.length > 0;
   const reopen = async () => {
     if (isDue && run.status !== 'queued') await requireDue(context.store, id);
     await redoFaults(context.store, { id, pipeline });
@@ -188,27 +189,6 @@ export async function cancelRun(
 function cancelled(id: string, by: string, reason: string): RuntimeError {
   const why = reason === '' ? '' : `: ${reason}`;
   return new RuntimeError('ABORTED', `run ${id} was cancelled by ${by}${why}`, { hint: 'Start a new run.' });
-}
-
-/** A run that is no step of another. Throws USAGE for one that is, which goes on and ends with that one; RUN_UNKNOWN, STORE_FAILED. */
-export async function requireOutermost(
-  store: Store,
-  id: string,
-  what: 'resume' | 'retry' | 'cancel',
-): Promise<RunRecord> {
-  const run = await requireRun(store, id);
-  const { parent } = run;
-  if (parent === undefined) return run;
-  const message = `run ${id} is the step "${parent.step}" of run ${parent.root}, and goes on and ends with it`;
-  throw new RuntimeError('USAGE', message, { hint: `Run \`signalbox runs ${what} ${parent.root}\`.` });
-}
-
-/** Throws RUN_UNKNOWN, STORE_FAILED. */
-export async function requireRun(store: Store, id: string): Promise<RunRecord> {
-  // A caller without types may hand in anything.
-  const run = typeof id === 'string' ? await store.findRun(id) : undefined;
-  if (run !== undefined) return run;
-  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.location}`);
 }
 
 interface Work {
@@ -316,9 +296,4 @@ async function describe(store: Store, id: string, isOfAnother = false): Promise<
   const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
   const { current } = toCurrentSteps(id, await store.listSteps(id));
   return toRunDocument({ ...run, status }, [...current.values()], pendings);
-}
-
-/** Of a run that waits for a worker: whether it was retried, rather than never begun. */
-async function hasBegun(store: Store, id: string): Promise<boolean> {
-  return (await store.pageSteps(id, { limit: 1 })).steps.length > 0;
 }

@@ -1,7 +1,7 @@
 import type { RunDetails, RunInfo, ShownStatus } from '../../contract/run.ts';
 import type { StepDetails, StepsOptions } from '../../contract/run-details.ts';
+import { requireRun } from '../../pipeline/run/below/require-run.ts';
 import { toRunDetails, toRunInfo } from '../../pipeline/run/document.ts';
-import { requireRun } from '../../pipeline/run/runs.ts';
 import { shortenJson } from '../../pipeline/show/shorten-json.ts';
 import { toStepDetails } from '../../pipeline/show/step-details.ts';
 import { createTotals } from '../../pipeline/show/totals.ts';

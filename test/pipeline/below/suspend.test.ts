@@ -42,7 +42,7 @@ async function familyOf({ runtime }: OutageDesk): Promise<string[]> {
   return all.filter(({ parent }) => parent !== undefined).map(({ name, status }) => `${name} ${status}`);
 }
 
-test('a fault far below suspends the outermost run and all between, and each is gone on with where it was [DS-BELOW-SUSPEND-01]', async () => {
+test('a fault far below suspends the outermost run and all between, and each is gone on with where it was [DS-WITHIN-01]', async () => {
   const desk = await openLevels();
   desk.down('second');
   const stopped = await desk.run(root);
@@ -72,7 +72,7 @@ test('a fault far below suspends the outermost run and all between, and each is 
   expect(notesOf(desk)).toEqual(['inner', 'middle', 'root']);
 });
 
-test('a second start with the id of the outermost run goes on inside the runs below it [DS-BELOW-SUSPEND-02]', async () => {
+test('a second start with the id of the outermost run goes on inside the runs below it [DS-WITHIN-02]', async () => {
   const desk = await openLevels();
   desk.down('second');
   const start = () => desk.runtime.run(writePipeline(desk.folder, root), undefined, { id: 'one' });
@@ -102,7 +102,7 @@ test.each([
     'failed',
   ],
 ])(
-  '%s of a step around comes first, and what is below has failed then [DS-BELOW-SUSPEND-03]',
+  '%s of a step around comes first, and what is below has failed then [DS-WITHIN-03]',
   async (_, more, status, notes, last) => {
     const desk = await openLevels();
     desk.down('second');
@@ -120,7 +120,7 @@ output: x
 test.each([
   ['of the outermost run holds for all below it', 'on_fault: fail\n', '', ['inner', 'middle', 'root']],
   ['of a run below fails its step', '', 'on_fault: fail\n', ['inner', 'middle', 'root']],
-])('on_fault: fail %s [DS-BELOW-SUSPEND-04]', async (_, own, inner, notes) => {
+])('on_fault: fail %s [DS-WITHIN-04]', async (_, own, inner, notes) => {
   const desk = await openLevels(inner);
   desk.down('second');
   const came = await desk.run(`${own}${root}`);
@@ -128,7 +128,7 @@ test.each([
   expect(notesOf(desk)).toEqual(notes);
 });
 
-test('a wait below frees the process until its time, with the outermost run [DS-BELOW-SUSPEND-05]', async () => {
+test('a wait below frees the process until its time, with the outermost run [DS-WITHIN-05]', async () => {
   const desk = await openOutage();
   writePipeline(desk.folder, 'steps: [{id: a, wait: 2s}, {id: b, tool: note, args: {who: b}}]\n', 'slow');
   const one = 'steps: [{id: slow, pipeline: ./slow.pipeline.yaml}]\n';
@@ -142,7 +142,7 @@ test('a wait below frees the process until its time, with the outermost run [DS-
   expect(notesOf(desk)).toEqual(['b']);
 });
 
-test('a run is due when the calls below it are decided [DS-BELOW-SUSPEND-06]', async () => {
+test('a run is due when the calls below it are decided [DS-WITHIN-06]', async () => {
   const desk = await openOutage();
   writePipeline(desk.folder, 'steps: [{id: a, tool: ask, args: {who: a}}]\n', 'asks');
   const asked = await desk.run('steps: [{id: asks, pipeline: ./asks.pipeline.yaml}]\n');
@@ -159,7 +159,7 @@ test('a run is due when the calls below it are decided [DS-BELOW-SUSPEND-06]', a
   expect(desk.calls()).toHaveLength(1);
 });
 
-test('who cancels the outermost run ends what is set down below it [DS-BELOW-SUSPEND-07]', async () => {
+test('who cancels the outermost run ends what is set down below it [DS-WITHIN-07]', async () => {
   const desk = await openLevels();
   desk.down('second');
   const { run_id: id } = await desk.run(root);
@@ -175,7 +175,7 @@ test.each([
     '{id: g, steps: [{id: first, tool: once, args: {who: first}}, {id: second, tool: pay, args: {who: second}}]}',
   ],
   ['a run below', '{id: g, pipeline: ./part.pipeline.yaml}'],
-])('with fail_fast too, %s keeps what went well in it [DS-BELOW-SUSPEND-01]', async (_, branch) => {
+])('with fail_fast too, %s keeps what went well in it [DS-WITHIN-01]', async (_, branch) => {
   const desk = await openOutage();
   const steps = '[{id: first, tool: once, args: {who: first}}, {id: second, tool: pay, args: {who: second}}]';
   writePipeline(desk.folder, `steps: ${steps}\n`, 'part');

@@ -10,7 +10,7 @@ import { readAge, readTime } from '../show/age.ts';
 import { labelsText } from '../show/details.ts';
 import { statusText } from '../show/run-status.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
-import { type ResumeAllFlags, resumeAll } from './runs-resume-all.ts';
+import { type ResumeAllFlags, resumeAll } from './runs/resume-all.ts';
 import { addRunsRetry } from './runs-retry.ts';
 import { addRunsShow } from './runs-show.ts';
 

@@ -1,12 +1,12 @@
-import type { RunInfo } from '../../../contract/run.ts';
-import { RuntimeError, toFault } from '../../../errors.ts';
-import type { Runtime } from '../../../runtime/runtime.ts';
-import type { CommandContext } from '../command.ts';
-import { type RunFlags, setDownWaits } from '../execute-run.ts';
-import { type ExitCode, exitCodeOfRun } from '../exit-code.ts';
-import { readLabelFlags } from '../labels.ts';
-import { openAllRuntimes } from '../show/state-stores.ts';
-import { countsText, type GoneOn, goneOnText } from '../show/worked-runs.ts';
+import type { RunInfo } from '../../../../contract/run.ts';
+import { RuntimeError, toFault } from '../../../../errors.ts';
+import type { Runtime } from '../../../../runtime/runtime.ts';
+import type { CommandContext } from '../../command.ts';
+import { type RunFlags, setDownWaits } from '../../execute-run.ts';
+import { type ExitCode, exitCodeOfRun } from '../../exit-code.ts';
+import { readLabelFlags } from '../../labels.ts';
+import { openAllRuntimes } from '../../show/state-stores.ts';
+import { countsText, type GoneOn, goneOnText } from '../../show/worked-runs.ts';
 
 export interface ResumeAllFlags {
   readonly all?: true;
@@ -22,7 +22,7 @@ export async function resumeAll(
 ): Promise<ExitCode> {
   requireAllAlone(given, flags);
   const { options, terminal, signal } = context;
-  const { formatDuration } = await import('../../../runtime/runtime.ts');
+  const { formatDuration } = await import('../../../../runtime/runtime.ts');
   const runtimes = await openAllRuntimes(context);
   const filter = { pipeline: flags.pipeline, labels: readLabelFlags(flags.label) };
   const runs: GoneOn[] = [];
