@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
 interface DecisionWait {
-  /** The record when it is decided, by any process; undefined: not within the time of the whole wait. Throws ABORTED, STORE_FAILED. */
+  /** The record when it is decided, by any process; undefined: not within the time of the whole wait, or before it was given up. Throws STORE_FAILED. */
   until(record: PendingRecord): Promise<DecidedRecord | undefined>;
   close(): void;
 }
@@ -23,12 +23,15 @@ export function openDecisionWait(
       for (;;) {
         if (isDecided(current)) return current;
         const leftMs = holdMs - (performance.now() - since);
-        if (leftMs <= 0) return undefined;
+        // Given up, too, it is told with its question, which stays.
+        if (leftMs <= 0 || signal.aborted) return undefined;
         if (waiter === undefined) {
           waiter = openChangeWaiter(store, signal);
           // What was decided before the watch began is seen now.
-        } else
-          await waiter.next(Math.min(Date.now() + leftMs, current.expiresAt ?? Number.POSITIVE_INFINITY));
+        } else {
+          const due = Math.min(Date.now() + leftMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
+          await waiter.next(due).catch(unless(signal));
+        }
         current = (await store.findPending(record.id, Date.now())) ?? current;
       }
     },
@@ -38,4 +41,11 @@ export function openDecisionWait(
 
 function isDecided(record: PendingRecord): record is DecidedRecord {
   return record.ruling !== null;
+}
+
+/** Throws what is no end of the wait. */
+function unless(signal: AbortSignal): (error: unknown) => void {
+  return (error) => {
+    if (!signal.aborted) throw error;
+  };
 }

@@ -19,7 +19,7 @@ const rows = [
   [['ev'], ['eval']],
   [
     ['eval', ''],
-    ['call', 'diff', 'html', 'import', 'list', 'prune', 'rate', 'run', 'show', 'view'],
+    ['agreement', 'call', 'diff', 'html', 'import', 'list', 'prune', 'rate', 'run', 'show', 'view'],
   ],
   [
     ['eval', 'r'],
