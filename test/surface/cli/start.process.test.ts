@@ -121,6 +121,21 @@ test.each([
   expect(builtins.filter((name) => given.unwanted.includes(name))).toEqual([]);
 });
 
+test.each(['mesages[0].content', 'messages[messages.size() - ].content', 'messages.size().content'])(
+  'hook claude denies where an expression that looks plain is a mistake: %s',
+  async (code) => {
+    const guards = join(mkdtempSync(join(tmpdir(), 'guards-')), 'guards');
+    execFileSync(process.execPath, [main, 'init', guards]);
+    const config = join(guards, 'runtime.yaml');
+    const mistaken = readFileSync(config, 'utf8').replace('messages[messages.size() - 1].content', code);
+    writeFileSync(config, mistaken);
+    expect(mistaken).toContain(code);
+    const stdin = JSON.stringify({ ...aCall, hook_event_name: 'PreToolUse' });
+    const denied = await start(['hook', 'claude'], { cwd: guards, stdin }, built).ran;
+    expect(denied).toMatchObject({ code: 2, stdout: expect.stringContaining('CONFIG_INVALID') });
+  },
+);
+
 test('the program is ASCII, which is read in half the time', () => {
   const programs = filesIn(dist).filter(({ name }) => name.endsWith('.js') && name !== 'report-page.js');
   expect(programs.length).toBeGreaterThan(100);
