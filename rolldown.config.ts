@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from 'lightningcss';
 import { defineConfig, type Plugin } from 'rolldown';
+import { ascii } from './build/ascii.ts';
 import { builtins } from './build/builtins.ts';
 import { chunksOf } from './build/chunks.ts';
 import { lazyPackages } from './build/lazy-packages.ts';
@@ -61,7 +62,7 @@ export default defineConfig([
         ],
       },
     },
-    plugins: [builtins(), lazyPackages(source, isBesideUs), ownUrl(source), licences(), prune()],
+    plugins: [builtins(), lazyPackages(source, isBesideUs), ownUrl(source), licences(), ascii(), prune()],
   },
   // The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts.
   {

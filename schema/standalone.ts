@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import equalModule from 'ajv/dist/runtime/equal.js';
 import ucs2length from 'ajv/dist/runtime/ucs2length.js';
 import standalone from 'ajv/dist/standalone/index.js';
+import { toAscii } from '../build/ascii.ts';
 import { split } from './split.ts';
 
 /** The text of a module that exports `compileSchema(schema)` as `validate`, and imports nothing. Throws likewise. */
@@ -36,7 +37,7 @@ function withoutImports(code: string): string {
     .replaceAll('require("ajv/dist/runtime/equal").default', `(${String(equalModule.default)})`);
   const [asked] = /require\([^)]*\)/.exec(inlined) ?? [];
   if (asked !== undefined) throw new Error(`a validator asks for ${asked}, which is nowhere when it runs`);
-  return inlined;
+  return toAscii(inlined);
 }
 
 function openAjv(): Ajv2020 {

@@ -36,6 +36,9 @@ const files = new Map(
     return name === digest ? [whole] : [whole, [`${digest}.js`, `export { validate } from './${name}.js';\n`]];
   }),
 );
+const names = new Map(schemas.map((schema) => [fingerprint(schema), JSON.stringify(schema)]));
+if (schemas.some((schema) => names.get(fingerprint(schema)) !== JSON.stringify(schema)))
+  throw new Error('two schemas have the same digest');
 files.set(`${metaSchemaName}.js`, toMetaSchemaModule());
 for (const [file, code] of files) {
   const draft = join(folder, `${file}.${process.pid}`);

@@ -1,6 +1,7 @@
 import { stringifyJson } from '../json/json.ts';
-import { type CompiledCode, compileCode, withVariables } from './cel.ts';
+import { compileCode, withVariables } from './cel.ts';
 import { ExpressionError, type TreePath } from './error.ts';
+import { isPlainCode } from './plain-code.ts';
 import { splitTemplate } from './template.ts';
 import type { Variables } from './variables.ts';
 
@@ -89,15 +90,23 @@ const expectedTypes: Readonly<Record<ExpectedType, ExpectedTypeInfo>> = {
 
 interface Compiler {
   readonly errors: ExpressionError[];
-  /** Throws ExpressionError. */
-  compile(code: string, path: TreePath): CompiledCode;
+  /** Throws ExpressionError. What is valid on the face of it is compiled when it is first evaluated. */
+  compile(code: string, path: TreePath): Evaluate;
 }
 
 function createCompiler(variables: readonly string[]): Compiler {
   let environment: ReturnType<typeof withVariables> | undefined;
-  const compile = (code: string, path: TreePath): CompiledCode => {
+  const compileNow = (code: string, path: TreePath): Evaluate => {
     environment ??= withVariables(variables);
-    return compileCode(code, environment, path);
+    return compileCode(code, environment, path).evaluate;
+  };
+  const compile = (code: string, path: TreePath): Evaluate => {
+    if (!isPlainCode(code, variables)) return compileNow(code, path);
+    let evaluate: Evaluate | undefined;
+    return (scope) => {
+      evaluate ??= compileNow(code, path);
+      return evaluate(scope);
+    };
   };
   return { errors: [], compile };
 }
@@ -122,7 +131,7 @@ function compileNode(node: unknown, path: TreePath, compiler: Compiler): Evaluat
 function compileText(text: string, path: TreePath, compiler: Compiler): Evaluate | undefined {
   try {
     const parts = splitTemplate(text, path).map((part) =>
-      typeof part === 'string' ? part : compiler.compile(part.code, path).evaluate,
+      typeof part === 'string' ? part : compiler.compile(part.code, path),
     );
     const [first] = parts;
     if (parts.length === 1 && typeof first === 'function') return first;

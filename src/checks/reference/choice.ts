@@ -42,7 +42,7 @@ function findChoice(content: string, choices: readonly string[]): string | undef
   const text = content.normalize('NFC');
   const longestFirst = choices.toSorted((one, other) => other.length - one.length);
   const any = longestFirst.map((one) => escapePattern(one.normalize('NFC'))).join('|');
-  const whole = String.raw`["'“‘*_\x60([{\s]{0,20}(${any})(?![\p{L}\p{M}\p{N}_])`;
+  const whole = String.raw`["'\u201c\u2018*_\x60([{\s]{0,20}(${any})(?![\p{L}\p{M}\p{N}_])`;
   const told = [...text.matchAll(new RegExp(String.raw`answer(?:\s{1,5}is)?\s{0,5}[:=]?${whole}`, 'giu'))].at(
     -1,
   );

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { toAscii } from '../../../build/ascii.ts';
 import { run, start, workspace } from './command-line.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -43,9 +44,13 @@ interface Loads {
 
 /** What the built program loads: its own files relative to dist, those of packages as they are. */
 async function loadsOf(...args: string[]): Promise<Loads> {
+  return await loadsIn({ cwd }, args);
+}
+
+async function loadsIn(place: { readonly cwd: string; readonly stdin?: string }, args: string[]) {
   const report = join(mkdtempSync(join(tmpdir(), 'loads-')), 'loads.json');
   const env = { LOADS: report, NODE_OPTIONS: `--require=${tracer}` };
-  expect(await start(args, { cwd, env }, built).ran).toMatchObject({ code: 0 });
+  expect(await start(args, { ...place, env }, built).ran).toMatchObject({ code: 0 });
   const { files, builtins }: Loads = JSON.parse(readFileSync(report, 'utf8'));
   return { files: files.map((url) => fileURLToPath(url).replace(`${dist}/`, '')), builtins };
 }
@@ -88,6 +93,64 @@ test.each([
   expect(others.filter((file) => !/\/node_modules\/(koffi|@koromix)\//.test(file))).toEqual([]);
   expect(files.length).toBeLessThan(26);
   expect(builtins).not.toContain('sqlite');
+});
+
+const session = { session_id: 's', cwd: '/' };
+const aCall = { ...session, tool_use_id: 'u', tool_name: 'Bash', tool_input: { command: 'ls' } };
+
+test.each([
+  {
+    title: 'an event at which nobody listens starts no process',
+    event: { ...aCall, hook_event_name: 'PreToolUse' },
+    unwanted: ['child_process', 'sqlite'],
+  },
+  {
+    title: 'an event that a filter judges opens no store',
+    event: { ...session, hook_event_name: 'UserPromptSubmit', prompt: 'hello' },
+    unwanted: ['sqlite'],
+  },
+])('hook claude with the config of init loads no package, CEL included: $title', async (given) => {
+  const guards = join(mkdtempSync(join(tmpdir(), 'guards-')), 'guards');
+  execFileSync(process.execPath, [main, 'init', guards]);
+  const stdin = JSON.stringify(given.event);
+  const { files, builtins } = await loadsIn({ cwd: guards, stdin }, ['hook', 'claude']);
+  const packages = /\/node_modules\/(koffi|@koromix)\//;
+  const others = files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file));
+  expect(others.filter((file) => !packages.test(file))).toEqual([]);
+  expect(files.length).toBeLessThan(28);
+  expect(builtins.filter((name) => given.unwanted.includes(name))).toEqual([]);
+});
+
+test.each(['mesages[0].content', 'messages[messages.size() - ].content', 'messages.size().content'])(
+  'hook claude denies where an expression that looks plain is a mistake: %s',
+  async (code) => {
+    const guards = join(mkdtempSync(join(tmpdir(), 'guards-')), 'guards');
+    execFileSync(process.execPath, [main, 'init', guards]);
+    const config = join(guards, 'runtime.yaml');
+    const mistaken = readFileSync(config, 'utf8').replace('messages[messages.size() - 1].content', code);
+    writeFileSync(config, mistaken);
+    expect(mistaken).toContain(code);
+    const stdin = JSON.stringify({ ...aCall, hook_event_name: 'PreToolUse' });
+    const denied = await start(['hook', 'claude'], { cwd: guards, stdin }, built).ran;
+    expect(denied).toMatchObject({ code: 2, stdout: expect.stringContaining('CONFIG_INVALID') });
+  },
+);
+
+test('the program is ASCII, which is read in half the time', () => {
+  const programs = filesIn(dist).filter(({ name }) => name.endsWith('.js') && name !== 'report-page.js');
+  expect(programs.length).toBeGreaterThan(100);
+  const texts = programs.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
+  expect(texts.filter((text) => /[^\0-\x7f]/.test(text))).toEqual([]);
+});
+
+test.each(['/\\’/', 'String.raw`a’`'])('no escape is written into %s', (code) => {
+  expect(() => toAscii(code)).toThrow('would change');
+});
+
+test('a text in ASCII means what it meant', () => {
+  const texts = ['a’b', '\\\\’', '😀', '\u2019'];
+  expect(texts.map((text) => JSON.parse(toAscii(JSON.stringify(text))))).toEqual(texts);
+  expect(toAscii('’')).toBe(String.raw`\u2019`);
 });
 
 test('the help that the build has kept is that of the program', async () => {
