@@ -182,3 +182,23 @@ test('an answer with an amount that no tool has confirmed does not leave the des
   expect(stderr).toContain('THRESHOLD_MISSED');
   expect(stderr).toContain('no tool has confirmed 500.00');
 });
+
+test('the tickets of a day are runs below one, which waits for a person and then goes on', async () => {
+  const { cwd, ledger } = copyOfExample();
+  const tickets = ['mug', 'lamp'].map(
+    (name) => `The ${name} of order A-1017 is broken. I am ada@example.org.`,
+  );
+  const input = JSON.stringify({ tickets });
+  const { code, document } = await runJson(['run', 'day.pipeline.yaml', '--input', input], { cwd });
+  expect({ code, document }).toMatchObject({ code: 3, document: { pending: [{ tool: 'refund' }] } });
+  const { run_id: id, pending } = document as Paused;
+  await runJson(['pending', 'approve', pending[0]?.id ?? '', '--by', 'mara'], { cwd });
+  expect(await runJson(['runs', 'resume', id], { cwd })).toMatchObject({
+    code: 0,
+    document: { output: { replies: [expect.stringContaining('19.00'), expect.stringContaining('219.00')] } },
+  });
+  expect(ledger()).toMatchObject([
+    { item: 'mug', amount_cents: 1900, approved_by: null },
+    { item: 'lamp', amount_cents: 21900, approved_by: 'mara' },
+  ]);
+});
