@@ -58,7 +58,13 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     onTestFinished(() => results.close());
     await results.createRun(newResultRun('later'));
     expect(await results.countRecords('suite')).toBe(2);
-    expect((await Array.fromAsync(results.ratings('suite'))).map(({ caseId }) => caseId)).toEqual(['a\0b']);
+    const ratings = await Array.fromAsync(results.ratings('suite'));
+    expect(ratings.map(({ caseId }) => caseId)).toEqual(['a\0b', 'a\0b']);
+    const place = { caseId: 'a\0b', eval: '', by: 'ada' };
+    expect(await results.removeRating('suite', { ...place, variant: 'small' })).toBe(true);
+    expect((await Array.fromAsync(results.ratings('suite'))).map(({ text }) => text)).toEqual([
+      '{"score":1}',
+    ]);
   });
 
   test('what nobody has been told yet is told from the copy, once, as of the time at which it was due [DS-POSTGRES-16]', async () => {
@@ -230,6 +236,8 @@ async function fill(state: string, runs: readonly SomeRun[]): Promise<void> {
   await results.put(newResult('suite'));
   await results.put(newResult('suite', { number: 2, caseId: 'a\0b' }));
   await results.keepRating('suite', { caseId: 'a\0b', eval: '', by: 'ada', at: 7, text: '{"score":1}' });
+  const ofSmall = { caseId: 'a\0b', eval: '', by: 'ada', variant: 'small' };
+  await results.keepRating('suite', { ...ofSmall, at: 8, text: '{"variant":"small","score":0}' });
   await results.close();
 }
 

@@ -13,11 +13,19 @@ export function renderRatings(data: Data, rated: Rated) {
   const show = () => shown.replaceChildren(...listOf(ratingsOf(data.ratings, rated), rated));
   show();
   const { served } = data;
-  const form =
-    served === null || served.ratings === null
-      ? []
-      : [fold('Your rating', false, makeRateForm(data, served, rated, show))];
-  return form.length === 0 && shown.childElementCount === 0 ? [] : [shown, ...form];
+  if (served !== null && served.ratings !== null)
+    return [shown, foldForm(() => makeRateForm(data, served, rated, show))];
+  return shown.childElementCount === 0 ? [] : [shown];
+}
+
+/** Made when it is opened: a matrix has many, and then it has the name that was last given in another. */
+function foldForm(makeForm: () => HTMLElement) {
+  const folded = fold('Your rating', false);
+  folded.classList.add('rate');
+  folded.addEventListener('toggle', () => {
+    if (folded.open && folded.childElementCount === 1) folded.append(makeForm());
+  });
+  return folded;
 }
 
 function listOf(ratings: readonly Rating[], rated: Rated) {
@@ -42,7 +50,8 @@ function listOf(ratings: readonly Rating[], rated: Rated) {
     make(
       'section',
       { 'aria-label': sayOf('Ratings', rated) },
-      make('h3', {}, 'Ratings'),
+      // In a matrix the row is called so.
+      ...(rated.variant === undefined ? [make('h3', {}, 'Ratings')] : []),
       make('ol', { class: 'talk' }, ...items),
     ),
   ];
