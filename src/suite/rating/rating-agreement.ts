@@ -14,7 +14,7 @@ export interface RatingAgreement extends RatedCases {
 }
 
 /** What was rated of one variant. */
-export interface VariantAgreement extends RatedCases {
+interface VariantAgreement extends RatedCases {
   readonly name: string;
 }
 
