@@ -34,6 +34,7 @@ export {
   type RatingAgreement,
   type RatingAgreementOptions,
   type RatingInput,
+  type RatingPlace,
   type Reporter,
   type RunHeader,
   type RunListFilter,

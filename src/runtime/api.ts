@@ -15,7 +15,7 @@ import type { PointEvent } from '../hooks/fire-point.ts';
 import type { EvalInput } from '../pipeline/run/eval-request.ts';
 import type { StartOptions } from '../pipeline/run/new-run.ts';
 import type { RunOptions } from '../pipeline/run/runs.ts';
-import type { Rating, RatingInput } from '../suite/rating/rating.ts';
+import type { Rating, RatingInput, RatingPlace } from '../suite/rating/rating.ts';
 import type { RunSource, SuiteReport } from '../suite/run/record.ts';
 import type { DecisionInput } from '../tool-call/decider.ts';
 import type {
@@ -90,10 +90,10 @@ export interface Runtime extends AsyncDisposable {
       /** Newest first. */
       list(filter?: SuiteRunFilter): Promise<SuiteRunInfo[]>;
       open(id: string): Promise<RunSource>;
-      /** Keeps what a person thinks of a case. Throws USAGE, and NAME_UNKNOWN for a case or an eval that is not there. */
+      /** Keeps what a person thinks of a case. Throws USAGE, and NAME_UNKNOWN for a case, a variant or an eval that is not there. */
       rate(id: string, rating: RatingInput): Promise<Rating>;
       /** Takes a rating back. Throws NAME_UNKNOWN where there is none. */
-      unrate(id: string, rating: Pick<RatingInput, 'case' | 'eval' | 'by'>): Promise<void>;
+      unrate(id: string, rating: RatingPlace): Promise<void>;
       /** Removes runs that began so long ago, and answers kept as long. Returns how many runs. */
       prune(options: { readonly olderThanMs: number }): Promise<number>;
     };

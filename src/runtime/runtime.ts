@@ -16,7 +16,7 @@ export type { HooksImport } from '../project/import-hooks.ts';
 export { type TemplateLanguage, writeTemplate } from '../project/init-template.ts';
 export type { PlannedRow, SuitePlan } from '../project/plan-suite.ts';
 export type { SuiteProgress } from '../suite/file/model.ts';
-export type { Rating, RatingInput } from '../suite/rating/rating.ts';
+export type { Rating, RatingInput, RatingPlace } from '../suite/rating/rating.ts';
 export type { RatingAgreement, RatingAgreementOptions } from '../suite/rating/rating-agreement.ts';
 export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
 export type { Reporter, Sink } from '../suite/report/reporter.ts';

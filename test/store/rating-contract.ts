@@ -30,6 +30,18 @@ export function keepsRatings(open: () => Promise<ResultStore>): void {
     expect([await allOf(results, 'r2'), await allOf(results, 'gone')]).toEqual([[], []]);
   });
 
+  test('a person rates each variant of a case by itself, and without one is another rating', async () => {
+    const results = await open();
+    await results.createRun(newResultRun('r1'));
+    const places = [{}, { variant: 'small' }, { variant: 'large' }, { variant: '' }];
+    for (const [at, place] of places.entries()) await results.keepRating('r1', ratingOf({ ...place, at }));
+    await results.keepRating('r1', ratingOf({ variant: 'small', at: 9 }));
+    expect((await allOf(results, 'r1', 'c1')).map(({ at }) => at)).toEqual([0, 2, 3, 9]);
+    const taken = { caseId: 'c1', eval: '', by: 'ada', variant: 'large' };
+    expect(await results.removeRating('r1', taken)).toBe(true);
+    expect((await allOf(results, 'r1')).map(({ at }) => at)).toEqual([0, 3, 9]);
+  });
+
   test('a rating is taken back once', async () => {
     const results = await open();
     await results.createRun(newResultRun('r1'));
@@ -67,12 +79,17 @@ export function keepsRatings(open: () => Promise<ResultStore>): void {
   test('more ratings than a page has are read while others come', async () => {
     const results = await open();
     await results.createRun(newResultRun('r1'));
-    for (let at = 0; at < 450; at += 1) await results.keepRating('r1', ratingOf({ caseId: `c${at}`, at }));
+    const variantOf = (at: number) => (at % 2 === 0 ? {} : { variant: 'small' });
+    for (let at = 0; at < 450; at += 1) {
+      await results.keepRating('r1', ratingOf({ caseId: `c${at}`, at, ...variantOf(at) }));
+    }
+    let read = 0;
     const seen = new Set<string>();
     for await (const { caseId } of results.ratings('r1')) {
+      read += 1;
       seen.add(caseId);
-      await results.keepRating('r1', ratingOf({ caseId, at: 1000 }));
+      await results.keepRating('r1', ratingOf({ caseId, at: 1000, ...variantOf(Number(caseId.slice(1))) }));
     }
-    expect(seen.size).toBe(450);
+    expect([seen.size, read]).toEqual([450, 450]);
   });
 }

@@ -69,6 +69,7 @@ export const matrix = section('matrix.md', [
   ['DS-MATRIX-07', 'none', 'A run that was cut off is resumed in the variant that it had come to.'],
   ['DS-MATRIX-08', 'none', 'Every report names the variant of a case.'],
   ['DS-MATRIX-09', 'none', '--provider asks other providers, and refuses gates of variants that it lacks.'],
+  ['DS-MATRIX-10', 'none', 'A rating of a matrix names the variant, and is of that one alone.'],
 ]);
 
 /** What a suite may cost. */
@@ -115,6 +116,7 @@ export const agreement = section('agreement.md', [
   ['DS-AGREE-04', 'none', 'Ratings that people gave of a run have the kappa that is published.'],
   ['DS-AGREE-05', 'none', 'Nothing rated, one rating and one verdict only are told as such.'],
   ['DS-AGREE-06', 'none', 'Two people are compared over what both have judged.'],
+  ['DS-AGREE-07', 'none', 'Of a matrix people are compared with each variant, and with all together.'],
 ]);
 
 /** Texts are compared by what they mean. */

@@ -10,7 +10,7 @@ export async function readRatingBody({ body }: Request): Promise<RatingInput> {
   return readShape(ratingInput, tryParse(new TextDecoder().decode(bytes)), (path) => {
     const at = path === '' ? '' : ` (at ${path})`;
     return new RuntimeError('USAGE', `what was sent is no rating${at}`, {
-      hint: 'It is {"case", "by"} with "eval", "score", "label" and "comment" as far as they are said.',
+      hint: 'It is {"case", "by"} with "variant", "eval", "score", "label" and "comment" as far as they are said.',
     });
   });
 }
@@ -18,6 +18,7 @@ export async function readRatingBody({ body }: Request): Promise<RatingInput> {
 const ratingInput: Shape<RatingInput> = members<RatingInput>({
   case: text,
   by: text,
+  variant: optional(text),
   eval: optional(text),
   score: optional(number),
   label: optional(text),

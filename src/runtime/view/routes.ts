@@ -80,11 +80,10 @@ export function createRoutes({ shelf, access, userName }: ViewContext): Hono {
   app.onError((thrown, { req }: Context) => refuseAs(req.raw, toRefusal(thrown)));
   return app;
 
-  function openPage(sink: Parameters<typeof openServedHtml>[0], id: string, { source, runs }: ShelvedRun) {
+  function openPage(sink: Parameters<typeof openServedHtml>[0], id: string, { runs }: ShelvedRun) {
     const address = addressOfRun(id);
-    const isRateable = runs !== undefined && source.header.variants === undefined;
     return openServedHtml(sink, {
-      ...{ home: '/', cases: `${address}/case`, ratings: isRateable ? `${address}/ratings` : null },
+      ...{ home: '/', cases: `${address}/case`, ratings: runs === undefined ? null : `${address}/ratings` },
       ...{ token: access().change, by: userName },
     });
   }
@@ -96,8 +95,8 @@ export function createRoutes({ shelf, access, userName }: ViewContext): Hono {
   }
 }
 
-function placeOf({ case: id, eval: evalId, by }: Awaited<ReturnType<typeof readRatingBody>>) {
-  return { case: id, eval: evalId ?? null, by };
+function placeOf({ case: id, variant, eval: evalId, by }: Awaited<ReturnType<typeof readRatingBody>>) {
+  return { case: id, ...(variant !== undefined && { variant }), eval: evalId ?? null, by };
 }
 
 /** Whether a person waits for a page, rather than a page for data. */

@@ -43,5 +43,5 @@ INSERT INTO signalbox.ratings (run, key, case_id, eval, rater, rated_at, text)
 
 const remove = `DELETE FROM signalbox.ratings WHERE ${ofRun} AND key = $2 RETURNING run`;
 
-const page = `SELECT case_id, eval, rater, rated_at, text FROM signalbox.ratings
+const page = `SELECT key, case_id, eval, rater, rated_at, text FROM signalbox.ratings
   WHERE ${ofRun} AND key > $2 AND ($3::text IS NULL OR case_id = $3) ORDER BY key LIMIT 200`;

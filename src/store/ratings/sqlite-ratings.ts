@@ -1,7 +1,7 @@
 import { numberOf, type Row, textOf } from '../sqlite/row.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { missingRunError } from '../store-rules.ts';
-import { inPages, type KeptRating, keyOf, type RatingStore } from './rating.ts';
+import { inPages, type KeyedRating, keyOf, type RatingStore } from './rating.ts';
 
 /** Ratings of people; they go with their run. */
 export const ratingsTable = `
@@ -32,7 +32,7 @@ export function sqliteRatings({ location, prepare, read }: RatingParts): RatingS
     ON CONFLICT (run, key) DO UPDATE SET rated_at = excluded.rated_at, text = excluded.text`);
   const remove = prepare(`DELETE FROM ratings WHERE ${ofRun} AND key = :key`);
   const page = prepare(`
-    SELECT case_id, eval, rater, rated_at, text FROM ratings
+    SELECT key, case_id, eval, rater, rated_at, text FROM ratings
     WHERE ${ofRun} AND key > :after AND (:only IS NULL OR case_id = :only) ORDER BY key LIMIT 200`);
   return {
     keepRating: async (runId, rating) => {
@@ -52,12 +52,13 @@ export function sqliteRatings({ location, prepare, read }: RatingParts): RatingS
 const ofRun = 'run = (SELECT seq FROM runs WHERE id = :run)';
 
 /** Throws Damaged. */
-export function ratingFromRow(row: Row): KeptRating {
-  return {
+export function ratingFromRow(row: Row): KeyedRating {
+  const rating = {
     caseId: textOf(row, 'case_id'),
     eval: textOf(row, 'eval'),
     by: textOf(row, 'rater'),
     at: numberOf(row, 'rated_at'),
     text: textOf(row, 'text'),
   };
+  return { key: textOf(row, 'key'), rating };
 }

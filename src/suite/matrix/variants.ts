@@ -23,6 +23,11 @@ export function numberAmong(row: number, place: VariantPlace | undefined): numbe
   return place === undefined ? row : (row - 1) * place.of + place.index + 1;
 }
 
+/** The index of the variant that such a number is of. */
+export function variantAmong(number: number, of: number): number {
+  return (number - 1) % of;
+}
+
 /**
  * The suite with its chat asked of these providers, several of which are variants; undefined: as it is. Throws USAGE, also for a gate
  * that names a variant which there is not.

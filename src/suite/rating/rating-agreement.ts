@@ -1,11 +1,25 @@
 import type { Agreement } from '../run/stats-record.ts';
 
 /** How far the evals of a run agree with the people who have rated its cases, and those with one another. */
-export interface RatingAgreement {
+export interface RatingAgreement extends RatedCases {
   readonly run_id: string;
   readonly suite: string;
   /** The least score of a person that counts as passed. */
   readonly min_score: number;
+  /**
+   * Only of a matrix: each variant that was rated, in the order of the suite. What stands beside them is over all variants, whose cases
+   * are not independent: without standard errors and intervals, and without the cases, which stand with their variants.
+   */
+  readonly variants?: readonly VariantAgreement[];
+}
+
+/** What was rated of one variant. */
+interface VariantAgreement extends RatedCases {
+  readonly name: string;
+}
+
+/** What was rated, by evals and as wholes. */
+export interface RatedCases {
   /** By eval, of ratings that name one. */
   readonly evals: Readonly<Record<string, RatedVerdicts>>;
   /** Of ratings of cases as wholes, against whether the case passed; null where there is none. */
@@ -53,6 +67,8 @@ export interface PairAgreement {
 }
 
 export interface RatingAgreementOptions {
+  /** Only this variant; a run without variants is taken as it is. */
+  readonly variant?: string | undefined;
   /** One eval alone. */
   readonly eval?: string | undefined;
   /** These people alone. */

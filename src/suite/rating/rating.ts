@@ -3,6 +3,8 @@ import { RuntimeError } from '../../errors.ts';
 /** What a person thinks of a case, or of what one eval said of it. */
 export interface Rating {
   readonly case: string;
+  /** Of which variant the case is; only in a matrix. */
+  readonly variant?: string;
   /** The eval that is rated; null for the case as a whole. */
   readonly eval: string | null;
   readonly by: string;
@@ -18,6 +20,8 @@ export interface Rating {
 /** A rating to keep: at least one of score, label and comment. It takes the place of the one that the same person gave before. */
 export interface RatingInput {
   readonly case: string;
+  /** Of which variant the case is: in a matrix it has to be named. */
+  readonly variant?: string | undefined;
   readonly eval?: string | undefined;
   readonly by: string;
   /** 0..1. */
@@ -25,6 +29,9 @@ export interface RatingInput {
   readonly label?: string | undefined;
   readonly comment?: string | undefined;
 }
+
+/** Which rating: a person has one of each case, and one of each of its evals. */
+export type RatingPlace = Pick<RatingInput, 'case' | 'variant' | 'eval' | 'by'>;
 
 /** Throws USAGE for a rating that says nothing, a score beyond 0..1, and texts that are too long or empty. */
 export function checkRating({ by, score, label, comment }: RatingInput): void {

@@ -1,12 +1,13 @@
 import type { Scrubber } from '../../contract/scrub.ts';
 import { RuntimeError } from '../../errors.ts';
-import { members, nullOr, number, readShape, text } from '../../json/shape.ts';
+import { members, nullOr, number, optional, readShape, text } from '../../json/shape.ts';
 import { tryParse } from '../../json/try-parse.ts';
 import type { KeptRating } from '../../store/ratings/rating.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { RunHeader } from '../run/record.ts';
-import { checkRating, type Rating, type RatingInput } from './rating.ts';
+import { isOfVariant, requireVariant } from './rated-variant.ts';
+import { checkRating, type Rating, type RatingInput, type RatingPlace } from './rating.ts';
 
 /** A store of results and one of its runs. */
 export interface RatedRun {
@@ -14,34 +15,37 @@ export interface RatedRun {
   readonly header: Pick<RunHeader, 'run_id' | 'evals' | 'variants'>;
 }
 
-/** Keeps a rating, and resolves once it is kept. Throws USAGE, NAME_UNKNOWN for a case or an eval that the run does not have, STORE_FAILED. */
+/** Keeps a rating, and resolves once it is kept. Throws USAGE, NAME_UNKNOWN for a case, a variant or an eval that the run does not have, STORE_FAILED. */
 export async function keepRating(
   { store, header }: RatedRun,
   input: RatingInput,
   scrubber: Scrubber,
 ): Promise<Rating> {
   checkRating(input);
-  refuseVariants(header);
+  requireVariant(header, input.variant);
   requireEval(header, input.eval);
-  await requireCase(store, header.run_id, input.case);
-  const { score = null, label = null, comment = null } = input;
+  await requireCase({ store, header }, input);
+  const { variant, score = null, label = null, comment = null } = input;
   const kept: KeptRating = {
     ...placeOf(input),
     at: Date.now(),
-    text: JSON.stringify({ score, label: scrub(label, scrubber), comment: scrub(comment, scrubber) }),
+    text: JSON.stringify({
+      variant,
+      score,
+      label: scrub(label, scrubber),
+      comment: scrub(comment, scrubber),
+    }),
   };
   await store.keepRating(header.run_id, kept);
   return toRating(kept);
 }
 
-/** Takes a rating back. Throws NAME_UNKNOWN where there is none. */
-export async function removeRating(
-  { store, header }: RatedRun,
-  input: Pick<RatingInput, 'case' | 'eval' | 'by'>,
-): Promise<void> {
+/** Takes a rating back. Throws NAME_UNKNOWN where there is none, and what `keepRating` does of a variant. */
+export async function removeRating({ store, header }: RatedRun, input: RatingPlace): Promise<void> {
+  requireVariant(header, input.variant);
   if (await store.removeRating(header.run_id, placeOf(input))) return;
   const of = input.eval === undefined ? '' : `, eval "${input.eval}"`;
-  const message = `run ${header.run_id} has no rating of case "${input.case}"${of} by ${input.by}`;
+  const message = `run ${header.run_id} has no rating of ${caseText(input)}${of} by ${input.by}`;
   throw new RuntimeError('NAME_UNKNOWN', message, {
     hint: '`signalbox eval rate RUN --list` shows the ratings that there are.',
   });
@@ -56,21 +60,16 @@ export async function* listRatings(
   for await (const kept of store.ratings(runId, { caseId })) yield toRating(kept);
 }
 
-function placeOf({ case: caseId, eval: id, by }: Pick<RatingInput, 'case' | 'eval' | 'by'>) {
-  return { caseId, eval: id ?? '', by };
+function placeOf({ case: caseId, variant, eval: id, by }: RatingPlace) {
+  return { caseId, variant, eval: id ?? '', by };
+}
+
+function caseText({ case: id, variant }: RatingPlace): string {
+  return variant === undefined ? `case "${id}"` : `case "${id}" (${variant})`;
 }
 
 function scrub(text: string | null, scrubber: Scrubber): string | null {
   return text === null ? null : scrubber.values(text);
-}
-
-/** A case of a matrix is one of every variant, and a rating names none. Throws USAGE. */
-function refuseVariants({ run_id: id, variants }: RatedRun['header']): void {
-  if (variants === undefined) return;
-  const message = `run ${id} has every case once for each of ${variants.length} variants, and a rating names none of them`;
-  throw new RuntimeError('USAGE', message, {
-    hint: 'Rate runs of one subject, as of --provider NAME alone.',
-  });
 }
 
 function requireEval({ run_id: id, evals }: RatedRun['header'], wanted: string | undefined): void {
@@ -83,9 +82,12 @@ function requireEval({ run_id: id, evals }: RatedRun['header'], wanted: string |
   );
 }
 
-async function requireCase(store: ResultStore, runId: string, caseId: string): Promise<void> {
-  for await (const _record of store.records(runId, { caseId })) return;
-  throw new RuntimeError('NAME_UNKNOWN', `run ${runId} has no case "${caseId}"`, {
+async function requireCase({ store, header }: RatedRun, place: RatingPlace): Promise<void> {
+  const { run_id: runId } = header;
+  for await (const record of store.records(runId, { caseId: place.case })) {
+    if (isOfVariant(record, header, place.variant)) return;
+  }
+  throw new RuntimeError('NAME_UNKNOWN', `run ${runId} has no ${caseText(place)}`, {
     hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
   });
 }
@@ -94,10 +96,20 @@ function toRating({ caseId, eval: id, by, at, text: kept }: KeptRating): Rating 
   const said = readShape(saidShape, tryParse(kept), (path) => {
     return new RuntimeError('STORE_FAILED', `the kept rating of case "${caseId}" is damaged (at ${path})`);
   });
-  return { case: caseId, eval: id === '' ? null : id, by, at: new Date(at).toISOString(), ...said };
+  const { variant, ...judged } = said;
+  return {
+    case: caseId,
+    ...(variant !== undefined && { variant }),
+    eval: id === '' ? null : id,
+    ...{ by, at: new Date(at).toISOString() },
+    ...judged,
+  };
 }
 
-const saidShape = members<Pick<Rating, 'score' | 'label' | 'comment'>>({
+type Said = Pick<Rating, 'variant' | 'score' | 'label' | 'comment'>;
+
+const saidShape = members<Said>({
+  variant: optional(text),
   score: nullOr(number),
   label: nullOr(text),
   comment: nullOr(text),
@@ -106,6 +118,7 @@ const saidShape = members<Pick<Rating, 'score' | 'label' | 'comment'>>({
 /** A rating as a file of JSON lines has it. */
 export const ratingShape = members<Rating>({
   case: text,
+  variant: optional(text),
   eval: nullOr(text),
   by: text,
   at: text,

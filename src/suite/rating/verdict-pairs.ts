@@ -2,7 +2,7 @@ import { type AgreementTally, newAgreementTally } from '../stats/agreement.ts';
 import type { Disagreement, PairAgreement, PersonAgreement, RatedVerdicts } from './rating-agreement.ts';
 
 /** What somebody has said of a case; undefined verdict: neither that it passes nor that it fails. */
-interface GivenVerdict {
+export interface GivenVerdict {
   readonly passed: boolean | undefined;
   readonly comment: string | null;
 }

@@ -6,7 +6,7 @@ import type { NewResult, StoredResult } from '../../store/new-result.ts';
 import type { ResultRun, ResultStore, RunEnd } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
-import { numberAmong } from '../matrix/variants.ts';
+import { numberAmong, variantAmong } from '../matrix/variants.ts';
 import { listRatings } from '../rating/ratings.ts';
 import { digestOfCase } from './fingerprint.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource } from './record.ts';
@@ -124,7 +124,7 @@ function toCase(
   return toCaseRecord(weightings, {
     row,
     id: first.caseId,
-    variant: variants?.[(first.number - 1) % of]?.name,
+    variant: variants?.[variantAmong(first.number, of)]?.name,
     tags,
     epochs: epochs.map(({ record }) => record),
     kept: ownFields && { row: ownFields, ...(cuts && { row_cuts: cuts }) },

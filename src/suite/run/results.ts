@@ -8,6 +8,7 @@ export { renderComparisonMarkdown } from '../compare/markdown.ts';
 export { findRegressions } from '../compare/regressions.ts';
 export { renderComparison } from '../compare/render.ts';
 export { measureRatings } from '../rating/measure-ratings.ts';
+export { requireVariant } from '../rating/rated-variant.ts';
 export { failuresOf, roleLookup } from '../report/case-failures.ts';
 export { openDelivery } from '../report/delivery.ts';
 export { toReportDocument } from '../report/json.ts';

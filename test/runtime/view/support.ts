@@ -66,6 +66,23 @@ export async function openFolder(store = '', env: Record<string, string> = {}) {
   return { folder, runtime, ids: [await run(), await run()] as const };
 }
 
+/** A folder with a kept run of the variants `small`, which fails both cases, and `large`, which passes them. */
+export async function openMatrix() {
+  const model = (id: string, text: string) =>
+    `\n  - {id: ${id}, type: mock, model: m, additional_config: {responses: [{text: "${text}", repeat: true}]}}`;
+  const folder = folderOf({
+    'runtime.yaml': config(`providers:${model('small', 'no')}${model('large', 'yes')}\n`),
+    's.suite.yaml': suite(
+      'cases: [{id: one, q: a}, {id: two, q: b}]\ncase: {id: "${case.id}"}\nsubject: {chat: {provider: [small, large], messages: "${case.q}"}}\nevals: [{id: says_yes, type: contains, params: {patterns: ["yes"]}}]\n',
+    ),
+  });
+  const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+  onTestFinished(() => runtime.close());
+  const { run_id: id } = await runtime.evals.run(join(folder, 's.suite.yaml'));
+  const ratings = async () => await Array.fromAsync((await runtime.evals.runs.open(id)).ratings?.() ?? []);
+  return { folder, runtime, id, ratings };
+}
+
 export interface View {
   readonly origin: string;
   /** The first address, with its token. */

@@ -2,22 +2,37 @@ import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.t
 import { formatCount } from '../../../text/format-count.ts';
 import { shorten } from '../../../text/shorten.ts';
 import { cut } from '../../../text/width.ts';
-import type { PersonAgreement, RatedVerdicts, RatingAgreement } from '../../rating/rating-agreement.ts';
+import type {
+  PersonAgreement,
+  RatedCases,
+  RatedVerdicts,
+  RatingAgreement,
+} from '../../rating/rating-agreement.ts';
 import { formatPercent, formatScore } from '../numbers.ts';
 import { formatInterval } from '../wording.ts';
 
 /** What `eval agreement` says, in lines of so many columns; empty where nothing was rated. */
 export function renderAgreement(
-  { evals, cases }: Pick<RatingAgreement, 'evals' | 'cases'>,
+  { variants, ...all }: RatedCases & Pick<RatingAgreement, 'variants'>,
   columns = Number.POSITIVE_INFINITY,
 ): string {
-  const all = [...Object.entries(evals), ...(cases === null ? [] : [['the run', cases] as const])];
-  const blocks = all.flatMap(([name, verdicts]) => blocksOfEval(name, verdicts));
+  const blocks =
+    variants === undefined
+      ? blocksOf(all)
+      : [
+          ...variants.flatMap(({ name, ...each }) => blocksOf(each, ` (${shortName(name)})`)),
+          ...blocksOf(all, ' (all variants)'),
+        ];
   return blocks.map((lines) => lines.map((line) => cut(line, columns)).join('\n')).join('\n\n');
 }
 
-function blocksOfEval(name: string, { people, between }: RatedVerdicts): string[][] {
-  const short = shortName(name);
+/** `of` stands behind the names of evals. */
+function blocksOf({ evals, cases }: RatedCases, of = ''): string[][] {
+  const all = [...Object.entries(evals), ...(cases === null ? [] : [['the run', cases] as const])];
+  return all.flatMap(([name, verdicts]) => blocksOfEval(`${shortName(name)}${of}`, verdicts));
+}
+
+function blocksOfEval(short: string, { people, between }: RatedVerdicts): string[][] {
   return [
     ...people.map((person) => personLines(short, person)),
     ...between.map(({ by: [one, other], agreement, disagreements }) => {

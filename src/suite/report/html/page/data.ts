@@ -3,6 +3,7 @@ import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
 import type { Row } from '../row.ts';
 import type { Served } from '../served.ts';
+import { addRating, type GivenRatings } from './given-ratings.ts';
 
 /** What the page was given. */
 export interface Data {
@@ -11,8 +12,7 @@ export interface Data {
   served: Served | null;
   entries: readonly Entry[];
   problems: readonly RowProblem[];
-  /** What people said of cases, by the ids of these. */
-  ratings: Map<string, readonly Rating[]>;
+  ratings: GivenRatings;
   /** How many details of passed cases were left out to keep the page small. */
   dropped: number;
   /** Null when the run did not come to its end. */
@@ -51,7 +51,7 @@ export function readData(): Data | null {
     served: Served | null;
     entries: Entry[];
     problems: RowProblem[];
-    ratings: Map<string, readonly Rating[]>;
+    ratings: GivenRatings;
     dropped: number;
     report: SuiteReport | null;
   } = { header: null, served: null, entries: [], problems: [], ratings: new Map(), dropped: 0, report: null };
@@ -63,7 +63,7 @@ export function readData(): Data | null {
     else if (kind === 'row') data.entries.push(...parseAll(json, toEntry));
     else if (kind === 'problem') data.problems.push(...parseAll(json, (problem: RowProblem) => problem));
     else if (kind === 'rating')
-      for (const rating of parseAll(json, toRating)) addRating(data.ratings, rating);
+      for (const rating of parseAll(json, (given: Rating) => given)) addRating(data.ratings, rating);
     else if (kind === 'header') data.header = JSON.parse(json);
     else if (kind === 'served') data.served = JSON.parse(json);
     else if (kind === 'report') data.report = JSON.parse(json);
@@ -85,23 +85,6 @@ function* dataLines() {
 function attachDetail(entries: Entry[], json: string) {
   const entry = entries.at(-1);
   if (entry !== undefined) entry.detail = json;
-}
-
-function toRating(rating: Rating) {
-  return rating;
-}
-
-/** Puts a rating in the place of the one that the same person gave before. */
-export function addRating(ratings: Data['ratings'], rating: Rating) {
-  removeRating(ratings, rating);
-  ratings.set(rating.case, [...(ratings.get(rating.case) ?? []), rating]);
-}
-
-export function removeRating(ratings: Data['ratings'], place: Pick<Rating, 'case' | 'eval' | 'by'>) {
-  const others = (ratings.get(place.case) ?? []).filter(
-    (each) => each.eval !== place.eval || each.by !== place.by,
-  );
-  ratings.set(place.case, others);
 }
 
 /** The last line of a run that was cut off may be half a line: it is left out. */

@@ -2,11 +2,9 @@ import type { Rating } from '../../../rating/rating.ts';
 import type { Served } from '../served.ts';
 import { tokenHeader } from '../served.ts';
 import type { Entry } from './data.ts';
+import type { Place } from './given-ratings.ts';
 
 // What a page asks the server that it came from. Every function resolves to what the person is told when it failed.
-
-/** Which rating. */
-export type Place = Pick<Rating, 'case' | 'eval' | 'by'>;
 
 /** What a person says of a case. */
 export interface Said {
@@ -41,8 +39,8 @@ export async function loadDetails({ cases }: Served, entries: readonly Entry[], 
   return { value: entries };
 }
 
-function ofPlace({ case: id, eval: evalId, by }: Place) {
-  return { case: id, ...(evalId === null ? {} : { eval: evalId }), by };
+function ofPlace({ case: id, variant, eval: evalId, by }: Place) {
+  return { case: id, variant, ...(evalId === null ? {} : { eval: evalId }), by };
 }
 
 async function change({ ratings, token }: Served, method: string, body: unknown): Promise<Sent<unknown>> {

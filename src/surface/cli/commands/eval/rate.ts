@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import { formatNumber } from '../../../../json/decimal.ts';
-import type { Rating } from '../../../../runtime/runtime.ts';
-import { escapeInvisible, escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import type { Rating, RatingPlace } from '../../../../runtime/runtime.ts';
+import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';
 import { type LocatedRun, openRunFinder } from './find-run.ts';
+import { caseName, ratingText } from './rating-text.ts';
 
 interface RateFlags {
   readonly case?: string;
+  readonly variant?: string;
   readonly eval?: string;
   readonly score?: string;
   readonly label?: string;
@@ -25,6 +26,7 @@ export function addRate(group: Command, runCommand: RunCommand): void {
     .command('rate <run>')
     .description('keep what a person thinks of a case with its run')
     .option('--case <id>', 'the case')
+    .option('--variant <name>', 'of which variant, in a run of several models or prompts')
     .option('--eval <id>', 'what one eval said of it, rather than the case as a whole')
     .option('--score <number>', 'from 0 to 1')
     .option('--label <text>', 'a word of your own, such as good or refusal')
@@ -40,24 +42,31 @@ export function addRate(group: Command, runCommand: RunCommand): void {
 
 async function rate(given: string, own: RateFlags, context: CommandContext): Promise<ExitCode> {
   const { score, says } = await readRating(own, context);
-  if (own.list === true) {
-    const { runtime, id } = await openRunFinder(context).locate(given);
-    const source = await runtime.evals.runs.open(id);
-    return printRatings(id, await Array.fromAsync(source.ratings?.(own.case) ?? []), context);
-  }
+  if (own.list === true) return await list(given, own, context);
   if (own.case === undefined) {
     throw new RuntimeError('USAGE', 'no case is named', {
       hint: 'Give --case ID, or --list to see the ratings that there are.',
     });
   }
   const by = own.by ?? context.invocation.userName();
-  const place = { case: own.case, eval: own.eval, by };
+  const place = { case: own.case, variant: own.variant, eval: own.eval, by };
   const run = await openRunFinder(context).locate(given);
   if (own.remove === true) return await remove(run, place, context);
   const rating = await run.runtime.evals.runs.rate(run.id, { ...place, ...says, score });
   if (context.options.json) context.terminal.printJson({ run_id: run.id, rating });
   else context.terminal.print(ratingText(rating));
   return 0;
+}
+
+async function list(given: string, { case: id, variant }: RateFlags, context: CommandContext) {
+  const run = await openRunFinder(context).locate(given);
+  const source = await run.runtime.evals.runs.open(run.id);
+  const { loadResults } = await import('../../../../runtime/runtime.ts');
+  const { requireVariant } = await loadResults();
+  if (variant !== undefined) requireVariant(source.header, variant);
+  const all = await Array.fromAsync(source.ratings?.(id) ?? []);
+  const wanted = all.filter((each) => variant === undefined || each.variant === variant);
+  return printRatings(run.id, wanted, context);
 }
 
 /** Throws USAGE for options that do not go together. */
@@ -79,16 +88,14 @@ async function readRating({ score, label, comment, remove, list }: RateFlags, { 
 
 async function remove(
   { runtime, id }: LocatedRun,
-  place: { readonly case: string; readonly eval: string | undefined; readonly by: string },
+  place: RatingPlace,
   { options, terminal }: CommandContext,
 ): Promise<ExitCode> {
   await runtime.evals.runs.unrate(id, place);
-  const { eval: evalId, ...rest } = place;
-  if (options.json) terminal.printJson({ run_id: id, removed: { ...rest, eval: evalId ?? null } });
-  else
-    terminal.print(
-      `removed the rating of case ${escapeInvisibleLine(place.case)} by ${escapeInvisibleLine(place.by)}`,
-    );
+  const { eval: evalId, variant, ...rest } = place;
+  const removed = { ...rest, ...(variant !== undefined && { variant }), eval: evalId ?? null };
+  if (options.json) terminal.printJson({ run_id: id, removed });
+  else terminal.print(`removed the rating of ${caseName(place)} by ${escapeInvisibleLine(place.by)}`);
   return 0;
 }
 
@@ -104,35 +111,16 @@ function printRatings(
   return 0;
 }
 
-/** The ratings of a case below what was said of it. */
-export function ratingsText(ratings: readonly Rating[]): string {
-  return ['ratings', ...ratings.map((rating) => `  ${ratingText(rating).replaceAll('\n', '\n  ')}`)].join(
-    '\n',
-  );
-}
-
-/** `case r1, exact: 0.5 good by ada at 2026-…: why`, a comment of several lines below it. */
-function ratingText({ case: caseId, eval: evalId, by, at, score, label, comment }: Rating): string {
-  const of = evalId === null ? '' : `, ${escapeInvisibleLine(evalId)}`;
-  const said = [
-    ...(score === null ? [] : [formatNumber(score, [0, 1])]),
-    ...(label === null ? [] : [escapeInvisibleLine(label)]),
-  ].join(' ');
-  const head = `case ${escapeInvisibleLine(caseId)}${of}: ${said}${said === '' ? '' : ' '}by ${escapeInvisibleLine(by)} at ${at}`;
-  if (comment === null) return head;
-  const lines = escapeInvisible(comment).split('\n');
-  return lines.length === 1 ? `${head}: ${lines[0]}` : [head, ...lines.map((line) => `  ${line}`)].join('\n');
-}
-
 const examples = `
 The run is the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`. A person has one rating of a case, and one of each of its
-evals: a second one takes the place of the first. Ratings stand in \`eval show RUN --case ID\` and in \`eval html RUN\`, and
+evals: a second one takes the place of the first. In a matrix --variant says of which variant. Ratings stand in \`eval show RUN --case ID\` and in \`eval html RUN\`, and
 go with the run when it is removed.
 
 Examples:
   signalbox eval rate last --case refund-17 --score 0 --label wrong --comment "it refunds twice"
   signalbox eval rate last --case refund-17 --eval polite --score 1 --by mara
+  signalbox eval rate last --case refund-17 --variant large/plain --score 0.5
   signalbox eval rate last --case refund-17 --remove
   signalbox eval rate last --list --json | jq '.ratings[] | [.case, .by, .score]'
 
-Exit codes: 0 kept, removed or listed; 2 wrong call, no such run, case, eval or rating, or a store that fails.`;
+Exit codes: 0 kept, removed or listed; 2 wrong call, no such run, case, variant, eval or rating, or a store that fails.`;

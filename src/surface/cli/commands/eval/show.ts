@@ -4,7 +4,7 @@ import type { RunSource } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openRunFinder } from './find-run.ts';
-import { ratingsText } from './rate.ts';
+import { ratingsText } from './rating-text.ts';
 import { caseText } from './show-case.ts';
 
 /** `eval show`. */

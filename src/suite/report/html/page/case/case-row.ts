@@ -3,6 +3,7 @@ import { foreign, make, unseen } from '../dom.ts';
 import { shortScore } from '../format.ts';
 import { judgeOf } from '../list/filter.ts';
 import type { View } from '../list/view.ts';
+import { variantOf } from '../matrix/group.ts';
 import { mark, verdictOf } from './mark.ts';
 
 /** One case in the list. */
@@ -45,7 +46,7 @@ function renderVariantStrip(data: Data, { variants }: Entry, view: View) {
   for (const entry of variants) {
     const outcome = judge(entry);
     const verdict = outcome === undefined ? 'none' : verdictOf(outcome.passed, outcome.unscored);
-    const name = data.header.variants?.[entry.variant]?.name ?? '';
+    const name = variantOf(data, entry) ?? '';
     strip.append(make('span', { class: `cell ${verdict}`, title: `${name}: ${verdict}` }));
   }
   return strip;

@@ -95,7 +95,7 @@ function renderCase(data: Data, entry: Entry, record: Detail | null) {
   return [
     facts,
     place,
-    ...renderRatings(data, record.id),
+    ...renderRatings(data, { case: record.id }),
     ...renderRow(record),
     ...(record.epochs.length > 1 ? renderEpochs(data, record) : renderOnly(data, record)),
   ];

@@ -1,11 +1,13 @@
 import type { Served } from '../../served.ts';
-import { addRating, type Data, removeRating } from '../data.ts';
+import type { Data } from '../data.ts';
 import { button, make } from '../dom.ts';
+import { addRating, isAt, type Place, type Rated, ratingsOf, removeRating } from '../given-ratings.ts';
 import { keepName, nameOf } from '../name.ts';
-import { type Place, type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
+import { type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
+import { sayOf } from './say-of.ts';
 
 /** The form in which a person says what they think of a case, or of one of its evals. */
-export function makeRateForm(data: Data, served: Served, id: string, onChange: () => void) {
+export function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => void) {
   const of = make('select', {}, make('option', { value: '' }, 'the case as a whole'));
   for (const { id: evalId } of data.header.evals) of.append(make('option', { value: evalId }, evalId));
   const by = make('input', { required: true, maxlength: 200, autocomplete: 'off' });
@@ -16,7 +18,7 @@ export function makeRateForm(data: Data, served: Served, id: string, onChange: (
   const remove = button('Remove', () => void act(withdraw, 'Removed.'));
   const form = make(
     'form',
-    { class: 'rate-form', submit: (event) => onSubmit(event) },
+    { class: 'rate-form', 'aria-label': sayOf('Your rating', rated), submit: (event) => onSubmit(event) },
     field('Name', by),
     field('What', of),
     field('Score, 0 to 1', score),
@@ -26,11 +28,8 @@ export function makeRateForm(data: Data, served: Served, id: string, onChange: (
   );
   by.value = nameOf(served);
 
-  const place = (): Place => ({ case: id, eval: of.value === '' ? null : of.value, by: by.value });
-  const own = () => {
-    const { eval: evalId, by: name } = place();
-    return data.ratings.get(id)?.find((each) => each.eval === evalId && each.by === name);
-  };
+  const place = (): Place => ({ ...rated, eval: of.value === '' ? null : of.value, by: by.value });
+  const own = () => ratingsOf(data.ratings, rated).find((each) => isAt(each, place()));
   /** Shows what this person said of that before, to be changed. */
   const fill = () => {
     const known = own();

@@ -3,6 +3,7 @@ import { toPrettyJson } from '../case/json-view.ts';
 import type { Data, Detail, Entry } from '../data.ts';
 import { readDetail } from '../data.ts';
 import { button, make } from '../dom.ts';
+import { ratingsOf } from '../given-ratings.ts';
 
 /** Fields of a row that have a column of their own. */
 const MOST_FIELDS = 100;
@@ -46,10 +47,14 @@ function save(name: string, type: string, parts: Iterable<string>) {
 /** A run of these cases as the reporter of that name writes it, without an end; a case whose details the page has not is left out. */
 function* jsonlParts({ header, ratings }: Data, entries: readonly Entry[]) {
   yield `${JSON.stringify({ type: 'run', ...header, total: entries.length })}\n`;
-  for (const { detail, id } of entries) {
+  for (const entry of entries) {
     // The text itself, in which numbers have all their digits.
-    if (detail !== null) yield `{"type":"case",${detail.slice(1)}\n`;
-    for (const rating of ratings.get(id) ?? []) yield `${JSON.stringify({ type: 'rating', ...rating })}\n`;
+    if (entry.detail !== null) yield `{"type":"case",${entry.detail.slice(1)}\n`;
+    // The list has only the beginning of a long id.
+    const rated = ratings.size === 0 ? null : readDetail(entry);
+    if (rated === null) continue;
+    const said = ratingsOf(ratings, { case: rated.id, variant: rated.variant });
+    for (const rating of said) yield `${JSON.stringify({ type: 'rating', ...rating })}\n`;
   }
 }
 

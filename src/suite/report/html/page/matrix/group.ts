@@ -58,6 +58,11 @@ function worstOf(row: readonly Entry[]): Map<number, Outcome> {
   );
 }
 
+/** The name of the variant whose case it is; undefined outside a matrix. */
+export function variantOf({ header }: Data, { variant }: Entry) {
+  return header.variants?.[variant]?.name;
+}
+
 /** Whether the variants came to something else: by the eval at that place, or as wholes (-1). */
 export function isDifferent({ variants }: Entry, place: number) {
   const outcomes = variants.map((entry) => (place === -1 ? entry : entry.results.get(place)));

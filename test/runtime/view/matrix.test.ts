@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { openMatrix, openView } from './support.ts';
+
+test('a run of a matrix takes ratings of its variants, and none that names no variant of its own [DS-MATRIX-10] [DS-VIEW-05]', async () => {
+  const { runtime, id, ratings } = await openMatrix();
+  const { get, rate } = await openView([runtime]);
+  const place = { case: 'one', by: 'ada' };
+  const sent = await rate(id, { ...place, variant: 'large', eval: 'says_yes', score: 1 });
+  const kept = { ...place, variant: 'large', eval: 'says_yes', score: 1 };
+  expect(JSON.parse(sent.text)).toMatchObject({ run_id: id, rating: kept });
+  expect((await get(`/runs/${id}`)).text).toMatch(/^rating \{"case":"one","variant":"large"/m);
+  const refused = [
+    await rate(id, { ...place, score: 1 }),
+    await rate(id, { ...place, variant: 'larg', score: 1 }),
+    await rate(id, { ...place, variant: 7, score: 1 }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([400, 404, 400]);
+  expect(await ratings()).toMatchObject([kept]);
+  const method = 'DELETE';
+  const other = await rate(id, { ...place, variant: 'small', eval: 'says_yes' }, { method });
+  const removed = await rate(id, { ...place, variant: 'large', eval: 'says_yes' }, { method });
+  expect([other.status, JSON.parse(removed.text)]).toEqual([
+    404,
+    { run_id: id, removed: { ...place, variant: 'large', eval: 'says_yes' } },
+  ]);
+  expect(await ratings()).toEqual([]);
+});
