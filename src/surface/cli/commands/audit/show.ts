@@ -58,6 +58,8 @@ function toFields(call: KeptCall): [string, string][] {
     ['caller', line(call.key_id === null ? call.caller : `${call.caller} (${call.key_id})`)],
     ['endpoint', `${line(call.endpoint)}${call.stream ? ', streamed' : ''}`],
     ['model', line(call.model)],
+    ['asked', call.asked.length === 0 ? 'nobody' : call.asked.map(line).join(' → ')],
+    ['answered', call.provider === null ? 'nobody' : line(call.provider)],
     ['tokens', usage === null ? 'unknown' : `${usage.input} in, ${usage.output} out${cached}`],
     ['cost', cost === null ? 'unknown' : `$${cost}`],
     ['took', `${times.total} ms: ${times.hooks} in hooks, ${times.upstream} upstream`],
