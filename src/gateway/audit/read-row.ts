@@ -51,9 +51,9 @@ function verdictsAt(value: Members): AuditedVerdict[] {
   }));
 }
 
-function textsAt(value: Members, name: string): string[] {
+function textsAt(value: Members, name: string): string[] | null {
   const member = value[name];
-  return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : [];
+  return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : null;
 }
 
 function membersAt(value: Members, name: string): Members | null {

@@ -11,8 +11,8 @@ export interface CallRow {
   readonly caller: string;
   readonly endpoint: string;
   readonly model: string;
-  /** The ids of the providers that were asked, in turn, and of the one whose answer it is. */
-  readonly asked: readonly string[];
+  /** The ids of the providers that were asked, in turn, and of the one whose answer it is; null in rows that older versions wrote. */
+  readonly asked: readonly string[] | null;
   readonly provider: string | null;
   readonly stream: boolean;
   readonly status: number;

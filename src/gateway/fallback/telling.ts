@@ -40,7 +40,7 @@ function isFault({ type, code, status }: Members): boolean {
 
 /** The names that go with the statuses of `isTransientStatus`. */
 const faults: ReadonlySet<string> = new Set([
-  // https://platform.claude.com/docs/en/api/errors
+  // https://docs.anthropic.com/en/api/errors
   ...['overloaded_error', 'api_error', 'rate_limit_error', 'timeout_error'],
   // https://platform.openai.com/docs/guides/error-codes
   ...['server_error', 'rate_limit_exceeded', 'insufficient_quota', 'internal_server_error'],

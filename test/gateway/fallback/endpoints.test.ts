@@ -2,6 +2,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import { answerJson } from '../upstream-server.ts';
+import { tellMessage } from '../upstreams/message-events.ts';
+import { streamOf } from '../wire/responses/streamed.ts';
 import { type Answer, answerChat, ask, noting, open, path } from './open.ts';
 
 const busy = answerJson({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529);
@@ -109,6 +111,49 @@ test('each upstream gets its own key, headers and model, and nothing of another 
     }
   }
 });
+
+const frame = (event: { readonly type: string; readonly [member: string]: unknown }) =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const streaming =
+  (text: string): Answer =>
+  (_request, reply) =>
+    void reply.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+const overloaded = { type: 'overloaded_error', message: 'busy' };
+
+test.each([
+  {
+    at: '/v1/messages',
+    asked: { model: 'm', max_tokens: 9, messages: input, stream: true },
+    types: anthropic,
+    told:
+      frame({ type: 'message_start', message: { ...message, content: [], stop_reason: null } }) +
+      frame({ type: 'ping' }) +
+      frame({ type: 'error', error: overloaded }),
+    stream: tellMessage(message, { cut: (text) => [text] }),
+  },
+  {
+    at: '/v1/responses',
+    asked: { model: 'm', input, stream: true },
+    types: ['openai', 'openai'] as const,
+    told:
+      frame({ type: 'response.created', sequence_number: 0, response: { ...response, output: [] } }) +
+      frame({ type: 'response.failed', sequence_number: 1, response: { error: { code: 'server_error' } } }),
+    stream: streamOf(response, 4),
+  },
+])(
+  'a stream at $at that tells of an overload before it begins leads to the next, and nothing of it is told [DS-UPSTREAM-01]',
+  async ({ at, asked, types, told, stream }) => {
+    for (const spec of ['', noting()]) {
+      const opened = await open({
+        ...{ main: streaming(told), second: streaming(stream), types },
+        spec: `state_store: {type: memory}\n${spec}`,
+      });
+      const answer = await opened.gateway.post(at, asked);
+      expect([answer.status, await answer.text()]).toEqual([200, stream]);
+      expect([opened.main.seen.length, opened.second.seen.length]).toEqual([1, 1]);
+    }
+  },
+);
 
 const flaky = (answer: Answer): Answer => {
   let calls = 0;

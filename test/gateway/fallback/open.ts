@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { RuntimeEvent } from '../../../src/runtime/runtime.ts';
+import type { RuntimeEvent } from '../../../src/index.ts';
 import { openTestGateway, type TestGateway } from '../open-gateway.ts';
 import { answerJson, chatAnswer, startUpstream, type UpstreamServer } from '../upstream-server.ts';
 
