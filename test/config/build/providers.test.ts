@@ -171,9 +171,7 @@ test.each([
     title: 'would be sent the credential of a client [DS-UPSTREAM-07]',
     yaml: `${chain('[b]', '')}\ngateway: {pass_through: [authorization]}`,
     problems: [
-      expect.stringContaining(
-        'error 5:39 providers[0].fallback: is not kept by a gateway with pass_through',
-      ),
+      expect.stringContaining('error 5:39 providers[0].fallback: is not kept by a gateway with pass_through'),
     ],
   },
 ])('a fallback that $title is an error at its place', ({ yaml, problems }) => {
@@ -182,9 +180,11 @@ test.each([
 
 test('a gateway keeps fallbacks that speak the same API, and does not mind those of providers that it does not offer', () => {
   expect(read(`${chain('[b]', '')}\ngateway: {}`).problems).toEqual([]);
-  const anthropic = '- {id: a, type: claude, model: m, fallback: [b]}\n  - {id: b, type: anthropic, model: m}';
+  const anthropic =
+    '- {id: a, type: claude, model: m, fallback: [b]}\n  - {id: b, type: anthropic, model: m}';
   expect(read(`${anthropic}\ngateway: {}`).problems).toEqual([]);
-  const gemini = '- {id: a, type: gemini, model: m, fallback: [b]}\n  - {id: b, type: mock, model: m, additional_config: {responses: [{text: hi}]}}';
+  const gemini =
+    '- {id: a, type: gemini, model: m, fallback: [b]}\n  - {id: b, type: mock, model: m, additional_config: {responses: [{text: hi}]}}';
   expect(read(`${gemini}\ngateway: {}`).problems).toEqual([]);
   expect(read(`${chain('[b]', '')}\ngateway: {models: {x: {provider: b}}}`).problems).toEqual([]);
 });
