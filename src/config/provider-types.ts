@@ -16,6 +16,21 @@ export const providerTypes: readonly string[] = [...httpProviderTypes, 'mock', '
 /** The types whose API has no embeddings. */
 const withoutEmbeddings: ReadonlySet<string> = new Set<HttpProviderType>(['claude', 'anthropic']);
 
+/** The API that a type speaks at a gateway, which forwards calls as they are: `any` says its script in all; undefined: none there. */
+export function gatewayApiOf(type: string): 'OpenAI' | 'Anthropic' | 'any' | undefined {
+  return gatewayApis.get(type);
+}
+
+const gatewayApis: ReadonlyMap<string, 'OpenAI' | 'Anthropic' | 'any'> = new Map([
+  ['openai', 'OpenAI'],
+  ['vllm', 'OpenAI'],
+  ['ollama', 'OpenAI'],
+  ['openai-compatible', 'OpenAI'],
+  ['anthropic', 'Anthropic'],
+  ['claude', 'Anthropic'],
+  ['mock', 'any'],
+]);
+
 /** Why a provider of that type cannot have that role; undefined where it can. */
 export function whyNotRole(type: string, role: ProviderRole): string | undefined {
   if (role === 'llm')

@@ -40,6 +40,8 @@ export function recordOf(members: Partial<AuditRecord> = {}): AuditRecord {
     caller: 'support desk',
     endpoint: 'chat',
     model: 'gpt-5',
+    asked: ['main'],
+    provider: 'main',
     isStream: false,
     status: 200,
     outcome: 'allowed',

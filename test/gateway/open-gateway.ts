@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRuntime } from '../../src/runtime/open-runtime.ts';
-import type { Gateway, Runtime } from '../../src/runtime/runtime.ts';
+import type { Gateway, Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
 
 /** An open runtime, and its gateway. */
 export interface TestGateway extends AsyncDisposable {
@@ -27,9 +27,10 @@ export function writeConfig(spec: string, files: Readonly<Record<string, string>
 export async function openTestGateway(
   spec: string,
   files: Readonly<Record<string, string>> = {},
+  options: RuntimeOptions = {},
 ): Promise<TestGateway> {
   const file = writeConfig(spec, files);
-  const runtime = await openRuntime(file, { log: false });
+  const runtime = await openRuntime(file, { log: false, ...options });
   const gateway = runtime.gateway();
   return {
     runtime,

@@ -49,3 +49,26 @@ export const replicas = section('gateway-replicas.md', [
     'A restart of the database is not noticed, and a longer absence ends no gateway',
   ],
 ]);
+
+/** Another upstream is asked where one fails. */
+export const fallbacks = section('gateway.md', [
+  [
+    'DS-UPSTREAM-01',
+    'none',
+    'Where an upstream is not there, not in time or overloaded, the next one is asked, at every endpoint, streamed or not',
+  ],
+  ['DS-UPSTREAM-02', 'none', 'What is sent to one upstream has no key, header or model of another'],
+  [
+    'DS-UPSTREAM-03',
+    'none',
+    'Nobody else is asked once an answer has begun, after a denial, for a fault of the request, or when the client has left',
+  ],
+  ['DS-UPSTREAM-04', 'none', 'Hooks judge what each upstream is sent, whatever they let pass to another'],
+  [
+    'DS-UPSTREAM-05',
+    'none',
+    'A budget suffices whoever answers, and counts what was answered once, at that price',
+  ],
+  ['DS-UPSTREAM-06', 'none', 'Logs and the audit name who was asked and who answered'],
+  ['DS-UPSTREAM-07', 'none', 'A fallback that the gateway could not ask is an error at its line'],
+]);

@@ -1,9 +1,9 @@
-import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { ProviderConfig } from '../config.ts';
+import { type DeclaredProvider, readDeclared } from './declared-provider.ts';
+import { checkOffered } from './offered-fallback.ts';
 
 /** The providers with their whole chains: who is asked after a provider, and after those that follow it. */
 export function withChains(providers: readonly ProviderConfig[]): ProviderConfig[] {
@@ -23,40 +23,27 @@ export function withChains(providers: readonly ProviderConfig[]): ProviderConfig
   });
 }
 
-interface Declared {
-  readonly path: Path;
-  readonly id: string;
-  readonly role: string;
-  readonly fallback: readonly { readonly path: Path; readonly name: string }[];
-}
-
-/** Fallbacks that nobody declares, that lead back, or that the gateway would not keep. */
-export function checkFallbacks(document: YamlDocument): Finding[] {
-  const declared = itemsAt(document, ['spec', 'providers']).map((path) => readDeclared(document, path));
+/**
+ * Fallbacks that nobody declares, that lead back, or that a gateway could not ask. `whyRefused` says why the provider at a path
+ * must not be used.
+ */
+export function checkFallbacks(
+  document: YamlDocument,
+  whyRefused: (path: Path) => string | undefined,
+): Finding[] {
+  const declared = readDeclared(document);
   return [
     ...declared.flatMap((provider) =>
       provider.fallback.flatMap((next): Finding[] => findFault(provider, next, declared)),
     ),
-    ...declared.flatMap(({ id, fallback, path }) =>
-      fallback.length > 0 && isOffered(document, id) ? [offeredFinding([...path, 'fallback'])] : [],
-    ),
+    ...checkOffered(document, declared, whyRefused),
   ];
 }
 
-function readDeclared(document: YamlDocument, path: Path): Declared {
-  const id = nonEmptyTextAt(document, [...path, 'id']) ?? nonEmptyTextAt(document, [...path, 'type']) ?? '';
-  const fallback = itemsAt(document, [...path, 'fallback']).flatMap((item) => {
-    const name = textAt(document, item);
-    return name === undefined ? [] : [{ path: item, name }];
-  });
-  const role = nonEmptyTextAt(document, [...path, 'role']) ?? 'llm';
-  return { path, id, role, fallback };
-}
-
 function findFault(
-  { id, role }: Declared,
-  { path, name }: Declared['fallback'][number],
-  all: readonly Declared[],
+  { id, role }: DeclaredProvider,
+  { path, name }: DeclaredProvider['fallback'][number],
+  all: readonly DeclaredProvider[],
 ): Finding[] {
   const known = all.map((each) => each.id);
   if (!known.includes(name)) {
@@ -86,7 +73,7 @@ function findFault(
 function findWay(
   from: string,
   to: string,
-  all: readonly Declared[],
+  all: readonly DeclaredProvider[],
   seen = new Set<string>(),
 ): string[] | undefined {
   if (from === to) return [to];
@@ -97,19 +84,4 @@ function findWay(
     if (way !== undefined) return [from, ...way];
   }
   return undefined;
-}
-
-/** Without a list of its own the gateway offers every provider. */
-function isOffered(document: YamlDocument, id: string): boolean {
-  if (!isObject(valueAt(document, ['spec', 'gateway']))) return false;
-  const models = entriesAt(document, ['spec', 'gateway', 'models']);
-  const names = models.map(({ path }) => nonEmptyTextAt(document, [...path, 'provider']));
-  return names.length === 0 || names.includes(id);
-}
-
-function offeredFinding(path: Path): Finding {
-  const message = 'is not kept by the gateway, which relays a call to one provider as it is';
-  const hint =
-    'List in spec.gateway.models providers without a fallback; another entry may call the same API.';
-  return { severity: 'error', path, message, hint, atKey: true };
 }

@@ -119,7 +119,7 @@ export function checkProviders(document: YamlDocument, severity: Severity): Find
     ...checkIds(document, severity),
     ...checkMocks(document, severity),
     ...checkTools(document),
-    ...checkFallbacks(document),
+    ...checkFallbacks(document, (path) => whyProviderRefused(document, path)),
   ];
 }
 

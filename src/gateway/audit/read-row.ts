@@ -17,6 +17,8 @@ export function readCallRow(value: unknown): CallRow | undefined {
     caller: textAt(value, 'caller') ?? '',
     endpoint: textAt(value, 'endpoint') ?? '',
     model: textAt(value, 'model') ?? '',
+    asked: textsAt(value, 'asked'),
+    provider: textAt(value, 'provider'),
     stream: value['stream'] === true,
     status: numberAt(value, 'status') ?? 0,
     outcome: textAt(value, 'outcome') ?? '',
@@ -47,6 +49,11 @@ function verdictsAt(value: Members): AuditedVerdict[] {
     hook: textAt(each, 'hook'),
     reason: textAt(each, 'reason') ?? '',
   }));
+}
+
+function textsAt(value: Members, name: string): string[] | null {
+  const member = value[name];
+  return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : null;
 }
 
 function membersAt(value: Members, name: string): Members | null {

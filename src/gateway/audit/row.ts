@@ -11,6 +11,9 @@ export interface CallRow {
   readonly caller: string;
   readonly endpoint: string;
   readonly model: string;
+  /** The ids of the providers that were asked, in turn, and of the one whose answer it is; null in rows that older versions wrote. */
+  readonly asked: readonly string[] | null;
+  readonly provider: string | null;
   readonly stream: boolean;
   readonly status: number;
   /** As AuditRecord has it. */
@@ -78,6 +81,8 @@ export function toNewCall(record: AuditRecord, scrubber: Scrubber, keepsContent:
     caller: word(record.caller),
     endpoint: record.endpoint,
     model: word(record.model),
+    asked: record.asked.map(word),
+    provider: record.provider === null ? null : word(record.provider),
     stream: record.isStream,
     status: record.status,
     outcome: record.outcome,

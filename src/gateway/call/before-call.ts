@@ -12,7 +12,7 @@ import type { Substitute } from '../wire/codec.ts';
 import type { Refusal } from '../wire/refusal.ts';
 import type { JudgeContext } from './ports.ts';
 import { metadataOf } from './session.ts';
-import type { ReadCall } from './stages.ts';
+import type { ReadCall, RequestedCall } from './stages.ts';
 
 /** A request that may go upstream. */
 export interface PassedRequest {
@@ -29,12 +29,18 @@ export type BeforeOutcome =
   | { readonly kind: 'answer'; readonly substitute: Substitute; readonly by: Decision }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
-/** Asks the tool hooks about results, and then the provider hooks about the whole request. Throws RefusedCall. */
-export async function runBeforeCall(call: ReadCall): Promise<BeforeOutcome> {
+/**
+ * Asks the provider hooks about the whole request, as one upstream is to get it; `messages` are what the tool hooks left of
+ * it. Throws RefusedCall.
+ */
+export async function runBeforeCall(
+  call: ReadCall,
+  messages: readonly ChatMessage[],
+): Promise<BeforeOutcome> {
   const { services, account, caller, hooks, client } = call;
-  const messages = await judgeResults(call);
   const sent = toProviderRequest(call, messages);
-  const chain = services.seen?.watch(caller, hooks.links);
+  // What was let pass to one provider was not let pass to another.
+  const chain = call.isFallback ? undefined : services.seen?.watch(caller, hooks.links);
   const fire = createFire(chain?.links ?? hooks.links);
   const outcome = await account.time('hooks', () =>
     askHooks(fire, { hook: 'provider', phase: 'before_call', request: sent }, { signal: client.signal }),
@@ -64,7 +70,8 @@ export function createFire(links: readonly Link[]): Fire {
   return async (event, options) => await passGate(links, event, { call: nextEventId(), ...options });
 }
 
-async function judgeResults(call: ReadCall): Promise<readonly ChatMessage[]> {
+/** The messages of a request as the tool hooks leave its results. Throws RefusedCall. */
+export async function judgeResults(call: RequestedCall): Promise<readonly ChatMessage[]> {
   const { services, request, account } = call;
   const { tools } = services;
   if (tools === undefined || request.toolResults.length === 0) return request.payload.messages;
@@ -72,7 +79,7 @@ async function judgeResults(call: ReadCall): Promise<readonly ChatMessage[]> {
 }
 
 /** What judges of tools are told of a call. */
-export function judgeContextOf({ caller, client, request, account }: ReadCall): JudgeContext {
+export function judgeContextOf({ caller, client, request, account }: RequestedCall): JudgeContext {
   return {
     caller,
     endpoint: client.endpoint,
@@ -84,13 +91,14 @@ export function judgeContextOf({ caller, client, request, account }: ReadCall): 
 }
 
 function toProviderRequest(
-  { request, offered, caller, client }: ReadCall,
+  { request, offered, isFallback, caller, client }: ReadCall,
   messages: readonly ChatMessage[],
 ): ProviderRequest {
   const { system_prompt, round, tools, options, other } = request.payload;
   return {
     provider_id: offered.provider.id,
-    model: request.model,
+    // As the client calls it, unless it did not ask for this one.
+    model: isFallback ? offered.upstreamName : request.model,
     messages,
     system_prompt,
     round,

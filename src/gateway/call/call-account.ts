@@ -32,6 +32,12 @@ export class CallAccount {
   #hasEnded = false;
   /** Of the upstream that was called, if one was. */
   #wasSent = false;
+  /** Whether an upstream that failed before it may have been paid all the same. */
+  #mayOwe = false;
+  /** The ids of the providers that were asked, in turn. */
+  readonly asked: string[] = [];
+  /** The id of the provider whose answer it is. */
+  provider: string | undefined;
   caller: Caller | undefined;
   offered: OfferedModel | undefined;
   model = '';
@@ -65,6 +71,14 @@ export class CallAccount {
     this.#verdicts.push(toAuditedVerdict(phase, decision));
   }
 
+  /** From now on another upstream is asked for the model. */
+  turnTo(offered: OfferedModel): void {
+    if (this.#wasSent && !this.#isFree) this.#mayOwe = true;
+    this.#wasSent = false;
+    this.upstreamStatus = undefined;
+    this.offered = offered;
+  }
+
   /** Counts the time of hooks, or of the upstream. */
   async time<Result>(what: 'hooks' | 'upstream', work: () => Promise<Result>): Promise<Result> {
     const from = performance.now();
@@ -94,7 +108,7 @@ export class CallAccount {
   async end(end: CallEnd): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    await this.#lease?.end(this.#wasSent ? this.#used() : undefined);
+    await this.#lease?.end(this.#wasSent || this.#mayOwe ? this.#used() : undefined);
     // Of strangers no row is kept: whoever can connect could fill the disk with them.
     const { audit } = this.#services;
     if (audit !== undefined && this.caller !== undefined) await audit.write(this.#record(end, this.caller));
@@ -104,9 +118,13 @@ export class CallAccount {
     return this.#services.config.audit?.content === true;
   }
 
+  /** An error of the upstream is not charged for, unless it says otherwise. */
+  get #isFree(): boolean {
+    return this.usage === undefined && (this.upstreamStatus ?? 0) >= 400;
+  }
+
   #used(): Used {
-    // An error of the upstream is not charged for, unless it says otherwise.
-    if (this.usage === undefined && (this.upstreamStatus ?? 0) >= 400) {
+    if (this.#isFree && !this.#mayOwe) {
       return { usage: { input: 0, output: 0 }, cost: 0 };
     }
     return { usage: this.usage, cost: this.#cost() };
@@ -127,6 +145,8 @@ export class CallAccount {
       endpoint: this.#endpoint,
       // Any other name is a text of the client's.
       model: this.offered === undefined ? '' : this.model,
+      asked: this.asked,
+      provider: this.provider ?? null,
       isStream,
       status,
       outcome: this.#outcomeOf(outcome),

@@ -1,5 +1,6 @@
 import { estimateCall } from '../keys/estimate.ts';
-import type { OfferedModel } from '../upstream/upstream.ts';
+import { candidatesOf, type OfferedModel } from '../upstream/upstream.ts';
+import type { Estimate } from './ports.ts';
 import type { CallOfCaller } from './stages.ts';
 
 interface AskedModel {
@@ -19,13 +20,22 @@ export async function enterCall(
   account.isStream = asked.isStream;
   const offered = services.modelOf(client.endpoint, asked.model);
   account.offered = offered;
-  const { pricing, defaults } = offered.provider;
-  const estimate = () =>
+  const estimateOf = ({ provider: { pricing, defaults } }: OfferedModel) =>
     estimateCall({
       ...{ endpoint: client.endpoint, request: asked, text: asked.text },
       ...{ price: pricing, defaultMaxTokens: defaults.maxTokens },
     });
+  const estimate = () => dearest(candidatesOf(offered, client.endpoint).map(estimateOf));
   account.hold(await services.admission.enter(caller, asked.model, estimate));
   client.signal.throwIfAborted();
   return offered;
+}
+
+/** What suffices whoever answers; without a price where one of them has none. */
+function dearest(estimates: readonly Estimate[]): Estimate {
+  return estimates.reduce((one, other) => ({
+    inputTokens: Math.max(one.inputTokens, other.inputTokens),
+    outputTokens: Math.max(one.outputTokens, other.outputTokens),
+    cost: one.cost === null || other.cost === null ? null : Math.max(one.cost, other.cost),
+  }));
 }

@@ -67,6 +67,9 @@ export interface AuditRecord {
   readonly caller: string;
   readonly endpoint: EndpointName;
   readonly model: string;
+  /** The ids of the providers that were asked, in turn, and of the one whose answer it is. */
+  readonly asked: readonly string[];
+  readonly provider: string | null;
   readonly isStream: boolean;
   /** HTTP status that the client got. */
   readonly status: number;

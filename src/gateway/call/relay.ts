@@ -1,13 +1,16 @@
 import { isTextTooDeep } from '../../json/depth.ts';
+import { answerInTurn } from '../fallback/answer-in-turn.ts';
+import { askInTurn } from '../fallback/ask-in-turn.ts';
+import type { Turn } from '../fallback/turn.ts';
 import { mediaTypeOf, returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import { invalidRequest } from '../wire/faults.ts';
 import type { ClientReply } from './client-call.ts';
 import { enterCall } from './enter.ts';
-import { peekRequest, renameModel } from './peek.ts';
+import { type PeekedRequest, peekRequest, renameModel } from './peek.ts';
 import { relayStream } from './relay-stream.ts';
 import type { CallOfCaller } from './stages.ts';
-import { askUpstream, readWhole } from './upstream-answer.ts';
+import { readWhole } from './upstream-answer.ts';
 import { usageIn } from './usage.ts';
 
 /** Answers a call that no hook hears of: what comes goes on as it is, and no more of it is read than limits need. */
@@ -16,7 +19,11 @@ export async function relay(call: CallOfCaller, text: string): Promise<ClientRep
   if (isTextTooDeep(text, 0, limits.depth)) throw invalidRequest('The body is nested too deeply.');
   const request = peekRequest(text);
   const offered = await enterCall(call, request);
-  const answer = await askUpstream(call, offered, renameModel(request, offered.upstreamName));
+  return await answerInTurn(call, offered, (turn) => relayOf(call, request, turn));
+}
+
+async function relayOf(call: CallOfCaller, request: PeekedRequest, turn: Turn): Promise<ClientReply> {
+  const answer = await askInTurn(call, turn, renameModel(request, turn.offered.upstreamName));
   const mediaType = mediaTypeOf(answer.headers);
   if (mediaType === 'text/event-stream') return relayStream(call, answer);
   return await relayWhole(call, answer, mediaType);

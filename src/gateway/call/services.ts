@@ -1,5 +1,6 @@
 import type { GatewayConfig } from '../../config/config.ts';
 import type { HookSet } from '../../hooks/hook-set.ts';
+import type { FallbackWatch } from '../fallback/turn.ts';
 import type { HeldBytes } from '../stream/held-bytes.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointCodec, EndpointName, WireRules } from '../wire/codec.ts';
@@ -16,6 +17,7 @@ export interface GatewayServices {
   readonly rules: WireRules;
   /** What streams hold, all together. */
   readonly heldBytes: HeldBytes;
+  readonly fallback: FallbackWatch;
   readonly admission: Admission;
   /** Whether every call needs a key. */
   readonly requiresKeys: boolean;

@@ -1,5 +1,5 @@
 import type { HookSet } from '../../hooks/hook-set.ts';
-import type { OfferedModel } from '../upstream/upstream.ts';
+import type { Turn } from '../fallback/turn.ts';
 import type { WireRequest } from '../wire/codec.ts';
 import type { CallAccount } from './call-account.ts';
 import type { ClientCall } from './client-call.ts';
@@ -24,7 +24,9 @@ export interface GuardedCall extends CallOfCaller {
 }
 
 /** A guarded call whose request was read. */
-export interface ReadCall extends GuardedCall {
+export interface RequestedCall extends GuardedCall {
   readonly request: WireRequest;
-  readonly offered: OfferedModel;
 }
+
+/** A read call as it is for one upstream. */
+export interface ReadCall extends RequestedCall, Turn {}

@@ -11,6 +11,7 @@ export async function askUpstream(
   { upstream, provider }: OfferedModel,
   body: string,
 ): Promise<UpstreamAnswer> {
+  account.asked.push(provider.id);
   const answer = await account.time('upstream', () =>
     upstream.send({
       endpoint: client.endpoint,

@@ -32,6 +32,7 @@ export function createGuardedFetch(services: GatewayServices, inner: Fetch): Fet
       const modelOf = (_endpoint: EndpointName, name: string) => ({
         ...{ name, upstreamName: name, upstream, endpoints: new Set([endpoint]) },
         provider: providerOf(request.url),
+        fallbacks: [],
       });
       const reply = await answerCall(client, { ...services, admission, modelOf });
       request.signal.throwIfAborted();

@@ -8,10 +8,23 @@ export function toUpstreamRefusal(thrown: unknown, provider: string): RefusedCal
 
 /** Whether a call failed before the upstream could have heard of it, so that it costs nothing. */
 export function wasNotSent(thrown: unknown): boolean {
-  if (thrown instanceof RefusedCall && thrown.refusal.code === 'provider_unusable') return true;
+  if (thrown instanceof RefusedCall && unsentCodes.has(thrown.refusal.code)) return true;
   const code = systemCodeOf(thrown instanceof RefusedCall ? thrown.cause : thrown);
   return code !== undefined && unsent.has(code);
 }
+
+const unsentCodes: ReadonlySet<string> = new Set(['provider_unusable', 'provider_rate_limited']);
+
+/** Whether a call failed because its upstream was not there, not in time or without room, as another need not be. */
+export function isFaultOfUpstream(thrown: unknown): thrown is RefusedCall {
+  return thrown instanceof RefusedCall && faultCodes.has(thrown.refusal.code);
+}
+
+const faultCodes: ReadonlySet<string> = new Set([
+  'upstream_unreachable',
+  'upstream_timeout',
+  'provider_rate_limited',
+]);
 
 const unsent: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -21,6 +34,11 @@ const unsent: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
+
+/** An upstream that is silent for too long. */
+export function upstreamTimeout(provider: string): RefusedCall {
+  return new RefusedCall(timeout(provider));
+}
 
 function timeout(provider: string): Refusal {
   return {

@@ -1,12 +1,12 @@
 import type { HostEnv } from '../../binding/env.ts';
-import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
+import type { GatewayConfig, GatewayModelConfig, ProviderConfig } from '../../config/config.ts';
+import { gatewayApiOf } from '../../config/provider-types.ts';
 import { replaceMock } from '../../provider/open/mock-replacement.ts';
 import type { RateQueue } from '../../provider/rate/rate-queue.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
 import { openHttpUpstream } from './http-upstream.ts';
 import { limitUpstream } from './limited-upstream.ts';
 import { openMockUpstream } from './mock/mock-upstream.ts';
-import { isAnthropic } from './provider-types.ts';
 import type { OfferedModel, Upstream } from './upstream.ts';
 
 export interface OfferContext {
@@ -46,11 +46,18 @@ export function offerModels(providers: readonly ProviderConfig[], context: Offer
   }
   const named =
     config.models ?? [...usable.values()].map(({ id, model }) => ({ name: model, provider: id, model }));
-  const models = named.flatMap(({ name, provider: id, model }): OfferedModel[] => {
+  const offerOne = ({ name, provider: id, model }: GatewayModelConfig): OfferedModel[] => {
     const provider = usable.get(id);
     const upstream = upstreams.get(id);
     if (provider === undefined || upstream === undefined) return [];
-    return [{ name, upstreamName: model, provider, endpoints: endpointsOf(provider), upstream }];
+    const endpoints = endpointsOf(provider);
+    return [{ ...{ name, provider, endpoints, upstream }, upstreamName: model, fallbacks: [] }];
+  };
+  const models = named.flatMap(offerOne).map((model): OfferedModel => {
+    const own = (model.provider.fallback ?? []).flatMap((id) =>
+      offerOne({ name: model.name, provider: id, model: usable.get(id)?.model ?? '' }),
+    );
+    return { ...model, fallbacks: config.passThrough.length > 0 ? [] : own.filter(speaksLike(model)) };
   });
   const close = async () => {
     await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
@@ -83,6 +90,11 @@ function whyLeft(provider: ProviderConfig): string | undefined {
   return `its type ${provider.type} speaks none of the endpoints`;
 }
 
+/** A gateway forwards bytes: who stands in for another has to speak some endpoint of it. */
+function speaksLike({ endpoints }: OfferedModel): (other: OfferedModel) => boolean {
+  return (other) => !endpoints.isDisjointFrom(other.endpoints);
+}
+
 /** The endpoints that a provider speaks. */
 function endpointsOf({ type, role }: ProviderConfig): ReadonlySet<EndpointName> {
   const spoken = endpointsOfType(type);
@@ -92,12 +104,18 @@ function endpointsOf({ type, role }: ProviderConfig): ReadonlySet<EndpointName> 
 const embeddingEndpoints: ReadonlySet<EndpointName> = new Set(['embeddings']);
 
 function endpointsOfType(type: string): ReadonlySet<EndpointName> {
-  if (openaiTypes.has(type)) return openaiEndpoints;
-  if (isAnthropic(type)) return anthropicEndpoints;
-  return type === 'mock' ? allEndpoints : noEndpoints;
+  switch (gatewayApiOf(type)) {
+    case 'OpenAI':
+      return openaiEndpoints;
+    case 'Anthropic':
+      return anthropicEndpoints;
+    case 'any':
+      return allEndpoints;
+    default:
+      return noEndpoints;
+  }
 }
 
-const openaiTypes: ReadonlySet<string> = new Set(['openai', 'vllm', 'ollama', 'openai-compatible']);
 const openaiEndpoints: ReadonlySet<EndpointName> = new Set(['chat', 'responses', 'embeddings']);
 const anthropicEndpoints: ReadonlySet<EndpointName> = new Set(['messages', 'count_tokens']);
 const allEndpoints: ReadonlySet<EndpointName> = new Set([...openaiEndpoints, ...anthropicEndpoints]);

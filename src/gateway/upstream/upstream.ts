@@ -41,4 +41,12 @@ export interface OfferedModel {
   readonly provider: ProviderConfig;
   readonly endpoints: ReadonlySet<EndpointName>;
   readonly upstream: Upstream;
+  /** Who is asked one after another where its own upstream is at fault; each with its own model, upstream and credential. */
+  readonly fallbacks: readonly OfferedModel[];
+}
+
+/** Who may be asked for a model at an endpoint, in turn. */
+export function candidatesOf(model: OfferedModel, endpoint: EndpointName): readonly OfferedModel[] {
+  if (model.fallbacks.length === 0) return [model];
+  return [model, ...model.fallbacks.filter(({ endpoints }) => endpoints.has(endpoint))];
 }

@@ -74,7 +74,7 @@ export function toProviderError(thrown: unknown, peer: Peer): RuntimeError {
 }
 
 /** Statuses after which the same request may succeed. 529 is Anthropic's word for an overloaded API. */
-function isTransientStatus(status: number): boolean {
+export function isTransientStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 

@@ -11,6 +11,8 @@ export interface GatewayDocument {
     /** As clients ask for it. */
     readonly name: string;
     readonly provider: string;
+    /** The providers that are asked one after another where that one is at fault. */
+    readonly fallback: readonly string[];
     /** Paths, such as `/v1/chat/completions`. */
     readonly endpoints: readonly string[];
   }[];

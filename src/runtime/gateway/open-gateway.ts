@@ -23,6 +23,7 @@ import type { LazyStore } from '../lazy-store.ts';
 import type { Rates } from '../stages/rates.ts';
 import { signingKeyOf } from './audit.ts';
 import type { GatewayDocument } from './document.ts';
+import { fallbackWarnings, watchFallbacks } from './fallbacks.ts';
 import { openJudges } from './judges.ts';
 
 export interface GatewayContext {
@@ -76,15 +77,13 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     addSecrets,
     rateOf: context.rates.of,
   });
-  for (const { name, provider } of offer.models) {
-    if (provider.fallback !== undefined)
-      warn(`model "${name}": a call is relayed to "${provider.id}" alone, and to none of its fallbacks`);
-  }
+  for (const model of offer.models) for (const warning of fallbackWarnings(model)) warn(warning);
   for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);
   const sets = openHookSets(links);
   const judges = await openJudges({ ...context, linksOf: (caller) => sets.of(caller).links });
   const services: GatewayServices = {
     ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys },
+    fallback: watchFallbacks(emit),
     modelOf: (endpoint, name) => findModel(offer.models, endpoint, name),
     rules: {
       opaque: new Set(gateway.opaque),
@@ -120,9 +119,10 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
 
 function describeOffer({ models, left }: Offer) {
   return {
-    models: models.map(({ name, provider, endpoints }) => ({
+    models: models.map(({ name, provider, endpoints, fallbacks }) => ({
       name,
       provider: provider.id,
+      fallback: fallbacks.map((each) => each.provider.id),
       endpoints: [...endpoints].map(pathOf),
     })),
     not_offered: left.map(({ provider, why }) => ({ provider, reason: why })),

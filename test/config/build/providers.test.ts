@@ -143,15 +143,49 @@ test.each([
     ],
   },
   {
-    title: 'the gateway would not keep',
-    yaml: `${chain('[b]', '')}\ngateway: {models: {x: {provider: a}}}`,
-    problems: [expect.stringContaining('error 5:39 providers[0].fallback: is not kept by the gateway')],
+    title: 'speaks another API than what the gateway offers [DS-UPSTREAM-07]',
+    yaml: `- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: claude, model: m}\ngateway: {models: {x: {provider: a}}}`,
+    problems: [
+      'error 5:50 providers[0].fallback[0]: speaks the API of Anthropic, and the gateway forwards calls of ollama as they are | List in spec.gateway.models providers whose fallbacks all speak their API; another entry may call the same API without one.',
+    ],
+  },
+  {
+    title: 'no client of the gateway could speak to [DS-UPSTREAM-07]',
+    yaml: `- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: gemini, model: m}\ngateway: {}`,
+    problems: [
+      expect.stringContaining(
+        'error 5:50 providers[0].fallback[0]: speaks no API that the gateway serves, and',
+      ),
+    ],
+  },
+  {
+    title: 'leads to one of another API [DS-UPSTREAM-07]',
+    yaml: `- {id: a, type: ollama, model: m, fallback: [b]}\n  - {id: b, type: mock, model: m, fallback: [c], additional_config: {responses: [{text: hi}]}}\n  - {id: c, type: claude, model: m}\ngateway: {models: {x: {provider: a}}}`,
+    problems: [
+      expect.stringContaining(
+        'error 5:50 providers[0].fallback[0]: leads to c, which speaks the API of Anthropic',
+      ),
+    ],
+  },
+  {
+    title: 'would be sent the credential of a client [DS-UPSTREAM-07]',
+    yaml: `${chain('[b]', '')}\ngateway: {pass_through: [authorization]}`,
+    problems: [
+      expect.stringContaining('error 5:39 providers[0].fallback: is not kept by a gateway with pass_through'),
+    ],
   },
 ])('a fallback that $title is an error at its place', ({ yaml, problems }) => {
   for (const version of [native, promptkit]) expect(read(yaml, version).problems).toEqual(problems);
 });
 
-test('a gateway that offers other providers does not mind', () => {
+test('a gateway keeps fallbacks that speak the same API, and does not mind those of providers that it does not offer', () => {
+  expect(read(`${chain('[b]', '')}\ngateway: {}`).problems).toEqual([]);
+  const anthropic =
+    '- {id: a, type: claude, model: m, fallback: [b]}\n  - {id: b, type: anthropic, model: m}';
+  expect(read(`${anthropic}\ngateway: {}`).problems).toEqual([]);
+  const gemini =
+    '- {id: a, type: gemini, model: m, fallback: [b]}\n  - {id: b, type: mock, model: m, additional_config: {responses: [{text: hi}]}}';
+  expect(read(`${gemini}\ngateway: {}`).problems).toEqual([]);
   expect(read(`${chain('[b]', '')}\ngateway: {models: {x: {provider: b}}}`).problems).toEqual([]);
 });
 

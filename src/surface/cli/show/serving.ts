@@ -7,7 +7,11 @@ export function describeServing(
   url: string,
   { models, not_offered, keys_required }: GatewayDocument,
 ): string {
-  const rows = models.map(({ name, provider, endpoints }) => [name, provider, endpoints.join(' ')]);
+  const rows = models.map(({ name, provider, fallback, endpoints }) => [
+    name,
+    [provider, ...fallback].join(' → '),
+    endpoints.join(' '),
+  ]);
   const left = not_offered.map(({ provider, reason }) => `not offered: ${provider}, because ${reason}`);
   return [
     `Serving ${url}`,

@@ -58,12 +58,23 @@ function toFields(call: KeptCall): [string, string][] {
     ['caller', line(call.key_id === null ? call.caller : `${call.caller} (${call.key_id})`)],
     ['endpoint', `${line(call.endpoint)}${call.stream ? ', streamed' : ''}`],
     ['model', line(call.model)],
+    ...toTurns(call),
     ['tokens', usage === null ? 'unknown' : `${usage.input} in, ${usage.output} out${cached}`],
     ['cost', cost === null ? 'unknown' : `$${cost}`],
     ['took', `${times.total} ms: ${times.hooks} in hooks, ${times.upstream} upstream`],
     ['request', line(call.request_digest)],
     ['answer', line(call.answer_digest ?? 'none')],
     ['hash', line(call.hash)],
+  ];
+}
+
+/** Who was asked and who answered, unless the row is one of a version that did not keep it. */
+function toTurns({ asked, provider }: KeptCall): [string, string][] {
+  if (asked === null) return [];
+  const line = escapeInvisibleLine;
+  return [
+    ['asked', asked.length === 0 ? 'nobody' : asked.map(line).join(' → ')],
+    ['answered', provider === null ? 'nobody' : line(provider)],
   ];
 }
 
