@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../json/json.ts';
-import { judgedTypes } from '../promptfoo/model-assertions.ts';
-import type { ImportedProvider } from '../promptfoo/providers.ts';
+import { judgedTypes } from '../promptfoo/assertions/model-assertions.ts';
+import type { ImportedProvider } from '../promptfoo/providers/providers.ts';
 import { scriptsNamedIn } from '../promptfoo/scripts/scripts.ts';
 import type { Sample } from './sample.ts';
 import { type ImportedFile, runtimeYamlOf, yamlOf } from './suite-import.ts';

@@ -131,8 +131,9 @@ const judged = [
   {
     title: 'answer-relevance, to the question of the test',
     assertion: '{type: answer-relevance}',
-    params: { criteria: expect.any(String), extra: { query: 'why?' }, provider: 'judge' },
+    params: { question: 'why?', provider: 'judge', embedding_provider: 'embed' },
     least: 0,
+    type: 'answer_relevance',
   },
   {
     title: 'factuality, of its reference',

@@ -25,11 +25,6 @@ export const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
     variables: ['query', 'context'],
     threshold: 0,
   },
-  'answer-relevance': {
-    criteria: 'How far the answer is about what the question asks, and complete.',
-    variables: ['query'],
-    threshold: 0,
-  },
 };
 
 /** A judge with another prompt than promptfoo’s, which is told. */
