@@ -47,6 +47,8 @@ export interface GivenAssertion {
   readonly transforms: readonly Code[];
   /** The model that judges, where this assertion or its test names one. */
   readonly judge: { readonly value: unknown; readonly at: Path | SourceLocation } | undefined;
+  /** What the judge is asked, where this assertion, its test or all tests say it. */
+  readonly rubricPrompt: unknown;
 }
 
 export interface AssertionContext {
@@ -60,4 +62,5 @@ export interface AssertionContext {
   /** What the test makes of each answer; undefined where that cannot be run. */
   readonly transforms: readonly Code[] | undefined;
   readonly judge: GivenAssertion['judge'];
+  readonly rubricPrompt: unknown;
 }

@@ -60,15 +60,10 @@ function refuseKeys(
 ): boolean {
   for (const key of Object.keys(own).filter((name) => !knownKeys.includes(name)))
     notes.add('warning', inside(at, key), `\`${key}\` of an assertion is not carried`);
-  const refused = ['contextTransform', 'rubricPrompt'].filter((key) => own[key] !== undefined);
-  for (const key of refused)
-    notes.add(
-      'error',
-      inside(at, key),
-      `an assertion with \`${key}\` is left out`,
-      'Write it as an exec eval.',
-    );
-  return refused.length > 0;
+  if (own['contextTransform'] === undefined) return false;
+  const message = 'an assertion with `contextTransform` is left out';
+  notes.add('error', inside(at, 'contextTransform'), message, 'Write it as an exec eval.');
+  return true;
 }
 
 function readOne(
@@ -93,6 +88,7 @@ function readOne(
     at,
     transforms,
     judge: provider === undefined ? context.judge : { value: provider, at: inside(at, 'provider') },
+    rubricPrompt: own['rubricPrompt'] ?? context.rubricPrompt,
   };
   const found =
     (transforms.length > 0 ? changedAssertion(assertion, transforms) : textAssertion(assertion)) ??

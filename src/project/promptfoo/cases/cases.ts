@@ -75,7 +75,8 @@ function caseOf(
 ): Omit<ImportedCase, 'asks'> {
   const judge = judgeOf(test);
   const transforms = transformsOf(test, context);
-  const inner: AssertionContext = { ...context, vars, judge, transforms };
+  const { rubricPrompt } = { ...mappingAt(context.defaults, 'options'), ...mappingAt(test.value, 'options') };
+  const inner: AssertionContext = { ...context, vars, judge, transforms, rubricPrompt };
   const inherited = test.value['options'];
   const skips = isObject(inherited) && inherited['disableDefaultAsserts'] === true;
   const own = assertsOf(test.value, test.at, inner);

@@ -18,6 +18,7 @@ const knownOptions = [
   'disableVarExpansion',
   'disableDefaultAsserts',
   'provider',
+  'rubricPrompt',
   'transform',
   'postprocess',
   // In which order tests run decides no verdict.
