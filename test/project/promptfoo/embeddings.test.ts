@@ -129,6 +129,17 @@ test('answer-relevance has a judge, an embeddings provider, and the prompt where
   ]);
 });
 
+test('a key of an embeddings provider is named, and never written [DS-PROMPTFOO-03]', async () => {
+  const defaults =
+    '{options: {provider: {embedding: {id: "openai:embedding:big", config: {apiKey: sk-secret, organization: sk-secret}}}}}';
+  const result = await imported(configOf('{type: similar, value: one}', defaults));
+  expect(JSON.stringify(result)).not.toContain('sk-secret');
+  expect(told(result)).toEqual([
+    expect.stringContaining('warning: the key is not written out'),
+    expect.stringContaining('the setting `organization` of an embeddings provider is not carried'),
+  ]);
+});
+
 const leftOut = [
   { assertion: '{type: "similar:dot", value: a}', message: '`similar:dot` is left out' },
   { assertion: '{type: "similar:euclidean", value: a}', message: '`similar:euclidean` is left out' },
