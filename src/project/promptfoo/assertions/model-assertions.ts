@@ -16,7 +16,7 @@ interface Judged {
 }
 
 /** Assertions that a model judges, in words of Signalbox’s own. */
-export const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
+const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
   'llm-rubric': { hasOwnPrompt: true, variables: [], threshold: 0.5 },
   'model-graded-closedqa': { variables: [], threshold: 0.5 },
   'g-eval': { variables: [], threshold: 0.7 },
