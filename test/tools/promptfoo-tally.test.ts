@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { makeStandIns } from './promptfoo-stand-ins.ts';
 import { summaryOf, tally } from './promptfoo-tally.ts';
 
 test('every config of a folder is counted with its reasons, and what is written is validated', async () => {
@@ -31,4 +32,27 @@ test('every config of a folder is counted with its reasons, and what is written 
     '    1  CONFIG_INVALID',
     '    1  the assertion `moderation` has no counterpart and is left out',
   ]);
+});
+
+test('files that a config names and that are not there are made, inside its folder alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stand-ins-'));
+  const config = join(folder, 'promptfooconfig.yaml');
+  const text = `prompts: ['file://prompts/*.txt', here.json]
+providers: ['python:agent.py', 'file://../outside.js']
+tests: [file://tests.csv, {vars: {doc: file://docs/a.md}}]
+`;
+  writeFileSync(config, text);
+  writeFileSync(join(folder, 'here.json'), '[{"role": "user", "content": "kept"}]');
+  expect(makeStandIns(config)).toBe(4);
+  expect(makeStandIns(config)).toBe(0);
+  expect(readdirSync(folder).toSorted()).toEqual([
+    'agent.py',
+    'docs',
+    'here.json',
+    'promptfooconfig.yaml',
+    'prompts',
+    'tests.csv',
+  ]);
+  expect(readFileSync(join(folder, 'here.json'), 'utf8')).toContain('kept');
+  expect(readFileSync(config, 'utf8')).toBe(text);
 });

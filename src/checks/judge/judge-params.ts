@@ -6,6 +6,11 @@ const text = { type: 'string', minLength: 1 };
 export const judgeParams = {
   criteria: { schema: text, description: 'What to judge.' },
   rubric: { schema: text, description: 'Which score stands for what.' },
+  prompt: {
+    schema: text,
+    description:
+      'The task of the judge in words of its own. `{{output}}` in it stands for what is judged, `{{rubric}}` for `criteria`: the judge is shown both beside it, as data in quotes, and still answers with a score from 0 to 1.',
+  },
   system_prompt: {
     schema: text,
     description: 'Who the judge is; the rules for its answer are added to it. Default: an impartial judge.',
@@ -23,4 +28,4 @@ export const judgeParams = {
 } as const satisfies Readonly<Record<string, ParamSpec>>;
 
 /** At least one of these must be given. */
-export const requiredJudgeParams = [['criteria', 'rubric', 'system_prompt']] as const;
+export const requiredJudgeParams = [['criteria', 'rubric', 'prompt', 'system_prompt']] as const;

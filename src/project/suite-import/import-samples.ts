@@ -3,7 +3,7 @@ import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { readers } from '../../suite/dataset/readers.ts';
 import type { SourceLocation } from '../../yaml/problem.ts';
-import { readProvider, slugOf } from '../promptfoo/providers.ts';
+import { readProvider, slugOf } from '../promptfoo/providers/providers.ts';
 import { readInspectSample } from './inspect-sample.ts';
 import { collectNotes, type Notes } from './notes.ts';
 import type { ReadSample, Sample } from './sample.ts';

@@ -1,6 +1,5 @@
 import { stringifyJson } from '../../json/json.ts';
-import { judgedTypes } from '../promptfoo/model-assertions.ts';
-import type { ImportedProvider } from '../promptfoo/providers.ts';
+import type { ImportedProvider } from '../promptfoo/providers/providers.ts';
 import { scriptsNamedIn } from '../promptfoo/scripts/scripts.ts';
 import type { Sample } from './sample.ts';
 import { type ImportedFile, runtimeYamlOf, yamlOf } from './suite-import.ts';
@@ -178,7 +177,7 @@ const judgedRelevance: SampleEval = {
   id: 'answer_relevance',
   type: 'llm_judge',
   params: {
-    criteria: judgedTypes['answer-relevance']?.criteria,
+    criteria: 'How far the answer is about what the question asks, and complete.',
     extra: { question: '${case.question}' },
     provider: 'judge',
   },

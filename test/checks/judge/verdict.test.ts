@@ -152,7 +152,7 @@ test.each([
 });
 
 test.each([
-  ['llm_judge', {}, ['needs one of: criteria, rubric, system_prompt']],
+  ['llm_judge', {}, ['needs one of: criteria, rubric, prompt, system_prompt']],
   ['llm_judge_session', { criteria: '' }, ['must not be empty']],
   ['llm_judge_tool_calls', { rubric: 'R', tools: [] }, ['must not be empty']],
   ['llm_judge', { criteria: 'C', min_score: 0.5 }, ['unknown param']],

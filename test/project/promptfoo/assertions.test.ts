@@ -13,6 +13,7 @@ async function evalOf(assertion: string) {
   const result = await imported(configOf(assertion), {
     'expected.json': '{"city": "Oslo"}',
     'broken.json': '{"city": ',
+    'grade.yaml': '- {role: user, content: "Grade {{output}} for {{word}}."}\n',
     'check.py': 'def get_assert(output, context): return True\n',
   });
   const suite = written(result, 'promptfoo.suite.yaml');
@@ -131,8 +132,29 @@ const judged = [
   {
     title: 'answer-relevance, to the question of the test',
     assertion: '{type: answer-relevance}',
-    params: { criteria: expect.any(String), extra: { query: 'why?' }, provider: 'judge' },
+    params: { question: 'why?', provider: 'judge', embedding_provider: 'embed' },
     least: 0,
+    type: 'answer_relevance',
+  },
+  {
+    title: 'a rubric with a prompt of its own, in which the answer stays a place',
+    assertion:
+      "{type: llm-rubric, value: kind, rubricPrompt: 'Is {{ output }} like {{word}} and {{rubric}}?'}",
+    params: { prompt: 'Is {{output}} like a.b and {{rubric}}?', criteria: 'kind', provider: 'judge' },
+    least: 0.5,
+  },
+  {
+    title: 'a prompt of messages without a rubric',
+    assertion:
+      '{type: llm-rubric, threshold: 0, rubricPrompt: \'[{"role": "system", "content": "Grade."}, {"role": "user", "content": "{{output}}"}]\'}',
+    params: { prompt: 'Grade.\n\n{{output}}', provider: 'judge' },
+    least: 0,
+  },
+  {
+    title: 'a prompt in a file',
+    assertion: "{type: llm-rubric, value: kind, rubricPrompt: 'file://grade.yaml'}",
+    params: { prompt: 'Grade {{output}} for a.b.', criteria: 'kind', provider: 'judge' },
+    least: 0.5,
   },
   {
     title: 'factuality, of its reference',
@@ -193,6 +215,16 @@ const leftOut = [
     title: 'a transform in a language that is not run',
     assertion: "{type: equals, value: a, transform: 'file://change.rb'}",
     message: expect.stringContaining('change.rb is in a language'),
+  },
+  {
+    title: 'a prompt of a judge that a program makes',
+    assertion: "{type: llm-rubric, value: kind, rubricPrompt: 'file://check.py'}",
+    message: expect.stringContaining('a program makes'),
+  },
+  {
+    title: 'a prompt of its own for a check whose prompt is fixed',
+    assertion: '{type: factuality, value: a, rubricPrompt: Grade.}',
+    message: expect.stringContaining('`factuality` with a `rubricPrompt`'),
   },
   {
     title: 'a judge that is no model',

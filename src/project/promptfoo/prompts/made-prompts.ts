@@ -1,5 +1,5 @@
 import type { Notes } from '../../suite-import/notes.ts';
-import type { ImportedCase } from '../cases.ts';
+import type { ImportedCase } from '../cases/cases.ts';
 import type { Templates } from '../nunjucks/templates.ts';
 import { type ImportedPrompt, promptName } from './prompt-model.ts';
 import { isInRows, promptInRow } from './prompt-rows.ts';

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { isObject } from '../../../json/json.ts';
 import type { Notes } from '../../suite-import/notes.ts';
 import { type SourceFiles, textOfFile } from '../../suite-import/source-files.ts';
-import { numberSettings, settingOf } from '../chat-options.ts';
+import { numberSettings, settingOf } from '../providers/chat-options.ts';
 import { isNamedFile, readFilePrompts } from './prompt-files.ts';
 import { type ImportedPrompt, leaveOut, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
 import { promptOfMessages, promptOfText } from './prompt-text.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../../json/json.ts';
-import { slugOf } from '../providers.ts';
+import { slugOf } from '../providers/providers.ts';
 import { pairName } from '../written/pairs.ts';
 import type { NumberedResult } from './result-record.ts';
 

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../../json/json.ts';
-import type { Check, ImportedAssertion } from '../assertion-model.ts';
-import type { ImportedCase } from '../cases.ts';
+import type { Check, ImportedAssertion } from '../assertions/assertion-model.ts';
+import type { ImportedCase } from '../cases/cases.ts';
 import { nameOf } from '../results/result-record.ts';
 import { escapeText } from '../template.ts';
 

@@ -1,7 +1,7 @@
 import { nameOfPair } from '../../../suite/subject/read-variants.ts';
-import type { AskedOf } from '../cases.ts';
+import type { AskedOf } from '../cases/cases.ts';
 import { type ImportedPrompt, promptName } from '../prompts/prompt-model.ts';
-import type { ImportedProvider } from '../providers.ts';
+import type { ImportedProvider } from '../providers/providers.ts';
 import type { ImportedConfig } from './imported-config.ts';
 
 /** A provider with a prompt that it is asked. */

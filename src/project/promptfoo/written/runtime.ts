@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../../json/json.ts';
-import { codeEvals } from '../code-assertions.ts';
+import { codeEvals } from '../assertions/code-assertions.ts';
 import { programOf } from '../program.ts';
 import { promptProgramOf } from '../prompts/prompt-program.ts';
-import { type ImportedProvider, slugOf } from '../providers.ts';
+import { slugOf } from '../providers/providers.ts';
 import type { EvalPlan } from './evals.ts';
 import type { ImportedConfig } from './imported-config.ts';
 import type { Pair } from './pairs.ts';
@@ -10,12 +10,13 @@ import { makerOf } from './subject.ts';
 
 /** The runtime with whatever the suites name. */
 export function runtimeOf(
-  { name, judges, files }: ImportedConfig,
+  { name, graders, files }: ImportedConfig,
   { evals }: EvalPlan,
   pairs: readonly Pair[],
 ): object {
   const providers = [...new Set(pairs.map(({ provider }) => provider))];
-  const models: readonly ImportedProvider[] = [...providers.filter(({ kind }) => kind !== 'tool'), ...judges];
+  const asked = providers.filter(({ kind }) => kind !== 'tool').map(({ entry }) => entry);
+  const models = [...asked, ...graders];
   const tools = Object.fromEntries([
     ...providers.flatMap(({ kind, name: tool, entry }) => (kind === 'tool' ? [[tool, entry]] : [])),
     ...pairs.flatMap((pair) => {
@@ -30,7 +31,7 @@ export function runtimeOf(
       .map((language) => [codeEvals[language], programOf(language, ['assert'], files)]),
   );
   const spec = {
-    ...(models.length > 0 && { providers: models.map(({ entry }) => entry) }),
+    ...(models.length > 0 && { providers: models }),
     ...(Object.keys(tools).length > 0 && { tools }),
     ...(Object.keys(code).length > 0 && { evals: code }),
   };

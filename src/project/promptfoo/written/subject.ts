@@ -2,7 +2,7 @@ import type { ImportedFile } from '../../suite-import/suite-import.ts';
 import { yamlOf } from '../../suite-import/suite-import.ts';
 import { promptName } from '../prompts/prompt-model.ts';
 import { messagesInSuite, textInSuite } from '../prompts/prompt-rows.ts';
-import { slugOf } from '../providers.ts';
+import { slugOf } from '../providers/providers.ts';
 import type { Pair } from './pairs.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;

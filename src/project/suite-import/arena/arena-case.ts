@@ -1,7 +1,7 @@
 import { findCheck } from '../../../checks/registry.ts';
 import { isObject } from '../../../json/json.ts';
 import type { Path } from '../../../yaml/document.ts';
-import type { ImportedAssertion } from '../../promptfoo/assertion-model.ts';
+import type { ImportedAssertion } from '../../promptfoo/assertions/assertion-model.ts';
 import type { ArenaFile } from './arena-files.ts';
 
 /** A scenario as a case: what is asked, and what is asserted of the answer. */

@@ -1,8 +1,8 @@
 import { isAbsolute, posix } from 'node:path';
 import { isObject } from '../../../json/json.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
-import type { ImportedProvider } from '../../promptfoo/providers.ts';
-import { slugOf } from '../../promptfoo/providers.ts';
+import type { ImportedProvider } from '../../promptfoo/providers/providers.ts';
+import { slugOf } from '../../promptfoo/providers/providers.ts';
 import type { SourceFiles } from '../source-files.ts';
 import type { ArenaFile } from './arena-files.ts';
 

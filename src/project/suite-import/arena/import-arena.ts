@@ -1,6 +1,6 @@
 import { isObject, stringifyJson } from '../../../json/json.ts';
-import type { ImportedCase } from '../../promptfoo/cases.ts';
-import { type ImportedProvider, readProvider } from '../../promptfoo/providers.ts';
+import type { ImportedCase } from '../../promptfoo/cases/cases.ts';
+import { type ImportedProvider, readProvider } from '../../promptfoo/providers/providers.ts';
 import { scriptsNamedIn } from '../../promptfoo/scripts/scripts.ts';
 import { renderValue } from '../../promptfoo/template.ts';
 import { planEvals } from '../../promptfoo/written/evals.ts';

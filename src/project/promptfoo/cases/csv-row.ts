@@ -1,5 +1,5 @@
-import type { SourceLocation } from '../../yaml/problem.ts';
-import type { Notes } from '../suite-import/notes.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Notes } from '../../suite-import/notes.ts';
 
 /** A row of a table as a test: columns are variables, those that begin with two underscores say more. */
 export function testOfRow(

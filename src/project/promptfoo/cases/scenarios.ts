@@ -1,5 +1,5 @@
-import { isObject } from '../../json/json.ts';
-import type { Notes } from '../suite-import/notes.ts';
+import { isObject } from '../../../json/json.ts';
+import type { Notes } from '../../suite-import/notes.ts';
 import { type GivenTest, readTests, type TestContext } from './tests.ts';
 
 /** The tests of all scenarios: each test of one with each of its configs. */

@@ -1,7 +1,7 @@
-import { stringifyJson } from '../../json/json.ts';
-import { type Code, javascriptEndings, readCode } from './code.ts';
-import { envNamesOf, envNamesOfFile } from './env-names.ts';
-import { programOf } from './program.ts';
+import { stringifyJson } from '../../../json/json.ts';
+import { type Code, javascriptEndings, readCode } from '../code.ts';
+import { envNamesOf, envNamesOfFile } from '../env-names.ts';
+import { programOf } from '../program.ts';
 import type { GivenProvider, ProviderContext } from './provider-model.ts';
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -1,10 +1,11 @@
-import type { Path } from '../../yaml/document.ts';
-import type { SourceLocation } from '../../yaml/problem.ts';
-import type { Notes } from '../suite-import/notes.ts';
-import type { SourceFiles } from '../suite-import/source-files.ts';
-import type { Code } from './code.ts';
+import type { Path } from '../../../yaml/document.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Notes } from '../../suite-import/notes.ts';
+import type { SourceFiles } from '../../suite-import/source-files.ts';
+import type { Code } from '../code.ts';
+import type { Templates } from '../nunjucks/templates.ts';
+import type { Embedders } from './embedders.ts';
 import type { Judges } from './judges.ts';
-import type { Templates } from './nunjucks/templates.ts';
 
 /** A check, why there is none, or undefined for a type that others know. */
 export type FoundCheck = Check | { readonly fault: string } | undefined;
@@ -36,6 +37,8 @@ export interface ImportedAssertion {
 export interface GivenAssertion {
   /** Without `not-`. */
   readonly type: string;
+  /** Whether it was written with `not-`. */
+  readonly isInverse: boolean;
   readonly value: unknown;
   readonly threshold: number | undefined;
   readonly config: unknown;
@@ -44,6 +47,8 @@ export interface GivenAssertion {
   readonly transforms: readonly Code[];
   /** The model that judges, where this assertion or its test names one. */
   readonly judge: { readonly value: unknown; readonly at: Path | SourceLocation } | undefined;
+  /** What the judge is asked, where this assertion, its test or all tests say it. */
+  readonly rubricPrompt: unknown;
 }
 
 export interface AssertionContext {
@@ -52,8 +57,10 @@ export interface AssertionContext {
   readonly files: SourceFiles;
   readonly notes: Notes;
   readonly judges: Judges;
+  readonly embedders: Embedders;
   readonly nunjucks: Templates;
   /** What the test makes of each answer; undefined where that cannot be run. */
   readonly transforms: readonly Code[] | undefined;
   readonly judge: GivenAssertion['judge'];
+  readonly rubricPrompt: unknown;
 }

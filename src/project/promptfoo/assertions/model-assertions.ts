@@ -1,4 +1,5 @@
 import type { AssertionContext, FoundCheck, GivenAssertion } from './assertion-model.ts';
+import { readRubricPrompt } from './rubric-prompt.ts';
 
 interface Judged {
   /** The check, where there is one for it; else llm_judge with criteria. */
@@ -7,14 +8,16 @@ interface Judged {
   readonly criteria?: string;
   /** Whether the value is a right answer. */
   readonly hasReference?: true;
+  /** Whether a `rubricPrompt` is asked in its place. */
+  readonly hasOwnPrompt?: true;
   /** Variables of the test that the judge must see. */
   readonly variables: readonly string[];
   readonly threshold: number;
 }
 
 /** Assertions that a model judges, in words of Signalbox’s own. */
-export const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
-  'llm-rubric': { variables: [], threshold: 0.5 },
+const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
+  'llm-rubric': { hasOwnPrompt: true, variables: [], threshold: 0.5 },
   'model-graded-closedqa': { variables: [], threshold: 0.5 },
   'g-eval': { variables: [], threshold: 0.7 },
   factuality: { check: 'factuality', hasReference: true, variables: [], threshold: 0.5 },
@@ -23,11 +26,6 @@ export const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
   'context-relevance': {
     criteria: 'The share of the context that is needed to answer the question. Do not judge the answer.',
     variables: ['query', 'context'],
-    threshold: 0,
-  },
-  'answer-relevance': {
-    criteria: 'How far the answer is about what the question asks, and complete.',
-    variables: ['query'],
     threshold: 0,
   },
 };
@@ -41,6 +39,11 @@ export function modelAssertion(given: GivenAssertion, context: AssertionContext)
   if (given.transforms.length > 0) return { fault: `\`${type}\` of what code has changed is left out` };
   const { value } = given;
   const text = Array.isArray(value) ? value.join('\n') : value;
+  const prompt = given.rubricPrompt === undefined ? undefined : readRubricPrompt(given.rubricPrompt, context);
+  if (prompt !== undefined && kind.hasOwnPrompt === undefined)
+    return { fault: `\`${type}\` with a \`rubricPrompt\` is left out` };
+  if (prompt !== undefined && 'fault' in prompt) return prompt;
+  if (prompt !== undefined) return withPrompt(given, prompt.text, context);
   const needsValue = kind.hasReference === true || (kind.check ?? kind.criteria) === undefined;
   if (needsValue && (typeof text !== 'string' || text === ''))
     return { fault: `\`${type}\` without a value is left out` };
@@ -68,6 +71,24 @@ export function modelAssertion(given: GivenAssertion, context: AssertionContext)
     type: check,
     params: { ...params, provider },
     threshold: { min_score: given.threshold ?? kind.threshold },
+  };
+}
+
+/** The user’s own prompt around what is judged, which llm_judge shows as data. */
+function withPrompt(given: GivenAssertion, prompt: string, { judges, notes }: AssertionContext): FoundCheck {
+  const { type, value, at } = given;
+  const provider = judges.use(given.judge, at);
+  if (provider === undefined) return { fault: `\`${type}\` whose judge is not carried is left out` };
+  const text = Array.isArray(value) ? value.join('\n') : value;
+  notes.add(
+    'warning',
+    at,
+    `\`rubricPrompt\` is the task of llm_judge, which shows the answer beside it and asks for a score from 0 to 1`,
+  );
+  return {
+    type: 'llm_judge',
+    params: { prompt, ...(typeof text === 'string' && text !== '' && { criteria: text }), provider },
+    threshold: { min_score: given.threshold ?? 0.5 },
   };
 }
 

@@ -1,7 +1,7 @@
-import { isObject } from '../../json/json.ts';
-import type { Path } from '../../yaml/document.ts';
-import type { Notes } from '../suite-import/notes.ts';
-import { valueOfFile } from '../suite-import/source-files.ts';
+import { isObject } from '../../../json/json.ts';
+import type { Path } from '../../../yaml/document.ts';
+import type { Notes } from '../../suite-import/notes.ts';
+import { valueOfFile } from '../../suite-import/source-files.ts';
 import { chatProviderOf } from './chat-provider.ts';
 import type { GivenProvider, ProviderContext } from './provider-model.ts';
 import { isProgram, toolOf } from './tool-provider.ts';
@@ -133,8 +133,10 @@ export function slugOf(text: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
     .slice(0, 48);
-  // Judges are called so.
-  return slug === '' || /^judge(?:-|$)/.test(slug) ? `provider${slug === '' ? '' : `-${slug}`}` : slug;
+  // Judges and embedders are called so.
+  return slug === '' || /^(?:judge|embed)(?:-|$)/.test(slug)
+    ? `provider${slug === '' ? '' : `-${slug}`}`
+    : slug;
 }
 
 function rename(provider: ImportedProvider, name: string): ImportedProvider {

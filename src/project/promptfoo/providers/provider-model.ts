@@ -1,6 +1,6 @@
-import type { Path } from '../../yaml/document.ts';
-import type { Notes } from '../suite-import/notes.ts';
-import type { SourceFiles } from '../suite-import/source-files.ts';
+import type { Path } from '../../../yaml/document.ts';
+import type { Notes } from '../../suite-import/notes.ts';
+import type { SourceFiles } from '../../suite-import/source-files.ts';
 
 /** One provider as the config has it, and where. */
 export interface GivenProvider {

@@ -1,10 +1,10 @@
 import { basename, extname } from 'node:path';
-import { isObject } from '../../json/json.ts';
-import { readers } from '../../suite/dataset/readers.ts';
-import type { Path } from '../../yaml/document.ts';
-import type { SourceLocation } from '../../yaml/problem.ts';
-import type { Notes } from '../suite-import/notes.ts';
-import { type SourceFiles, textOfFile, valueOfFile } from '../suite-import/source-files.ts';
+import { isObject } from '../../../json/json.ts';
+import { readers } from '../../../suite/dataset/readers.ts';
+import type { Path } from '../../../yaml/document.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Notes } from '../../suite-import/notes.ts';
+import { type SourceFiles, textOfFile, valueOfFile } from '../../suite-import/source-files.ts';
 import { testOfRow } from './csv-row.ts';
 
 /** A test as it was written, and where. */

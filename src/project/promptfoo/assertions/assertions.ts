@@ -1,11 +1,12 @@
-import { isObject } from '../../json/json.ts';
-import type { Path } from '../../yaml/document.ts';
-import type { SourceLocation } from '../../yaml/problem.ts';
-import type { Notes } from '../suite-import/notes.ts';
-import { valueOfFile } from '../suite-import/source-files.ts';
+import { isObject } from '../../../json/json.ts';
+import type { Path } from '../../../yaml/document.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Notes } from '../../suite-import/notes.ts';
 import type { AssertionContext, Check, GivenAssertion, ImportedAssertion } from './assertion-model.ts';
-import { type Code, javascriptEndings, readCode } from './code.ts';
+import { loadValue, transformsOf } from './assertion-values.ts';
 import { changedAssertion, codeAssertion } from './code-assertions.ts';
+import { embeddingAssertion } from './embedding-assertions.ts';
+import { inside } from './inside.ts';
 import { modelAssertion } from './model-assertions.ts';
 import { textAssertion } from './text-assertions.ts';
 
@@ -59,15 +60,10 @@ function refuseKeys(
 ): boolean {
   for (const key of Object.keys(own).filter((name) => !knownKeys.includes(name)))
     notes.add('warning', inside(at, key), `\`${key}\` of an assertion is not carried`);
-  const refused = ['contextTransform', 'rubricPrompt'].filter((key) => own[key] !== undefined);
-  for (const key of refused)
-    notes.add(
-      'error',
-      inside(at, key),
-      `an assertion with \`${key}\` is left out`,
-      'Write it as an exec eval.',
-    );
-  return refused.length > 0;
+  if (own['contextTransform'] === undefined) return false;
+  const message = 'an assertion with `contextTransform` is left out';
+  notes.add('error', inside(at, 'contextTransform'), message, 'Write it as an exec eval.');
+  return true;
 }
 
 function readOne(
@@ -85,16 +81,19 @@ function readOne(
   const provider = own['provider'];
   const assertion: GivenAssertion = {
     type: isInverse ? type.slice(4) : type,
+    isInverse,
     value: loaded.value,
     threshold: typeof threshold === 'number' ? threshold : undefined,
     config: own['config'],
     at,
     transforms,
     judge: provider === undefined ? context.judge : { value: provider, at: inside(at, 'provider') },
+    rubricPrompt: own['rubricPrompt'] ?? context.rubricPrompt,
   };
   const found =
     (transforms.length > 0 ? changedAssertion(assertion, transforms) : textAssertion(assertion)) ??
     codeAssertion(assertion, context) ??
+    embeddingAssertion(assertion, context) ??
     modelAssertion(assertion, context);
   if (found === undefined) {
     context.notes.add(
@@ -109,56 +108,6 @@ function readOne(
     return undefined;
   }
   return isInverse ? { not: found } : found;
-}
-
-/** What the test, and then the assertion, makes of the answer. */
-function transformsOf(
-  own: unknown,
-  at: Path | SourceLocation,
-  { transforms = [], files, notes }: AssertionContext,
-): readonly Code[] | undefined {
-  if (own === undefined) return transforms;
-  const code = readTransform(own, files);
-  if (!('fault' in code)) return [...transforms, code];
-  notes.add('error', inside(at, 'transform'), `${code.fault}; the assertion is left out`);
-  return undefined;
-}
-
-/** The JavaScript that changes an answer, or why it cannot be run. */
-export function readTransform(
-  given: unknown,
-  files: AssertionContext['files'],
-): Code | { readonly fault: string } {
-  if (typeof given !== 'string') return { fault: 'a `transform` that is no text is not run' };
-  return readCode(given, files, javascriptEndings);
-}
-
-/** The value with its variables filled in; code and its files stay as they are. */
-function loadValue(
-  value: unknown,
-  at: Path | SourceLocation,
-  context: AssertionContext,
-): { readonly value: unknown } | undefined {
-  if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
-    return { value };
-  const isFile = typeof value === 'string' && value.startsWith('file://');
-  const loaded = isFile ? loadFile(value, context) : { value };
-  if ('fault' in loaded) {
-    context.notes.add('error', at, loaded.fault);
-    return undefined;
-  }
-  const filled = context.nunjucks.fill(loaded.value, context.vars);
-  if ('value' in filled) return filled;
-  context.notes.add('error', inside(at, 'value'), `an assertion whose template ${filled.fault} is left out`);
-  return undefined;
-}
-
-function loadFile(
-  name: string,
-  { files }: AssertionContext,
-): { readonly value: unknown } | { readonly fault: string } {
-  const found = files.find(name);
-  return 'fault' in found ? found : valueOfFile(found.file);
 }
 
 /** All of them; with a threshold that one of them reaches alone, any of them. */
@@ -190,8 +139,4 @@ function readSet(
 /** A part that counts as passed or not. */
 function passing(check: Check): Check {
   return 'type' in check && check.threshold === undefined ? { ...check, threshold: { min_score: 1 } } : check;
-}
-
-function inside(at: Path | SourceLocation, ...more: Path): Path | SourceLocation {
-  return 'file' in at ? at : [...at, ...more];
 }

@@ -1,5 +1,5 @@
+import { type Code, javascriptEndings, readCode } from '../code.ts';
 import type { AssertionContext, Check, FoundCheck, GivenAssertion } from './assertion-model.ts';
-import { type Code, javascriptEndings, readCode } from './code.ts';
 
 /** The names of the evals of the runtime that run code. */
 export const codeEvals = { javascript: 'promptfoo-javascript', python: 'promptfoo-python' } as const;

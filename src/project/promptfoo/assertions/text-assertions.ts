@@ -1,4 +1,4 @@
-import { isObject } from '../../json/json.ts';
+import { isObject } from '../../../json/json.ts';
 import type { Check, FoundCheck, GivenAssertion } from './assertion-model.ts';
 
 /** Assertions about the text alone, as built-in checks with the same verdict. */

@@ -1,5 +1,5 @@
-import { isObject } from '../../json/json.ts';
-import { type SourceFiles, valueOfFile } from '../suite-import/source-files.ts';
+import { isObject } from '../../../json/json.ts';
+import { type SourceFiles, valueOfFile } from '../../suite-import/source-files.ts';
 
 /** What a setting of a model is here: options of a chat, or members of its entry. */
 interface FoundSetting {

@@ -1,0 +1,69 @@
+import { isObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../yaml/present.ts';
+import { findApi } from './apis.ts';
+import { numberSettings, settingOf } from './chat-options.ts';
+import { credentialOf, isCleanUrl } from './connection.ts';
+import type { GivenProvider, ProviderContext } from './provider-model.ts';
+
+/** What those words may not be followed by: other APIs of the same maker. */
+const otherApis =
+  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding)|\w+:(embeddings?|image|video|completion):)/;
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known. */
+export function chatProviderOf(
+  given: GivenProvider,
+  name: string,
+  context: ProviderContext,
+): { readonly entry: Mapping; readonly chat?: Mapping } | undefined {
+  if (otherApis.test(given.id)) return undefined;
+  const found = findApi(given.id);
+  if (found === undefined) return undefined;
+  const { key, ...entry } = found.api;
+  const model = found.rest.replace(entry.base_url === undefined ? '' : /^chat:/, '');
+  if (model === '') return undefined;
+  const own = settingsOf(given, context);
+  const written = omitUndefined({
+    id: name,
+    model,
+    ...entry,
+    ...(own.base_url !== undefined && { base_url: own.base_url }),
+    credential: credentialOf(given, key, context.notes),
+    defaults: Object.keys(own.defaults).length > 0 ? own.defaults : undefined,
+    ...own.entry,
+  });
+  return { entry: written, ...(Object.keys(own.chat).length > 0 && { chat: own.chat }) };
+}
+
+interface Settings {
+  readonly base_url: string | undefined;
+  readonly defaults: Record<string, number>;
+  readonly entry: Mapping;
+  readonly chat: Mapping;
+}
+
+function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderContext): Settings {
+  let [entry, chat]: readonly [Mapping, Mapping] = [{}, {}];
+  const defaults: Record<string, number> = {};
+  let base: string | undefined;
+  const { generationConfig, ...plain } = config;
+  const nested = isObject(generationConfig) ? generationConfig : {};
+  for (const [key, value] of Object.entries({ ...nested, ...plain })) {
+    const place = key in plain ? [...at, 'config', key] : [...at, 'config', 'generationConfig', key];
+    const setting = Object.hasOwn(numberSettings, key) ? numberSettings[key] : undefined;
+    if (setting !== undefined && typeof value === 'number') defaults[setting] = value;
+    else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
+    else if (!['apiKey', 'apiKeyEnvar'].includes(key)) {
+      const found = settingOf(key, value, files);
+      if (found === undefined)
+        notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
+      else {
+        entry = { ...entry, ...found.entry };
+        chat = { ...chat, ...found.chat };
+        if (found.warning !== undefined) notes.add('warning', place, found.warning);
+      }
+    }
+  }
+  return { base_url: base, defaults, entry, chat };
+}
