@@ -132,12 +132,13 @@ steps:
       writePipeline(first.folder, pipeline),
     ]);
     const ended = once(child, 'exit');
-    // The failure is kept, and the other item is told to end.
+    // The failure is kept, the other item is told to end, and the process stands still until it is killed.
     await expect.poll(() => first.lines('told'), { timeout: 20_000, interval: 10 }).toEqual(['told']);
     child.kill('SIGKILL');
     await ended;
     const desk = await openAt(first.config);
     const [run] = await desk.runtime.runs.list();
+    expect(run?.status).toBe('cut_off');
     const end = await desk.runtime.runs.resume(run?.run_id ?? '');
     expect(end).toMatchObject({ status: 'failed', error: { code: 'TOOL_ERROR' } });
     expect(desk.lines('slow')).toHaveLength(1);
