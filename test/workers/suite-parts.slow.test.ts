@@ -1,5 +1,5 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from '../store/postgres/server.ts';
 import { openFileServer } from '../suite/dataset/remote/file-server.ts';
@@ -130,13 +130,21 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     [['--bail'], 'in no order'],
     [['--sample', '3'], 'judges every row'],
     [['--no-store'], 'keeps the run'],
-    [['--record', 'r.jsonl'], 'not to be had with --record'],
     [['--max-cost', '5'], 'max_cost: {case: …}'],
   ])('%s does not go with --workers', async (more, why) => {
     const project = openSuite({ cases: 1 });
     const args = ['eval', 'run', project.suite, '--config', project.config, '--workers', ...more];
     const { code, stderr } = await runProgram(args, { url: 'postgres://u@127.0.0.1:1/x' });
     expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  });
+
+  test('--record does not go with --workers, and begins no file', async () => {
+    const { suite, config } = openSuite({ cases: 1 });
+    const record = join(dirname(suite), 'r.jsonl');
+    const args = ['eval', 'run', suite, '--config', config, '--workers', '--record', record];
+    const { code, stderr } = await runProgram(args, { url: 'postgres://u@127.0.0.1:1/x' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('not to be had with --record')]);
+    expect(existsSync(record)).toBe(false);
   });
 
   test('a store of one machine has no workers', async () => {

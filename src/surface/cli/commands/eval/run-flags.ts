@@ -41,8 +41,11 @@ export function maxFailures(
   return hasTable && !stderr.isTTY ? undefined : 10;
 }
 
-export function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassette'] {
+/** Throws USAGE with --workers, before a file is begun. */
+export function cassetteOf({ record, replay, live, workers }: RunFlags): RuntimeOptions['cassette'] {
   const isAsked = record !== undefined || replay !== undefined || live.length > 0;
+  if (isAsked && workers)
+    throw new RuntimeError('USAGE', '--workers is not to be had with --record or --replay');
   return isAsked ? { record, replay, live } : undefined;
 }
 
