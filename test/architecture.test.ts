@@ -146,20 +146,6 @@ const rules = [
     says: ['import cycle: config/a.ts -> config/b.ts -> config/c.ts -> config/a.ts'],
   },
   {
-    title: 'no file is longer than 300 lines',
-    rule: house.filesStaySmall,
-    broken: { 'json/json.ts': 'f();\n'.repeat(301), 'errors.ts': 'f();\n'.repeat(300) },
-    says: ['json/json.ts has 301 lines; more than 300 hold more than one idea'],
-  },
-  {
-    title: 'no folder has more than 25 files',
-    rule: house.foldersStaySmall,
-    broken: Object.fromEntries(
-      Array.from({ length: 51 }, (_, index) => [`${index < 26 ? 'store' : 'log'}/file-${index}.ts`, '']),
-    ),
-    says: ['store/ has 26 files; more than 25 are several folders'],
-  },
-  {
     title: 'the oldest Node that the package allows suffices',
     rule: house.oldestNodeSuffices,
     broken: {

@@ -106,17 +106,6 @@ export const importsFormNoCycle: Rule = (modules) => {
   return cycles.map((cycle) => `import cycle: ${cycle}`);
 };
 
-export const filesStaySmall: Rule = (modules) =>
-  modules
-    .map(({ file, text }) => ({ file, lines: text.trimEnd().split('\n').length }))
-    .filter(({ lines }) => lines > 300)
-    .map(({ file, lines }) => `${file} has ${lines} lines; more than 300 hold more than one idea`);
-
-export const foldersStaySmall: Rule = (modules) =>
-  [...Map.groupBy(modules, ({ file }) => posix.dirname(file))]
-    .filter(([, files]) => files.length > 25)
-    .map(([folder, files]) => `${folder}/ has ${files.length} files; more than 25 are several folders`);
-
 /** Where a dialect's name stands without its rules: choices and examples of the command line, and APIs of models. */
 const namesWithoutRules: readonly string[] = [
   'surface/cli/commands/hook.ts',
