@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
@@ -7,6 +7,7 @@ import type { ForeignName } from '../config/config.ts';
 import { mergeEntries } from '../config/import/merge-entries.ts';
 import { type ImportedEntry, importHooks } from '../config/import/to-entries.ts';
 import { RuntimeError } from '../errors.ts';
+import { writeWithoutLinks } from '../files/write-inside.ts';
 import { isObject } from '../json/json.ts';
 import type { Problem } from '../yaml/problem.ts';
 
@@ -58,7 +59,7 @@ export function writeHooks(
   if (importsFile(config, before, file)) return { added: [], isNew: false };
   const after = mergeIn(config, before, entries);
   const added = namesAdded(before, after);
-  if (added.length > 0) write(config, after);
+  if (added.length > 0) writeWithoutLinks(config, after, 'Name a config that you may write with --config.');
   return { added, isNew: isNew && added.length > 0 };
 }
 
@@ -111,14 +112,4 @@ function specOf(text: string) {
   const { spec } = plain(text);
   const { hooks, imports } = isObject(spec) ? spec : {};
   return { hooks: isObject(hooks) ? hooks : {}, imports: Array.isArray(imports) ? imports : [] };
-}
-
-function write(config: string, text: string): void {
-  try {
-    writeFileSync(config, text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const hint = 'Name a config that you may write with --config.';
-    throw new RuntimeError('USAGE', `${config} cannot be written (${reason})`, { hint, cause });
-  }
 }

@@ -47,4 +47,9 @@ export const imports = section('coming-from.md', [
     'none',
     'A file that is none of these ends in an error with a code, or says so row by row.',
   ],
+  [
+    'DS-IMPORT-05',
+    'none',
+    'What an import writes stays in the folder that it names, and goes through no link.',
+  ],
 ]);

@@ -1,8 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { RuntimeError } from '../../errors.ts';
-import { makeFolders } from '../../files/make-folders.ts';
+import { writeInside } from '../../files/write-inside.ts';
 import { isObject } from '../../json/json.ts';
 import type { Problem } from '../../yaml/problem.ts';
 
@@ -43,23 +40,9 @@ export function toSuiteImport(
   };
 }
 
-/** Writes the files of an import. Throws USAGE where one is there already, or cannot be written. */
+/** Writes the files of an import. Throws USAGE where one is there already, cannot be written, or would go through a link. */
 export function writeImport(output: string, { files }: Pick<SuiteImport, 'files'>, force: boolean): void {
-  const there = files.find(({ name }) => existsSync(join(output, name)));
-  if (there !== undefined && !force) {
-    const hint = 'Name another folder with --output, or overwrite it with --force.';
-    throw new RuntimeError('USAGE', `${join(output, there.name)} is there already`, { hint });
-  }
-  try {
-    makeFolders(output);
-    for (const { name, text } of files) writeFileSync(join(output, name), text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new RuntimeError('USAGE', `${output} cannot be written (${reason})`, {
-      hint: 'Name another folder with --output.',
-      cause,
-    });
-  }
+  writeInside(output, files, force);
 }
 
 /** A value as YAML, without anchors and broken lines. */
