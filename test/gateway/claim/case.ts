@@ -192,7 +192,7 @@ function escapeFirst(text: string): string {
 }
 
 /** Mulberry32. */
-function createDice(seed: number): Dice {
+export function createDice(seed: number): Dice {
   let state = seed >>> 0;
   return (sides) => {
     state = (state + 0x6d2b79f5) >>> 0;

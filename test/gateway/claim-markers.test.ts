@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { EndpointCodec } from '../../src/gateway/wire/codec.ts';
+import { codecs } from '../../src/gateway/wire/codecs.ts';
+import { findLeaks, shapedEndpoints } from './claim/markers/find-leaks.ts';
+
+// A sample; claim.slow.test.ts runs as many documents as CLAIM_CASES says.
+
+test('a text in any place of a body is shown to filters or refused', async () => {
+  expect(await findLeaks({ seed: 1, count: 4000, endpoints: shapedEndpoints })).toEqual({
+    ran: 4000,
+    leaked: 0,
+    leaks: [],
+  });
+});
+
+test('a codec that does not show filters the other members of an answer leaks', async () => {
+  const { responses } = codecs;
+  const weak: EndpointCodec = {
+    ...responses,
+    readAnswer: (body, rules, request) => {
+      const answer = responses.readAnswer(body, rules, request);
+      const messages = answer.messages.map(({ other: _, ...message }) => ({
+        ...message,
+        role: message.role,
+        content: message.content,
+      }));
+      return { ...answer, body, messages, write: () => body };
+    },
+  };
+  const { leaked } = await findLeaks({ seed: 1, count: 300, endpoints: ['responses'], codec: weak });
+  expect(leaked).toBeGreaterThan(10);
+});

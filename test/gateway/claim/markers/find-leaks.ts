@@ -1,0 +1,42 @@
+import type { EndpointCodec, EndpointName } from '../../../../src/gateway/wire/codec.ts';
+import { createDice } from '../case.ts';
+import { sampleDocuments } from './documents.ts';
+import { isLeaked, passMutant, ways } from './judge.ts';
+import { createMutator } from './mutate.ts';
+
+/** Endpoints whose bodies are read by a closed shape: in these no generated document may leak. */
+export const shapedEndpoints: readonly EndpointName[] = ['count_tokens'];
+
+export interface Search {
+  readonly seed: number;
+  readonly count: number;
+  readonly endpoints: readonly EndpointName[];
+  /** In place of the endpoint's own, to show that a weak one is found. */
+  readonly codec?: EndpointCodec;
+}
+
+/**
+ * Sends generated documents through the codecs, the same ones for the same seed. A leak is a marker that reaches the other
+ * side although the filter denies or replaces it wherever it is shown; at most a hundred are named.
+ */
+export async function findLeaks({
+  seed,
+  count,
+  endpoints,
+  codec,
+}: Search): Promise<{ readonly ran: number; readonly leaked: number; readonly leaks: readonly string[] }> {
+  const mutator = createMutator(sampleDocuments.filter(({ endpoint }) => endpoints.includes(endpoint)));
+  const leaks: string[] = [];
+  let leaked = 0;
+  for (let nth = 0; nth < count; nth++) {
+    const dice = createDice(seed + nth);
+    const mutant = mutator(dice);
+    const way = ways[dice(ways.length)] ?? ways[0];
+    if (!isLeaked(await passMutant(mutant, way, codec))) continue;
+    leaked += 1;
+    const { endpoint, side } = mutant.document;
+    if (leaks.length < 100)
+      leaks.push(`${endpoint} ${side}, ${way.action}, ${way.mode}: ${mutant.what} (seed ${seed + nth})`);
+  }
+  return { ran: count, leaked, leaks };
+}

@@ -1,0 +1,295 @@
+import { openPlace, type Place } from '../../../../src/gateway/wire/place.ts';
+import type { Dice } from '../scene.ts';
+import { moreKeys, type SampleDocument, sampleDocuments } from './documents.ts';
+
+/** A text that stands in no sample, and that is neither an id, a date, base64 nor a word of an API. */
+export const marker = 'zq SECRET qz';
+
+/** What every spelling of the marker in a mutant has in it, escaped ones too. */
+export const markerCore = 'q SECRET q';
+
+/** A document with a marker in it. */
+export interface Mutant {
+  readonly document: SampleDocument;
+  readonly text: string;
+  /** Where the marker is and in which form, for the report. */
+  readonly what: string;
+}
+
+/** A sample, cut into the JSON texts into which markers are put. */
+interface PreparedDocument {
+  readonly document: SampleDocument;
+  readonly frames: readonly Frame[];
+}
+
+interface Frame {
+  /** The lines before the data: the name of the event. */
+  readonly head: string;
+  readonly json: string;
+  /** Lazily made, since most runs are short. */
+  nodes: readonly Node[] | undefined;
+}
+
+interface Node {
+  readonly place: Place;
+  readonly path: string;
+}
+
+/** Makes mutants, the same ones for the same dice. */
+export function createMutator(
+  documents: readonly SampleDocument[] = sampleDocuments,
+): (dice: Dice) => Mutant {
+  const prepared = documents.map(prepare);
+  const keys = new Set(moreKeys);
+  const types = new Set<string>(['text', 'x-unknown']);
+  for (const { frames } of prepared)
+    for (const { json } of frames) if (json !== '') collectWords(openPlace(json), keys, types);
+  const words = { keys: [...keys], types: [...types] };
+  const groups = Object.values(
+    Object.groupBy(prepared, ({ document: { endpoint, side } }) => `${endpoint} ${side}`),
+  );
+  // Bodies with few samples are marked as often as those with many.
+  const weighted = groups.flatMap((group = []) =>
+    Array.from({ length: Math.ceil(Math.sqrt(group.length)) }, () => group),
+  );
+  return (dice) => mutate(pick(pick(weighted, dice), dice), words, dice);
+}
+
+interface Words {
+  readonly keys: readonly string[];
+  readonly types: readonly string[];
+}
+
+function prepare(document: SampleDocument): PreparedDocument {
+  if (document.side !== 'stream')
+    return { document, frames: [{ head: '', json: document.text, nodes: undefined }] };
+  const blocks = document.text.split('\n\n').filter((block) => block !== '');
+  const frames = blocks.map((block) => {
+    const [, head = '', data = ''] = /^((?:event: [^\n]*\n)?)data: (.*)$/s.exec(block) ?? [];
+    return { head, json: data === '[DONE]' ? '' : data, nodes: undefined };
+  });
+  return { document, frames };
+}
+
+function collectWords(place: Place, keys: Set<string>, types: Set<string>): void {
+  for (const item of place.items) collectWords(item, keys, types);
+  for (const [key, member] of place.members) {
+    keys.add(key);
+    if (key === 'type' && member.text !== undefined) types.add(member.text);
+    collectWords(member, keys, types);
+  }
+}
+
+function nodesOf(frame: Frame): readonly Node[] {
+  if (frame.nodes !== undefined) return frame.nodes;
+  const nodes: Node[] = [];
+  const visit = (place: Place, path: string) => {
+    nodes.push({ place, path });
+    for (const [index, item] of place.items.entries()) visit(item, `${path}[${index}]`);
+    for (const [key, member] of place.members) visit(member, `${path}.${key}`);
+  };
+  visit(openPlace(frame.json), '');
+  frame.nodes = nodes;
+  return nodes;
+}
+
+function mutate({ document, frames }: PreparedDocument, words: Words, dice: Dice): Mutant {
+  if (document.side !== 'stream') {
+    const [frame] = frames;
+    if (frame === undefined) throw new Error('a document without a body');
+    const { json, what } = mark(frame, words, dice);
+    return { document, text: json, what };
+  }
+  const at = dice(frames.length);
+  const frame = frames[at];
+  if (frame === undefined || frame.json === '' || dice(8) === 0)
+    return markLines(document, { frames, at }, dice);
+  const { json, what } = mark(frame, words, dice);
+  const marked = { ...frame, json };
+  const changed = reorder(frames, { at, marked }, dice);
+  return {
+    document,
+    text: changed.frames.map(formatFrame).join(''),
+    what: `event ${at}${changed.how}: ${what}`,
+  };
+}
+
+function formatFrame({ head, json }: Pick<Frame, 'head' | 'json'>): string {
+  return `${head}data: ${json === '' ? '[DONE]' : json}\n\n`;
+}
+
+/** The marked event in the place of its original, before or behind it, at the end, or without another event. */
+function reorder(
+  frames: readonly Frame[],
+  { at, marked }: { readonly at: number; readonly marked: Frame },
+  dice: Dice,
+): { readonly frames: readonly Frame[]; readonly how: string } {
+  const replaced = frames.with(at, marked);
+  switch (dice(12)) {
+    case 0:
+      return { frames: frames.toSpliced(at, 0, marked), how: ' sent before its original' };
+    case 1:
+      return { frames: frames.toSpliced(at + 1, 0, marked), how: ' sent behind its original' };
+    case 2:
+      return { frames: [...frames, marked], how: ' sent again at the end' };
+    case 3: {
+      const other = dice(frames.length);
+      return {
+        frames: replaced.filter((_, index) => index === at || index !== other),
+        how: ` without event ${other}`,
+      };
+    }
+    default:
+      return { frames: replaced, how: '' };
+  }
+}
+
+/** Lines that are no data of an event. */
+function markLines(
+  document: SampleDocument,
+  { frames, at }: { readonly frames: readonly Frame[]; readonly at: number },
+  dice: Dice,
+): Mutant {
+  const field = pick(
+    ['event: ', 'event:', 'id: ', 'retry: ', ': ', ':', ': ping ', 'mood: ', '', 'data: '],
+    dice,
+  );
+  const value = pick([marker, `${marker}\nevent: message`, `a${marker}`, `{"${marker}":null}`], dice);
+  const where = pick(['before', 'alone', 'behind the name', 'behind the data', 'at the end'] as const, dice);
+  const newline = dice(4) === 0 ? '\r\n' : '\n';
+  const line = `${field}${value}\n`;
+  const texts = frames.map((frame, index) => {
+    const text = formatFrame(frame);
+    if (index !== at) return text;
+    switch (where) {
+      case 'before':
+        return line + text;
+      case 'alone':
+        return `${line}\n${text}`;
+      case 'behind the name':
+        return `${frame.head}${line}${text.slice(frame.head.length)}`;
+      case 'behind the data':
+        return `${text.slice(0, -1)}${line}\n`;
+      default:
+        return text;
+    }
+  });
+  const text = texts.join('') + (where === 'at the end' ? line : '');
+  return {
+    document,
+    text: newline === '\n' ? text : text.replaceAll('\n', newline),
+    what: `line ${JSON.stringify(field)} ${where} event ${at}`,
+  };
+}
+
+/** The JSON with the marker at a node, in one of many forms. */
+function mark(frame: Frame, words: Words, dice: Dice): { readonly json: string; readonly what: string } {
+  const { json } = frame;
+  const { place, path } = pick(nodesOf(frame), dice);
+  if (place.kind === 'object' && dice(8) !== 0) return markObject(json, { place, path }, words, dice);
+  if (place.kind === 'array' && dice(4) !== 0) {
+    const { text, form } = value(words, dice);
+    const isFirst = dice(2) === 0 || place.items.length === 0;
+    const inner = place.items.length === 0 ? text : isFirst ? `${text},` : `,${text}`;
+    const position = isFirst ? place.start + 1 : place.end - 1;
+    return {
+      json: json.slice(0, position) + inner + json.slice(position),
+      what: `element of ${path}: ${form}`,
+    };
+  }
+  if (place.kind === 'string' && dice(3) === 0) {
+    const isBehind = dice(2) === 0;
+    const position = isBehind ? place.end - 1 : place.start + 1;
+    return {
+      json: json.slice(0, position) + spell(dice) + json.slice(position),
+      what: `inside of the text ${path}`,
+    };
+  }
+  const { text, form } = value(words, dice);
+  return {
+    json: json.slice(0, place.start) + text + json.slice(place.end),
+    what: `in place of ${path}: ${form}`,
+  };
+}
+
+function markObject(
+  json: string,
+  { place, path }: Node,
+  words: Words,
+  dice: Dice,
+): { readonly json: string; readonly what: string } {
+  const isKey = dice(3) === 0;
+  const key = isKey ? spell(dice) : JSON.stringify(pick(words.keys, dice)).slice(1, -1);
+  const { text, form } = isKey ? { text: pick(quietValues, dice), form: 'as a key' } : value(words, dice);
+  const known = isKey ? undefined : place.at(key);
+  if (known !== undefined)
+    return {
+      json: json.slice(0, known.start) + text + json.slice(known.end),
+      what: `in place of ${path}.${key}: ${form}`,
+    };
+  const isEmpty = place.members.size === 0;
+  const isFirst = isEmpty || dice(2) === 0;
+  const member = `"${key}":${text}`;
+  const position = isFirst ? place.start + 1 : place.end - 1;
+  const inner = isEmpty ? member : isFirst ? `${member},` : `,${member}`;
+  return {
+    json: json.slice(0, position) + inner + json.slice(position),
+    what: isKey ? `key of ${path} with ${text}` : `new member ${path}.${key}: ${form}`,
+  };
+}
+
+/** Values that tell nothing by themselves. */
+const quietValues = [
+  'null',
+  '0',
+  '1.5',
+  'true',
+  'false',
+  '""',
+  '[]',
+  '{}',
+  '"id_1"',
+  '[null]',
+  '{"type":null}',
+];
+
+/** A value with the marker in it: a string, a list or an object. */
+function value({ keys, types }: Words, dice: Dice): { readonly text: string; readonly form: string } {
+  const said = `"${spell(dice)}"`;
+  const key = () => JSON.stringify(pick(keys, dice));
+  const type = () => JSON.stringify(pick(types, dice));
+  switch (dice(10)) {
+    case 0:
+      return { text: `[${said}]`, form: 'list of text' };
+    case 1:
+      return { text: `[{"type":"text","text":${said}}]`, form: 'list of text part' };
+    case 2:
+      return { text: `{${key()}:${said}}`, form: 'object' };
+    case 3:
+      return {
+        text: `{"type":${type()},${key() === '"type"' ? '"note"' : '"text"'}:${said}}`,
+        form: 'typed object',
+      };
+    case 4:
+      return {
+        text: `[{"type":${type()},"name":"x",${JSON.stringify(pick(keys, dice).replace(/^(type|name)$/, 'note'))}:${said}}]`,
+        form: 'list of typed object',
+      };
+    case 5:
+      return { text: `{${said}:${pick(quietValues, dice)}}`, form: 'object with the key' };
+    case 6:
+      return { text: `[[null,{${key()}:[${said}]}]]`, form: 'nested' };
+    default:
+      return { text: said, form: 'text' };
+  }
+}
+
+function spell(dice: Dice): string {
+  return dice(6) === 0 ? `\\u007a${marker.slice(1)}` : marker;
+}
+
+function pick<T>(list: readonly T[], dice: Dice): T {
+  const found = list[dice(list.length)];
+  if (found === undefined) throw new Error('nothing to pick from');
+  return found;
+}
