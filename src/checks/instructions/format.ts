@@ -1,7 +1,7 @@
 import { isJson } from '../../json/try-parse.ts';
+import { countText } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 import { compareCount, countParam, instructionCheck } from './instruction.ts';
-import { countText } from './words.ts';
 
 const bulletLists = instructionCheck({
   type: 'detectable_format:number_bullet_lists',

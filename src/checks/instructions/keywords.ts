@@ -1,7 +1,7 @@
+import { countText, searchFolded } from '../../text/words.ts';
 import type { Check, ParamProblem, Params } from '../check.ts';
-import { countCharacters, foldCase, quoteAll, textsOf, textsParam } from '../text/text-params.ts';
+import { countCharacters, quoteAll, textsOf, textsParam } from '../text/text-params.ts';
 import { compareCount, countParam, instructionCheck, relationParam } from './instruction.ts';
-import { countText, hasWord } from './words.ts';
 
 const text = { type: 'string', pattern: '\\S' };
 
@@ -17,8 +17,8 @@ const existence = instructionCheck({
     score: 1,
   },
   judge: (content, params) => {
-    const folded = foldCase(content);
-    const missing = textsOf(params, 'keywords').filter((word) => !folded.includes(foldCase(word)));
+    const { has } = searchFolded(content);
+    const missing = textsOf(params, 'keywords').filter((word) => !has(word));
     return {
       follows: missing.length === 0,
       detail: missing.length === 0 ? 'all were found' : `missing: ${quoteAll(missing)}`,
@@ -36,7 +36,7 @@ const frequency = instructionCheck({
   },
   example: { params: { keyword: 'fjord', frequency: 2 }, content: 'Fjord after fjord.', score: 1 },
   judge: (content, { keyword, frequency: wanted, relation }) =>
-    compareCount(countText(foldCase(content), foldCase(String(keyword).trim())), wanted, relation, 'time'),
+    compareCount(searchFolded(content).count(String(keyword).trim()), wanted, relation, 'time'),
 });
 
 const forbiddenWords = instructionCheck({
@@ -45,8 +45,8 @@ const forbiddenWords = instructionCheck({
   params: { forbidden_words: { schema: textsParam, required: true, description: 'Whole words.' } },
   example: { params: { forbidden_words: ['gene'] }, content: 'It is generative.', score: 1 },
   judge: (content, params) => {
-    const folded = foldCase(content);
-    const found = textsOf(params, 'forbidden_words').filter((word) => hasWord(folded, foldCase(word)));
+    const { hasWord } = searchFolded(content);
+    const found = textsOf(params, 'forbidden_words').filter((word) => hasWord(word));
     return {
       follows: found.length === 0,
       detail: found.length === 0 ? 'none was found' : `found: ${quoteAll(found)}`,

@@ -1,7 +1,7 @@
+import { countWords, foldCase, wordJoints } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 import { countSentences } from '../text/sentences.ts';
 import { compareCount, countParam, type Finding, instructionCheck, relationParam } from './instruction.ts';
-import { countWords } from './words.ts';
 
 const words = instructionCheck({
   type: 'length_constraints:number_words',
@@ -67,10 +67,13 @@ const firstWord = instructionCheck({
 });
 
 function beginsWith(paragraph: string, wanted: string): Finding {
-  const [word = ''] = paragraph.split(/\s/u, 1);
-  const bare = word.replace(/^["'“‘]+/u, '').split(/[.,?!'"’”]/u, 1)[0] ?? '';
+  const [word = ''] = foldCase(paragraph).split(/\s/u, 1);
+  const run = word.replace(/^["'“‘「『《]+/u, '').split(/[.,?!'"’”。、」』》]/u, 1)[0] ?? '';
+  const first = foldCase(wanted.trim());
+  // In scripts without spaces a word may end within the run.
+  const bare = run.startsWith(first) && wordJoints(run).has(first.length) ? first : run;
   return {
-    follows: bare.toLowerCase() === wanted.trim().toLowerCase(),
+    follows: bare === first,
     detail: `begins with ${JSON.stringify(bare.slice(0, 100))}`,
   };
 }

@@ -1,8 +1,7 @@
+import { foldCase } from '../../text/words.ts';
 import type { Check } from '../check.ts';
-import { foldCase } from '../text/text-params.ts';
 import { codeSchema, detectLanguages, languageOf } from './detect-language.ts';
 import { compareCount, countParam, type Finding, instructionCheck, relationParam } from './instruction.ts';
-import { countCapitalWords } from './words.ts';
 
 const englishCapital = instructionCheck({
   type: 'change_case:english_capital',
@@ -19,6 +18,12 @@ const englishLowercase = instructionCheck({
   example: { params: {}, content: 'the train leaves at nine in the morning.', score: 1 },
   judge: (text) => judgeCase(text, /\p{Ll}/u, /\p{Lu}/u),
 });
+
+/** Words in capital letters; `WELL-KNOWN` and `DON’T` are one each. */
+function countCapitalWords(text: string): number {
+  return text.split(/[^\p{L}\p{M}\p{N}_'’-]/u).filter((word) => /\p{Lu}/u.test(word) && !/\p{Ll}/u.test(word))
+    .length;
+}
 
 async function judgeCase(text: string, wanted: RegExp, forbidden: RegExp): Promise<Finding> {
   const other = forbidden.exec(text)?.[0];

@@ -1,5 +1,6 @@
 import { scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { foldText, spaceWords } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 import { expectedOf, expectedParam, findTooLong, MAX_LENGTH } from './reference-params.ts';
 
@@ -49,10 +50,10 @@ function normalizeAnswer(text: string): string {
 
 /** Letters of every script count; the definition drops ASCII punctuation alone, of which other scripts have their own. */
 function wordsOf(text: string): string[] {
-  return text
-    .normalize('NFC')
+  const bare = foldText(text)
     .toLowerCase()
-    .replace(/\p{P}|[$+<=>^`|~]/gu, '')
+    .replace(/\p{P}|[$+<=>^`|~]/gu, '');
+  return spaceWords(bare)
     .split(/\s+/u)
     .filter((word) => word !== '' && !articles.has(word));
 }

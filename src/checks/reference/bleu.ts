@@ -1,5 +1,6 @@
 import { scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { foldText, spaceWords } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 import { countEach, countShared } from './answer-match.ts';
 import { expectedOf, expectedParam, findTooLong } from './reference-params.ts';
@@ -14,7 +15,7 @@ export const bleu: Check = {
   aliases: [],
   family: 'reference',
   summary:
-    'How much of the content’s runs of one to four words are an expected text’s: BLEU of a sentence, from 0 to 1, as sacreBLEU computes it.',
+    'How much of the content’s runs of one to four words are an expected text’s: BLEU of a sentence, from 0 to 1, as sacreBLEU computes it. Words of scripts without spaces are those of a dictionary.',
   range: '0..1',
   params: { expected: expectedParam },
   example: { params: { expected: 'The dog bit the man.' }, content: 'The dog bit the man.', score: 1 },
@@ -74,9 +75,9 @@ function closestLength(length: number, wanted: readonly (readonly string[])[]): 
   return byDistance[0] ?? 0;
 }
 
-/** The words of "13a", which is mteval-v13a’s: https://github.com/mjpost/sacrebleu/blob/master/sacrebleu/tokenizers/tokenizer_13a.py */
+/** The words of "13a", after a space between words of scripts that have none. "13a" is mteval-v13a’s: https://github.com/mjpost/sacrebleu/blob/master/sacrebleu/tokenizers/tokenizer_13a.py */
 function wordsOf(text: string): string[] {
-  const line = text
+  const line = spaceWords(foldText(text))
     .trimEnd()
     .replaceAll('<skipped>', '')
     .replaceAll('-\n', '')

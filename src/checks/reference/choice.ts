@@ -1,14 +1,15 @@
 import { scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { foldCase, foldText, openWords } from '../../text/words.ts';
 import type { Check, Params } from '../check.ts';
-import { foldCase, textsOf, textsParam } from '../text/text-params.ts';
+import { textsOf, textsParam } from '../text/text-params.ts';
 
 export const choice: Check = {
   type: 'choice',
   aliases: ['multiple_choice'],
   family: 'reference',
   summary:
-    'Whether the content chooses the expected answer of several: the last `answer: X` or `answer is X`, or else the choice that it begins with, or else the only one that it names.',
+    'Whether the content chooses the expected answer of several: the last `answer: X` or `answer is X` (in twelve languages), or else the choice that it begins with, or else the only one that it names.',
   range: '0 or 1',
   params: {
     expected: { schema: { type: 'string', minLength: 1 }, required: true, description: 'The right choice.' },
@@ -39,37 +40,51 @@ export const choice: Check = {
 
 /** The choice of an answer, as it is written in the list; undefined where none, or more than one, may be meant. */
 function findChoice(content: string, choices: readonly string[]): string | undefined {
-  const text = content.normalize('NFC');
+  const text = foldCase(content).trimStart();
+  const { isAt } = openWords(text);
   const longestFirst = choices.toSorted((one, other) => other.length - one.length);
-  const any = longestFirst.map((one) => escapePattern(one.normalize('NFC'))).join('|');
-  const whole = String.raw`["'\u201c\u2018*_\x60([{\s]{0,20}(${any})(?![\p{L}\p{M}\p{N}_])`;
-  const told = [...text.matchAll(new RegExp(String.raw`answer(?:\s{1,5}is)?\s{0,5}[:=]?${whole}`, 'giu'))].at(
-    -1,
-  );
-  const led = new RegExp(`^${whole}`, 'iu').exec(text.trimStart());
+  // The choice at a position, behind brackets, quotes and marks of Markdown.
+  const choiceFrom = (start: number): { choice: string; end: number } | undefined => {
+    for (let at = start; at <= start + 20; at += 1) {
+      const choice = longestFirst.find((one) => isAt(foldCase(one), at));
+      if (choice !== undefined) return { choice, end: at + foldCase(choice).length };
+      if (!/["'\u201c\u2018*_`([{\s\u300c\u300e]/.test(text[at] ?? '')) return undefined;
+    }
+    return undefined;
+  };
+  const told = [...text.matchAll(answer)]
+    .map(({ 0: lead, index }) => choiceFrom(index + lead.length))
+    .findLast((found) => found !== undefined);
+  if (told !== undefined) return told.choice;
+  const led = choiceFrom(0);
+  if (led !== undefined && standsAlone.test(text.slice(led.end))) return led.choice;
   // A lone `A` in the middle of a sentence is an article more often than a choice.
-  const isExact = choices.some((one) => one.length === 1) ? 'gu' : 'giu';
-  const named = new Set(
-    [
-      ...text.matchAll(
-        new RegExp(String.raw`(?<![\p{L}\p{M}\p{N}_])(${any})(?![\p{L}\p{M}\p{N}_])`, isExact),
-      ),
-    ].map(([, name = '']) => foldCase(name)),
-  );
-  const found =
-    told?.[1] ??
-    (isAlone(text, led) ? led?.[1] : undefined) ??
-    (named.size === 1 ? [...named][0] : undefined);
-  return found === undefined ? undefined : choices.find((one) => foldCase(one) === foldCase(found));
+  const fold = choices.some((one) => one.length === 1) ? foldText : foldCase;
+  const named = namedChoices(fold(content), new Map(choices.map((one) => [fold(one), one])));
+  return named.size === 1 ? [...named][0] : undefined;
 }
 
-/** Whether a choice at the beginning is one, and not the first word of a sentence. */
-function isAlone(text: string, led: RegExpExecArray | null): boolean {
-  if (led === null) return false;
-  const rest = text.trimStart().slice(led[0].length);
-  return /^["'”’*_`\s]*([).:\]},\n]|$)/u.test(rest);
-}
+/** What says that a choice follows, in capitals. */
+const answer =
+  /(?:ANSWER|ANTWORT|RÉPONSE|RESPUESTA|RESPOSTA|RISPOSTA|ОТВЕТ|答案|答え|正解|정답|उत्तर|คำตอบ)(?:\s{0,5}(?:IS|IST|LAUTET|EST|ES|É|È|是|为|為|は|은|है|คือ))?\s{0,5}[:=]?/gu;
 
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+/** What follows a choice at the beginning that is not the first word of a sentence. */
+const standsAlone = /^["'”’*_`\s\u300d\u300f]*([).:\]},\n\u3002\u3001]|$)/u;
+
+/** The choices that stand in the text as words of their own; one within a longer one does not count. */
+function namedChoices(text: string, choices: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const { find } = openWords(text);
+  const places: { start: number; end: number; choice: string }[] = [];
+  for (const [folded, choice] of choices)
+    for (let start = find(folded); start !== -1; start = find(folded, start + folded.length))
+      places.push({ start, end: start + folded.length, choice });
+  places.sort((one, other) => one.start - other.start || other.end - one.end);
+  const named = new Set<string>();
+  let end = 0;
+  for (const place of places) {
+    if (place.start < end) continue;
+    named.add(place.choice);
+    end = place.end;
+  }
+  return named;
 }

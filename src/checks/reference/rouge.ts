@@ -1,5 +1,6 @@
 import { scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { foldText, spaceWords } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 import { countEach, countShared, harmonicMean } from './answer-match.ts';
 import { expectedOf, expectedParam, findTooLong } from './reference-params.ts';
@@ -111,10 +112,5 @@ function commonLength(one: readonly string[], other: readonly string[]): number 
 
 /** Of ASCII these are the reference implementation's words; it drops all other letters, which count here. */
 function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  );
+  return spaceWords(foldText(text).toLowerCase()).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }

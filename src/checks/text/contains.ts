@@ -1,8 +1,9 @@
 import { scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { searchFolded } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 import { judgedTexts, scopeParam } from './judged-texts.ts';
-import { foldCase, quoteAll, scorePresent, textsOf, textsParam } from './text-params.ts';
+import { quoteAll, scorePresent, textsOf, textsParam } from './text-params.ts';
 
 export const contains: Check = {
   type: 'contains',
@@ -31,9 +32,9 @@ export const containsAny: Check = {
   },
   example: { params: { patterns: ['sorry', 'apologise'] }, content: 'I apologise for the delay.', score: 1 },
   run: ({ params, request }) => {
-    const texts = judgedTexts(request, params).map(foldCase);
+    const texts = judgedTexts(request, params).map(searchFolded);
     const patterns = textsOf(params, 'patterns');
-    const matched = patterns.filter((pattern) => texts.some((text) => text.includes(foldCase(pattern))));
+    const matched = patterns.filter((pattern) => texts.some(({ has }) => has(pattern)));
     const data = Json.from({ matched });
     return matched.length > 0
       ? scored(1, `found: ${quoteAll(matched)}`, data)

@@ -1,8 +1,9 @@
 import { type EvalOutcome, scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { searchFolded } from '../../text/words.ts';
 import type { Check, CheckInput } from '../check.ts';
 import { judgedTexts, scopeParam } from './judged-texts.ts';
-import { foldCase, quoteAll, textsOf, textsParam } from './text-params.ts';
+import { quoteAll, textsOf, textsParam } from './text-params.ts';
 
 export const contentExcludes: Check = createExclusionCheck({
   type: 'content_excludes',
@@ -39,7 +40,7 @@ function createExclusionCheck({
         schema: { enum: ['substring', 'word_boundary'] },
         default: mode,
         description:
-          'Whether a pattern counts anywhere, or only where no letter, digit or `_` goes on at its ends.',
+          'Whether a pattern counts anywhere, or only where no letter, digit or `_` goes on at its ends; in scripts without spaces, where a dictionary ends a word.',
       },
       scope: scopeParam,
     },
@@ -48,30 +49,11 @@ function createExclusionCheck({
 }
 
 function scoreExclusion({ params, request }: CheckInput): EvalOutcome {
-  const contains = params['match_mode'] === 'word_boundary' ? hasWord : hasText;
-  const texts = judgedTexts(request, params).map(foldCase);
-  const found = textsOf(params, 'patterns').filter((pattern) =>
-    texts.some((text) => contains(text, foldCase(pattern))),
-  );
+  const find = params['match_mode'] === 'word_boundary' ? 'hasWord' : 'has';
+  const texts = judgedTexts(request, params).map(searchFolded);
+  const found = textsOf(params, 'patterns').filter((pattern) => texts.some((text) => text[find](pattern)));
   const data = Json.from({ found });
   return found.length === 0
     ? scored(1, 'none was found', data)
     : scored(0, `found: ${quoteAll(found)}`, data);
-}
-
-function hasText(text: string, pattern: string): boolean {
-  return text.includes(pattern);
-}
-
-/** Only an end of the pattern that is part of a word asks for a boundary, so that `C++` is found too. */
-function hasWord(text: string, pattern: string): boolean {
-  const beginsWord = /^[\p{L}\p{M}\p{N}_]/u.test(pattern);
-  const endsWord = /[\p{L}\p{M}\p{N}_]$/u.test(pattern);
-  for (let at = text.indexOf(pattern); at !== -1; at = text.indexOf(pattern, at + 1)) {
-    const end = at + pattern.length;
-    const goesOnBefore = beginsWord && /[\p{L}\p{M}\p{N}_]$/u.test(text.slice(Math.max(at - 2, 0), at));
-    const goesOnAfter = endsWord && /^[\p{L}\p{M}\p{N}_]/u.test(text.slice(end, end + 2));
-    if (!goesOnBefore && !goesOnAfter) return true;
-  }
-  return false;
 }

@@ -1,5 +1,6 @@
 import { scored } from '../../contract/eval.ts';
 import { shorten } from '../../text/shorten.ts';
+import { foldText } from '../../text/words.ts';
 import type { Check } from '../check.ts';
 
 export const refusal: Check = {
@@ -12,8 +13,7 @@ export const refusal: Check = {
   params: {},
   example: { params: {}, content: 'I’m sorry, but I can’t help with that.', score: 1 },
   run: ({ request }) => {
-    const start = request.content
-      .slice(0, START)
+    const start = foldText(request.content.slice(0, START))
       .replaceAll(/[’‘]/g, "'")
       .replaceAll(/[\s*_#>"]+/g, ' ')
       .trim();

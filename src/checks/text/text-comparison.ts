@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
 import type { Check, ParamSpec, Params } from '../check.ts';
-import { countCharacters, foldCase } from './text-params.ts';
+import { countCharacters } from './text-params.ts';
 
 const expected: ParamSpec = {
   schema: { type: ['string', 'number', 'boolean'] },
@@ -78,8 +78,8 @@ export const levenshtein: Check = {
 const MAX_CELLS = 1_000_000_000;
 
 function normalize(text: string, { ignore_case, trim }: Params): string {
-  const trimmed = trim === true ? text.trim() : text;
-  return ignore_case === true ? foldCase(trimmed) : trimmed.normalize('NFC');
+  const composed = (trim === true ? text.trim() : text).normalize('NFC');
+  return ignore_case === true ? composed.toUpperCase() : composed;
 }
 
 function findInexactNumber({ expected: wanted }: Params): { param: string; message: string }[] {

@@ -1,5 +1,6 @@
 import { type EvalScored, scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { searchFolded } from '../../text/words.ts';
 import type { ParamSpec, Params } from '../check.ts';
 
 /** A param that is a list of texts, none of them empty. */
@@ -15,15 +16,10 @@ export function textsOf(params: Params, name: string): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** A text as texts are compared where case does not matter: `É` is `é` in either spelling, and `ß` is `SS`. */
-export function foldCase(text: string): string {
-  return text.normalize('NFC').toUpperCase();
-}
-
 /** How many of the texts stand in the content, in any case, as a ratio. */
 export function scorePresent(content: string, texts: readonly string[]): EvalScored {
-  const folded = foldCase(content);
-  const missing = texts.filter((text) => !folded.includes(foldCase(text)));
+  const { has } = searchFolded(content);
+  const missing = texts.filter((text) => !has(text));
   const found = texts.length - missing.length;
   const detail = missing.length === 0 ? 'all were found' : `missing: ${quoteAll(missing)}`;
   return scored(found / texts.length, detail, Json.from({ found, total: texts.length, missing }));

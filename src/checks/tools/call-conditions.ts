@@ -1,8 +1,9 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import { shorten } from '../../text/shorten.ts';
+import { searchFolded } from '../../text/words.ts';
 import type { ParamProblem, ParamSpec, Params } from '../check.ts';
 import { findPatternProblem, matchPattern } from '../regex/pattern-match.ts';
-import { foldCase, textsOf, textsParam } from '../text/text-params.ts';
+import { textsOf, textsParam } from '../text/text-params.ts';
 import { argsOf, formatValue, textOfArg } from './call-arguments.ts';
 import { flagParam } from './tool-params.ts';
 
@@ -54,9 +55,9 @@ function findError({ error }: EvalToolCall, { no_error }: Params): string[] {
 }
 
 function findMissingTexts({ result }: EvalToolCall, params: Params): string[] {
-  const folded = foldCase(result);
+  const { has } = searchFolded(result);
   return textsOf(params, 'result_includes')
-    .filter((text) => !folded.includes(foldCase(text)))
+    .filter((text) => !has(text))
     .map((text) => `its result lacks ${formatValue(text)}`);
 }
 
