@@ -1,9 +1,13 @@
-import { isObject } from '../json/json.ts';
+import { isObject, Json, parseLossless } from '../json/json.ts';
 import { celLibrary } from './cel-library.ts';
 
-/** Converts a plain JSON value for CEL: raw integers to bigint, objects with a `constructor` key to maps. */
+/**
+ * Converts a JSON value for CEL: raw integers to bigint, objects with a `constructor` key to maps, a `Json` to what its
+ * text holds.
+ */
 export function celFromPlain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Json) return celFromPlain(parseLossless(value.text));
   if (JSON.isRawJSON(value)) {
     return /^-?\d+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
   }
@@ -26,6 +30,7 @@ export function plainFromCel(value: unknown): unknown {
     throw new RangeError(`the result is ${value}, which JSON cannot hold`);
   }
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (value instanceof Json) return parseLossless(value.text);
   if (value instanceof celLibrary().Optional) return value.hasValue() ? plainFromCel(value.value()) : null;
   if (value instanceof Map) {
     return Object.fromEntries([...value].map(([key, member]) => [key, plainFromCel(member)]));

@@ -1,6 +1,6 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
 import { RuntimeError } from '../errors.ts';
-import { isObject } from '../json/json.ts';
+import { isObject, Json, parseLossless } from '../json/json.ts';
 import { shorten } from '../text/shorten.ts';
 import { boundLoops } from './cel-cost.ts';
 import {
@@ -106,6 +106,7 @@ function readPath(steps: TreePath, scope: Variables): unknown {
 }
 
 function memberOf(value: unknown, step: string | number): unknown {
+  if (value instanceof Json) return memberOf(parseLossless(value.text), step);
   if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined;
   return isObject(value) && !JSON.isRawJSON(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }

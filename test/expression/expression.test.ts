@@ -6,7 +6,7 @@ import {
   ExpressionError,
   findExpressionErrors,
 } from '../../src/expression/expression.ts';
-import { parseLossless, stringifyJson } from '../../src/json/json.ts';
+import { Json, parseLossless, stringifyJson } from '../../src/json/json.ts';
 
 const row = parseLossless(`{
   "n": 3, "half": 0.5, "text": "a", "none": null, "yes": true, "list": [1, 2, 3], "user": {"name": "Ann"},
@@ -233,6 +233,25 @@ test('property: any JSON value passes through one whole expression, digit by dig
       const value = parseLossless(text);
       expect(stringifyJson(evaluate('${case}', { case: value }))).toBe(stringifyJson(value));
       expect(stringifyJson(evaluate('${[case]}', { case: value }))).toBe(stringifyJson([computed(value)]));
+    }),
+  );
+});
+
+test('property: a value that keeps its text reads as the value that it holds', () => {
+  const scope = (value: unknown) => ({ case: { args: value, key: 'k' } });
+  const trees = [
+    '${case.args}',
+    '${[case.args]}',
+    '${case.args.k}',
+    '${case.?args[?case.key].orValue(0)}',
+    '${case}',
+  ];
+  const member = fc.oneof(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String), fc.json());
+  fc.assert(
+    fc.property(member, fc.constantFrom(...trees), (text, tree) => {
+      const object = `{"k":${text}}`;
+      const read = (value: unknown) => stringifyJson(evaluate(tree, scope(value)));
+      expect(read(new Json(object))).toBe(read(parseLossless(object)));
     }),
   );
 });

@@ -59,8 +59,8 @@ async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
     if (retries >= step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);
     retries += 1;
     isRepaired = false;
-    // A retry does not refill the rounds once a hook has set them.
-    if (state.fuelSetBy === undefined) state.roundsLeft = step.maxRounds;
+    // A retry has the file's rounds again, and what a hook has left of its fuel.
+    state.callsLeft = step.maxRounds;
     const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
     if (state.answer !== undefined) state.withheld.add(state.answer.message).add(feedback);
     state.messages.push(feedback);

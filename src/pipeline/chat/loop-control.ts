@@ -17,20 +17,26 @@ export function loopControlOf(decision: Decision): LoopControl {
 }
 
 export function applyLoopControl(state: TurnState, { fallback, fuel, fuelDelta, by }: LoopControl): void {
-  if (fuel !== undefined || fuelDelta !== undefined) state.fuelSetBy = by;
   if (fallback !== undefined) state.fallback = fallback;
-  if (fuel !== undefined) state.roundsLeft = fuel;
-  if (fuelDelta !== undefined) state.roundsLeft = Math.max(0, state.roundsLeft + fuelDelta);
+  if (fuel === undefined && fuelDelta === undefined) return;
+  const level = (fuel ?? roundsLeft(state)) + (fuelDelta ?? 0);
+  state.fuel = { level: Math.max(0, level), setBy: by };
+}
+
+/** The model calls that are left: what the hooks made of them, and never more than the file allows. */
+export function roundsLeft({ callsLeft, fuel }: TurnState): number {
+  return Math.min(callsLeft, fuel?.level ?? callsLeft);
 }
 
 /** Counts one round, after its model call and tool calls. */
 export function chargeRound(state: TurnState): void {
-  state.roundsLeft = Math.max(0, state.roundsLeft - 1);
+  state.callsLeft = Math.max(0, state.callsLeft - 1);
+  if (state.fuel !== undefined) state.fuel = { ...state.fuel, level: Math.max(0, state.fuel.level - 1) };
 }
 
 /** Whether a hook has set the rounds and none are left. */
-export function hasNoFuel({ fuelSetBy, roundsLeft }: TurnState): boolean {
-  return fuelSetBy !== undefined && roundsLeft <= 0;
+export function hasNoFuel({ fuel }: TurnState): boolean {
+  return fuel !== undefined && fuel.level <= 0;
 }
 
 /** One member of what the hooks replaced; undefined if absent. */

@@ -2,6 +2,7 @@ import { completeMessage } from '../../hooks/message.ts';
 import { journalStep } from '../state/record.ts';
 import type { StepOutcome } from '../state/step-outcome.ts';
 import { turnRecord } from '../state/turn-record.ts';
+import { roundsLeft } from './loop-control.ts';
 import { dropContext } from './session-context.ts';
 import { notifyAnswered, type TurnContext, toTurn } from './turn-hooks.ts';
 import { applyTurnRecord, firePhases } from './turn-start.ts';
@@ -13,9 +14,9 @@ import { applyTurnRecord, firePhases } from './turn-start.ts';
  */
 export async function reprompt(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
   const { run, chat, state } = turn;
-  const { base, roundsLeft } = state;
+  const { base } = state;
   // Source: docs/plugins.md, whose loop this is; `call_user` is what a chat here is configured with.
-  const text = `[reengaged (fuel: ${roundsLeft}/${chat.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
+  const text = `[reengaged (fuel: ${roundsLeft(state)}/${chat.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
   state.fallback = 'call_user';
   const before = toTurn(turn);
   state.model = undefined;

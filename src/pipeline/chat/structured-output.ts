@@ -6,6 +6,7 @@ import { tryJson } from '../../json/try-parse.ts';
 import { shorten } from '../../text/shorten.ts';
 import { compileSchema, type SchemaCheck } from '../../yaml/schema-check.ts';
 import type { ChatStep } from '../file/pipeline.ts';
+import { roundsLeft } from './loop-control.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** What an answer holds: the JSON that the schema asks for, or why it does not. */
@@ -44,9 +45,10 @@ function checkOf(schema: NonNullable<ChatStep['outputSchema']>): SchemaCheck {
  * Whether the model can be asked to repair its last answer: rounds are left, and the answer was neither cut off nor
  * withheld, nor given by somebody else.
  */
-export function isRepairable({ answer, roundsLeft, isHandedBack }: TurnState): boolean {
+export function isRepairable(state: TurnState): boolean {
+  const { answer, isHandedBack } = state;
   const isWhole = !['max_output_tokens', 'safety', 'refusal'].includes(answer?.finish_reason ?? '');
-  return isWhole && roundsLeft > 0 && !isHandedBack;
+  return isWhole && roundsLeft(state) > 0 && !isHandedBack;
 }
 
 /** Adds the question for a better answer to the conversation; only the model sees it and the answer that is no good. */

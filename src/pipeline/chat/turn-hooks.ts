@@ -10,7 +10,7 @@ import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
 import type { StepContext } from '../state/step-scope.ts';
 import { requireFinished } from '../state/suspension.ts';
 import { type TurnDecision, type TurnStop, turnDecisionRecord } from '../state/turn-record.ts';
-import { applyLoopControl, loopControlOf, replacedMember } from './loop-control.ts';
+import { applyLoopControl, loopControlOf, replacedMember, roundsLeft } from './loop-control.ts';
 import { appendText } from './tool-results.ts';
 import type { TurnState } from './turn-state.ts';
 import { viewOf, visibleMessages } from './turn-state.ts';
@@ -183,7 +183,7 @@ export function hookContextOf({ run, number, chat, state }: TurnContext): HookCo
     round: state.rounds,
     messages: visibleMessages(state),
     transcript: null,
-    fuel: { remaining: state.roundsLeft, total: chat.step.maxRounds },
+    fuel: { remaining: roundsLeft(state), total: chat.step.maxRounds },
     forcedTurns: 0,
     forcedTurnsByDialect: Object.fromEntries(state.forcedTurns),
     isKept: run.isKept,

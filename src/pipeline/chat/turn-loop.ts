@@ -2,7 +2,7 @@ import { RuntimeError, toFault } from '../../errors.ts';
 import { completeMessage, textsAt, withTextAt } from '../../hooks/message.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
 import { requestAnswer } from './answer-request.ts';
-import { chargeRound } from './loop-control.ts';
+import { chargeRound, roundsLeft } from './loop-control.ts';
 import { reprompt } from './reprompt.ts';
 import { toolCallsOf } from './requested-calls.ts';
 import { appendResults } from './tool-results.ts';
@@ -18,7 +18,7 @@ export async function runTurnLoop(turn: TurnContext, attempt: number): Promise<S
   const { chat, state } = turn;
   state.isLastRound = false;
   // The first model call is always made, even when no rounds are left.
-  for (let round = 1; round === 1 || state.roundsLeft > 0; round += 1) {
+  for (let round = 1; round === 1 || roundsLeft(state) > 0; round += 1) {
     const path = `${chat.name}/attempt-${attempt}/round-${round}`;
     const end = await runRound(turn, path);
     if (end === 'go on') continue;
@@ -61,7 +61,7 @@ async function finishTurn(turn: TurnContext, path: string): Promise<RoundEnd> {
   const end = await endTurn(turn, path, 'final_response');
   if (end.kind === 'stopped') return end.outcome;
   if (end.kind === 'go on') return continueWith(turn, end.followUp);
-  if (state.fallback === 'call_agent' && state.roundsLeft > 0) {
+  if (state.fallback === 'call_agent' && roundsLeft(state) > 0) {
     return (await reprompt(turn, path)) ?? 'go on';
   }
   addContext(turn, end.context);
@@ -97,10 +97,11 @@ async function endAtRoundLimit(turn: TurnContext, path: string): Promise<StepOut
       if (stopped !== undefined || isAnswered(turn)) return stopped;
     }
   }
-  const { fuelSetBy } = state;
-  const by = fuelSetBy === undefined ? '' : `: hook "${fuelSetBy}" left it no more`;
+  const { callsLeft, fuel } = state;
+  const limiter = fuel !== undefined && fuel.level < callsLeft ? fuel.setBy : undefined;
+  const by = limiter === undefined ? '' : `: hook "${limiter}" left it no more`;
   const message = `chat "${chat.step.id}" still asked for tools after ${state.rounds} rounds${by}`;
-  const hint = by === '' ? undefined : 'The hook’s `fuel` decides, not max_rounds.';
+  const hint = by === '' ? undefined : 'The hook’s `fuel` decides, within max_rounds.';
   const error = new RuntimeError('ROUNDS_EXHAUSTED', message, { hint });
   return failedStep('failed', toFault(error), viewOf(state, ''));
 }

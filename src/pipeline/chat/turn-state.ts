@@ -22,10 +22,10 @@ export interface TurnState {
   /** Undefined: the provider's own. */
   model: string | undefined;
   options: ModelOptions;
-  /** Model calls that the turn has left. */
-  roundsLeft: number;
-  /** The hook that last set or changed `roundsLeft`. */
-  fuelSetBy: string | undefined;
+  /** Model calls that the file's `max_rounds` leaves to this attempt. Only the loop itself changes it. */
+  callsLeft: number;
+  /** The rounds that a hook has set, and the hook that did so last. They hold within `callsLeft`. */
+  fuel: { readonly level: number; readonly setBy: string | undefined } | undefined;
   /** What follows the next answer without tool calls; the choice of a hook holds for one answer. */
   fallback: 'call_user' | 'call_agent';
   /** The last prompt to the model, by a person or by the loop itself. */
@@ -89,8 +89,8 @@ export function createTurnState(
     offered,
     model: undefined,
     options,
-    roundsLeft: step.maxRounds,
-    fuelSetBy: undefined,
+    callsLeft: step.maxRounds,
+    fuel: undefined,
     fallback: 'call_user',
     modelPrompt: { prompt, original: prompt },
     base: { system, offered, options },

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { points } from '../../../src/dialects/chibi/points.ts';
 import { titled } from '../../cite.ts';
@@ -363,6 +364,38 @@ test('what a hook left of the fuel outlives an answer that a guardrail does not 
   const checks = events.filter((event) => event.type === 'call.started' && event.capability === 'eval');
   expect(checks).toHaveLength(2);
 });
+
+const callAgain = '{text: "", tool_calls: [{name: shell, args: {command: ls}}]}';
+
+test('property: whatever plugins answer, a turn makes no more model calls than max_rounds [CH-7-13@oneshot]', async () => {
+  const answer = fc.record(
+    {
+      fuel: fc.nat({ max: 1_000_000 }),
+      fuel_delta: fc.integer({ min: -5, max: 1_000_000 }),
+      fallback: fc.constantFrom('call_agent', 'call_user'),
+    },
+    { requiredKeys: [] },
+  );
+  const turns = {
+    loop: answer,
+    batch: answer,
+    response: fc.constantFrom(callAgain, '{text: more}'),
+    maxRounds: fc.integer({ min: 1, max: 4 }),
+  };
+  const again = { fallback: 'call_agent' as const, fuel: 3 };
+  const example = { loop: again, batch: again, response: '{text: more}' as const, maxRounds: 3 };
+  await fc.assert(
+    fc.asyncProperty(fc.record(turns), async ({ loop, batch, response, maxRounds }) => {
+      const plugins = { fuel: saying('fuel', { pre_agentic_loop: loop, post_tool_batch: batch }) };
+      const responses = [...Array(maxRounds).fill(response), '{error: {status: 400, message: one too many}}'];
+      const files = project(plugins, { responses, chat: `max_rounds: ${maxRounds}` });
+      const { run, close } = await runTurn(files);
+      await close();
+      expect(JSON.stringify(run)).not.toContain('one too many');
+    }),
+    { numRuns: 8, examples: [[example], [{ ...example, response: callAgain }]] },
+  );
+}, 60_000);
 
 const flowTool = (name: string, endsTurn: boolean) =>
   shPlugin(

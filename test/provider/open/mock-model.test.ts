@@ -146,6 +146,18 @@ test('a text and arguments may hold expressions over messages, system and tools'
   ]);
 });
 
+test('a condition and an answer read the arguments of an earlier call', async () => {
+  const model = await openScript([
+    {
+      when: 'messages[1].tool_calls[0].args.order == 7',
+      text: 'no. ${messages[1].tool_calls[0].args.order}',
+    },
+    { text: 'other' },
+  ]);
+  const call = { type: 'tool-call', toolCallId: 'c', toolName: 'lookup', input: { order: 7 } } as const;
+  expect(await textOf(model, { prompt: [user('hi'), { role: 'assistant', content: [call] }] })).toBe('no. 7');
+});
+
 test('calls of different answers of one conversation have different ids', async () => {
   const model = await openScript([{ tool_calls: [{ name: 'again' }] }]);
   const first = await model.doGenerate(ask('a'));
