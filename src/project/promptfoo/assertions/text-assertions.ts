@@ -47,13 +47,27 @@ function withValue(value: unknown, use: () => Check): FoundCheck {
   return isText ? use() : noValue;
 }
 
-/** A text with commas is a list; one with quotes in it has rules of its own. */
 function withList(value: unknown, use: (list: readonly string[]) => Check): FoundCheck {
   if (Array.isArray(value)) return value.length > 0 ? use(value.map(textOf)) : noValue;
   if (typeof value !== 'string' || value === '') return noValue;
-  if (value.includes('"'))
-    return { fault: 'a list of texts in quotes, parted by commas, is left out: write it as a YAML list' };
-  return use(value.split(',').map((part) => part.trim()));
+  const list = splitList(value);
+  return 'fault' in list ? list : use(list.values);
+}
+
+/** A text with commas as a list, as promptfoo splits it: a quoted part keeps its commas, `""` and `\\"` are quotes in it. */
+export function splitList(text: string): { readonly values: readonly string[] } | { readonly fault: string } {
+  const values: string[] = [];
+  const part = /[\s,]*(?:"((?:\\["\\]|""|[^"\\]|\\(?!["\\]))*)"\s*(?:,|$)|([^\s,"][^,]*))/y;
+  while (!/^[\s,]*$/.test(text.slice(part.lastIndex))) {
+    const found = part.exec(text);
+    if (found === null) return { fault: 'a list of texts whose quotes do not match is left out' };
+    values.push(
+      found[1]?.replaceAll(/\\(["\\])|""/g, (_, kept: string | undefined) => kept ?? '"') ??
+        found[2]?.trim() ??
+        '',
+    );
+  }
+  return { values };
 }
 
 /** `contains` of Signalbox passes over case, and counts shares: a pattern says exactly what is meant. */

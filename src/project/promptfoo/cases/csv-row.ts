@@ -1,105 +1,93 @@
 import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { Notes } from '../../suite-import/notes.ts';
+import { splitList } from '../assertions/text-assertions.ts';
 
-/** A row of a table as a test: columns are variables, those that begin with two underscores say more. */
-export function testOfRow(
-  row: Readonly<Record<string, unknown>>,
-  at: SourceLocation,
-  notes: Notes,
-): Readonly<Record<string, unknown>> {
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** A row of a table as a test, as promptfoo's `testCaseFromCsvRow` reads it: columns that begin with two underscores are no variables. */
+export function testOfRow(row: Mapping, at: SourceLocation, notes: Notes): Mapping {
   const vars: Record<string, unknown> = {};
-  const asserts: Readonly<Record<string, unknown>>[] = [];
+  const asserts: Record<string, unknown>[] = [];
+  const thresholds: (readonly [number, number])[] = [];
+  const metadata: Record<string, unknown> = {};
   const more: Record<string, unknown> = {};
-  for (const [column, value] of Object.entries(row)) {
+  let metric = '';
+  for (const [name, value] of Object.entries(row)) {
+    const column = name.trim();
     const text = String(value);
-    if (column.startsWith('__expected')) {
-      if (text.trim() !== '') asserts.push(assertionOf(text));
+    const config = /^__config:__expected([1-9]\d*)?:threshold$/.exec(column);
+    if (!column.startsWith('__')) vars[column] = value;
+    else if (column.startsWith('__expected')) {
+      if (text.trim() !== '') asserts.push(assertionOf(text.trim(), at, notes));
     } else if (column === '__description') more['description'] = text;
-    else if (column === '__metric') more['metric'] = text;
-    else if (column === '__threshold') more['threshold'] = Number.parseFloat(text) || undefined;
-    else if (column.startsWith('__') && text !== '')
-      notes.add('error', at, `the column \`${column}\` is not carried`);
-    else if (!column.startsWith('__')) vars[column] = value;
+    else if (column === '__metric') metric = text;
+    else if (column === '__threshold') more['threshold'] = numberOf(text);
+    else if (column.startsWith('__metadata:')) addMetadata(metadata, column.slice(11), text);
+    else if (config !== null && numberOf(text) !== undefined)
+      thresholds.push([Number(config[1] ?? 1) - 1, numberOf(text) ?? 0]);
+    else if (text !== '') notes.add('error', at, `the column \`${column}\` is not carried`);
   }
-  const { metric, ...rest } = more;
-  return { vars, assert: asserts.map((each) => (metric ? { ...each, metric } : each)), ...rest };
+  for (const [index, threshold] of thresholds)
+    if (asserts[index] !== undefined) asserts[index]['threshold'] = threshold;
+  return {
+    vars,
+    assert: asserts.map((each) => (metric === '' ? each : { ...each, metric })),
+    ...more,
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
+
+/** The number of a cell that is one and nothing else. */
+function numberOf(cell: string): number | undefined {
+  const isNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(cell.trim());
+  return isNumber && Number.isFinite(Number(cell)) ? Number(cell) : undefined;
+}
+
+/** A key that ends in `[]` has a list, whose commas a backslash keeps. */
+function addMetadata(metadata: Record<string, unknown>, key: string, text: string): void {
+  if (text.trim() === '') return;
+  if (!key.endsWith('[]')) metadata[key] = text;
+  else metadata[key.slice(0, -2)] = text.split(/(?<!\\),/).map((each) => each.trim().replaceAll('\\,', ','));
 }
 
 /** `type(threshold): value`, the short forms for code and judges, or a text that the answer must equal. */
-function assertionOf(text: string): Readonly<Record<string, unknown>> {
-  const code = /^(?:javascript|fn|eval):([\s\S]*)$/.exec(text);
+function assertionOf(text: string, at: SourceLocation, notes: Notes): Record<string, unknown> {
+  const code =
+    /^(?:javascript|fn|eval):([\s\S]*)$/.exec(text) ?? /^(file:\/\/.*\.[cm]?[jt]s(?::\w+)?)$/.exec(text);
   if (code !== null) return { type: 'javascript', value: code[1]?.trim() };
   const judged = /^(?:grade|llm-rubric):([\s\S]*)$/.exec(text);
   if (judged !== null) return { type: 'llm-rubric', value: judged[1] };
-  if (/^python:/.test(text)) return { type: 'python', value: text.slice('python:'.length).trim() };
-  const script = /^file:\/\/.*\.(py|js|ts)(?::\w+)?$/.exec(text);
-  if (script !== null) return { type: script[1] === 'py' ? 'python' : 'javascript', value: text };
-  const typed = new RegExp(
-    `^((?:not-)?(?:${typeNames}))(?:\\((\\d+(?:\\.\\d+)?)\\))?(?::([\\s\\S]*))?$`,
-  ).exec(text);
-  return typed === null ? { type: 'equals', value: text } : typedAssertion(typed);
-}
-
-function typedAssertion([, type = '', threshold, value]: RegExpExecArray): Readonly<Record<string, unknown>> {
-  const base = type.replace(/^not-/, '');
-  if (/-(any|all)$/.test(base)) return { type, value: value?.split(',').map((each) => each.trim()) };
-  const measured = measuredTypes.includes(base)
-    ? { threshold: Number(threshold) || (base === 'similar' ? 0.8 : 0.75) }
-    : {};
-  return { type, value: trimmed(base, value), ...measured };
-}
-
-/** Text counts to the letter, as it does there; a schema is JSON. */
-function trimmed(type: string, value: string | undefined): unknown {
-  if (!type.endsWith('json') || value === undefined) return value;
-  try {
-    const schema: unknown = JSON.parse(value);
-    return schema;
-  } catch {
-    return value.trim();
+  const python = /^python:([\s\S]*)$/.exec(text);
+  if (python !== null) return { type: 'python', value: python[1]?.trim() };
+  if (/^file:\/\/.*\.py(?::\w+)?$/.test(text)) return { type: 'python', value: text };
+  const typed = typePattern.exec(text);
+  if (typed === null) return { type: 'equals', value: text };
+  const [, type = '', base = '', threshold, value] = typed;
+  if (/-(?:any|all)$/.test(base) && value !== undefined) {
+    const list = splitList(value);
+    if (!('fault' in list)) return { type, value: list.values };
+    notes.add('error', at, list.fault);
   }
+  const measured = measuredTypes.has(base) && {
+    threshold: threshold === undefined ? (base === 'similar' ? 0.8 : 0.75) : Number(threshold),
+  };
+  return { type, value: value?.trim(), ...measured };
 }
 
-const measuredTypes = [
-  'answer-relevance',
-  'classifier',
-  'context-faithfulness',
-  'context-recall',
-  'context-relevance',
-  'cost',
-  'latency',
-  'levenshtein',
-  'perplexity',
-  'perplexity-score',
-  'rouge-n',
-  'similar',
-  'starts-with',
-];
+/** Types whose threshold in a cell has a default of its own. */
+const measuredTypes: ReadonlySet<string> = new Set(
+  'answer-relevance classifier context-faithfulness context-recall context-relevance cost latency levenshtein perplexity perplexity-score rouge-n similar starts-with'.split(
+    ' ',
+  ),
+);
 
-const typeNames = [
+/** promptfoo's `BaseAssertionTypesSchema`, of version 0.121: any other text is one that the answer must equal. */
+const types = [
   ...measuredTypes,
-  'bleu',
-  'contains',
-  'contains-all',
-  'contains-any',
-  'contains-json',
-  'contains-sql',
-  'contains-xml',
-  'equals',
-  'factuality',
-  'g-eval',
-  'icontains',
-  'icontains-all',
-  'icontains-any',
-  'is-json',
-  'is-refusal',
-  'is-sql',
-  'is-valid-openai-function-call',
-  'is-valid-openai-tools-call',
-  'is-xml',
-  'model-graded-closedqa',
-  'model-graded-factuality',
-  'moderation',
-  'regex',
-  'webhook',
-].join('|');
+  ...'agent-rubric bleu contains contains-all contains-any contains-html contains-json contains-sql contains-xml conversation-relevance equals factuality finish-reason g-eval gleu guardrails icontains icontains-all icontains-any is-html is-json is-refusal is-sql is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call is-xml javascript llm-rubric meteor model-graded-closedqa model-graded-factuality moderation pi python regex ruby search-rubric similar:cosine similar:dot similar:euclidean skill-used tool-call-f1 trace-error-spans trace-span-count trace-span-duration trajectory:goal-success trajectory:step-count trajectory:tool-args-match trajectory:tool-sequence trajectory:tool-used webhook word-count'.split(
+    ' ',
+  ),
+];
+const typePattern = new RegExp(
+  `^((?:not-)?(${types.join('|')}))(?:\\((\\d+(?:\\.\\d+)?)\\))?(?::([\\s\\S]*))?$`,
+);
