@@ -1,15 +1,26 @@
 import type { EvalOutcome, Threshold } from '../contract/eval.ts';
 import { RuntimeError } from '../errors.ts';
+import { compare, type Exact, type Root } from '../json/decimal.ts';
 
 /**
- * Whether an outcome meets a threshold: inclusive bounds, compared exactly; with neither bound the minimum
- * is 1.0, and a lone maximum implies no minimum. What could not be scored never passes.
+ * Whether an outcome meets a threshold: with neither bound the minimum is 1.0, and a lone maximum implies no minimum. What
+ * could not be scored never passes.
  */
 export function meetsThreshold(outcome: EvalOutcome, threshold: Threshold = {}): boolean {
-  if (outcome.status === 'unscored') return false;
-  const { max_score: max } = threshold;
-  const min = threshold.min_score ?? (max === undefined ? 1 : undefined);
-  return (min === undefined || outcome.score >= min) && (max === undefined || outcome.score <= max);
+  return outcome.status === 'scored' && isScoreWithin(outcome.score, threshold);
+}
+
+/** The same of a score that may be a fraction. */
+export function isScoreWithin(score: number | Exact, { min_score: min, max_score: max }: Threshold): boolean {
+  return isWithin(score, { min: min ?? (max === undefined ? 1 : undefined), max });
+}
+
+/** Whether a value meets the bounds that there are. Both are inclusive, and compared as decimals, without rounding. */
+export function isWithin(
+  value: number | Exact | Root,
+  { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined },
+): boolean {
+  return (min === undefined || compare(value, min) >= 0) && (max === undefined || compare(value, max) <= 0);
 }
 
 /** Throws USAGE when a bound is no number in 0..1, or the minimum is above the maximum. */

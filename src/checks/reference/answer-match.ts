@@ -75,7 +75,7 @@ function overlapOf(given: readonly string[], wanted: readonly string[]): Overlap
   }
   const shared = countShared(countEach(given), countEach(wanted));
   const [precision, recall] = [shared / given.length, shared / wanted.length];
-  return { shared, precision, recall, f1: harmonicMean(precision, recall) };
+  return { shared, precision, recall, f1: (2 * shared) / (given.length + wanted.length) };
 }
 
 /** How often each of them is there. */
@@ -90,9 +90,4 @@ export function countShared(one: ReadonlyMap<string, number>, other: ReadonlyMap
   let shared = 0;
   for (const [item, count] of one) shared += Math.min(count, other.get(item) ?? 0);
   return shared;
-}
-
-/** The F-measure that weighs both alike; 0 of two zeros. */
-export function harmonicMean(precision: number, recall: number): number {
-  return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall);
 }

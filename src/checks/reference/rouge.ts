@@ -2,7 +2,7 @@ import { scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
 import { foldText, spaceWords } from '../../text/words.ts';
 import type { Check } from '../check.ts';
-import { countEach, countShared, harmonicMean } from './answer-match.ts';
+import { countEach, countShared } from './answer-match.ts';
 import { expectedOf, expectedParam, findTooLong } from './reference-params.ts';
 
 /**
@@ -71,7 +71,7 @@ function compare(given: readonly string[], wanted: readonly string[], variant: s
       : compareRuns(given, wanted, Number(variant.slice(-1)));
   const precision = shared / Math.max(of, 1);
   const recall = shared / Math.max(from, 1);
-  return { precision, recall, f1: harmonicMean(precision, recall) };
+  return { precision, recall, f1: (2 * shared) / Math.max(of + from, 1) };
 }
 
 function compareRuns(given: readonly string[], wanted: readonly string[], length: number) {

@@ -58,7 +58,7 @@ export const levenshtein: Check = {
   summary: 'How alike the content and the expected text are: 1 - edits / the length of the longer one.',
   range: 'ratio',
   params: { expected, ...comparisonParams },
-  example: { params: { expected: 'kitchen' }, content: 'kitten', score: 1 - 2 / 7 },
+  example: { params: { expected: 'kitchen' }, content: 'kitten', score: 5 / 7 },
   findProblems: findInexactNumber,
   run: ({ params, request }) => {
     const content = normalize(request.content, params);
@@ -67,7 +67,7 @@ export const levenshtein: Check = {
     const edits = countEdits(content, wanted);
     const longest = Math.max(countCharacters(content), countCharacters(wanted), 1);
     return scored(
-      1 - edits / longest,
+      (longest - edits) / longest,
       `${edits} edits in ${longest} characters`,
       Json.from({ edits, longest }),
     );

@@ -88,7 +88,7 @@ export const noToolErrors: Check = {
     });
     if (errors.length === 0) return scored(1, `no call failed; ${listCalled(calls)}`, data);
     const descriptions = errors.map(({ name, error }) => `${name} failed: ${shorten(error)}`);
-    return scored(1 - errors.length / calls.length, descriptions.join('; '), data);
+    return scored((calls.length - errors.length) / calls.length, descriptions.join('; '), data);
   },
 };
 
@@ -119,7 +119,7 @@ export const toolEfficiency: Check = {
     if (exceeded.length > 0) return scored(0, exceeded.join(', '), data);
     const max = Number(input.params['max_calls'] ?? 0);
     // With `max_calls: 0` there are none to compare.
-    const score = max > 0 ? 1 - calls.length / max : 1;
+    const score = max > 0 ? (max - calls.length) / max : 1;
     return scored(score, `${formatCallCount(calls.length)}, ${errors} of them failed`, data);
   },
 };

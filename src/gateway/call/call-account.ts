@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Decision } from '../../contract/hook.ts';
+import { costOf } from '../../provider/spending/cost.ts';
 import { toAuditedVerdict } from '../audit/verdict.ts';
-import { costOf } from '../keys/estimate.ts';
 import { wasNotSent } from '../upstream/failures.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointName, TokenUsage } from '../wire/codec.ts';

@@ -1,12 +1,7 @@
+import { costOf, type Price } from '../../provider/spending/cost.ts';
 import type { Estimate } from '../call/ports.ts';
-import type { EndpointName, TokenUsage, WireRequest } from '../wire/codec.ts';
+import type { EndpointName, WireRequest } from '../wire/codec.ts';
 import { countBase64 } from './base64-runs.ts';
-
-/** US dollars per 1,000 tokens. */
-export interface Price {
-  readonly input: number;
-  readonly output: number;
-}
 
 export interface CallToEstimate {
   readonly endpoint: EndpointName;
@@ -36,14 +31,6 @@ export function estimateCall(call: CallToEstimate): Estimate {
 
 function inputOf(tokens: number): number {
   return Math.min(MOST_INPUT, Math.ceil(tokens));
-}
-
-/** US dollars; null without a price. */
-export function costOf(
-  { input, output }: Pick<TokenUsage, 'input' | 'output'>,
-  price: Price | undefined,
-): number | null {
-  return price === undefined ? null : (input * price.input + output * price.output) / 1000;
 }
 
 const BYTES_PER_TOKEN = 4;

@@ -1,7 +1,11 @@
+import { exact } from '../../json/decimal.ts';
+
 /** Billionths of a US dollar, the whole number that money is counted in; rounded up. */
 export function nanosOf(dollars: number): number {
-  // Past this a price that is one too large by the last bit of a float would be rounded up by a whole billionth.
-  return Math.ceil(dollars * NANOS_PER_DOLLAR - 1e-6);
+  const { over, exponent } = exact(dollars);
+  const power = 10n ** BigInt(Math.abs(exponent + NANO_DIGITS));
+  if (exponent >= -NANO_DIGITS) return Number(over * power);
+  return Number(over / power + (over > 0n && over % power > 0n ? 1n : 0n));
 }
 
 /** US dollars of billionths. */
@@ -9,4 +13,5 @@ export function dollarsOf(nanos: number): number {
   return nanos / NANOS_PER_DOLLAR;
 }
 
-const NANOS_PER_DOLLAR = 1e9;
+const NANO_DIGITS = 9;
+const NANOS_PER_DOLLAR = 10 ** NANO_DIGITS;

@@ -2,10 +2,10 @@ import type { LanguageModelV4CallOptions, LanguageModelV4ToolChoice } from '@ai-
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
-import { toDecimal } from '../../json/decimal.ts';
 import { toPrompt } from '../../provider/messages/prompt.ts';
 import { toFunctionTool } from '../../provider/messages/tools.ts';
 import type { OnRetry } from '../../provider/open/retry-listener.ts';
+import { costOf } from '../../provider/spending/cost.ts';
 import type { ChatStep } from '../file/pipeline.ts';
 import { answerRecord, type ModelAnswer } from '../state/answer-record.ts';
 import { journalStep } from '../state/record.ts';
@@ -87,7 +87,7 @@ async function callGuardedModel(run: RunContext, question: ModelCallRequest): Pr
   });
   if (signal.aborted) throw new RuntimeError('ABORTED', 'the model call was given up');
   const by = guarded.answeredBy();
-  const cost = costOf(by ?? guarded, answer.usage);
+  const cost = priceOf(by ?? guarded, answer.usage);
   return {
     ...answer,
     ...(cost !== undefined && { cost_usd: cost }),
@@ -126,8 +126,11 @@ function toToolChoice(
   return offered.some(({ name }) => name === tool) ? { type: 'tool', toolName: tool } : { type: 'auto' };
 }
 
-function costOf({ pricing }: Pick<GuardedModel, 'pricing'>, usage: ModelAnswer['usage']): number | undefined {
+function priceOf(
+  { pricing }: Pick<GuardedModel, 'pricing'>,
+  usage: ModelAnswer['usage'],
+): number | undefined {
   const { input_tokens: input, output_tokens: output } = usage;
   if (pricing === undefined || input === null || output === null) return undefined;
-  return toDecimal((input * pricing.input + output * pricing.output) / 1000);
+  return costOf({ input, output }, pricing) ?? undefined;
 }

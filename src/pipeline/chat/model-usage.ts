@@ -1,5 +1,5 @@
 import type { Fault } from '../../errors.ts';
-import { toDecimal } from '../../json/decimal.ts';
+import { sumOf } from '../../json/decimal.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';
 
 /** Tokens and cost of model calls; a count is null, and `cost_usd` absent, if any call did not report it. */
@@ -11,7 +11,7 @@ export function sumUsage(calls: readonly CallUsage[]): CallUsage {
   return {
     input_tokens: sum(calls.map(({ input_tokens }) => input_tokens)),
     output_tokens: sum(calls.map(({ output_tokens }) => output_tokens)),
-    ...(cost !== null && calls.length > 0 && { cost_usd: toDecimal(cost) }),
+    ...(cost !== null && calls.length > 0 && { cost_usd: cost }),
   };
 }
 
@@ -26,5 +26,6 @@ export function usageOfFailedCall({ code, details }: Fault): readonly CallUsage[
 }
 
 function sum(counts: readonly (number | null)[]): number | null {
-  return counts.reduce((total, count) => (total === null || count === null ? null : total + count), 0);
+  const known = counts.filter((count) => count !== null);
+  return known.length < counts.length ? null : sumOf(known);
 }

@@ -1,5 +1,5 @@
 import type { RunTotals } from '../../contract/run.ts';
-import { toDecimal } from '../../json/decimal.ts';
+import { newDecimalSum } from '../../json/decimal.ts';
 import { exactMembers } from '../../json/scan.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
@@ -9,7 +9,8 @@ import { placeOfWork } from './step-place.ts';
 export function createTotals(run: Pick<RunRecord, 'id' | 'status' | 'createdAt' | 'updatedAt'>) {
   const counts = { steps: 0, model_calls: 0, tool_calls: 0, scores: 0 };
   const sums = { input_tokens: 0, output_tokens: 0, unmeasured_calls: 0, unpriced_calls: 0 };
-  let cost: number | null = null;
+  const cost = newDecimalSum();
+  let priced = 0;
   return {
     add: (record: StepRecord): void => {
       const place = placeOfWork(record.step);
@@ -28,13 +29,16 @@ export function createTotals(run: Pick<RunRecord, 'id' | 'status' | 'createdAt' 
       sums.input_tokens += input ?? 0;
       sums.output_tokens += output ?? 0;
       if (price === null) sums.unpriced_calls += 1;
-      else cost = (cost ?? 0) + price;
+      else {
+        cost.add(price);
+        priced += 1;
+      }
     },
     read: (): RunTotals => ({
       duration_ms: Math.max(0, run.updatedAt - run.createdAt),
       ...counts,
       ...sums,
-      cost_usd: cost === null ? null : toDecimal(cost),
+      cost_usd: priced === 0 ? null : cost.value(),
     }),
   };
 }

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import { compare, exact, newDecimalSum, add as plus } from '../../json/decimal.ts';
 import { whenAborted } from '../../time/when-aborted.ts';
 
 /** An amount of money for model calls, kept with those that are under way. */
@@ -27,8 +28,9 @@ export function createBudget(
   what: string,
   onSpent: (usd: number) => void = () => {},
 ): Budget {
-  let spent = 0;
-  let underWay = 0;
+  const spent = newDecimalSum();
+  /** What was spent, and what the calls under way may cost. */
+  const committed = newDecimalSum();
   let calls = 0;
   let isExceeded = false;
   let waiting: (() => void)[] = [];
@@ -37,18 +39,22 @@ export function createBudget(
     waiting = [];
     for (const each of woken) each();
   };
+  const count = (usd: number): void => {
+    spent.add(usd);
+    committed.add(usd);
+    onSpent(usd);
+  };
   const admission = (estimateUsd: number): Admission => {
-    underWay += estimateUsd;
+    committed.add(estimateUsd);
     calls += 1;
     let isSettled = false;
     return {
       settle(usd) {
         if (isSettled) return;
         isSettled = true;
-        underWay -= estimateUsd;
         calls -= 1;
-        spent += usd ?? estimateUsd;
-        onSpent(usd ?? estimateUsd);
+        committed.add(-estimateUsd);
+        count(usd ?? estimateUsd);
         wake();
       },
     };
@@ -57,12 +63,13 @@ export function createBudget(
     async admit(estimateUsd, signal) {
       for (;;) {
         signal?.throwIfAborted();
-        if (spent >= limitUsd) {
+        if (compare(spent.exact(), limitUsd) >= 0) {
           isExceeded = true;
           throw exceeded(what, limitUsd);
         }
         // What is left may be less than any call is thought to need: then they are made one by one.
-        if (calls === 0 || spent + underWay + estimateUsd <= limitUsd) return admission(estimateUsd);
+        if (calls === 0 || compare(plus(committed.exact(), exact(estimateUsd)), limitUsd) <= 0)
+          return admission(estimateUsd);
         await new Promise<void>((resolve) => {
           const forget = signal === undefined ? () => {} : whenAborted(signal, resolve);
           waiting.push(() => {
@@ -72,11 +79,8 @@ export function createBudget(
         });
       }
     },
-    add(usd) {
-      spent += usd;
-      onSpent(usd);
-    },
-    spentUsd: () => spent,
+    add: count,
+    spentUsd: spent.value,
     isExceeded: () => isExceeded,
   };
 }

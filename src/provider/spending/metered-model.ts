@@ -7,11 +7,13 @@ import type {
 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../config/config.ts';
 import { toRuntimeError } from '../../errors.ts';
+import { sumOf } from '../../json/decimal.ts';
 import { estimateUsage } from '../rate/call-tokens.ts';
 import { findCachedCall } from '../responses/cached-call.ts';
 import { createModel } from '../wrapped-model.ts';
 import type { Admission } from './budget.ts';
 import { type CallScope, currentCallScope } from './call-scope.ts';
+import { costOf, type Price } from './cost.ts';
 
 /**
  * The model of a provider, whose calls are counted for the work that makes them: they keep to its budgets, and are answered from
@@ -79,13 +81,8 @@ export function meterModel(
   });
 }
 
-interface Prices {
-  readonly input: number;
-  readonly output: number;
-}
-
 /** US dollars for 1,000 tokens; undefined where nobody says. A script and a tool cost nothing unless they have prices. */
-function pricesOf({ pricing, type }: ProviderConfig, isFree: boolean): Prices | undefined {
+function pricesOf({ pricing, type }: ProviderConfig, isFree: boolean): Price | undefined {
   if (isFree || type === 'replay') return { input: 0, output: 0 };
   return pricing ?? (type === 'mock' || type === 'tool' ? { input: 0, output: 0 } : undefined);
 }
@@ -110,10 +107,10 @@ interface Meter {
 
 async function begin(
   { budgets, tally }: CallScope,
-  prices: Prices | undefined,
+  prices: Price | undefined,
   options: LanguageModelV4CallOptions,
 ): Promise<Meter> {
-  const estimate = prices === undefined ? 0 : costOf(estimateUsage(options), prices);
+  const estimate = prices === undefined ? 0 : (costOf(estimateUsage(options), prices) ?? 0);
   const admissions: Admission[] = [];
   try {
     if (estimate > 0) {
@@ -129,14 +126,14 @@ async function begin(
   const count = (usd: number | undefined) => {
     settle(usd);
     tally.calls += 1;
-    tally.costUsd = usd === undefined || tally.costUsd === null ? null : tally.costUsd + usd;
+    tally.costUsd = usd === undefined || tally.costUsd === null ? null : sumOf([tally.costUsd, usd]);
   };
   return {
     end: ({ inputTokens: { total: input }, outputTokens: { total: output } }) => {
       const isKnown = prices !== undefined && input !== undefined && output !== undefined;
       // Where nothing costs anything, nobody has to know how much was used.
       const isForNothing = prices?.input === 0 && prices.output === 0;
-      count(isForNothing ? 0 : isKnown ? costOf({ input, output }, prices) : undefined);
+      count(isForNothing ? 0 : isKnown ? (costOf({ input, output }, prices) ?? undefined) : undefined);
     },
     endUnknown: () => count(estimate === 0 && prices !== undefined ? 0 : undefined),
     fail: (thrown) => {
@@ -145,10 +142,6 @@ async function begin(
       settle(isForNothing ? 0 : undefined);
     },
   };
-}
-
-function costOf({ input, output }: Prices, prices: Prices): number {
-  return (input * prices.input + output * prices.output) / 1000;
 }
 
 interface StreamWatch {

@@ -1,5 +1,5 @@
-import { meetsThreshold } from '../../capability/threshold.ts';
-import { scored } from '../../contract/eval.ts';
+import { isScoreWithin } from '../../capability/threshold.ts';
+import { toDouble } from '../../json/decimal.ts';
 import type { Row } from '../dataset/row.ts';
 import type { SuiteEval } from '../file/model.ts';
 import type { CaseRecord, EpochRecord } from '../run/record.ts';
@@ -39,7 +39,7 @@ export function toCaseRecord(
   const meetsBounds =
     threshold === undefined
       ? deciding.every(({ result }) => result.passed)
-      : score !== null && meetsThreshold(scored(score, ''), threshold);
+      : score !== null && isScoreWithin(score, threshold);
   return {
     number,
     file,
@@ -50,7 +50,7 @@ export function toCaseRecord(
     ...kept,
     epochs,
     results: judged.map(({ result }) => result),
-    score,
+    score: score === null ? null : toDouble(score),
     passed: isAnswered(epochs) && meetsBounds,
   };
 }

@@ -1,7 +1,16 @@
+import {
+  divide,
+  type Exact,
+  exact,
+  multiply,
+  newDecimalSum,
+  subtract,
+  sumOf,
+  toDouble,
+} from '../../json/decimal.ts';
 import { members, nullOr, number, type Shape } from '../../json/shape.ts';
 import type { ScoreDifference } from '../run/difference-record.ts';
-import { newExactSum } from '../stats/exact-sum.ts';
-import { groupsOf, type Mergeable } from '../stats/mergeable.ts';
+import { type DecimalSumState, decimalSumState, groupsOf, type Mergeable } from '../stats/mergeable.ts';
 import { studentPValue, studentQuantile95 } from './student-t.ts';
 
 /** Compares the scores of pairs, B − A, in memory that does not grow with their number. */
@@ -14,10 +23,10 @@ export interface PairedScores extends Mergeable<PairedScoresState> {
 export interface PairedScoresState {
   readonly pairs: number;
   readonly ties: number;
-  readonly sum_a: readonly number[];
-  readonly sum_b: readonly number[];
-  readonly sum: readonly number[];
-  readonly squares: readonly number[];
+  readonly sum_a: DecimalSumState;
+  readonly sum_b: DecimalSumState;
+  readonly sum: DecimalSumState;
+  readonly squares: DecimalSumState;
   readonly sizes: readonly number[];
   /** Null without pairs, as the greatest. */
   readonly least: number | null;
@@ -26,12 +35,13 @@ export interface PairedScoresState {
 
 export const pairedScoresState: Shape<PairedScoresState> = members<PairedScoresState>({
   ...{ pairs: number, ties: number },
-  ...{ sum_a: groupsOf(1), sum_b: groupsOf(1), sum: groupsOf(1), squares: groupsOf(1), sizes: groupsOf(1) },
+  ...{ sum_a: decimalSumState, sum_b: decimalSumState, sum: decimalSumState, squares: decimalSumState },
+  sizes: groupsOf(1),
   ...{ least: nullOr(number), greatest: nullOr(number) },
 });
 
 export function newPairedScores(): PairedScores {
-  const [ofA, ofB, all, squares] = [newExactSum(), newExactSum(), newExactSum(), newExactSum()];
+  const [ofA, ofB, all, squares] = [newDecimalSum(), newDecimalSum(), newDecimalSum(), newDecimalSum()];
   /** The differences that are not 0, as far as the exact test needs them. */
   const sizes: number[] = [];
   let [pairs, ties] = [0, 0];
@@ -41,12 +51,12 @@ export function newPairedScores(): PairedScores {
   };
   return {
     add(a, b) {
-      const each = b - a;
+      const each = sumOf([b, -a]);
       pairs += 1;
       ofA.add(a);
       ofB.add(b);
       all.add(each);
-      squares.add(each ** 2);
+      squares.addProduct(each, each);
       least = Math.min(least, each);
       most = Math.max(most, each);
       if (each === 0) ties += 1;
@@ -69,11 +79,12 @@ export function newPairedScores(): PairedScores {
     },
     difference() {
       if (pairs === 0) return null;
-      const difference = all.value() / pairs;
-      const stderr = standardError({ pairs, difference, squares: squares.value(), isOne: least === most });
+      const meanOf = (sum: Exact): number => toDouble(divide(sum, exact(pairs)));
+      const difference = meanOf(all.exact());
+      const stderr = pairs < 2 ? null : standardError(pairs, all.exact(), squares.exact());
       const margin = stderr === null ? null : stderr === 0 ? 0 : stderr * studentQuantile95(pairs - 1);
       return {
-        ...{ pairs, ties, mean_a: ofA.value() / pairs, mean_b: ofB.value() / pairs, difference, stderr },
+        ...{ pairs, ties, mean_a: meanOf(ofA.exact()), mean_b: meanOf(ofB.exact()), difference, stderr },
         ci95: margin === null ? null : [Math.max(-1, difference - margin), Math.min(1, difference + margin)],
         ...testDifferences({ sizes, pairs, ties, mean: difference, stderr }),
       };
@@ -81,20 +92,10 @@ export function newPairedScores(): PairedScores {
   };
 }
 
-interface Spread {
-  readonly pairs: number;
-  readonly difference: number;
-  /** The sum of the squares of all differences. */
-  readonly squares: number;
-  /** All differences are the same. */
-  readonly isOne: boolean;
-}
-
-function standardError({ pairs, difference, squares, isOne }: Spread): number | null {
-  if (pairs < 2) return null;
-  if (isOne) return 0;
-  const aroundMean = Math.max(0, squares - pairs * difference ** 2);
-  return Math.sqrt(aroundMean / (pairs - 1) / pairs);
+/** Of the mean of at least two differences: exactly 0 where all are the same. */
+function standardError(pairs: number, sum: Exact, squares: Exact): number {
+  const around = subtract(squares, divide(multiply(sum, sum), exact(pairs)));
+  return toDouble({ rootOf: divide(around, exact(pairs * (pairs - 1))) });
 }
 
 /** The greatest number of differences for the exact test, which tries 2^n signs. */
@@ -114,7 +115,7 @@ function testDifferences({
   if (stderr === null) return { p_value: null, test: 'sign_flip' };
   const changed = pairs - ties;
   if (changed <= maxSignFlips) {
-    return { p_value: signFlipP(sizes.toSorted((x, y) => x - y)), test: 'sign_flip' };
+    return { p_value: signFlipP(sizes), test: 'sign_flip' };
   }
   if (stderr === 0) return { p_value: 2 ** (1 - changed), test: 'sign_flip' };
   return { p_value: studentPValue(mean / stderr, pairs - 1), test: 'paired_t' };
@@ -131,19 +132,21 @@ interface TestedDifferences {
 
 /** The share of all ways to give the differences signs whose sum is at least as far from 0 as theirs. */
 function signFlipP(differences: readonly number[]): number {
-  const observed = Math.abs(sumOf(differences));
-  // The same sum may come out a little smaller in another order.
-  const bar = observed - 1e-12;
-  const ways = 2 ** differences.length;
-  let extreme = 0;
-  for (let signs = 0; signs < ways; signs++) {
-    let sum = 0;
-    for (const [index, each] of differences.entries()) sum += (signs >> index) & 1 ? -each : each;
-    if (Math.abs(sum) >= bar) extreme += 1;
+  const exacts = differences.map((each) => exact(each));
+  const unit = Math.min(0, ...exacts.map(({ exponent }) => exponent));
+  const sizes = exacts.map(({ over, exponent }) => over * 10n ** BigInt(exponent - unit));
+  const sizeOf = (sum: bigint) => (sum < 0n ? -sum : sum);
+  let sum = sizes.reduce((all, each) => all + each, 0n);
+  const observed = sizeOf(sum);
+  const ways = 2 ** sizes.length;
+  let extreme = 1;
+  // In the order of the Gray code, each way differs from the one before by one sign.
+  for (let way = 1; way < ways; way++) {
+    const flipped = 31 - Math.clz32(way & -way);
+    const size = sizes[flipped] ?? 0n;
+    sizes[flipped] = -size;
+    sum -= 2n * size;
+    if (sizeOf(sum) >= observed) extreme += 1;
   }
   return extreme / ways;
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0);
 }

@@ -1,6 +1,7 @@
+import { compare, share } from '../../json/decimal.ts';
 import type { Gate } from '../file/model.ts';
 import type { PairedDifference } from '../run/difference-record.ts';
-import { judgeGates } from '../run/gates.ts';
+import { type Judged, judgeGates } from '../run/gates.ts';
 import type { GateResult, GateTest } from '../run/record.ts';
 import type { VariantComparison, VariantReport } from '../run/variant-record.ts';
 import { differenceInterval } from './paired-proportions.ts';
@@ -20,7 +21,7 @@ export function gatesOfVariants(gates: readonly Gate[], names: readonly string[]
 }
 
 export interface MatrixResults {
-  readonly variants: readonly Pick<VariantReport, 'name' | 'overall' | 'evals' | 'totals'>[];
+  readonly variants: readonly (Pick<VariantReport, 'name'> & Judged)[];
   readonly comparisons: readonly VariantComparison[];
 }
 
@@ -33,8 +34,7 @@ export function judgeMatrixGates(
   return gatesOfVariants(gates, names).flatMap(({ gate, variant }) => {
     if (gate.betterThan !== undefined) return [judgeDifference(gate, variant, comparisons)];
     const own = variants.find(({ name }) => name === variant);
-    const results =
-      own === undefined ? [missing(gate)] : judgeGates([gate], own.overall, own.evals, own.totals);
+    const results = own === undefined ? [missing(gate)] : judgeGates([gate], own);
     return results.map(({ eval: id, metric, tag, ...rest }) => ({
       ...(id === undefined ? {} : { eval: id }),
       metric,
@@ -70,7 +70,8 @@ function judgeDifference(
   return {
     ...(id === undefined ? {} : { eval: id }),
     ...{ metric, variant, better_than: betterThan, value, min: null, max: null },
-    passed: flaw === null && value !== null && value > 0 && p !== null && p < significance,
+    passed:
+      flaw === null && value !== null && compare(value, 0) > 0 && p !== null && compare(p, significance) < 0,
     test,
   };
 }
@@ -106,7 +107,10 @@ function testVerdicts(difference: PairedDifference): Tested {
     ci95: differenceInterval(table),
     flaw: flawOf({ compared: pairs, left: unpaired }),
   };
-  return { value: rate.a === null || rate.b === null ? null : rate.b - rate.a, test };
+  return {
+    value: rate.a === null || rate.b === null ? null : (table.only_b_passed - table.only_a_passed) / pairs,
+    test,
+  };
 }
 
 /** What has no score is left out. */
@@ -123,7 +127,7 @@ function testScores(difference: PairedDifference): Tested {
 
 function flawOf({ compared, left }: { readonly compared: number; readonly left: number }): GateTest['flaw'] {
   if (compared < fewestPairs) return 'too_few_pairs';
-  return left / (compared + left) > mostMissing ? 'too_many_missing' : null;
+  return compare(share(left, compared + left), mostMissing) > 0 ? 'too_many_missing' : null;
 }
 
 function unscoredOf({ unscored: { only_in_a: a, only_in_b: b, both } }: PairedDifference): number {

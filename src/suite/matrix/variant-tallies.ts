@@ -65,7 +65,10 @@ export function newVariantTallies(
     report({ gates: asked, keepGoing }) {
       const unjudged = [...tallies.values()].map((tally) => tally.report());
       const compared = comparisons.comparisons();
-      const judged = judgeMatrixGates(asked, { variants: unjudged, comparisons: compared });
+      const judged = judgeMatrixGates(asked, {
+        variants: unjudged.map((report) => ({ ...report, exactly: tallies.get(report.name)?.exactly })),
+        comparisons: compared,
+      });
       const isGated = asked.length > 0;
       const variants = unjudged.map(({ name, ...report }) => {
         const own = judged.filter(({ variant }) => variant === name);
@@ -126,6 +129,7 @@ function newVariantTally(variant: VariantHeader, { evals, epochs }: Pick<RunHead
         ...(taken && { totals: taken }),
       };
     },
+    exactly: (gate: Gate) => ({ ...stats.exactly(gate), ...totals.exactly() }),
     state: () => ({ cases, problems, stats: stats.state(), totals: totals.state() }),
     merge(other: Omit<VariantState, 'name'>): void {
       cases += other.cases;

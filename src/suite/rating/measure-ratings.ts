@@ -1,3 +1,4 @@
+import { isWithin } from '../../capability/threshold.ts';
 import { RuntimeError } from '../../errors.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { unknownName } from '../../yaml/unknown-name.ts';
@@ -89,5 +90,5 @@ async function gather(source: RunSource, { by, minScore }: GatherOptions): Promi
 
 function personVerdict({ label, score }: Rating, minScore: number): boolean | undefined {
   const word = label === null ? undefined : verdictOfWord(label);
-  return word ?? (score === null ? undefined : score >= minScore);
+  return word ?? (score === null ? undefined : isWithin(score, { min: minScore }));
 }

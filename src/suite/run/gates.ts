@@ -1,21 +1,27 @@
+import { isWithin } from '../../capability/threshold.ts';
 import type { Gate } from '../file/model.ts';
+import type { ExactMetrics } from '../stats/tally.ts';
 import type { CaseStats, Classification, EvalStats, GateResult, Stats } from './record.ts';
 import type { Totals } from './totals-record.ts';
 
-/** Compares the metric of each gate with its inclusive bounds, unrounded; a gate without a value fails. */
-export function judgeGates(
-  gates: readonly Gate[],
-  overall: CaseStats,
-  stats: Readonly<Record<string, EvalStats>>,
-  totals?: Totals,
-): GateResult[] {
+/** What the cases of a run, or of a variant, have come to. */
+export interface Judged {
+  readonly overall: CaseStats;
+  readonly evals: Readonly<Record<string, EvalStats>>;
+  readonly totals?: Totals | undefined;
+  /** The metrics of a gate's group before they were rounded to doubles. */
+  readonly exactly?: ((gate: Gate) => ExactMetrics | undefined) | undefined;
+}
+
+/** Compares the metric of each gate with its bounds; a gate without a value fails. */
+export function judgeGates(gates: readonly Gate[], judged: Judged): GateResult[] {
   return gates.map((gate) => {
     const { eval: id, metric, tag, min, max } = gate;
-    const judged = id === undefined ? overall : ownMember(stats, id);
-    const group = tag === undefined ? judged : ownMember(judged?.tags, tag);
+    const whole = id === undefined ? judged.overall : ownMember(judged.evals, id);
+    const group = tag === undefined ? whole : ownMember(whole?.tags, tag);
     const ofRun = ownMember(totalMetrics, metric);
     const value =
-      ofRun === undefined ? (group === undefined ? null : readMetric(metric, group)) : ofRun(totals);
+      ofRun === undefined ? (group === undefined ? null : readMetric(metric, group)) : ofRun(judged.totals);
     return {
       ...(id === undefined ? {} : { eval: id }),
       metric,
@@ -23,7 +29,7 @@ export function judgeGates(
       value,
       min: min ?? null,
       max: max ?? null,
-      passed: value !== null && (min === undefined || value >= min) && (max === undefined || value <= max),
+      passed: value !== null && isWithin(ownMember(judged.exactly?.(gate), metric) ?? value, { min, max }),
     };
   });
 }

@@ -112,7 +112,12 @@ export function newRunAccumulator(
       const overall = statsAccumulator.overall();
       const taken = totals.totals();
       const matrix = variants?.report({ gates: suite.gates, keepGoing: keepGoing === true });
-      const gates = matrix?.gates ?? judgeGates(suite.gates, overall, stats, taken);
+      const gates =
+        matrix?.gates ??
+        judgeGates(suite.gates, {
+          ...{ overall, evals: stats, totals: taken },
+          exactly: (gate) => ({ ...statsAccumulator.exactly(gate), ...totals.exactly() }),
+        });
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
       const isVoid =
         cases === 0 ||

@@ -1,11 +1,12 @@
 import { meetsThreshold } from '../../capability/threshold.ts';
 import { type EvalOutcome, scored, type Threshold, unscored } from '../../contract/eval.ts';
+import { sumOf } from '../../json/decimal.ts';
 
 /** 1 minus the score; an unscored outcome stays as it is. */
 export function invert(outcome: EvalOutcome): EvalOutcome {
   return outcome.status === 'unscored'
     ? outcome
-    : scored(1 - outcome.score, `not: ${describeOutcome(outcome)}`);
+    : scored(sumOf([1, -outcome.score]), `not: ${describeOutcome(outcome)}`);
 }
 
 /** Scores 1 when the outcome is within the bounds, else 0; unscored stays unscored. */

@@ -1,14 +1,14 @@
-import { newExactSum } from './exact-sum.ts';
+import { add, divide, type Exact, exact, newDecimalSum } from '../../json/decimal.ts';
 
 /** The mean of at least one number: the same in any order. */
-export function meanOf(numbers: readonly number[]): number {
-  const sum = newExactSum();
+export function meanOf(numbers: readonly number[]): Exact {
+  const sum = newDecimalSum();
   for (const number of numbers) sum.add(number);
-  return sum.value() / numbers.length;
+  return divide(sum.exact(), exact(numbers.length));
 }
 
 /** The median of at least one number: of an even count the mean of the two in the middle. */
-export function medianOf(numbers: readonly number[]): number {
+export function medianOf(numbers: readonly number[]): Exact {
   const sorted = numbers.toSorted((a, b) => a - b);
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -23,7 +23,7 @@ export function modeOf(numbers: readonly number[]): number {
   return Math.min(...[...counts].flatMap(([number, count]) => (count === most ? [number] : [])));
 }
 
-/** Half-way between two numbers; of equal ones exactly their value. */
-export function midpoint(one: number, other: number): number {
-  return one === other ? one : (one + other) / 2;
+/** Half-way between two numbers. */
+export function midpoint(one: number, other: number): Exact {
+  return divide(add(exact(one), exact(other)), exact(2));
 }

@@ -1,3 +1,4 @@
+import type { Exact } from '../../json/decimal.ts';
 import { flag, members, type Shape } from '../../json/shape.ts';
 import { midpoint } from './averages.ts';
 import { addCounts, type Counts, counts, type Mergeable, sumCounts, toCounts } from './mergeable.ts';
@@ -6,11 +7,9 @@ import { addCounts, type Counts, counts, type Mergeable, sumCounts, toCounts } f
 export interface Distribution extends Mergeable<DistributionState> {
   add(score: number): void;
   /** Null when there is no score, as for p10. */
-  median(): number | null;
+  median(): Exact | null;
   /** The smallest score that at least a tenth do not exceed. */
   p10(): number | null;
-  /** All scores are the same. */
-  isConstant(): boolean;
 }
 
 export interface DistributionState {
@@ -68,7 +67,6 @@ export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine):
       return lower === undefined || upper === undefined ? null : midpoint(lower, upper);
     },
     p10: () => atRanks(levels(), [Math.ceil(count / 10)])[0] ?? null,
-    isConstant: () => exact !== undefined && exact.size <= 1,
     state: () =>
       exact === undefined
         ? { is_exact: false, levels: [...bins.entries()].filter(([, times]) => times > 0).flat() }

@@ -1,9 +1,8 @@
-import { meetsThreshold } from '../../capability/threshold.ts';
-import { scored } from '../../contract/eval.ts';
+import { isScoreWithin } from '../../capability/threshold.ts';
+import { compare, type Exact, exact, subtract, toDouble } from '../../json/decimal.ts';
 import { nameReduction, type Reduction } from '../file/reduction.ts';
 import type { CaseResult, EpochRecord, EvalResult } from '../run/record.ts';
 import { meanOf, medianOf, modeOf } from './averages.ts';
-import { estimatePassAt } from './pass-k.ts';
 
 /** The result of one eval over the epochs of a case, without the id of the eval. */
 export type Reduced = Omit<CaseResult, 'eval'>;
@@ -33,7 +32,7 @@ export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[
   }
   const score = reduceScore(reduction, results, passedEpochs);
   return {
-    score,
+    score: score === null || typeof score === 'number' ? score : toDouble(score),
     passed: score !== null && passes(reduction, score, results),
     detail: describe(results, passedEpochs),
     passed_epochs: passedEpochs,
@@ -47,7 +46,7 @@ export function findReductionProblem(reduction: Reduction, epochs: number): stri
   return `${nameReduction(reduction)} needs at least ${reduction.k} epochs, and the suite ${run}`;
 }
 
-function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: number): number | null {
+function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: number): number | Exact | null {
   const scores = results.flatMap(({ score }) => (score === null ? [] : [score]));
   const isComplete = scores.length === results.length;
   switch (reduction.kind) {
@@ -60,20 +59,30 @@ function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: nu
     case 'max':
       return scores.length === 0 ? null : Math.max(...scores);
     case 'pass_at':
-      return results.length < reduction.k ? null : estimatePassAt({ n: results.length, c, k: reduction.k });
+      return results.length < reduction.k ? null : passAt(results.length, c, reduction.k);
     case 'at_least':
       return c >= reduction.k ? 1 : 0;
   }
+}
+
+/** The chance that of k epochs, drawn from the n that were run, one is among the c that passed; k is at most n. */
+export function passAt(n: number, c: number, k: number): Exact {
+  let [ways, all] = [1n, 1n];
+  for (let i = 0; i < k; i++) {
+    ways *= BigInt(Math.max(0, n - c - i));
+    all *= BigInt(n - i);
+  }
+  return subtract(exact(1), { over: ways, under: all, exponent: 0 });
 }
 
 /**
  * Whether the reduced result passes. The bounds of the eval do not apply to `pass_at`, which passes when
  * some epoch passed, nor to `at_least`, which passes when its score is 1.
  */
-function passes(reduction: Reduction, score: number, results: readonly EvalResult[]): boolean {
+function passes(reduction: Reduction, score: number | Exact, results: readonly EvalResult[]): boolean {
   if (reduction.kind === 'pass_at') return results.some(({ passed }) => passed);
-  if (reduction.kind === 'at_least') return score === 1;
-  return results.every(({ threshold }) => meetsThreshold(scored(score, ''), threshold));
+  if (reduction.kind === 'at_least') return compare(score, 1) === 0;
+  return results.every(({ threshold }) => isScoreWithin(score, threshold));
 }
 
 /** The count of passed epochs, with the detail of the first one that did not pass, or else of the first. */

@@ -6,13 +6,14 @@ import { type ClassificationState, classificationState, newClassificationTally }
 import type { Precision } from './distribution.ts';
 import { newLatencySketch } from './latency.ts';
 import { type Counts, counts, groupsOf, type Mergeable } from './mergeable.ts';
-import { newTally, type TallyInput, type TallyState, tallyState } from './tally.ts';
+import { type ExactMetrics, newTally, type TallyInput, type TallyState, tallyState } from './tally.ts';
 
 /** The statistics of one eval, over all cases or those of a tag. */
 export interface EvalTally extends Mergeable<EvalTallyState> {
   /** `asked`: the results of the eval in each epoch. */
   add(result: TallyInput, asked: readonly EvalResult[]): void;
   evalStats(): Omit<EvalStats, 'tags'>;
+  exactly(): ExactMetrics;
   tagStats(): Stats & { readonly classification?: Classification };
 }
 
@@ -70,6 +71,7 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
       ...withClassification(),
       ...omitUndefined({ agreement: labels.agreement() }),
     }),
+    exactly: tally.exactly,
     tagStats: () => ({ ...tally.stats(), ...withClassification() }),
     state: () => ({
       results: tally.state(),

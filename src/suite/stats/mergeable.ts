@@ -16,6 +16,17 @@ export type Counts = readonly number[];
 
 export const counts: Shape<Counts> = groupsOf(2);
 
+/** Of a `DecimalSum`: a decimal as a text, or, as an earlier Signalbox had it, numbers that add up to it. */
+export type DecimalSumState = string | readonly number[];
+
+export const decimalSumState: Shape<DecimalSumState> = shapeOf(
+  (value): value is DecimalSumState =>
+    typeof value === 'string'
+      ? /^-?\d{1,2000}e-?\d{1,4}$/.test(value)
+      : groupsOf(1).misfit(value) === undefined,
+  'a decimal',
+);
+
 /** A list of numbers whose length is a multiple of `size`. */
 export function groupsOf(size: number): Shape<readonly number[]> {
   return shapeOf(

@@ -4,7 +4,7 @@ import { resultsOf } from './epoch-reduction.ts';
 import { type EvalTally, type EvalTallyState, evalTallyState, newEvalTally } from './eval-tally.ts';
 import type { Mergeable } from './mergeable.ts';
 import { newTaggedTallies, type TaggedState, taggedState } from './tagged.ts';
-import { newTally, type Tally, type TallyState, tallyState } from './tally.ts';
+import { type ExactMetrics, newTally, type Tally, type TallyState, tallyState } from './tally.ts';
 import { isEpochPassed } from './weighted-score.ts';
 
 /** Computes the statistics of a run by eval and by tag, in bounded memory and in any order of cases. */
@@ -16,6 +16,11 @@ export interface StatsAccumulator extends Mergeable<StatsState> {
   overall(): CaseStats;
   /** By the id of the eval, in the order of the suite; tags in alphabetical order. */
   stats(): Record<string, EvalStats>;
+  /** The metrics of what a gate names, before they are rounded; undefined where there are none of it. */
+  exactly(gate: {
+    readonly eval?: string | undefined;
+    readonly tag?: string | undefined;
+  }): ExactMetrics | undefined;
 }
 
 /** A tag names a group of cases; one per case would make memory grow with the dataset. */
@@ -68,6 +73,10 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
           { ...group.all.evalStats(), tags: group.byTag((tally) => tally.tagStats()) },
         ]),
       ),
+    exactly({ eval: id, tag }) {
+      const group = id === undefined ? caseGroups : groups.get(id);
+      return (tag === undefined ? group?.all : group?.ofTag(tag))?.exactly();
+    },
     state: () => ({
       has_too_many_tags: hasTooManyTags,
       cases: caseGroups.state(),

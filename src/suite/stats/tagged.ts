@@ -10,6 +10,8 @@ export interface TaggedTallies<Tally, State> extends Mergeable<TaggedState<State
   tagCount(): number;
   /** The tally of all, and those of the tags. */
   of(tags: readonly string[]): readonly Tally[];
+  /** Undefined of a tag that no case has. */
+  ofTag(tag: string): Tally | undefined;
   /** Forgets the tags, those that are still to come included. */
   dropTags(): void;
 }
@@ -46,6 +48,7 @@ export function newTaggedTallies<State, Tally extends Mergeable<State>>(
     },
     tagCount: () => tallies.size,
     of: (tags) => (hasTags ? [all, ...tags.map(tallyOf)] : [all]),
+    ofTag: (tag) => tallies.get(tag),
     dropTags() {
       hasTags = false;
       tallies.clear();

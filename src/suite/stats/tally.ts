@@ -1,3 +1,14 @@
+import {
+  divide,
+  type Exact,
+  exact,
+  multiply,
+  newDecimalSum,
+  type Root,
+  share,
+  subtract,
+  toDouble,
+} from '../../json/decimal.ts';
 import { members, number, type Shape } from '../../json/shape.ts';
 import type { Stats } from '../run/record.ts';
 import {
@@ -7,10 +18,9 @@ import {
   newDistribution,
   type Precision,
 } from './distribution.ts';
-import { type EpochTable, epochTableState, newEpochTable } from './epoch-table.ts';
-import { newExactSum } from './exact-sum.ts';
+import { epochTableState, newEpochTable } from './epoch-table.ts';
 import { meanInterval, wilsonInterval } from './intervals.ts';
-import { groupsOf, type Mergeable } from './mergeable.ts';
+import { type DecimalSumState, decimalSumState, type Mergeable } from './mergeable.ts';
 
 /** What a tally needs to know of a case. */
 export interface TallyInput {
@@ -26,14 +36,19 @@ export interface TallyInput {
 export interface Tally extends Mergeable<TallyState> {
   add(result: TallyInput): void;
   stats(): Stats;
+  /** Metrics before they are rounded to doubles, which is how gates compare them; the others of `Stats` are doubles. */
+  exactly(): ExactMetrics;
 }
+
+/** By the names of gates. */
+export type ExactMetrics = Readonly<Record<string, Exact | Root | null>>;
 
 export interface TallyState {
   readonly count: number;
   readonly scored: number;
   readonly passed: number;
-  readonly sum: readonly number[];
-  readonly squares: readonly number[];
+  readonly sum: DecimalSumState;
+  readonly squares: DecimalSumState;
   readonly scores: DistributionState;
   readonly epochs: readonly number[];
 }
@@ -42,8 +57,8 @@ export const tallyState: Shape<TallyState> = members<TallyState>({
   count: number,
   scored: number,
   passed: number,
-  sum: groupsOf(1),
-  squares: groupsOf(1),
+  sum: decimalSumState,
+  squares: decimalSumState,
   scores: distributionState,
   epochs: epochTableState,
 });
@@ -54,10 +69,23 @@ export const tallyState: Shape<TallyState> = members<TallyState>({
  */
 export function newTally(epochs: number, precision: Precision = fine): Tally {
   let [count, scored, passed] = [0, 0, 0];
-  const sum = newExactSum();
-  const squares = newExactSum();
+  const sum = newDecimalSum();
+  const squares = newDecimalSum();
   const distribution = newDistribution(precision);
   const table = newEpochTable();
+  const exactly = (): ExactMetrics => {
+    const mean = scored === 0 ? null : divide(sum.exact(), exact(scored));
+    return {
+      mean,
+      stderr: standardError({ count: scored, sum: sum.exact(), squares: squares.exact() }),
+      median: distribution.median(),
+      unscored: shareOf(count - scored, count),
+      pass_rate: shareOf(passed, count),
+      flaky: shareOf(table.flaky(), count),
+      ...(epochs > 1 && named('pass@', table.passAt(epochs))),
+      ...(epochs > 1 && named('pass^', table.passHat(epochs))),
+    };
+  };
   return {
     add(result) {
       count += 1;
@@ -66,28 +94,35 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
       if (result.score === null) return;
       scored += 1;
       sum.add(result.score);
-      squares.add(result.score ** 2);
+      squares.addProduct(result.score, result.score);
       distribution.add(result.score);
     },
+    exactly,
     stats() {
-      const mean = scored === 0 ? null : sum.value() / scored;
-      const moments = { count: scored, sum: sum.value(), squares: squares.value() };
-      const stderr = distribution.isConstant() && scored > 1 ? 0 : standardError(moments);
+      const metrics = exactly();
+      const rounded = (name: string): number | null => {
+        const metric = metrics[name];
+        return metric === null || metric === undefined ? null : toDouble(metric);
+      };
+      const [mean, stderr] = [rounded('mean'), rounded('stderr')];
       return {
         count,
         scored,
         unscored: count - scored,
-        unscored_share: count === 0 ? null : (count - scored) / count,
+        unscored_share: rounded('unscored'),
         passed,
-        pass_rate: count === 0 ? null : passed / count,
+        pass_rate: rounded('pass_rate'),
         pass_rate_ci95: wilsonInterval(passed, count),
         mean,
         stderr,
         ci95: meanInterval(mean, stderr),
-        median: distribution.median(),
+        median: rounded('median'),
         p10: distribution.p10(),
         flaky: table.flaky(),
-        ...chances(table, epochs),
+        ...(epochs > 1 && {
+          pass_at: mapValues(table.passAt(epochs), toDouble),
+          pass_hat: mapValues(table.passHat(epochs), toDouble),
+        }),
       };
     },
     state: () => ({
@@ -111,8 +146,8 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
 
 interface Moments {
   readonly count: number;
-  readonly sum: number;
-  readonly squares: number;
+  readonly sum: Exact;
+  readonly squares: Exact;
 }
 
 /**
@@ -120,12 +155,23 @@ interface Moments {
  * been reduced to one score, whose spread between cases holds that within them. With as many epochs for each case
  * and the mean as their reducer, this is the usual cluster-robust error, C/(C−1) included.
  */
-function standardError({ count, sum, squares }: Moments): number | null {
+function standardError({ count, sum, squares }: Moments): Root | null {
   if (count < 2) return null;
-  const variance = Math.max(0, squares - sum ** 2 / count) / (count - 1);
-  return Math.sqrt(variance / count);
+  const around = subtract(squares, divide(multiply(sum, sum), exact(count)));
+  return { rootOf: divide(around, exact(count * (count - 1))) };
 }
 
-function chances(table: EpochTable, epochs: number): Pick<Stats, 'pass_at' | 'pass_hat'> {
-  return epochs < 2 ? {} : { pass_at: table.passAt(epochs), pass_hat: table.passHat(epochs) };
+function shareOf(part: number, whole: number): Exact | null {
+  return whole === 0 ? null : share(part, whole);
+}
+
+function named(prefix: string, chances: Readonly<Record<string, Exact>>): Record<string, Exact> {
+  return Object.fromEntries(Object.entries(chances).map(([k, chance]) => [`${prefix}${k}`, chance]));
+}
+
+function mapValues<Value, Other>(
+  record: Readonly<Record<string, Value>>,
+  change: (value: Value) => Other,
+): Record<string, Other> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }

@@ -1,15 +1,18 @@
+import { newDecimalSum } from '../../json/decimal.ts';
 import { members, number, type Shape } from '../../json/shape.ts';
 import type { CaseRecord, EpochRecord } from '../run/record.ts';
 import type { Times, Totals } from '../run/totals-record.ts';
-import { newExactSum } from './exact-sum.ts';
 import { newLatencySketch } from './latency.ts';
-import { type Counts, counts, groupsOf, type Mergeable } from './mergeable.ts';
+import { type Counts, counts, type DecimalSumState, decimalSumState, type Mergeable } from './mergeable.ts';
+import type { ExactMetrics } from './tally.ts';
 
 /** Adds up what the answers of cases took, in bounded memory and in any order. */
 export interface TotalsTally extends Mergeable<TotalsState> {
   add(record: Pick<CaseRecord, 'epochs'>): void;
   /** Undefined where no answer was made, nor told anything. */
   totals(): Totals | undefined;
+  /** Metrics of `totals` before they are rounded to doubles. */
+  exactly(): ExactMetrics;
 }
 
 export interface TotalsState {
@@ -26,15 +29,15 @@ export interface TotalsState {
 
 interface SumState {
   readonly count: number;
-  readonly sum: readonly number[];
+  readonly sum: DecimalSumState;
 }
 
 interface TimesState extends SumState {
   readonly bins: Counts;
 }
 
-const sumState = members<SumState>({ count: number, sum: groupsOf(1) });
-const timesState = members<TimesState>({ count: number, sum: groupsOf(1), bins: counts });
+const sumState = members<SumState>({ count: number, sum: decimalSumState });
+const timesState = members<TimesState>({ count: number, sum: decimalSumState, bins: counts });
 
 export const totalsState: Shape<TotalsState> = members<TotalsState>({
   answers: number,
@@ -79,6 +82,9 @@ export function newTotalsTally(): TotalsTally {
             unknown: { tokens: unknownTokens, cost_usd: answers - cost.count() },
             ...{ answer_ms: times.value(), queue_ms: waits.value() },
           },
+    exactly: () => ({
+      ...{ input_tokens: input.exact(), output_tokens: output.exact(), cost_usd: cost.exact() },
+    }),
     state: () => ({
       ...{ answers, cached, failed, unknown_tokens: unknownTokens },
       ...{ input_tokens: input.state(), output_tokens: output.state(), cost_usd: cost.state() },
@@ -105,7 +111,7 @@ function isAmount(value: unknown): value is number {
 
 /** A sum of what is an amount; null where nothing was. */
 function newKnownSum() {
-  const sum = newExactSum();
+  const sum = newDecimalSum();
   let known = 0;
   return {
     add(value: unknown): void {
@@ -114,7 +120,8 @@ function newKnownSum() {
       sum.add(value);
     },
     count: () => known,
-    value: () => (known === 0 ? null : Number(sum.value().toPrecision(12))),
+    exact: () => (known === 0 ? null : sum.exact()),
+    value: () => (known === 0 ? null : sum.value()),
     state: (): SumState => ({ count: known, sum: sum.state() }),
     merge(other: SumState): void {
       known += other.count;

@@ -1,7 +1,6 @@
-import { meetsThreshold } from '../../capability/threshold.ts';
-import { scored } from '../../contract/eval.ts';
+import { isScoreWithin } from '../../capability/threshold.ts';
+import { divide, type Exact, newDecimalSum } from '../../json/decimal.ts';
 import type { EpochRecord, EvalHeader, EvalResult } from '../run/record.ts';
-import { newExactSum } from './exact-sum.ts';
 
 /**
  * Whether one epoch of a case passed, by the rule for cases: with a threshold of the case its weighted
@@ -17,19 +16,19 @@ export function isEpochPassed(
   });
   if (threshold === undefined) return deciding.every(({ passed }) => passed);
   const score = weightedMean(deciding);
-  return score !== null && meetsThreshold(scored(score, ''), threshold);
+  return score !== null && isScoreWithin(score, threshold);
 }
 
 /** The weighted mean of the scores; null when one is null, or there is none. */
 export function weightedMean(
   results: readonly (Pick<EvalResult, 'score'> & { readonly weight: number })[],
-): number | null {
-  const sum = newExactSum();
-  const weights = newExactSum();
+): Exact | null {
+  const sum = newDecimalSum();
+  const weights = newDecimalSum();
   for (const { score, weight } of results) {
     if (score === null) return null;
-    sum.add(weight * score);
+    sum.addProduct(weight, score);
     weights.add(weight);
   }
-  return weights.value() > 0 ? Math.min(1, sum.value() / weights.value()) : null;
+  return weights.exact().over > 0n ? divide(sum.exact(), weights.exact()) : null;
 }

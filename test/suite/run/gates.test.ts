@@ -182,7 +182,7 @@ describe('gates', () => {
 
   test.each(cases)('judge $title [DS-SUITE-03]', ({ gate, value, passed }) => {
     const { min = null, max = null } = gate;
-    expect(judgeGates([gate], overall, stats)).toEqual([{ ...gate, value, min, max, passed }]);
+    expect(judgeGates([gate], { overall, evals: stats })).toEqual([{ ...gate, value, min, max, passed }]);
   });
 });
 

@@ -64,7 +64,9 @@ test('tallies of parts come to that of the whole', () => {
 test('a gate holds the sum against its bound, and is missed where one answer does not tell', () => {
   const judge = (epochs: readonly Partial<EpochRecord>[], metric: string, max: number) => {
     const totals = tallyOf(epochs).totals();
-    const [gate] = judgeGates([{ metric, max }], { ...noStats, tags: {} }, {}, totals);
+    const [gate] = judgeGates([{ metric, max }], {
+      ...{ overall: { ...noStats, tags: {} }, evals: {}, totals },
+    });
     return gate && [gate.passed, gate.value, explainGate(gate)];
   };
   expect(judge(made, 'cost_usd', 1)).toEqual([true, 1, '1, wanted at most 1']);

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { compare, exact, share, subtract, toDouble } from '../../../src/json/decimal.ts';
 import { readReduction } from '../../../src/suite/file/reduction.ts';
 import type { EvalResult } from '../../../src/suite/run/record.ts';
-import { findReductionProblem, reduceCase, reduceEpochs } from '../../../src/suite/stats/epoch-reduction.ts';
-import { estimatePassAt, estimatePassHat } from '../../../src/suite/stats/pass-k.ts';
+import {
+  findReductionProblem,
+  passAt,
+  reduceCase,
+  reduceEpochs,
+} from '../../../src/suite/stats/epoch-reduction.ts';
+import { newEpochTable } from '../../../src/suite/stats/epoch-table.ts';
 import { epoch, said } from './records.ts';
 
 function reduction(name: string) {
@@ -155,18 +161,28 @@ function choose(n: number, k: number): number {
   return k < 0 || k > n ? 0 : k === 0 ? 1 : (choose(n - 1, k - 1) * n) / k;
 }
 
-test('chances over epochs are those of drawing without putting back', () => {
+/** Of one case: the chance that of k drawn epochs one passes, and that all do. */
+function chancesOf({ n, c, k }: { readonly n: number; readonly c: number; readonly k: number }) {
+  const table = newEpochTable();
+  table.add(n, c);
+  return [table.passAt(k)[k] ?? exact(9), table.passHat(k)[k] ?? exact(9)] as const;
+}
+
+test('chances over epochs are those of drawing without putting back, to the last digit', () => {
   for (let n = 1; n <= 12; n++) {
     for (let c = 0; c <= n; c++) {
       for (let k = 1; k <= n; k++) {
-        expect(estimatePassAt({ n, c, k })).toBeCloseTo(1 - choose(n - c, k) / choose(n, k), 12);
-        expect(estimatePassHat({ n, c, k })).toBeCloseTo(choose(c, k) / choose(n, k), 12);
+        const [any, all] = chancesOf({ n, c, k });
+        expect(compare(any, subtract(exact(1), share(choose(n - c, k), choose(n, k))))).toBe(0);
+        expect(compare(all, share(choose(c, k), choose(n, k)))).toBe(0);
+        expect(compare(passAt(n, c, k), any)).toBe(0);
       }
     }
   }
 });
 
 test('chances over many epochs do not overflow', () => {
-  expect(estimatePassAt({ n: 9999, c: 5000, k: 2 })).toBeCloseTo(0.75, 3);
-  expect(estimatePassHat({ n: 9999, c: 5000, k: 2 })).toBeCloseTo(0.25, 3);
+  const [any, all] = chancesOf({ n: 9999, c: 5000, k: 2 });
+  expect(toDouble(any)).toBeCloseTo(0.75, 3);
+  expect(toDouble(all)).toBeCloseTo(0.25, 3);
 });

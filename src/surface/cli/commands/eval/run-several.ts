@@ -1,4 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
+import { sumOf } from '../../../../json/decimal.ts';
 import type { Runtime, SuiteReport } from '../../../../runtime/runtime.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
@@ -161,9 +162,9 @@ async function runOne(
     await runtime.evals.run(file, {
       ...runOptions,
       ...{ resume, signal },
-      ...(maxCostUsd !== undefined && { maxCostUsd: Math.max(0, maxCostUsd - cost.spentUsd) }),
+      ...(maxCostUsd !== undefined && { maxCostUsd: Math.max(0, sumOf([maxCostUsd, -cost.spentUsd])) }),
       onSpent: (usd) => {
-        cost.spentUsd += usd;
+        cost.spentUsd = sumOf([cost.spentUsd, usd]);
       },
       reporter: {
         ...reporter,
