@@ -40,6 +40,8 @@ export interface WatchedProcess {
   limitFault(end: ExitStatus | undefined, stdoutBytes?: number): RuntimeError | undefined;
   /** Once it has ended and stderr is read: why nothing was run in its sandbox, if so. */
   startFault(): RuntimeError | undefined;
+  /** Whether it keeps Node alive, as it does until this is called; one that nobody waits for must not. */
+  keepAlive(keeps: boolean): void;
   /** Closes our ends of the streams and stops watching the group. */
   release(): void;
 }
@@ -114,6 +116,7 @@ export async function startProcess(
       signalGroup(pid, 'SIGKILL');
       releaseGroup(pid);
     },
+    keepAlive: launched.keepAlive,
     release: () => {
       releaseGroup(pid);
       hold?.release();

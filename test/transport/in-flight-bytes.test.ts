@@ -73,7 +73,7 @@ test('the oldest output is always read, the others while there is room', () => {
     let listener: OutputListener | undefined;
     reading.add(name);
     const output = {
-      ...{ isClosed: false, stream: () => expect.unreachable(), destroy: () => {} },
+      ...{ isClosed: false, stream: () => expect.unreachable(), destroy: () => {}, keepAlive: () => {} },
       listen: (given: OutputListener) => {
         listener = given;
       },

@@ -64,6 +64,8 @@ export async function startHelper(
     context,
     null,
   );
+  // Each call that it forks for has a limit of time, whose timer keeps Node alive meanwhile.
+  process.keepAlive(false);
   const children = new Map<string, Child>();
   const verdict = Promise.withResolvers<string | undefined>();
   let isRetired = false;
@@ -164,6 +166,7 @@ export async function startHelper(
     },
     end: async () => {
       isRetired = true;
+      process.keepAlive(true);
       process.stdin?.end();
       if (!(await waitForSettled(gone, END_MS))) await process.terminate();
       await gone;

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import type { LaunchedProcess } from './launch.ts';
 import { closeAll, findNativeParts, openPipes, openStdin, writeInput } from './native.ts';
+import { keepNodeAlive } from './system/stream-output.ts';
 
 /** The standard streams of a process that another process starts for us. */
 export interface HandedPipes {
@@ -17,7 +18,7 @@ export interface HandedPipes {
 }
 
 /** Our ends of the streams of a started process. */
-interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stderr'> {
+interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stderr' | 'keepAlive'> {
   /** The process has ended: what little it wrote is given to who listens. */
   settle(): void;
 }
@@ -38,7 +39,11 @@ export function findPipeMaker(): ((input: Uint8Array) => HandedPipes) | undefine
       open: () => {
         const outputs = reader.open(stdout.read, stderr.read);
         const rest = isWritten ? null : openStdin(stdin.write, input);
-        return { ...outputs, stdin: rest, settle: () => reader.settle(outputs) };
+        const keepAlive = (keeps: boolean) => {
+          keepNodeAlive(rest, keeps);
+          for (const output of [outputs.stdout, outputs.stderr]) output.keepAlive(keeps);
+        };
+        return { ...outputs, stdin: rest, settle: () => reader.settle(outputs), keepAlive };
       },
       discard: () => closeAll(libc, [...(isWritten ? [] : [stdin.write]), stdout.read, stderr.read]),
     };

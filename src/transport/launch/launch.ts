@@ -55,6 +55,8 @@ export interface Output {
   /** Reads no more for now, as far as it is read by a stream already. */
   pause(): void;
   resume(): void;
+  /** Whether reading it keeps Node alive, as it does until this is called. */
+  keepAlive(keeps: boolean): void;
   /** Lets go of it. Safe to call again. */
   destroy(): void;
 }
@@ -73,6 +75,8 @@ export interface LaunchedProcess {
   readonly ended: Promise<ExitStatus>;
   /** Of a process that only stands for what runs in a sandbox. */
   readonly inside?: Inside;
+  /** Whether the process and its streams keep Node alive, as they do until this is called. */
+  keepAlive(keeps: boolean): void;
 }
 
 /** What runs in a sandbox, where signals to the process that stands for it do not arrive. */

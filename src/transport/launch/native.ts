@@ -7,6 +7,7 @@ import { createExits, type Exits } from './system/exits.ts';
 import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './system/libc.ts';
 import { createOutputReader, type OutputReader, type Outputs } from './system/outputs.ts';
 import { createSpawner, type Spawner } from './system/posix-spawn.ts';
+import { keepNodeAlive } from './system/stream-output.ts';
 
 /**
  * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
@@ -83,7 +84,15 @@ async function start(
     started?.(pid);
     const outputs = native.reader.open(stdout.read, stderr.read);
     const ended = whenEnded(native, pid, outputs);
-    return { pid, ended, stdin: isWritten ? null : openStdin(stdin.write, request.input), ...outputs };
+    const input = isWritten ? null : openStdin(stdin.write, request.input);
+    return {
+      ...{ pid, ended, stdin: input, ...outputs },
+      keepAlive: (keeps) => {
+        native.exits.keepAlive(pid, keeps);
+        keepNodeAlive(input, keeps);
+        for (const output of [outputs.stdout, outputs.stderr]) output.keepAlive(keeps);
+      },
+    };
   } catch (error) {
     started?.(null);
     closeAll(libc, [...(isWritten ? [] : [stdin.write]), stdout.read, stderr.read]);

@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { isUnknownFormat } from '../../files/program-format.ts';
 import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { streamOutput } from './system/stream-output.ts';
+import { keepNodeAlive, streamOutput } from './system/stream-output.ts';
 
 /**
  * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
@@ -39,16 +39,12 @@ async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): 
     );
     await started.spawned;
     for (const fd of [stdinFd, stdout.childEnd, stderr.childEnd]) closeSync(fd);
-    return {
-      pid: started.pid(),
-      ended: started.ended,
-      stdin:
-        stdin === undefined
-          ? null
-          : ignoreWriteErrors(new Socket({ fd: stdin.parentEnd, readable: false, writable: true })),
-      stdout: streamOutput(new Socket({ fd: stdout.parentEnd, readable: true, writable: false })),
-      stderr: streamOutput(new Socket({ fd: stderr.parentEnd, readable: true, writable: false })),
-    };
+    const writable =
+      stdin && ignoreWriteErrors(new Socket({ fd: stdin.parentEnd, readable: false, writable: true }));
+    const [out, err] = [stdout, stderr].map(
+      ({ parentEnd: fd }) => new Socket({ fd, readable: true, writable: false }),
+    );
+    return launchedFrom(started, [writable ?? null, requirePart(out), requirePart(err)]);
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     throw error;
@@ -61,14 +57,22 @@ async function launchWithPipes(request: LaunchRequest, watch?: LaunchListener): 
   const { stdin, stdout, stderr } = started.subprocess;
   const writable = ignoreWriteErrors(requirePart(stdin));
   if (request.input !== null) writable.end(request.input);
+  return launchedFrom(started, [writable, requirePart(stdout), requirePart(stderr)]);
+}
+
+function launchedFrom(
+  { subprocess, ended, pid }: Started,
+  [stdin, stdout, stderr]: readonly [Writable | null, Readable, Readable],
+): LaunchedProcess {
   return {
-    pid: started.pid(),
-    ended: started.ended,
-    stdin: writable,
-    stdout: streamOutput(requirePart(stdout)),
-    stderr: streamOutput(requirePart(stderr)),
+    ...{ pid: pid(), ended, stdin, stdout: streamOutput(stdout), stderr: streamOutput(stderr) },
+    keepAlive: (keeps) => {
+      for (const part of [subprocess.nodeChildProcess, stdin, stdout, stderr]) keepNodeAlive(part, keeps);
+    },
   };
 }
+
+type Started = ReturnType<typeof start>;
 
 /** Execa takes any descriptor; its types name only the first few. */
 type Descriptor = 3;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { waitForSettled } from '../../time/deadline.ts';
 import { openTable, type Row, type Table } from './system/group-table.ts';
+import { keepNodeAlive } from './system/stream-output.ts';
 import { watcherScript } from './watcher-script.ts';
 
 /**
@@ -121,15 +122,10 @@ function spawnShell(table: number, reportLoss: (reason: string) => void): ChildP
   child.once('exit', (code, signal) => reportLoss(`it ended with ${signal ?? code}`));
   child.stdin?.on('error', ({ message }) => reportLoss(message));
   child.unref();
-  if (child.stdin !== null) unref(child.stdin);
+  keepNodeAlive(child.stdin, false);
   return child;
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Node's types know a child's stdin as a stream only. */
-function unref(stream: object): void {
-  if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
 }

@@ -62,6 +62,8 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   let hasNoOutput = true;
   const isServerOnly = start.mayAnswerNotifications;
 
+  // Each request and each notification has a limit of time, whose timer keeps Node alive meanwhile.
+  child.keepAlive(false);
   readInTurns(child.stdout, (chunk) => {
     hasNoOutput = false;
     lines.push(chunk);
@@ -101,6 +103,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     },
     endStdin: () => {
       isStopping = true;
+      child.keepAlive(true);
       // Behind the lines that were sent in this turn.
       process.nextTick(() => child.stdin?.end());
     },

@@ -77,6 +77,7 @@ export function openSpares(
     if (closing.signal.aborted || !backOff.admits(stamp)) return undefined;
     try {
       const process = await startProcess(binding, context, null);
+      process.keepAlive(false);
       const spare = { process, stamp, startedAt: performance.now() };
       waiting.add(spare);
       void process.ended.then(() => onEnd(spare));
@@ -108,6 +109,7 @@ export function openSpares(
       retireUnfit();
       for (const spare of waiting) {
         waiting.delete(spare);
+        spare.process.keepAlive(true);
         if (await deliver(request, spare.process)) {
           backOff.recordTaken();
           return spare.process;
@@ -136,6 +138,7 @@ const endsUnasked =
 
 /** It has been asked nothing, so it has nothing to finish; the end of its stdin would look like an empty request. */
 async function endSpare(process: WatchedProcess): Promise<void> {
+  process.keepAlive(true);
   process.killGroup();
   await waitForSettled(process.ended, KILL_WAIT_MS);
   process.release();

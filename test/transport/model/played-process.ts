@@ -28,6 +28,7 @@ export function playProcess(): PlayedProcess {
     killGroup: () => end({ exitCode: null, signal: 'SIGKILL' }),
     limitFault: () => undefined,
     startFault: () => undefined,
+    keepAlive: () => {},
     release: () => {},
   };
   return { process, stdout, end };

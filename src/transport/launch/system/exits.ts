@@ -5,8 +5,10 @@ import { type Libc, WNOHANG } from './libc.ts';
 
 /** Learns how processes end that Node knows nothing of. It waits for each by its number, so that Node's own are left to it. */
 export interface Exits {
-  /** Calls `onEnd` once, in a later turn of the event loop, when the process has ended. A living one keeps Node alive. */
+  /** Calls `onEnd` once, in a later turn of the event loop, when the process has ended. */
   watch(pid: number, onEnd: (ended: ExitStatus) => void): void;
+  /** Whether the process keeps Node alive while it lives, as it does until this is called. */
+  keepAlive(pid: number, keeps: boolean): void;
   /** Looks now, rather than at the next signal. */
   look(): void;
 }
@@ -14,6 +16,8 @@ export interface Exits {
 /** Watches the processes that this thread starts. */
 export function createExits(libc: Libc): Exits {
   const listeners = new Map<number, (ended: ExitStatus) => void>();
+  /** Those whose lives keep Node alive. */
+  const needed = new Set<number>();
   const status = new Int32Array(new ArrayBuffer(STATUS_BYTES));
   const lookAt = (pid: number) => {
     const onEnd = listeners.get(pid);
@@ -21,7 +25,7 @@ export function createExits(libc: Libc): Exits {
     const reaped: number = libc.waitpid(pid, status, WNOHANG);
     if (reaped === 0) return;
     listeners.delete(pid);
-    if (listeners.size === 0) heartbeat?.unref();
+    keepAlive(pid, false);
     // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
     onEnd(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
   };
@@ -29,6 +33,13 @@ export function createExits(libc: Libc): Exits {
     for (const pid of listeners.keys()) lookAt(pid);
   };
   let heartbeat: NodeJS.Timeout | undefined;
+  const keepAlive = (pid: number, keeps: boolean) => {
+    if (keeps && listeners.has(pid)) needed.add(pid);
+    else needed.delete(pid);
+    // A signal listener does not keep Node alive, and a process that somebody waits for must.
+    if (needed.size > 0) heartbeat?.ref();
+    else heartbeat?.unref();
+  };
   const begin = () => {
     if (threads.isMainThread) process.on('SIGCHLD', look);
     return setInterval(look, threads.isMainThread ? HEARTBEAT_MS : POLL_MS);
@@ -36,12 +47,12 @@ export function createExits(libc: Libc): Exits {
   return {
     watch: (pid, onEnd) => {
       listeners.set(pid, onEnd);
-      // A signal listener does not keep Node alive, and a living child must.
       heartbeat ??= begin();
-      heartbeat.ref();
+      keepAlive(pid, true);
       // It may have ended, and its signal may have come, before anybody knew its number.
       setImmediate(lookAt, pid);
     },
+    keepAlive,
     look,
   };
 }

@@ -14,6 +14,7 @@ export class PipeOutput implements Output {
   #listener: OutputListener | undefined;
   #opened: Output | undefined;
   #isEnded = false;
+  #keepsAlive = true;
   #isToBeOpened = false;
 
   constructor(libc: Libc, fd: number) {
@@ -67,6 +68,11 @@ export class PipeOutput implements Output {
     this.#opened?.resume();
   }
 
+  keepAlive(keeps: boolean): void {
+    this.#keepsAlive = keeps;
+    this.#opened?.keepAlive(keeps);
+  }
+
   destroy(): void {
     if (this.#opened !== undefined) {
       this.#opened.destroy();
@@ -79,7 +85,9 @@ export class PipeOutput implements Output {
 
   #openStream(): Output {
     if (this.#isEnded) throw new Error('the output is closed');
-    return streamOutput(new Socket({ fd: this.fd, readable: true, writable: false }));
+    const output = streamOutput(new Socket({ fd: this.fd, readable: true, writable: false }));
+    output.keepAlive(this.#keepsAlive);
+    return output;
   }
 }
 

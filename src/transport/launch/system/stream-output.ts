@@ -21,8 +21,16 @@ export function streamOutput(stream: Readable): Output {
     resume: () => {
       stream.resume();
     },
+    keepAlive: (keeps) => keepNodeAlive(stream, keeps),
     destroy: () => {
       stream.destroy();
     },
   };
+}
+
+/** Refs or unrefs a stream or process. Node's types know the streams of a child as streams only. */
+export function keepNodeAlive(handle: object | null | undefined, keeps: boolean): void {
+  if (!handle || !('ref' in handle) || !('unref' in handle)) return;
+  const { ref, unref } = handle;
+  if (typeof ref === 'function' && typeof unref === 'function') (keeps ? ref : unref).call(handle);
 }
