@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import type { Spot } from './place.ts';
 import { RefusedCall } from './refusal.ts';
 
 /** A request that is none, or that two readers could read differently; `param` is its member to blame. */
@@ -34,6 +35,28 @@ export function unknownInAnswer(where: string): RefusedCall {
 export function invalidAnswer(problem: string): RefusedCall {
   const message = `the upstream's answer cannot be used: ${problem}`;
   return new RefusedCall({ status: 502, code: 'upstream_invalid', message, isRetryable: true });
+}
+
+/**
+ * How a body is refused that is read by its shape. `at` is the path of what is read in the body; a spot is what is to blame,
+ * with its path from there.
+ */
+export function refusals({ isAnswer, at }: { readonly isAnswer: boolean; readonly at: string }) {
+  const where = ({ path }: Pick<Spot, 'path'>) =>
+    at === '' ? path : path === '' ? at : path.startsWith('[') ? at + path : `${at}.${path}`;
+  return {
+    /** A kind that hooks cannot read. */
+    unknown: (kind: string | undefined, spot: Pick<Spot, 'path'>): RefusedCall =>
+      isAnswer ? unknownInAnswer(where(spot)) : unknownInRequest(kind ?? '', where(spot)),
+    /** A value that the API would not take or give there. */
+    invalid: (problem: string, spot: Pick<Spot, 'path'>): RefusedCall =>
+      isAnswer
+        ? invalidAnswer(`${where(spot)} ${problem}`)
+        : invalidRequest(`${where(spot)} ${problem}`, where(spot)),
+    /** Content that the upstream keeps. */
+    reference: (spot: Pick<Spot, 'path'>): RefusedCall =>
+      isAnswer ? unknownInAnswer(where(spot)) : unreadableReference(where(spot)),
+  };
 }
 
 /** A change of a hook that cannot be written back exactly. */

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { exactMembers } from '../../json/scan.ts';
+import { isSealed } from '../../text/sealed.ts';
 import type { Edits } from './edits.ts';
 import { unwritable } from './faults.ts';
 import type { Place } from './place.ts';
@@ -60,6 +62,15 @@ export class Leftovers {
   }
 
   /**
+   * Takes out what may repeat a text in another form, whether a hook repeats it or not: copies that the wire declares, and in an
+   * answer whatever has a form in which filters do not read.
+   */
+  dropCopies(edits: Edits, isAnswer: boolean): void {
+    for (const leftover of this.#entries?.values() ?? [])
+      if (leftover.emptied !== undefined || (isAnswer && isCopy(leftover.place))) takeOut(leftover, edits);
+  }
+
+  /**
    * Writes what a hook made of the object: changed members at their places; absent ones are taken out. `insertInto`
    * takes members with other names. Throws REPLY_MALFORMED.
    */
@@ -68,9 +79,10 @@ export class Leftovers {
     if (json === undefined ? this.isEmpty : json.text === this.json?.text) return;
     if (json !== undefined && !isObject(json.value)) throw unwritable('a replaced `other` is not an object');
     const members = json === undefined ? new Map<string, Json>() : exactMembers(json);
-    for (const [path, { place, owner, entry }] of this.#entries ?? []) {
+    for (const [path, leftover] of this.#entries ?? []) {
+      const { place } = leftover;
       const member = members.get(path);
-      if (member === undefined) edits.remove(owner, entry);
+      if (member === undefined) takeOut(leftover, edits);
       else if (!isSameToTheDigit(member, place.json)) edits.replace(place, member.text);
     }
     for (const [key, member] of members) {
@@ -82,11 +94,36 @@ export class Leftovers {
   }
 }
 
+function takeOut({ place, owner, entry, emptied }: Leftover, edits: Edits): void {
+  if (emptied === undefined) edits.remove(owner, entry);
+  else edits.replaceWhole(place, emptied);
+}
+
+/**
+ * Whether a value may be a copy of a text in a form that filters do not read: it has a list of numbers, such as bytes or tokens, or a
+ * string that is encrypted or that is the base64 or hexadecimal form of a text.
+ */
+function isCopy(place: Place): boolean {
+  if (place.kind === 'string') return isEncoded(place.text ?? '');
+  if (place.kind === 'object') return place.members.values().some(isCopy);
+  return place.items.some((item) => item.kind === 'number' || isCopy(item));
+}
+
+function isEncoded(text: string): boolean {
+  if (isSealed(text)) return true;
+  const isHex = /^(?:[0-9a-f]{2}){3,}$/i.test(text);
+  if (!isHex && !/^[\w+/-]{4,}={0,2}$/.test(text)) return false;
+  const bytes = Buffer.from(text, isHex ? 'hex' : 'base64');
+  return bytes.length > 2 && /^[\p{L}\p{N}\p{P}\p{S}\s]+$/u.test(bytes.toString('utf8')) && isUtf8(bytes);
+}
+
 export interface Leftover {
   readonly place: Place;
   /** What it is taken out of when a hook leaves it out, and its key or index there. */
   readonly owner: Place;
   readonly entry: string | number;
+  /** The JSON that takes its place where it goes; undefined: it is taken out. */
+  readonly emptied?: string;
 }
 
 function toJson(value: unknown): Json | undefined {

@@ -86,3 +86,32 @@ export function openPlace(source: string): Place {
   const start = skipSpace(source, 0);
   return new Place(source, start, endOfValue(source, start));
 }
+
+/** A value in a body: what it is taken out of, and its path in `other`. */
+export interface Spot {
+  readonly place: Place;
+  readonly owner: Place;
+  /** Its key or index in `owner`. */
+  readonly entry: string | number;
+  readonly path: string;
+}
+
+/** A whole body as a spot. */
+export function bodySpot(place: Place, path = ''): Spot {
+  return { place, owner: place, entry: '', path };
+}
+
+/** A member as a spot; undefined when it is absent. */
+export function memberSpot({ place, path }: Spot, key: string): Spot | undefined {
+  const member = place.at(key);
+  return member && { place: member, owner: place, entry: key, path: joinPath(path, key) };
+}
+
+/** The elements of a list as spots. */
+export function itemSpots({ place, path }: Spot): Spot[] {
+  return place.items.map((item, entry) => ({ place: item, owner: place, entry, path: `${path}[${entry}]` }));
+}
+
+export function joinPath(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}

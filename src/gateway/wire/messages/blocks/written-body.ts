@@ -3,9 +3,9 @@ import { isObject } from '../../../../json/json.ts';
 import type { Edits } from '../../edits.ts';
 import { unwritable } from '../../faults.ts';
 import type { Place } from '../../place.ts';
+import { splitChangedText } from '../../split-text.ts';
 import type { BodyPart } from './body-part.ts';
 import { describeParts } from './describe.ts';
-import { splitChangedText } from './split-text.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 

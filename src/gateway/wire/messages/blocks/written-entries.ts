@@ -3,8 +3,8 @@ import { isObject, stringifyJson } from '../../../../json/json.ts';
 import { isJson } from '../../../../json/try-parse.ts';
 import type { Edits } from '../../edits.ts';
 import { unwritable } from '../../faults.ts';
+import { splitChangedText } from '../../split-text.ts';
 import { describeCall, describeServed, thinkingText } from './describe.ts';
-import { splitChangedText } from './split-text.ts';
 import type { BlockPosition, ToldContent } from './told-content.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;

@@ -2,10 +2,10 @@ import type { Edits } from '../../edits.ts';
 import { unwritable } from '../../faults.ts';
 import type { Leftovers } from '../../leftovers.ts';
 import type { Place } from '../../place.ts';
+import { splitJoinedText } from '../../split-text.ts';
 import { findBlockKind } from '../blocks/block-kinds.ts';
 import { type ReadContext, requireString } from '../blocks/read-context.ts';
 import { collectLeftovers } from '../blocks/shapes.ts';
-import { splitJoinedText } from '../blocks/split-text.ts';
 
 /** The system prompt, and the strings that it stands in. */
 export interface ReadSystem {

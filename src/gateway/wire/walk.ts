@@ -1,0 +1,307 @@
+import { isSealed } from '../../text/sealed.ts';
+import { refusals } from './faults.ts';
+import { itemSpots, joinPath, memberSpot, type Place, type Spot } from './place.ts';
+import { isPlainId } from './plain-id.ts';
+import { type MediaFacet, Seen, type TextFacet } from './seen.ts';
+import { seeMedia } from './seen-media.ts';
+import type {
+  ByType,
+  Each,
+  Items,
+  Kinds,
+  Leaf,
+  Members,
+  Shape,
+  Show,
+  ShowCall,
+  ShowCitation,
+  ShowMedia,
+  ShowResult,
+  ShowText,
+  WalkContext,
+} from './shape.ts';
+
+/**
+ * Reads a value by its shape: puts what hooks are to see into `seen`. Throws RefusedCall (400 of a request, 502 of an answer)
+ * for a kind that hooks cannot read, for a reference that may not pass, and for a value that its API would not take there.
+ */
+export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen): void {
+  const { place } = spot;
+  if (typeof shape === 'string') {
+    if (shape === 'other' || (place.kind !== 'null' && !leaves[shape](place)))
+      seen.other.add(spot.path, spot);
+  } else if ('kinds' in shape) walkKind(spot, shape, context, seen);
+  else if (place.kind === 'null') return;
+  else if ('show' in shape) show(spot, shape, context, seen);
+  else if ('words' in shape) {
+    if (place.text === undefined || !shape.words.has(place.text)) seen.other.add(spot.path, spot);
+  } else if ('emptied' in shape) {
+    if (place.json.text !== shape.emptied) seen.other.add(spot.path, { ...spot, emptied: shape.emptied });
+  } else if ('items' in shape) walkItems(spot, shape, context, seen);
+  else if ('each' in shape) walkEach(spot, shape, context, seen);
+  else if ('members' in shape) {
+    if (place.kind !== 'object') seen.other.add(spot.path, spot);
+    else walkMembers({ ...spot, path: shape.as ?? spot.path }, shape.members, context, seen);
+  } else walkByType(spot, shape, context, seen);
+}
+
+/**
+ * Reads the members of an object but those in `told`, which whoever calls it shows: it is for facets whose members cannot be
+ * declared. Unknown ones are shown in `other`.
+ */
+export function walkMembers(
+  spot: Spot,
+  members: Members,
+  context: WalkContext,
+  seen: Seen,
+  told: readonly string[] = [],
+): void {
+  for (const [key, place] of spot.place.members) {
+    if (told.includes(key)) continue;
+    const member = { place, owner: spot.place, entry: key, path: joinPath(spot.path, key) };
+    const shape = Object.hasOwn(members, key) ? members[key] : undefined;
+    walk(member, shape ?? 'other', context, seen);
+  }
+}
+
+const leaves: Readonly<Record<Exclude<Leaf, 'other'>, (place: Place) => boolean>> = {
+  id: ({ text }) => text === '' || (text !== undefined && isPlainId(text)),
+  number: ({ kind }) => kind === 'number' || kind === 'boolean',
+  date: ({ text }) => text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(text),
+  sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
+  padding: ({ text }) => text !== undefined && /^[A-Za-z0-9]{0,64}$/.test(text),
+  model: ({ kind }) => kind === 'string',
+  none: () => false,
+};
+
+function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): void {
+  const { place } = spot;
+  const { by = 'type', kinds, implied = [], unknown = 'refused' } = shape;
+  // A member that is null is absent; an element of a list that is null has no kind.
+  if (place.kind === 'null' && typeof spot.entry === 'string') return;
+  const named = place.at(by);
+  const isNamed = named !== undefined && named.kind !== 'null';
+  const kind = isNamed ? named.text : implied.find(([member]) => place.at(member) !== undefined)?.[1];
+  const known = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (known !== undefined) walkKnownKind(spot, by, known, context, seen);
+  else if (unknown === 'other') seen.other.add(spot.path, spot);
+  else if (kind !== undefined && context.rules.opaque.has(kind))
+    seen.body.push({ ...spot, kind: 'media', description: { type: kind }, inline: undefined });
+  else throw refusals(context).unknown(kind, spot);
+}
+
+/** The member that names the kind has been read. */
+function walkKnownKind(spot: Spot, by: string, known: Shape, context: WalkContext, seen: Seen): void {
+  if (typeof known === 'string') walk(spot, known, context, seen);
+  else if ('members' in known)
+    walk(spot, { ...known, members: { [by]: 'model', ...known.members } }, context, seen);
+  else if ('show' in known && known.show !== 'finish')
+    walk(spot, { ...known, of: { [by]: 'model', ...known.of } }, context, seen);
+  else walk(spot, known, context, seen);
+}
+
+function walkItems(
+  spot: Spot,
+  { items, newText, orString, areItems }: Items,
+  context: WalkContext,
+  seen: Seen,
+): void {
+  if (spot.place.kind !== 'array') {
+    seen.other.add(spot.path, spot);
+    return;
+  }
+  if (newText !== undefined) seen.list = { place: spot.place, newText, orString: orString === true };
+  for (const item of itemSpots(spot)) {
+    if (areItems === true) seen.item = item;
+    walk(item, items, context, seen);
+  }
+}
+
+function walkEach(spot: Spot, { each, as = '' }: Each, context: WalkContext, seen: Seen): void {
+  if (spot.place.kind !== 'array') throw refusals(context).invalid('is not a list', spot);
+  for (const item of itemSpots(spot)) {
+    const own = new Seen(item.place);
+    seen.messages.push(own);
+    own.item = item;
+    const at = context.at === '' ? item.path : joinPath(context.at, item.path);
+    walk({ ...item, path: as }, each, { ...context, at }, own);
+  }
+}
+
+function walkByType(spot: Spot, shape: ByType, context: WalkContext, seen: Seen): void {
+  const { kind } = spot.place;
+  const own = kind === 'string' || kind === 'array' || kind === 'object' ? shape[kind] : undefined;
+  if (own === undefined) throw refusals(context).invalid('has a type that its API does not have there', spot);
+  walk(spot, own, context, seen);
+}
+
+function show(spot: Spot, shape: Show, context: WalkContext, seen: Seen): void {
+  switch (shape.show) {
+    case 'call':
+      showCall(spot, shape, context, seen);
+      break;
+    case 'result':
+      showResult(spot, shape, context, seen);
+      break;
+    case 'citation':
+      showCitation(spot, shape, context, seen);
+      break;
+    case 'media':
+      showMedia(spot, shape, context, seen);
+      break;
+    case 'sealed':
+      requireObject(spot, context);
+      seen.sealed.push(spot);
+      walkMembers(spot, { ...shape.of, [shape.data]: 'sealed' }, context, seen);
+      break;
+    case 'finish':
+      if (spot.place.kind === 'string') seen.finish = { ...spot, words: shape.words };
+      else seen.other.add(spot.path, spot);
+      break;
+    default:
+      showText(spot, shape, context, seen);
+  }
+}
+
+function showMedia(spot: Spot, shape: ShowMedia, context: WalkContext, seen: Seen): void {
+  requireObject(spot, context);
+  seeMedia(spot, shape, {
+    context,
+    seen,
+    walkRest: (rest, members, told) => walkMembers(rest, members, context, seen, told),
+  });
+}
+
+function showText(spot: Spot, shape: ShowText, context: WalkContext, seen: Seen): void {
+  const held = shape.text === undefined ? spot : memberSpot(spot, shape.text);
+  if (held?.place.kind !== 'string') {
+    if (shape.text !== undefined) throw refusals(context).invalid('has no text', spot);
+    seen.other.add(spot.path, spot);
+    return;
+  }
+  const { place } = held;
+  const texts =
+    shape.show === 'reasoning' ? seen.reasoning : shape.show === 'refusal' ? seen.refusals : seen.body;
+  const { owner, entry } = shape.goesWith === 'item' && seen.item !== undefined ? seen.item : spot;
+  const facet = {
+    kind: 'text',
+    as: shape.as ?? 'text',
+    place,
+    owner,
+    entry,
+    isSigned: shape.isSigned === true,
+  } as const;
+  if (shape.isTwin !== true) texts.push({ ...facet, twins: [] });
+  else showTwin(spot, facet, texts, seen);
+  if (shape.text !== undefined) walkMembers(spot, shape.of ?? {}, context, seen, [shape.text]);
+}
+
+function showTwin(
+  spot: Spot,
+  facet: Omit<TextFacet, 'twins'>,
+  texts: (TextFacet | MediaFacet)[],
+  seen: Seen,
+): void {
+  const [first] = texts;
+  if (spot.place.text === '') return;
+  if (first === undefined) texts.push({ ...facet, twins: [] });
+  else if (first.kind === 'text' && first.place.text === spot.place.text) first.twins.push(spot);
+  else seen.other.add(spot.path, spot);
+}
+
+function showCall(spot: Spot, shape: ShowCall, context: WalkContext, seen: Seen): void {
+  const { invalid } = refusals(context);
+  const held = shape.in === undefined ? spot : memberSpot(spot, shape.in);
+  if (spot.place.kind !== 'object' || held?.place.kind !== 'object') throw invalid('is no tool call', spot);
+  const ids = typeof shape.id === 'string' ? [shape.id] : shape.id;
+  const idKey = ids.find((key) => spot.place.at(key)?.kind === 'string');
+  const nameKey = typeof shape.name === 'string' ? shape.name : undefined;
+  const name = nameKey === undefined ? undefined : held.place.at(nameKey);
+  if (name !== undefined && name.kind !== 'string' && name.kind !== 'null')
+    throw invalid('has a name that is no text', held);
+  const argKeys = typeof shape.args === 'string' ? [shape.args] : shape.args;
+  seen.calls.push({
+    id: idKey === undefined ? '' : (spot.place.at(idKey)?.text ?? ''),
+    name: typeof shape.name === 'string' ? (name?.text ?? '') : shape.name.is,
+    namePlace: name,
+    held: held.place,
+    args: shape.args,
+    owner: spot.owner,
+    entry: spot.entry,
+    isOfClient: shape.isServed !== true,
+  });
+  const ofResult = shape.result === undefined ? [] : [shape.result.content];
+  if (shape.result !== undefined && spot.place.at(shape.result.content) !== undefined)
+    addResult(spot, { ...shape.result, id: seen.calls.at(-1)?.id ?? '', isError: false }, context, seen);
+  const ofHeld = [...(nameKey === undefined ? [] : [nameKey]), ...argKeys];
+  const ofCall = [...(idKey === undefined ? [] : [idKey]), ...ofResult];
+  if (shape.in === undefined) walkMembers(spot, shape.of ?? {}, context, seen, [...ofCall, ...ofHeld]);
+  else {
+    walkMembers(spot, shape.of ?? {}, context, seen, [...ofCall, shape.in]);
+    walkMembers(held, shape.held ?? {}, context, seen, ofHeld);
+  }
+}
+
+function showResult(spot: Spot, shape: ShowResult, context: WalkContext, seen: Seen): void {
+  requireObject(spot, context);
+  const id = spot.place.at(shape.id);
+  if (id?.kind !== 'string') throw refusals(context).invalid('has no id of its call', spot);
+  const flag = shape.isError === undefined ? undefined : spot.place.at(shape.isError);
+  const isError = flag?.kind === 'boolean' && flag.value === true;
+  addResult(spot, { content: shape.content, shape: shape.shape, id: id.text ?? '', isError }, context, seen);
+  const told = [shape.id, shape.content, ...(flag?.kind === 'boolean' ? [shape.isError ?? ''] : [])];
+  walkMembers(spot, shape.of ?? {}, context, seen, told);
+}
+
+interface SeenResult {
+  readonly content: string;
+  readonly shape?: Shape | undefined;
+  readonly id: string;
+  readonly isError: boolean;
+}
+
+function addResult(
+  spot: Spot,
+  { content, shape, id, isError }: SeenResult,
+  context: WalkContext,
+  seen: Seen,
+): void {
+  const { owner, entry } = spot;
+  const member = memberSpot(spot, content);
+  const inner = shape === undefined ? undefined : new Seen(spot.place, seen.other);
+  if (member !== undefined && shape !== undefined && inner !== undefined) walk(member, shape, context, inner);
+  const texts = inner?.body.filter((facet) => facet.kind === 'text');
+  seen.results.push({
+    id,
+    isError,
+    content: member?.place,
+    texts,
+    object: spot.place,
+    key: content,
+    owner,
+    entry,
+  });
+}
+
+function showCitation(spot: Spot, shape: ShowCitation, context: WalkContext, seen: Seen): void {
+  const { owner, entry, place } = spot;
+  const held = shape.in === undefined ? spot : memberSpot(spot, shape.in);
+  const { tell } = shape;
+  if (tell === undefined || place.kind !== 'object' || held?.place.kind !== 'object') {
+    seen.citations.push({ owner, entry, place, held: undefined, description: place.json });
+    return;
+  }
+  const told = tell.filter((key) => held.place.at(key)?.kind === 'string');
+  const texts = tell.map((key) => [key, held.place.at(key)?.text ?? '']);
+  const description = { ...(shape.type !== undefined && { type: shape.type }), ...Object.fromEntries(texts) };
+  seen.citations.push({ owner, entry, place, held: held.place, description });
+  if (shape.in === undefined) walkMembers(spot, shape.of ?? {}, context, seen, told);
+  else {
+    walkMembers(spot, shape.of ?? {}, context, seen, [shape.in]);
+    walkMembers(held, shape.held ?? {}, context, seen, told);
+  }
+}
+
+function requireObject(spot: Spot, context: WalkContext): void {
+  if (spot.place.kind !== 'object') throw refusals(context).invalid('is no object', spot);
+}
