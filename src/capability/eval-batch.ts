@@ -1,6 +1,7 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { toFault } from '../errors.ts';
 import { abortedError } from '../time/deadline.ts';
+import { currentFence, type Fence, fenced } from '../time/fence.ts';
 import { startStopwatch, type Timing, unwatched, wholeMs } from '../time/stopwatch.ts';
 import type { TimedOutcome } from './eval.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
@@ -25,6 +26,8 @@ export interface EvalBatchOptions {
 /** A case that waits for its score. */
 interface Asked extends Invocation<EvalRequest> {
   readonly since: number;
+  /** What it may be started within; an exchange has cases of one fence only. */
+  readonly fence: Fence | undefined;
   /** Ends the wait; only the first call counts. */
   settle(outcome: TimedOutcome): void;
   isSettled(): boolean;
@@ -41,7 +44,7 @@ export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptio
   const send = (batch: readonly Asked[]) => {
     sending += 1;
     // Outside of every stopwatch: what happens here is the time of no single case.
-    void unwatched(() => exchange(port, batch)).then(() => {
+    void unwatched(() => fenced(batch[0]?.fence, () => exchange(port, batch))).then(() => {
       sending -= 1;
       sendFull();
     });
@@ -80,6 +83,7 @@ function ask(
   const asked: Asked = {
     ...invocation,
     since: performance.now(),
+    fence: currentFence(),
     isSettled: () => isSettled,
     onAbort: () => {},
     settle: (timed) => {
@@ -163,9 +167,11 @@ function toTimed(outcome: EvalOutcome, timing: Timing, stderr = ''): TimedOutcom
   return { outcome, ...timing, stderr };
 }
 
-function takeFirst<Item>(items: Set<Item>, most: number): Item[] {
-  const taken: Item[] = [];
+/** The first of them, and those behind it that share its fence. */
+function takeFirst(items: Set<Asked>, most: number): Asked[] {
+  const taken: Asked[] = [];
   for (const item of items) {
+    if (item.fence !== (taken[0] ?? item).fence) continue;
     items.delete(item);
     taken.push(item);
     if (taken.length === most) break;

@@ -11,6 +11,8 @@ export interface Message {
   readonly terminator?: '' | '\n';
   /** Overrides the binding's limit. */
   readonly timeoutMs?: number;
+  /** Called right before the message reaches a process, in the same turn; what it throws keeps it from being sent. */
+  readonly requireStart?: () => void;
 }
 
 /**

@@ -77,7 +77,10 @@ function createParts(
   const run: Run = async (work) => await queue.add(async () => await session.run(work));
   const attempt = async (work: (link: Link) => Promise<unknown>) =>
     await queue.add(async () => await session.attempt(work));
-  const claims: Claims = createClaims({ holder: randomUUID(), run, attempt, beatMs, hungMs });
+  const claims: Claims = createClaims({
+    ...{ location: address.location, holder: randomUUID(), run, attempt, beatMs, hungMs },
+    answeredAt: session.answeredAt,
+  });
   return { session, claims, queue, run };
 }
 

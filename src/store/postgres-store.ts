@@ -93,7 +93,10 @@ function createParts(
   const run: Parts['run'] = (work) => queue.run(() => session.run(work));
   const attempt = async (work: (link: Link) => Promise<unknown>) =>
     await queue.run(() => session.attempt(work));
-  const claims: Claims = createClaims({ holder, run, attempt, beatMs, hungMs });
+  const claims: Claims = createClaims({
+    ...{ location: address.location, holder, run, attempt, beatMs, hungMs },
+    answeredAt: session.answeredAt,
+  });
   return { address, hungMs, session, claims, texts, run, change: queue.change, idle: queue.onIdle };
 }
 

@@ -1,5 +1,6 @@
 import type { NewResult, StoredResult } from './new-result.ts';
 import type { RatingStore } from './ratings/rating.ts';
+import type { Claim } from './store.ts';
 import type { SuiteChunks } from './suite-chunks.ts';
 
 /**
@@ -18,7 +19,7 @@ export interface ResultStore extends RatingStore {
   /** Keeps the end of a run; a run that is resumed has no end again. */
   setRunEnd(id: string, end: { readonly status: RunEnd; readonly report: string | null }): Promise<void>;
   /** Claims the run for this process; undefined while another holds it. Released when its holder ends. */
-  claimRun(id: string): Promise<{ release(): Promise<void> } | undefined>;
+  claimRun(id: string): Promise<Claim | undefined>;
 
   /** Keeps one record of a run; one that is there already is replaced. */
   put(record: NewResult): Promise<void>;

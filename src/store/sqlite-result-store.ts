@@ -57,12 +57,17 @@ function createStore(opened: OpenedStore): ResultStore {
     runs: createResultRunTable(prepare),
     results: createResultTable(prepare),
     answers: createAnswerTable(prepare),
-    locks: createRunLocks({
-      file,
-      read: async (work) => access.read(work),
-      write: async (work) => access.write(work),
-      tryWrite: async (work) => ignoreErrors(() => access.write(work)),
-    }),
+    locks: createRunLocks(
+      {
+        file,
+        read: async (work) => access.read(work),
+        write: async (work) => access.write(work),
+        tryWrite: async (work) => ignoreErrors(() => access.write(work)),
+      },
+      (id) => {
+        if (parts.runs.find(id) === undefined) throw missingRunError(id, location);
+      },
+    ),
   };
   return {
     location,

@@ -7,6 +7,7 @@ import { toStoreError } from './sqlite/store-error.ts';
 import { OUTPUT } from './sqlite/text-table.ts';
 import type { WriterChoice } from './sqlite/write/writer.ts';
 import type { Store } from './store.ts';
+import { endedRunError, isEnded } from './store-rules.ts';
 
 export interface SqliteOptions {
   /** How long a call waits while other processes write. */
@@ -30,7 +31,11 @@ export async function openSqliteStore(file: string, options: SqliteOptions = {})
 }
 
 function createStore(database: Database): Store {
-  const parts: StoreParts = { database, locks: createRunLocks(database) };
+  const requireGoingOn = (id: string) => {
+    const status = database.tables.runs.statusOf(id);
+    if (status !== undefined && isEnded(status)) throw endedRunError(id, status);
+  };
+  const parts: StoreParts = { database, locks: createRunLocks(database, requireGoingOn) };
   return {
     location: database.location,
     outbox: sqliteOutbox(database),
@@ -40,7 +45,11 @@ function createStore(database: Database): Store {
     ...pendingMethods(parts),
     claimRun: parts.locks.claim,
     // Nobody writes below a run who does not hold its lock.
-    coverRun: () => ({ release: async () => {} }),
+    coverRun: (id) => ({
+      confirm: () => database.read(() => requireGoingOn(id)),
+      isLive: () => true,
+      release: async () => {},
+    }),
     // A lock is looked at as it is taken: within a write transaction of the state.
     listClaimed: () => database.write(() => parts.locks.sweep()),
     watch: database.watch,

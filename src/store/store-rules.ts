@@ -48,6 +48,14 @@ export function checkRunId(id: string): void {
   });
 }
 
+/** RUN_ENDED, for a run of which nothing more is to be done. */
+export function endedRunError(id: string, status: string): RuntimeError {
+  return new RuntimeError(
+    'RUN_ENDED',
+    status === 'cancelled' ? `run ${id} was cancelled` : `run ${id} is ${status} already`,
+  );
+}
+
 export function unknownRunError(id: string, location: string): RuntimeError {
   return new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in the state store ${location}`);
 }

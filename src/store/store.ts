@@ -145,6 +145,16 @@ interface DecideResult {
 
 /** Held until it is released, or its store closed, or its process ended. */
 export interface Claim {
+  /**
+   * Looks whether the run is still claimed here and goes on. Rejects with RUN_ENDED for one that has ended, and with STORE_FAILED
+   * for a claim that is lost and a store that cannot be reached.
+   */
+  confirm(): Promise<void>;
+  /**
+   * Whether nobody else can have claimed the run since the store was last heard, by this process's monotonic clock; for a few
+   * seconds after `confirm`, or after anything else that the store has answered.
+   */
+  isLive(): boolean;
   /** Never rejects; may be called again. */
   release(): Promise<void>;
 }

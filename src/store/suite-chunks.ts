@@ -1,5 +1,6 @@
 import type { NewResult } from './new-result.ts';
 import type { Announce } from './shared-work.ts';
+import type { Claim } from './store.ts';
 
 /** A part of a dataset that one worker judges at a time. Texts are JSON that the store does not read. */
 export interface NewChunk {
@@ -25,7 +26,7 @@ export interface ChunkProgress {
 }
 
 /** A chunk that is worked on here. */
-export interface ChunkClaim {
+export interface ChunkClaim extends Claim {
   readonly place: string;
   /** What all chunks of the run are judged with. */
   readonly work: string;
@@ -33,8 +34,6 @@ export interface ChunkClaim {
   end(records: readonly NewResult[], tally: string): Promise<boolean>;
   /** Counts a failure, in words, of whoever tried. */
   fail(failure: string): Promise<void>;
-  /** Never rejects. */
-  release(): Promise<void>;
 }
 
 /** Runs of suites that many workers share. All reject with STORE_FAILED. */

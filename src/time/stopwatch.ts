@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { currentFence, fenced } from './fence.ts';
 
 /** How long work took, and how long it waited in queues, which is not included in `durationMs`. */
 export interface Timing {
@@ -51,17 +52,20 @@ export async function inQueue<Result>(
   return await trackQueue(work, enqueue, { isWork: false, clock: running.getStore() });
 }
 
-/** Runs work that is not awaited, outside of any stopwatch. */
+/** Runs work that is not awaited, outside of any stopwatch and fence. */
 export function unwatched<Result>(work: () => Result): Result {
-  return running.run(undefined, work);
+  return running.run(undefined, () => fenced(undefined, work));
 }
 
 async function trackQueue<Result>(
-  work: () => Promise<Result>,
+  given: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
   { isWork, clock }: { readonly isWork: boolean; readonly clock: QueueClock | undefined },
 ): Promise<Result> {
-  if (clock === undefined) return await enqueue(() => unwatched(work));
+  // A queue starts work in the async context of the work before it.
+  const fence = currentFence();
+  const work = () => fenced(fence, given);
+  if (clock === undefined) return await enqueue(() => running.run(undefined, work));
   clock.change('waiting', 1);
   let held: 'waiting' | 'working' | undefined = 'waiting';
   const pass = (next: 'waiting' | 'working' | undefined) => {
@@ -72,7 +76,6 @@ async function trackQueue<Result>(
   try {
     return await enqueue(async () => {
       pass(isWork ? 'working' : undefined);
-      // A queue starts work in the async context of the work before it.
       return await running.run(clock, work);
     });
   } finally {

@@ -58,6 +58,7 @@ export function openHttp(endpoint: Endpoint): Transport {
       });
       const fetchAbort = new AbortController();
       try {
+        message.requireStart?.();
         return await Promise.race([post(endpoint, message.body, fetchAbort.signal), deadline.expired]);
       } finally {
         deadline.clear();

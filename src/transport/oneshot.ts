@@ -8,11 +8,25 @@ import { lateExitHint, withHint } from './server-hints.ts';
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
-/**
- * Gives a process that has the whole input on stdin. Once `over` is aborted nobody waits for it any more, and nothing more is to be
- * started. Throws PROCESS_START.
- */
-export type StartWith = (binding: Binding, input: Uint8Array, over: AbortSignal) => Promise<WatchedProcess>;
+/** Gives a process that has the whole input on stdin. Throws PROCESS_START, and what `requireStart` throws. */
+export type StartWith = (binding: Binding, input: Uint8Array, start: StartLimits) => Promise<WatchedProcess>;
+
+/** What may keep a process from being started. */
+export interface StartLimits {
+  /** Once it is aborted nobody waits for the process any more, and nothing more is to be started. */
+  readonly over: AbortSignal;
+  readonly requireStart: Message['requireStart'];
+}
+
+/** The context, whose launcher starts nothing that `requireStart` does not allow. */
+export function onlyIf(requireStart: Message['requireStart'], context: ProcessContext): ProcessContext {
+  if (requireStart === undefined) return context;
+  const launch: ProcessContext['launch'] = async (request, watch) => {
+    requireStart();
+    return await context.launch(request, watch);
+  };
+  return { ...context, launch };
+}
 
 /**
  * One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. `start` is by default
@@ -21,7 +35,8 @@ export type StartWith = (binding: Binding, input: Uint8Array, over: AbortSignal)
 export function openOneshot(
   binding: Binding,
   context: ProcessContext,
-  start: StartWith = (forCall, input) => startProcess(forCall, context, input),
+  start: StartWith = (forCall, input, { requireStart }) =>
+    startProcess(forCall, onlyIf(requireStart, context), input),
 ): Transport {
   const closing = new AbortController();
   const work = trackWork();
@@ -74,10 +89,10 @@ interface RunOptions {
 
 async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Promise<ProcessReply> {
   const { name, timeoutMs } = binding;
-  const { body, terminator = '\n' } = run.message;
+  const { body, terminator = '\n', requireStart } = run.message;
   const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
   const over = new AbortController();
-  const starting = start(binding, Buffer.from(body + terminator), over.signal);
+  const starting = start(binding, Buffer.from(body + terminator), { over: over.signal, requireStart });
   let child: WatchedProcess | undefined;
   let stdout: CollectedOutput | undefined;
   try {

@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
-import { abortedError } from '../time/deadline.ts';
+import { abortedError, waitForSettled } from '../time/deadline.ts';
+import { currentFence, type Fence } from '../time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../time/stopwatch.ts';
+import { whenAborted } from '../time/when-aborted.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
 
@@ -61,6 +64,9 @@ export function createPool(concurrency: number): Pool {
 /**
  * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, then room for its bytes, and its
  * timeout starts only there. A caller that aborts while waiting leaves the queue. Notifications take no slot.
+ *
+ * Within a fence, an exchange is admitted by it once it has its slot; a process that is started, or a message that a server gets, for
+ * a run that this process does not hold is what no journal could undo. It rejects with what the fence refuses it with.
  */
 export function withPool(
   transport: Transport,
@@ -70,17 +76,6 @@ export function withPool(
 ): Transport {
   const { name } = binding;
   const own = Number.isFinite(binding.concurrency) ? createPool(binding.concurrency) : undefined;
-  const wait = (message: Message, signal: AbortSignal | undefined, clock: QueueClock | undefined) => {
-    const exchange = () => transport.exchange(message, signal);
-    const enter = (slotted: () => Promise<Reply>) => {
-      const start = () =>
-        inFlight === undefined ? slotted() : inRoom(inFlight, slotted, { message, name, signal });
-      const shared = () => enqueue(pool, start, name, signal);
-      // The entry's own slot comes first, so that what waits for it holds no slot of the others.
-      return own === undefined ? shared() : enqueue(own, shared, name, signal);
-    };
-    return inSlot(exchange, enter, clock);
-  };
   const takeSlots = (bytes: number) => {
     if (own?.take() === false) return false;
     if (pool.take()) {
@@ -90,23 +85,120 @@ export function withPool(
     own?.giveBack();
     return false;
   };
+  /** Does the work in a slot: at once where one is free, else after all that wait. */
+  const inSlots = <Result>(
+    { message, signal, clock }: Asked,
+    work: (hasWaited: boolean) => Promise<Result>,
+  ): Promise<Result> => {
+    const bytes = sizeOf(message);
+    if (signal?.aborted || !takeSlots(bytes)) {
+      const enter = (slotted: () => Promise<Result>) => {
+        const start = () =>
+          inFlight === undefined ? slotted() : inRoom(inFlight, slotted, { message, name, signal });
+        const shared = () => enqueue(pool, start, name, signal);
+        // The entry's own slot comes first, so that what waits for it holds no slot of the others.
+        return own === undefined ? shared() : enqueue(own, shared, name, signal);
+      };
+      return inSlot(() => work(true), enter, clock);
+    }
+    clock?.change('working', 1);
+    const leave = () => {
+      clock?.change('working', -1);
+      if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
+      pool.giveBack();
+      own?.giveBack();
+    };
+    const done = work(false);
+    done.then(leave, leave);
+    return done;
+  };
   return {
     ...transport,
     exchange: (message, signal, clock = currentClock()) => {
-      const bytes = sizeOf(message);
-      if (signal?.aborted || !takeSlots(bytes)) return wait(message, signal, clock);
-      clock?.change('working', 1);
-      const leave = () => {
-        clock?.change('working', -1);
-        if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
-        pool.giveBack();
-        own?.giveBack();
-      };
-      const reply = transport.exchange(message, signal);
-      reply.then(leave, leave);
-      return reply;
+      const fence = currentFence();
+      const asked = { message, signal, clock };
+      if (fence === undefined) return inSlots(asked, () => transport.exchange(message, signal));
+      return exchangeFenced(fence, { name, signal }, () =>
+        inSlots(asked, (hasWaited) => admitAndSend(transport, fence, { name, message, signal, hasWaited })),
+      );
     },
   };
+}
+
+/** A request on its way into its slots. */
+interface Asked {
+  readonly message: Message;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: QueueClock | undefined;
+}
+
+/** What came of a slot: the reply, or nothing was sent, since the store takes long (`admission` ends) or the admission ran out. */
+type Entered = { readonly reply: Reply } | { readonly admission?: Promise<void> };
+
+/** Enters slots until the message could be sent. A store that takes long is waited for outside of them. */
+async function exchangeFenced(
+  fence: Fence,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal | undefined },
+  enter: () => Promise<Entered>,
+): Promise<Reply> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const entered = await enter();
+    if ('reply' in entered) return entered.reply;
+    await orAborted(entered.admission ?? fence.admit(), name, signal);
+  }
+  throw new RuntimeError(
+    'STORE_FAILED',
+    `"${name}" was not called: this machine is too busy to start it in time`,
+    {
+      hint: 'The right to go on with the run was asked for again and again, and ran out each time before the start.',
+    },
+  );
+}
+
+const MOST_TRIES = 20;
+/** Longer than this, no slot is held for the store. */
+const SLOW_STORE_MS = 1_000;
+
+async function admitAndSend(
+  transport: Transport,
+  fence: Fence,
+  {
+    name,
+    message,
+    signal,
+    hasWaited,
+  }: Omit<Asked, 'clock'> & { readonly name: string; readonly hasWaited: boolean },
+): Promise<Entered> {
+  // What the call before in this slot came to is being kept by then, so that a store which fails at it is known to have failed.
+  if (hasWaited) await nextTurn();
+  const admission = fence.admit();
+  if (!(await waitForSettled(admission, SLOW_STORE_MS))) return { admission };
+  await admission;
+  if (signal?.aborted) throw abortedError(name, signal);
+  let isLate = false;
+  const requireStart = () => {
+    isLate = !fence.isLive();
+    if (isLate) throw new RuntimeError('STORE_FAILED', `"${name}" was not called: its admission ran out`);
+  };
+  try {
+    return { reply: await transport.exchange({ ...message, requireStart }, signal) };
+  } catch (error) {
+    if (isLate) return {};
+    throw error;
+  }
+}
+
+/** Throws ABORTED once the caller gives up. */
+async function orAborted(work: Promise<void>, name: string, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return await work;
+  if (signal.aborted) throw abortedError(name, signal);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const forget = whenAborted(signal, () => reject(abortedError(name, signal)));
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    forget();
+  }
 }
 
 /** Takes room for a request, if there is some and nobody waits; it has to be given back. */

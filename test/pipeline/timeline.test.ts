@@ -129,7 +129,6 @@ test('a run shows all that happened to it', async () => {
     [
       ...waiting,
       { at: time, what: 'decided', step: 'wait/call', detail: `${id}: rejected by mara` },
-      began('wait/call/ruling-1'),
       ended('wait/call/ruling-1'),
       ended('wait', message),
       ended('group', message),
@@ -185,7 +184,6 @@ test('the timeline follows what happened, whatever the clock said meanwhile', as
     ['step ended', 'wait/call'],
     ['pending', 'wait/call'],
     ['decided', 'wait/call'],
-    ['step began', 'wait/call/ruling-1'],
     ['step ended', 'wait/call/ruling-1'],
     ['step ended', 'wait'],
     ['step ended', 'group'],

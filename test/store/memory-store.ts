@@ -18,6 +18,7 @@ import {
   closedStoreError,
   decisionOfEndedRun,
   duplicateRunError,
+  endedRunError,
   isEnded,
   isReopenable,
   unknownRunError,
@@ -62,7 +63,11 @@ export function createMemoryStore(): Store {
         return listDue(state, filter);
       }),
     claimRun: (id) => ifOpen(() => claimRun(state, id)),
-    coverRun: () => ({ release: async () => {} }),
+    coverRun: (id) => ({
+      confirm: async () => requireGoingOn(state, id),
+      isLive: () => true,
+      release: async () => {},
+    }),
     prune: (before) => ifOpen(() => prune(state, before)),
     beginStep: (runId, step, at) => ifOpen(() => beginStep(requireRun(state, runId), step, at)),
     endStep: (runId, step, outcome, at) =>
@@ -196,12 +201,19 @@ function copyFault(fault: RunRecord['error']): RunRecord['error'] {
   return fault && readStoredFault(parseLossless(stringifyJson(fault)));
 }
 
+function requireGoingOn(state: State, id: string): void {
+  const status = state.runs.get(id)?.record.status;
+  if (status !== undefined && isEnded(status)) throw endedRunError(id, status);
+}
+
 function claimRun(state: State, id: string): Claim | undefined {
   checkRunId(id);
   if (state.claimed.has(id)) return undefined;
   state.claimed.add(id);
   let held = true;
   return {
+    confirm: async () => requireGoingOn(state, id),
+    isLive: () => held,
     release: async () => {
       // A second release must not release a later claim of the run.
       if (held) state.claimed.delete(id);

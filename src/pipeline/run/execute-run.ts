@@ -2,6 +2,7 @@ import { type Fault, toRuntimeError } from '../../errors.ts';
 import { passGate } from '../../hooks/gate.ts';
 import { composeJson } from '../../json/compose.ts';
 import { type Json, parseLossless } from '../../json/json.ts';
+import { fenced } from '../../time/fence.ts';
 import { turnStopOf } from '../chat/turn-hooks.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { RunSuspended } from '../state/journal.ts';
@@ -33,6 +34,14 @@ export function isRunEnd(came: RunEnd | RunPause): came is RunEnd {
  * can be resumed.
  */
 export async function runPipeline(
+  run: RunContext,
+  pipeline: Pipeline,
+  given: PipelineInput,
+): Promise<RunEnd | RunPause> {
+  return await fenced(run.journal.fence, () => runFenced(run, pipeline, given));
+}
+
+async function runFenced(
   run: RunContext,
   pipeline: Pipeline,
   { input, isResumed, within }: PipelineInput,

@@ -4,6 +4,7 @@ import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
+import { currentFence } from '../../time/fence.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import { envBelow } from '../file/below/tools-below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
@@ -213,7 +214,7 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
     await work.reopen?.();
     const run = await requireRun(store, work.id);
     // It may have ended between the look and the claim.
-    if (!isEnded(run.status)) await execute(context, { ...work, run }, options);
+    if (!isEnded(run.status)) await execute(context, { ...work, claim, run }, options);
     return await describe(store, work.id);
   } catch (error) {
     throw withRunId(error, work.id);
@@ -224,7 +225,15 @@ export async function workOn(context: RunsContext, work: Work, options: RunOptio
 
 async function execute(
   { store, services, config, isKept = true, isDurable = false }: RunsContext,
-  { pipeline, id, isResumed, onEvent, isDue, run: record }: Work & { readonly run: RunRecord },
+  {
+    pipeline,
+    id,
+    isResumed,
+    onEvent,
+    isDue,
+    claim,
+    run: record,
+  }: Work & { readonly claim: Claim; readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
   const emit = onEvent === undefined ? services.emit : emitBoth(services.emit, onEvent);
@@ -233,7 +242,10 @@ async function execute(
   const hasTries = !isDue || (record.suspension?.tries ?? 0) < MOST_TRIES;
   const suspendsOnFault =
     isKept && isDurable && record.kind === 'pipeline' && pipeline.onFault !== 'fail' && hasTries;
-  const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
+  const journal = await openJournal(store, id, {
+    ...{ wait, ask, onPending, emit, signal, claim },
+    around: currentFence(),
+  });
   // A single call is no session.
   const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;

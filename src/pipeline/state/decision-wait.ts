@@ -2,6 +2,7 @@ import type { PendingCall, PendingDecision, PendingRecord } from '../../contract
 import type { Emit, PendingOpened } from '../../contract/event.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
+import type { Fence } from '../../time/fence.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 import { readPendingDecision } from '../../tool-call/read-decision.ts';
 import { openChangeWaiter } from './change-waiter.ts';
@@ -21,6 +22,8 @@ export interface JournalContext extends WaitOptions {
   readonly emit: Emit;
   /** Ends a wait. */
   readonly signal: AbortSignal;
+  /** The right to start processes that whoever runs the pipeline has itself. */
+  readonly around?: Fence | undefined;
   /** The outermost run, and where in it this one stands, as a path that ends with `/`. Absent: it is this one. */
   readonly root?: string;
   readonly place?: string;

@@ -29,7 +29,8 @@ export interface CallStep {
 
 /**
  * Asks the call's hooks when its turn comes, then makes it as a journal step. The step begins after the hooks
- * were asked, so that a step that was begun means that the tool may have acted. Throws ABORTED, STORE_FAILED.
+ * were asked and once the tool has its slot, so that a step that was begun means that the tool may have acted. Throws ABORTED,
+ * STORE_FAILED.
  */
 export async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
   const { name, asked, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
@@ -50,7 +51,7 @@ export async function journalCall(run: RunContext, slot: CallSlot, step: CallSte
     const otherwise = prepared.stopped === undefined ? replacement() : undefined;
     return { ...(otherwise ?? complete(run, await prepared.finish())), ...asked };
   };
-  return await journalStep(run.journal, { name, kind: callRecord }, work, { isDeferred });
+  return await journalStep(run.journal, { name, kind: callRecord }, work, { isDeferred, beginsInSlot: true });
 }
 
 /** Throws ABORTED when the run is being suspended. */

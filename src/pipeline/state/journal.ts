@@ -1,5 +1,6 @@
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Json } from '../../json/json.ts';
+import type { Fence } from '../../time/fence.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
 /** What a call asks for. */
@@ -27,6 +28,10 @@ export interface Journal {
    * Throws what `step` would throw before it begins the work, as far as that is known. Absent: never throws.
    */
   requireWritable?(name: string): void;
+  /** The right to start processes for the run, outside of its steps. Absent: it needs none. */
+  readonly fence?: Fence;
+  /** The one around the whole run, which `fence` asks too. */
+  readonly around?: Fence | undefined;
   /** Resolves when all outcomes so far are on the disk. Throws STORE_FAILED. Absent: they always are. */
   settle?(): Promise<void>;
   /** The output of the run, in which a long text that a step has is not kept again. Absent: as it is. */
@@ -67,6 +72,11 @@ interface DecideOptions {
 }
 
 export interface StepOptions {
+  /**
+   * The step counts as begun once the first process of its work has its slot, and no sooner: what waits for a slot when this
+   * process ends was never begun. Default: before the work.
+   */
+  readonly beginsInSlot?: boolean;
   /** The step only contains other steps, so its beginning need not be stored. */
   readonly holdsSteps?: boolean;
   /**

@@ -1,7 +1,8 @@
 import type { PendingRecord } from '../../contract/approval.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
-import type { StepRecord, Store } from '../../store/store.ts';
+import type { Claim, StepRecord, Store } from '../../store/store.ts';
+import { fenced } from '../../time/fence.ts';
 import { createKeyOf } from './call-keys.ts';
 import { callRecord } from './call-record.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
@@ -20,11 +21,11 @@ export interface EarlierRuns {
   readonly count: number;
 }
 
-/** The journal of one run in a store. Only the holder of the run's claim may write it. */
+/** The journal of one run in a store, for the holder of its claim. */
 export async function openJournal(
   store: Store,
   runId: string,
-  context: JournalContext,
+  context: JournalContext & { readonly claim: Claim },
   earlier?: EarlierRuns,
 ): Promise<Journal> {
   const outcomes = createKeptOutcomes();
@@ -48,10 +49,20 @@ export async function openJournal(
   }
   const keys = keysOf(runId, steps, earlier);
   const { root = runId, place = '' } = context;
+  const { claim, around } = context;
   const { requireHealthy, track } = trackStoreFailure();
+  const isLive = () => claim.isLive() && around?.isLive() !== false;
+  const admitBy = async (look: () => Promise<unknown>) => {
+    requireHealthy();
+    await around?.admit();
+    await track(look());
+    // Another write may have failed meanwhile.
+    requireHealthy();
+  };
   const { defer, settle } = createDeferred();
   return {
     ...{ runId, editionOf, retries: steps.retries, ...keys },
+    ...{ around, fence: { isLive, admit: () => admitBy(() => claim.confirm()) } },
     ...(steps.last?.from !== undefined && { retriedFrom: steps.last.from }),
     find: outcomes.find,
     forget: outcomes.forget,
@@ -60,14 +71,32 @@ export async function openJournal(
     settle,
     // No step is called so.
     adopt: (output) => texts.adopt('/output', output),
-    step: async (name, work, { holdsSteps = false, isDeferred = holdsSteps } = {}) => {
+    step: async (name, work, { holdsSteps = false, isDeferred = holdsSteps, beginsInSlot = false } = {}) => {
       const known = outcomes.find(name);
       if (known !== undefined) return known;
       requireHealthy();
-      // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
       const stored = storedName(name);
-      if (!holdsSteps) await Promise.all([settle(), track(beginStep(store, runId, stored))]);
-      const outcome = texts.adopt(stored, await work());
+      let begun: Promise<unknown> | undefined;
+      const begin = () => {
+        // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
+        begun = Promise.all([settle(), track(beginStep(store, runId, stored))]);
+        return begun;
+      };
+      if (!holdsSteps && !beginsInSlot) await begin();
+      let refusal: RuntimeError | undefined;
+      const admit = async () => {
+        try {
+          // As it keeps the beginning, the store looks who owns the run.
+          await admitBy(() => (begun === undefined ? begin() : claim.confirm()));
+        } catch (error) {
+          refusal ??= toRuntimeError(error, 'STORE_FAILED');
+          throw error;
+        }
+      };
+      const value = await (holdsSteps ? work() : fenced({ admit, isLive }, work));
+      // What was made of a call that was not allowed to start is no outcome.
+      if (refusal !== undefined) throw refusal;
+      const outcome = texts.adopt(stored, value);
       const ending = track(store.endStep(runId, stored, outcome, Date.now()));
       if (isDeferred) defer(ending);
       else await ending;

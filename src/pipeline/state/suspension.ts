@@ -11,10 +11,12 @@ export function isSuspension({ signal }: Pick<RunContext, 'signal'>, thrown: unk
 }
 
 /**
- * Throws ABORTED if `error` comes from a hook or tool that was cancelled because the run was suspended: it
- * has decided nothing, and is asked again on resume.
+ * Throws the error of a hook or tool that was cancelled because the run was suspended, or that was not started because the run is
+ * not this process's to go on with: it has decided nothing, and is asked again on resume.
  */
 export function requireFinished({ signal }: Pick<RunContext, 'signal'>, error: Fault | undefined): void {
-  if (signal.aborted && error !== undefined && isCancelled(error))
-    throw new RuntimeError('ABORTED', error.message);
+  if (error === undefined) return;
+  const { code, message, hint } = error;
+  if (signal.aborted && isCancelled(error)) throw new RuntimeError('ABORTED', message);
+  if (code === 'STORE_FAILED' || code === 'RUN_ENDED') throw new RuntimeError(code, message, { hint });
 }

@@ -6,6 +6,7 @@ import type { Suite } from '../../suite/file/model.ts';
 import type { RunHeader } from '../../suite/run/record.ts';
 import { folderOf, fromShared, readChunkWork } from '../../suite/shared/chunk-work.ts';
 import { judgeChunk, readPlace } from '../../suite/shared/judge-chunk.ts';
+import { fencedBy } from '../../time/fence.ts';
 import type { SuiteRunOptions } from '../api.ts';
 import { applyOptions } from '../suite-options.ts';
 import type { Judging } from './judging.ts';
@@ -23,10 +24,10 @@ export function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
   const load = createLoader(context);
   return async (claim, runId, signal) => {
     const { suite, header, judging, folder } = await load(claim.work);
-    const { records, tally } = await judgeChunk(suite, readPlace(claim.place), {
-      ...{ ...judging, header, signal, runId, folder },
-    });
-    return await claim.end(records, tally);
+    const judged = await fencedBy(claim, () =>
+      judgeChunk(suite, readPlace(claim.place), { ...judging, header, signal, runId, folder }),
+    );
+    return await claim.end(judged.records, judged.tally);
   };
 }
 

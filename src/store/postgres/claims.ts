@@ -2,9 +2,10 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { numberOf } from '../sqlite/row.ts';
 import type { Claim } from '../store.ts';
-import { checkRunId } from '../store-rules.ts';
+import { checkRunId, endedRunError, endedStatuses } from '../store-rules.ts';
 import type { Link } from './connection/client.ts';
 import { endSession } from './connection/session.ts';
+import { lostClaimError } from './lost-claim.ts';
 
 /** The runs that are claimed here. */
 export interface Claims {
@@ -23,12 +24,16 @@ export interface Claims {
 }
 
 export interface ClaimsOptions {
+  /** The place of the store, for error messages. */
+  readonly location: string;
   /** Of this store among all that are open. */
   readonly holder: string;
   /** Does work when everything before it is done. Rejects with STORE_FAILED. */
   readonly run: <Result>(work: (link: Link) => Promise<Result>) => Promise<Result>;
   /** The same, if there is a connection. Never rejects. */
   readonly attempt: (work: (link: Link) => Promise<unknown>) => Promise<void>;
+  /** When the connection was last asked what it has answered, ms of the monotonic clock. */
+  readonly answeredAt: () => number;
   /** How often this process is heard of while it holds runs, and after how long without that others end its session, in ms. */
   readonly beatMs: number;
   readonly hungMs: number;
@@ -41,7 +46,20 @@ interface Held extends Claim {
 /** Of a claim that is lost: no claim has it. */
 const LOST = -1;
 
-export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOptions): Claims {
+/** For so long after an answer the server does not give up the connection: see the settings of client.ts, which take nine seconds. */
+const ANSWER_COUNTS_MS = 5_000;
+
+const ended = endedStatuses.map((status) => `'${status}'`).join();
+
+/** Whether the claim is ours, and how the run has ended if it has; says that its holder is there. */
+const confirm = `WITH beat AS (UPDATE signalbox.holders SET seen_at = clock_timestamp() WHERE id = $3)
+SELECT signalbox.refusal($1, $2, pg_backend_pid()) IS NULL AS is_ours,
+  (SELECT status FROM signalbox.runs WHERE id = $1 AND status IN (${ended})) AS ended`;
+
+export function createClaims(options: ClaimsOptions): Claims {
+  const { location, holder, run, attempt, answeredAt, beatMs, hungMs } = options;
+  /** When this process last said that it is there, ms of the monotonic clock. */
+  let seenAt = Number.NEGATIVE_INFINITY;
   const held = new Map<string, Held>();
   /** Runs below others, and whose claims are theirs too. */
   const covered = new Map<string, string>();
@@ -53,7 +71,11 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
     if (isBeating) return;
     isBeating = true;
     // Also finds out that the connection is lost while nothing is to be written.
-    await run((link) => beatOnce(link, holder)).catch(() => {});
+    await run(async (link) => {
+      const at = performance.now();
+      await beatOnce(link, holder);
+      seenAt = at;
+    }).catch(() => {});
     isBeating = false;
   };
   const stopIfIdle = () => {
@@ -61,9 +83,39 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
     clearInterval(timer);
     timer = undefined;
   };
+  const epochOf = (runId: string): number | null => {
+    const root = covered.get(runId);
+    // One that is below another is never written without a claim.
+    return held.get(root ?? runId)?.epoch ?? (root === undefined ? null : LOST);
+  };
+  const rightTo = (runId: string): Pick<Claim, 'confirm' | 'isLive'> => ({
+    confirm: () =>
+      run(async (link) => {
+        const at = performance.now();
+        const epoch = epochOf(runId) ?? LOST;
+        const [row = {}] = await link.query({
+          name: 'confirm',
+          text: confirm,
+          values: [runId, epoch, holder],
+        });
+        if (row['is_ours'] !== true) throw lostClaimError(runId, location);
+        seenAt = at;
+        if (typeof row['ended'] === 'string') throw endedRunError(runId, row['ended']);
+      }),
+    isLive: () => {
+      const now = performance.now();
+      return (
+        (epochOf(runId) ?? LOST) !== LOST &&
+        session?.isLost() === false &&
+        now - answeredAt() < Math.min(ANSWER_COUNTS_MS, hungMs / 3) &&
+        now - seenAt < (hungMs * 5) / 6
+      );
+    },
+  });
   const give = (runId: string, epoch: number): Claim => {
     const claim: Held = {
       epoch,
+      ...rightTo(runId),
       release: async () => {
         // A second release must not release a later claim of the run.
         if (held.get(runId) !== claim) return;
@@ -85,7 +137,11 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
       checkRunId(runId);
       return await run(async (link) => {
         if (held.has(runId)) return undefined;
-        if (held.size === 0) await introduce(link, holder);
+        const at = performance.now();
+        if (held.size === 0) {
+          await introduce(link, holder);
+          seenAt = at;
+        }
         session = link;
         const epoch = await tryClaim(link, { runId, holder, hungMs });
         return epoch === undefined ? undefined : give(runId, epoch);
@@ -93,18 +149,16 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
     },
     cover: (runId, root) => {
       covered.set(runId, root);
-      return { release: async () => void covered.delete(runId) };
+      return { ...rightTo(runId), release: async () => void covered.delete(runId) };
     },
-    // One that is below another is never written without a claim.
-    epochOf: (runId) => {
-      const root = covered.get(runId);
-      return held.get(root ?? runId)?.epoch ?? (root === undefined ? null : LOST);
-    },
+    epochOf,
     held: () => [...held.keys()],
     restore: async (link, lost) => {
       await endSession(link, lost);
       if (held.size === 0) return;
+      const at = performance.now();
       await introduce(link, holder);
+      seenAt = at;
       for (const [runId, claim] of held)
         if (!(await claimAgain(link, runId, claim.epoch))) claim.epoch = LOST;
       session = link;

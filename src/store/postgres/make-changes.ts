@@ -1,7 +1,7 @@
-import { RuntimeError, toFault } from '../../errors.ts';
+import { type RuntimeError, toFault } from '../../errors.ts';
 import { DamagedError } from '../sqlite/row.ts';
 import type { Answer, Change } from '../sqlite/write/change.ts';
-import { unknownRunError } from '../store-rules.ts';
+import { endedRunError, unknownRunError } from '../store-rules.ts';
 import { type FunctionCall, toCall, toStatement } from './change-call.ts';
 import type { Address } from './connection/address.ts';
 import type { Link } from './connection/client.ts';
@@ -57,7 +57,7 @@ function errorOf(refused: unknown, runId: string, address: Address): RuntimeErro
     case 'RUN_UNKNOWN':
       return unknownRunError(runId, address.location);
     case 'RUN_ENDED':
-      return new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
+      return endedRunError(runId, 'cancelled');
     case 'OTHER_SESSION':
       return poolerError(address);
     default:

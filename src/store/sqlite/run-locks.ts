@@ -25,12 +25,20 @@ export interface RunLocks {
   releaseAll(): Promise<void>;
 }
 
-export function createRunLocks(database: Pick<Database, 'file' | 'read' | 'write' | 'tryWrite'>): RunLocks {
-  return database.file === memoryFile ? createLocalLocks(database) : createFileLocks(database);
+/** `requireGoingOn` is asked, within a read of the state, whether a run that is claimed goes on. */
+export function createRunLocks(
+  database: Pick<Database, 'file' | 'read' | 'write' | 'tryWrite'>,
+  requireGoingOn: (runId: string) => void = () => {},
+): RunLocks {
+  const create = database.file === memoryFile ? createLocalLocks : createFileLocks;
+  return create(database, requireGoingOn);
 }
 
 /** Locks of a database that no other process has. */
-function createLocalLocks({ read }: Pick<Database, 'read'>): RunLocks {
+function createLocalLocks(
+  { read }: Pick<Database, 'read'>,
+  requireGoingOn: (runId: string) => void,
+): RunLocks {
   const held = new Map<string, Claim>();
   return {
     claim: async (runId) => {
@@ -38,6 +46,8 @@ function createLocalLocks({ read }: Pick<Database, 'read'>): RunLocks {
       return await read(() => {
         if (held.has(runId)) return undefined;
         const claim: Claim = {
+          confirm: () => read(() => requireGoingOn(runId)),
+          isLive: () => held.get(runId) === claim,
           release: async () => {
             // A second release must not release a later claim of the run.
             if (held.get(runId) === claim) held.delete(runId);
@@ -52,7 +62,10 @@ function createLocalLocks({ read }: Pick<Database, 'read'>): RunLocks {
   };
 }
 
-function createFileLocks(database: Pick<Database, 'file' | 'write' | 'tryWrite'>): RunLocks {
+function createFileLocks(
+  database: Pick<Database, 'file' | 'read' | 'write' | 'tryWrite'>,
+  requireGoingOn: (runId: string) => void,
+): RunLocks {
   // The state file may be a symbolic link; all its users must find the same locks.
   const folder = `${realpathSync(database.file)}.locks`;
   const own = new Set<Lock>();
@@ -71,7 +84,13 @@ function createFileLocks(database: Pick<Database, 'file' | 'write' | 'tryWrite'>
       checkRunId(runId);
       const path = join(folder, `${runId}${SUFFIX}`);
       const lock = await database.write(() => takeLock(path, own));
-      return lock && { release: () => release([lock]) };
+      if (lock === undefined) return undefined;
+      return {
+        confirm: () => database.read(() => requireGoingOn(runId)),
+        // A process that stands still keeps its lock.
+        isLive: () => own.has(lock),
+        release: () => release([lock]),
+      };
     },
     sweep: () => sweep(folder),
     releaseAll: () => release([...own]),

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { ResultRun, ResultStore } from '../../store/result-store.ts';
+import { fencedBy } from '../../time/fence.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
 import { findChanges, fingerprintOf, isUnchanged } from './fingerprint.ts';
 import { toHeader } from './header.ts';
@@ -48,7 +49,7 @@ export async function keepRun(
     else await store.createRun(newRun(options.suite, header, fingerprint));
     return await runOrInterrupt(store, id, async () => {
       if (resumed) await store.setRunEnd(id, { status: 'running', report: null });
-      return await work(header, openJournal(store, id, resumed !== undefined));
+      return await fencedBy(claim, () => work(header, openJournal(store, id, resumed !== undefined)));
     });
   } finally {
     await claim.release();

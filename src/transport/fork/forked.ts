@@ -1,5 +1,5 @@
 import type { Binding } from '../../binding/binding.ts';
-import { closedError, openOneshot } from '../oneshot.ts';
+import { closedError, onlyIf, openOneshot } from '../oneshot.ts';
 import { type ProcessContext, startProcess } from '../process.ts';
 import type { Transport } from '../transport.ts';
 import { openForks } from './forks.ts';
@@ -19,14 +19,14 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
   // The process that forks would have to be given descriptors of this one, which nothing in a sandbox may see.
   const isBoxed = binding.sandbox !== null;
   const forks = openForks(binding, context, note);
-  const oneshot = openOneshot(binding, context, async (forCall, input, over) => {
+  const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
     const isUsual = forCall.env === binding.env;
     if (!isUsual) note('a call brought variables of its own');
     if (isBoxed) note('in a sandbox each process is started by itself');
     const helper = isUsual && !isBoxed && binding.refused === null ? await forks.find() : undefined;
     if (over.aborted) throw closedError(binding.name);
     const launch = helper?.launch ?? context.launch;
-    return await startProcess(forCall, { ...context, launch }, input);
+    return await startProcess(forCall, onlyIf(requireStart, { ...context, launch }), input);
   });
   return {
     ...oneshot,

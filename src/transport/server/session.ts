@@ -81,8 +81,9 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     child.release();
   });
 
-  const send = ({ method, body }: Message): SentRequest => {
+  const send = ({ method, body, requireStart }: Message): SentRequest => {
     if (exit !== undefined) throw exit;
+    requireStart?.();
     const box = requireRoom(binding, outbox);
     const { waiting, reply } = inbox.requests.add();
     const line = box.send(encodeRequest(waiting.id, method, body));

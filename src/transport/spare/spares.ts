@@ -12,9 +12,9 @@ import { inStartGate } from './start-gate.ts';
 export interface Spares {
   /**
    * Hands the request to one of them, which nobody else gets and which was started from the files as they are now;
-   * undefined when there is none, or none that lived to read it.
+   * undefined when there is none, or none that lived to read it. Rejects with what `requireStart` throws.
    */
-  serve(request: Uint8Array): Promise<WatchedProcess | undefined>;
+  serve(request: Uint8Array, requireStart?: () => void): Promise<WatchedProcess | undefined>;
   /** Starts in the background what is missing, one after another. */
   fill(): void;
   /** Kills all that wait, with their groups. Never rejects. */
@@ -105,9 +105,10 @@ export function openSpares(
   };
   let sweeper: NodeJS.Timeout | undefined;
   return {
-    serve: async (request) => {
+    serve: async (request, requireStart) => {
       retireUnfit();
       for (const spare of waiting) {
+        requireStart?.();
         waiting.delete(spare);
         spare.process.keepAlive(true);
         if (await deliver(request, spare.process)) {

@@ -1,5 +1,5 @@
 import type { Binding } from '../../binding/binding.ts';
-import { openOneshot } from '../oneshot.ts';
+import { onlyIf, openOneshot } from '../oneshot.ts';
 import { type ProcessContext, startProcess } from '../process.ts';
 import type { Transport } from '../transport.ts';
 import { openSpares, type SpareLimits } from './spares.ts';
@@ -10,10 +10,10 @@ import { openSpares, type SpareLimits } from './spares.ts';
  */
 export function openWarmOneshot(binding: Binding, context: ProcessContext, limits?: SpareLimits): Transport {
   const spares = openSpares(binding, context, limits);
-  const oneshot = openOneshot(binding, context, async (forCall, input, over) => {
-    const spare = forCall.env === binding.env ? await spares.serve(input) : undefined;
+  const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
+    const spare = forCall.env === binding.env ? await spares.serve(input, requireStart) : undefined;
     if (spare === undefined) over.throwIfAborted();
-    return spare ?? (await startProcess(forCall, context, input));
+    return spare ?? (await startProcess(forCall, onlyIf(requireStart, context), input));
   });
   return {
     ...oneshot,

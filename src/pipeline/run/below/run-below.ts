@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../../errors.ts';
-import type { RunRecord, Store } from '../../../store/store.ts';
+import type { Claim, RunRecord, Store } from '../../../store/store.ts';
 import { isEnded, isReopenable } from '../../../store/store-rules.ts';
+import { fenced } from '../../../time/fence.ts';
 import type { WaitOptions } from '../../state/decision-wait.ts';
 import { RunSuspended } from '../../state/journal.ts';
 import { toCurrentSteps } from '../../state/retries.ts';
@@ -36,7 +37,7 @@ export function createRunBelow(context: BelowContext): RunBelow<RunContext> {
       const record = found ?? (await begin(context, parent, asked));
       const goesOn = !isEnded(record.status) || (await reopen(context, parent, { asked, record }));
       const setDown = goesOn
-        ? await execute(context, parent, { asked, record, isResumed: found !== undefined })
+        ? await execute(context, parent, { asked, record, claim: covered, isResumed: found !== undefined })
         : undefined;
       return await readEnd(store, id, setDown);
     } finally {
@@ -93,13 +94,21 @@ async function reopen(
 async function execute(
   { store, root, options }: BelowContext,
   parent: RunContext,
-  { asked, record, isResumed }: Work & { readonly isResumed: boolean },
+  { asked, record, claim, isResumed }: Work & { readonly claim: Claim; readonly isResumed: boolean },
 ): Promise<FaultPause | undefined> {
   const { id, pipeline, step, scope, isRepeated } = asked;
   const emit = relocate(parent.emit, { from: id, to: parent.journal.runId, step });
   const earlier = isRepeated ? await findEarlier(store, record) : undefined;
   const place = `${parent.place}${step}/`;
-  const waiting = { ...options, emit, signal: parent.signal, root, place };
+  const waiting = {
+    ...options,
+    emit,
+    signal: parent.signal,
+    root,
+    place,
+    claim,
+    around: parent.journal.around,
+  };
   await redoFaults(store, { id, pipeline, of: parent.retry });
   const journal = await openJournal(store, id, waiting, earlier);
   const session = isResumed ? await openSession(store, record) : { id, turns: 0, context: [] };
@@ -119,11 +128,16 @@ async function execute(
     const setDown = await keep(store, record, isRunEnd(came) ? came : (cutOff(parent, asked) ?? came));
     if (setDown !== undefined) return setDown;
   } catch (error) {
-    if (isRunEnded(error)) await run.notifySession('session_end', sessionEvent(run), run.signal);
+    if (isRunEnded(error)) await notifyEnd(run);
     throw error;
   }
-  await run.notifySession('session_end', sessionEvent(run), run.signal);
+  await notifyEnd(run);
   return undefined;
+}
+
+/** Observers may hear of an end that nobody can go on from. */
+async function notifyEnd(run: RunContext): Promise<void> {
+  await fenced(undefined, () => run.notifySession('session_end', sessionEvent(run), run.signal));
 }
 
 /** Keeps what a run came to; returns the fault that has set it down. Throws RunSuspended where it waits, RUN_ENDED, STORE_FAILED. */

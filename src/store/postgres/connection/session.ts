@@ -12,6 +12,8 @@ export interface Session {
   run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
   /** The same once, and only if there is a connection. Never rejects. */
   attempt(work: (link: Link) => Promise<unknown>): Promise<void>;
+  /** When the server was last asked what it has answered since, ms of the monotonic clock. */
+  answeredAt(): number;
   /** What is under way is not done again. Never rejects. */
   close(): Promise<void>;
 }
@@ -29,6 +31,7 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
   let last = first;
   let live: Link | undefined = first;
   let lostAt: number | undefined;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   const reconnect = async (): Promise<Link> => {
     const link = await connect(address);
@@ -44,7 +47,9 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
   const attempt = async <Result>(work: (link: Link) => Promise<Result>): Promise<Result> => {
     if (live?.isLost()) live = undefined;
     live ??= await reconnect();
+    const at = performance.now();
     const result = await work(live);
+    answeredAt = at;
     lostAt = undefined;
     return result;
   };
@@ -74,6 +79,7 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
       if (live === undefined || live.isLost()) return;
       await work(live).catch(() => {});
     },
+    answeredAt: () => answeredAt,
     close: async () => {
       isClosed = true;
       await live?.end();

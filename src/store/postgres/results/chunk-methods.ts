@@ -65,11 +65,11 @@ async function claimChunk(
     const open = await run((link) => chunks.findOpen(link, runId, number));
     if (open !== undefined && epoch !== null)
       return {
+        ...claim,
         ...open,
         end: (records, tally) =>
           run((link) => chunks.endChunk(link, { runId, number, epoch, records, tally })),
         fail: (failure) => run((link) => chunks.countFailure(link, runId, number, failure)),
-        release: claim.release,
       };
   } catch (error) {
     await claim.release();
