@@ -12,8 +12,7 @@ export function compileMatch({ tools, providers, models, when }: HookMatch): Eve
   const condition = when === undefined ? undefined : compileExpressions(when, ['event']);
   const isNamed = (event: NativeEvent): boolean => {
     if (event.hook === 'tool') {
-      const { name, aliases = [] } = event.request;
-      return fits(tools, [name, ...aliases]);
+      return fits(tools, toolNamesOf(event));
     }
     if (event.hook !== 'provider') return true;
     return fits(providers, [event.request.provider_id]) && fits(models, [event.request.model]);
@@ -23,12 +22,22 @@ export function compileMatch({ tools, providers, models, when }: HookMatch): Eve
     if (!isNamed(event)) return false;
     if (condition === undefined) return true;
     try {
-      // Only a plain false says that there is nothing to judge.
-      return condition.evaluate({ event: scopeOf(event) }) !== false;
+      // Only a plain false, under every name of the tool, says that there is nothing to judge.
+      return namedScopesOf(event).some((scope) => condition.evaluate({ event: scope }) !== false);
     } catch {
       return true;
     }
   };
+}
+
+function toolNamesOf({ request: { name, aliases = [] } }: Extract<NativeEvent, { hook: 'tool' }>) {
+  return [...new Set([name, ...aliases])];
+}
+
+/** The event once for each name of its tool. */
+function namedScopesOf(event: NativeEvent): readonly unknown[] {
+  if (event.hook !== 'tool') return [scopeOf(event)];
+  return toolNamesOf(event).map((name) => scopeOf({ ...event, request: { ...event.request, name } }));
 }
 
 function fits(patterns: readonly string[] | undefined, names: readonly string[]): boolean {

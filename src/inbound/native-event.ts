@@ -6,6 +6,8 @@ export interface ToldCall {
   readonly name: unknown;
   readonly args: unknown;
   readonly call_id: string;
+  /** Further names that the agent's system has for the tool. */
+  readonly aliases?: readonly string[];
 }
 
 /** A call that is to be made; without its caller no person is asked about it. */

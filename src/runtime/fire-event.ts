@@ -4,19 +4,27 @@ import { type EventInput, readEvent } from '../hooks/event-input.ts';
 import type { PointEvent } from '../hooks/fire-point.ts';
 import { passGate } from '../hooks/gate.ts';
 import { isObject } from '../json/json.ts';
+import { agentTools, resolveToolNames } from '../tool-call/agent-tool.ts';
 import { toDecisionDocument } from '../tool-call/document.ts';
 import type { Runtime } from './api.ts';
 import type { WiredRuntime } from './stages/wire.ts';
 
 /** Takes an event, or a point of a foreign dialect, through its hooks. Throws EVENT_INVALID. */
 export async function fireEvent(
-  { links, groups, tools, checkArgs }: Pick<WiredRuntime, 'links' | 'groups' | 'tools' | 'checkArgs'>,
+  {
+    links,
+    groups,
+    tools,
+    declared,
+    checkArgs,
+  }: Pick<WiredRuntime, 'links' | 'groups' | 'tools' | 'declared' | 'checkArgs'>,
   event: EventInput | PointEvent,
   { signal, onHear }: NonNullable<Parameters<Runtime['hooks']['fire']>[1]> = {},
 ): Promise<DecisionDocument> {
   const call = nextEventId();
   if (!isPointEvent(event)) {
-    const { decision } = await passGate(links, readEvent(event), { call, signal, check: checkArgs, onHear });
+    const resolved = resolveToolNames(readEvent(event), agentTools(declared, links));
+    const { decision } = await passGate(links, resolved, { call, signal, check: checkArgs, onHear });
     return toDecisionDocument(decision);
   }
   const { fireForeignPoint } = await import('./foreign-point.ts');

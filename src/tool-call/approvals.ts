@@ -22,12 +22,13 @@ export function compileApprovals(rules: readonly NamedApprovalRule[] = []): Appr
     const fitting = rules.filter(({ tools }) =>
       tools.some((pattern) => names.some((name) => matchesGlob(pattern, name))),
     );
-    return allOf([...(own === undefined ? [] : [own]), ...fitting.map((rule) => checkOf(rule, tool))]);
+    return combineApprovals([own, ...fitting.map((rule) => checkOf(rule, tool))]);
   };
 }
 
 /** The rules together: one that asks is enough, and who may decide, how many must and how long it may take is what all of them allow. */
-function allOf(checks: readonly ApprovalCheck[]): ApprovalCheck | undefined {
+export function combineApprovals(given: readonly (ApprovalCheck | undefined)[]): ApprovalCheck | undefined {
+  const checks = given.filter((check) => check !== undefined);
   const [only] = checks;
   if (checks.length < 2) return only;
   const limits = checks.flatMap(({ expiresMs }) => (expiresMs === null ? [] : [expiresMs]));

@@ -6,6 +6,7 @@ import { conditionHolds } from './condition/condition.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 import { matches } from './matcher.ts';
 import { eventRules } from './points.ts';
+import { allToolNames } from './tool-names.ts';
 
 /** Whether a handler is declared for the event, its matcher matches and its `if` holds. */
 export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, payload }: Question): boolean {
@@ -14,7 +15,8 @@ export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, p
   const key = eventRules[point]?.matcher;
   const value = key === undefined ? undefined : asText(valueAt(payload, key) ?? '');
   const name = point === 'FileChanged' && value !== undefined ? basename(value) : value;
-  if (name !== undefined && !matches(event, matcher, name)) return false;
+  const names = name !== undefined && key === 'tool_name' ? allToolNames(name) : [name];
+  if (!names.some((each) => each === undefined || matches(event, matcher, each))) return false;
   if (condition === undefined) return true;
   return conditionEvents.has(point) && conditionHolds(condition, { payload, cwd, projectDir });
 }

@@ -70,7 +70,10 @@ export async function judgeCalls(
     );
   }
   for (const { filtered } of states) context.onDecision('before_execution', decisionAbout(filtered));
-  return writeCalls(messages, states.map(toJudged));
+  return writeCalls(
+    messages,
+    states.map((state) => toJudged(state, judging)),
+  );
 }
 
 /** A call, and what has become of it so far. */
@@ -144,9 +147,10 @@ async function nextState(
   return { ...next, filtered: await filterOrRecall(next, context) };
 }
 
-function toJudged({ call, filtered }: CallState): JudgedCall {
+function toJudged({ call, filtered }: CallState, { tools }: CallJudging): JudgedCall {
   const { stopped, args, call: made } = filtered;
-  const { name } = made.tool;
+  // The client knows the tool by the name that the model called it by, unless a hook has chosen another tool.
+  const name = made.tool.name === tools(call.name).name ? call.name : made.tool.name;
   if (stopped !== undefined) return { kind: 'withheld', call, text: textOfStopped(name, stopped) };
   try {
     if (name === call.name && args.text === argsForHooks(name, call.args).text) return { kind: 'same', call };

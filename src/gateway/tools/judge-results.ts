@@ -56,11 +56,12 @@ async function recallOrJudge(
   const { memo, identity } = judging;
   const { callId, call, content, isError } = result;
   if (call === undefined) throw orphan(result, context);
+  const tool = judging.tools(call.name);
   const parts = [
     identity,
     context.caller.keyId ?? '',
     callId,
-    call.name,
+    JSON.stringify([tool.name, tool.aliases ?? []]),
     call.args.text,
     `${isError}`,
     content,
@@ -97,7 +98,7 @@ async function judgeResult(
   const tool = tools(call.name);
   const request = requestOf({ tool, callId, toolUseId: callId }, argsOf(call));
   const response: ToolHookResponse = {
-    ...{ name: call.name, call_id: callId, content, error: isError ? content : '', latency_ms: 0 },
+    ...{ name: tool.name, call_id: callId, content, error: isError ? content : '', latency_ms: 0 },
     ...(!isError && { result: resultOf(content) }),
   };
   const { decision, event } = await passGate(

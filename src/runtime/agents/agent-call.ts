@@ -45,11 +45,18 @@ export async function judgeAgentCall(
   judging: AgentJudging,
 ): Promise<DecisionDocument> {
   const decision = await judging.fire(event);
-  const { name, args: given, call_id: callId } = isObject(event.request) ? event.request : {};
-  if (typeof name !== 'string' || !goesOn.has(decision.verdict)) return decision;
+  const {
+    name: calledAs,
+    args: given,
+    call_id: callId,
+    aliases,
+  } = isObject(event.request) ? event.request : {};
+  if (typeof calledAs !== 'string' || !goesOn.has(decision.verdict)) return decision;
   const { tools, signal, isDurable } = judging;
   const id = typeof callId === 'string' && callId !== '' ? callId : nextCallId();
-  const call: Call = { tool: tools(name), callId: id, signal };
+  const otherNames = Array.isArray(aliases) ? aliases.filter((each) => typeof each === 'string') : [];
+  const call: Call = { tool: tools(calledAs, otherNames), callId: id, signal };
+  const { name } = call.tool;
   if (call.tool.approval === undefined) return decision;
   const args = readArgs(name, decision.replace?.['args'] ?? given);
   if (call.tool.approval(args) === undefined) return decision;

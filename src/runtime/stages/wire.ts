@@ -1,6 +1,7 @@
 import type { Cassette } from '../../cassette/cassette.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
+import { indexNames } from '../../tool-call/agent-tool.ts';
 import { checkChangedArgs } from '../../tool-call/before-execution.ts';
 import { InFlightBytes } from '../../transport/in-flight-bytes.ts';
 import type { RuntimeOptions } from '../api.ts';
@@ -80,7 +81,12 @@ export async function wireRuntime(
     changed.phase === 'before_execution'
       ? checkChangedArgs(tools.get(changed.request.name), changed)
       : undefined;
-  const declared = { tools, approvalsOf: wiring.approvalsOf, hasApprovals: config.approvals !== undefined };
+  const declared = {
+    tools,
+    byName: indexNames(tools),
+    approvalsOf: wiring.approvalsOf,
+    hasApprovals: config.approvals !== undefined,
+  };
   return {
     ...{ links, groups, tools, declared, evals, services, cassette, checkArgs },
     ...{ isRecording: record !== undefined, replay, concurrency: wiring.concurrency },

@@ -13,6 +13,7 @@ import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 import type { Link } from '../../../src/hooks/gate.ts';
 import { openChangeWaiter } from '../../../src/pipeline/state/change-waiter.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { indexNames } from '../../../src/tool-call/agent-tool.ts';
 import type { CallableTool } from '../../../src/tool-call/callable-tool.ts';
 import { place } from '../memo/place.ts';
 
@@ -38,10 +39,12 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
     isOpen = false;
   };
   onTestFinished(close);
+  const named = new Map(tools.map((tool) => [tool.name, tool]));
   const judge = openToolJudge({
     ...{ memo, holdMs, openStore: async () => store, config: join(folder, 'runtime.yaml'), emit: () => {} },
     declared: {
-      tools: new Map(tools.map((tool) => [tool.name, tool])),
+      tools: named,
+      byName: indexNames(named),
       approvalsOf: (_names, own) => own,
       hasApprovals: false,
     },

@@ -10,6 +10,7 @@ import {
 } from '../../../inbound/native-event.ts';
 import { isObject } from '../../../json/json.ts';
 import { agentaoEvents } from '../config/events.ts';
+import { allToolNames } from '../tool-names.ts';
 import { denial, toReply } from './reply.ts';
 import { settingsFor } from './settings.ts';
 
@@ -59,5 +60,6 @@ function callOf(fields: Told) {
     name: fields['toolName'],
     args: fields['toolInput'] ?? {},
     call_id: textAt(fields, 'tool_use_id'),
+    aliases: allToolNames(textAt(fields, 'toolName')),
   };
 }

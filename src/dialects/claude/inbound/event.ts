@@ -8,6 +8,7 @@ import {
   ofSession,
   textAt,
 } from '../../../inbound/native-event.ts';
+import { allToolNames } from '../tool-names.ts';
 
 /** What native hooks are asked at an event; undefined at those where nothing of a model or a tool passes. */
 export function toInboundEvent(name: string, told: Told): InboundEvent | undefined {
@@ -34,5 +35,11 @@ function callerOf(told: Told) {
 }
 
 function callOf(told: Told) {
-  return { name: told['tool_name'], args: told['tool_input'] ?? {}, call_id: textAt(told, 'tool_use_id') };
+  const { tool_name: name, tool_input: args } = told;
+  return {
+    name,
+    args: args ?? {},
+    call_id: textAt(told, 'tool_use_id'),
+    aliases: allToolNames(textAt(told, 'tool_name')),
+  };
 }

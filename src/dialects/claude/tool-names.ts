@@ -1,0 +1,17 @@
+/** Tools of Claude Code that had another name before. Its own matchers go by both. Source: its program, 2.1.332. */
+const formerNames: Readonly<Record<string, readonly string[]>> = {
+  Agent: ['Task'],
+  TaskStop: ['KillShell', 'KillBash'],
+  ListAgents: ['ListPeers'],
+  SendUserMessage: ['Brief'],
+  ListMcpResourcesTool: ['ListMcpResources'],
+  ReadMcpResourceTool: ['ReadMcpResource'],
+  ReadMcpResourceDirTool: ['ReadMcpResourceDir'],
+  SetGoal: ['ProposeGoal'],
+};
+
+/** Every name that Claude Code has or had for a tool, the given one first. */
+export function allToolNames(name: string): readonly string[] {
+  const families = Object.entries(formerNames).map(([present, former]) => [present, ...former]);
+  return [...new Set([name, ...families.filter((family) => family.includes(name)).flat()])];
+}
