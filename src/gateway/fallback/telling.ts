@@ -8,7 +8,6 @@ export type Telling = 'nothing' | 'fault' | 'answer';
 
 /** Reads an event of whichever endpoint. What is not known to tell nothing counts as an answer. */
 export function tellingOf({ data }: SseEvent): Telling {
-  if (data === undefined) return 'nothing';
   const value = tryParse(data);
   if (!isObject(value)) return 'answer';
   const error = errorIn(value);

@@ -81,7 +81,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   async *next(): AsyncGenerator<string, ReadEvent | undefined> {
     const event = yield* this.#patience.during(this.#events.next());
     if (event === undefined) return undefined;
-    this.#held.add(Buffer.byteLength(event.raw));
+    this.#held.add(Buffer.byteLength(event.data) + FRAME_BYTES);
     const part = this.#reader.push(event);
     if (part.kind === 'error') throw new ToldError(event);
     if (part.kind === 'end') this.#events.complete();
@@ -165,6 +165,9 @@ class ToldError extends Error {
     this.event = event;
   }
 }
+
+/** What an event takes beside its data. */
+const FRAME_BYTES = 'data: \n\n'.length;
 
 const internal: Refusal = {
   status: 500,

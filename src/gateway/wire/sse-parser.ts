@@ -1,12 +1,11 @@
 import { invalidAnswer } from './faults.ts';
-import { isPlainId } from './plain-id.ts';
 import type { SseEvent } from './sse.ts';
 
 /**
  * Reads a `text/event-stream` as its bytes come, split anywhere, by the rules of
- * https://html.spec.whatwg.org/multipage/server-sent-events.html. Of lines that are neither `event` nor `data` only those
- * stay in `raw` that cannot hold a text: known keep-alive comments, plain ids, `retry`. Throws RefusedCall (502) for
- * what is not UTF-8, and for more than `maxChars` UTF-16 units of one event, or of all lines that are left out.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html. Comments, ids, `retry` and unknown fields are dropped, and
+ * so is an event without data. Throws RefusedCall (502) for what is not UTF-8, and for more than `maxChars` UTF-16 units of one
+ * event, or of what is dropped between two events.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -18,7 +17,7 @@ export class SseParser {
   #isFirstLine = true;
   #open: OpenEvent = startEvent();
   #chars = 0;
-  /** UTF-16 units of lines that were left out. */
+  /** UTF-16 units that were dropped since the last event. */
   #droppedChars = 0;
 
   constructor(maxChars: number) {
@@ -43,7 +42,7 @@ export class SseParser {
     this.#take(this.#decode(), events);
     if (this.#isAtReturn) this.#endLine('\r', events);
     if (this.#line.length > 0) this.#endLine('', events);
-    if (!isUntouched(this.#open)) events.push(this.#closeEvent());
+    this.#closeEvent(events);
     return events;
   }
 
@@ -90,12 +89,8 @@ export class SseParser {
     this.#isFirstLine = false;
     const text = isMarked ? line.slice(1) : line;
     this.#chars += lineEnd.length;
-    const { raw } = this.#open;
-    // Behind a line that was left out, a line feed would belong to the carriage return before it, and be no blank line.
-    const isJoined = line === '' && lineEnd === '\n' && raw.at(-1) === '\r';
-    if (readLine(this.#open, text)) raw.push(line, isJoined ? '\r\n' : lineEnd);
-    else this.#drop(line.length + lineEnd.length);
-    if (text === '') events.push(this.#closeEvent());
+    if (text === '') this.#closeEvent(events);
+    else if (!readLine(this.#open, text)) this.#drop(line.length + lineEnd.length);
   }
 
   #drop(chars: number): void {
@@ -104,56 +99,42 @@ export class SseParser {
     if (this.#droppedChars > this.#maxChars) throw invalidAnswer('its stream has too many comments');
   }
 
-  #closeEvent(): SseEvent {
-    const { raw, event, data } = this.#open;
+  #closeEvent(events: SseEvent[]): void {
+    const { event, data } = this.#open;
     this.#open = startEvent();
+    if (data === undefined) {
+      this.#drop(this.#chars);
+      return;
+    }
     this.#chars = 0;
-    return { raw: raw.join(''), event, data: data?.join('\n') };
+    this.#droppedChars = 0;
+    events.push({ event, data: data.join('\n') });
   }
 }
 
 /** An event whose blank line has not come. */
 interface OpenEvent {
-  readonly raw: string[];
   event: string | undefined;
   data: string[] | undefined;
 }
 
 function startEvent(): OpenEvent {
-  return { raw: [], event: undefined, data: undefined };
+  return { event: undefined, data: undefined };
 }
 
-function isUntouched({ raw }: OpenEvent): boolean {
-  return raw.length === 0;
-}
-
-/** Puts a line into its event. False when it may hold text in a place that no client reads. */
+/** Puts a line into its event. False for a line that is dropped. */
 function readLine(open: OpenEvent, line: string): boolean {
   const colon = line.indexOf(':');
   const name = colon === -1 ? line : line.slice(0, colon);
   const value = colon === -1 ? '' : line.slice(line.charAt(colon + 1) === ' ' ? colon + 2 : colon + 1);
-  switch (name) {
-    case 'data':
-      open.data ??= [];
-      open.data.push(value);
-      return true;
-    case 'event':
-      open.event = value;
-      return true;
-    case 'id':
-      return value === '' || isPlainId(value);
-    case 'retry':
-      return /^\d{0,9}$/.test(value);
-    case '':
-      return line === '' || quietComment.test(line);
-    default:
-      return false;
+  if (name === 'data') {
+    open.data ??= [];
+    open.data.push(value);
+    return true;
   }
+  if (name === 'event') open.event = value;
+  return name === 'event';
 }
-
-/** Comments that servers send to keep a connection awake. */
-const quietComment =
-  /^: ?(?:(?:ping|pong|keep-?alive|heartbeat|OPENROUTER PROCESSING)(?: - \d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00:00)?)?)? ?$/i;
 
 const lineEnds = /[\r\n]/g;
 

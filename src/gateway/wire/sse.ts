@@ -1,14 +1,12 @@
-/** One event of a `text/event-stream`, with the text that it was sent as, its blank line included. */
+/** One event of a `text/event-stream`: what is passed on of it is its data alone, under a name of our own. */
 export interface SseEvent {
-  /** The exact text, line ends as they came, without lines that no client reads and that might hold text (`SseParser`). */
-  readonly raw: string;
   /** The `event:` field; undefined when it has none. */
   readonly event: string | undefined;
-  /** The `data:` lines joined by a line feed; undefined when it has none, as a comment alone. */
-  readonly data: string | undefined;
+  /** The `data:` lines joined by a line feed. */
+  readonly data: string;
 }
 
-/** The text of an event of our own; JSON of an upstream that has line ends between its tokens is several `data:` lines. */
+/** The text of an event. JSON that has line ends between its tokens is several `data:` lines. */
 export function formatEvent(json: string, event?: string): string {
   const data = lineEnd.test(json) ? json.replaceAll(lineEnds, '\ndata: ') : json;
   return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;

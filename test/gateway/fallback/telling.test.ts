@@ -35,14 +35,13 @@ test.each([
   ['answer', { error: { code: 400, type: null } }],
   ['answer', { error: { code: true, message: 'overloaded_error' } }],
 ])('%s: %j', (telling, value) => {
-  expect(tellingOf({ raw: '', event: undefined, data: JSON.stringify(value) })).toBe(telling);
+  expect(tellingOf({ event: undefined, data: JSON.stringify(value) })).toBe(telling);
 });
 
 test.each([
-  ['nothing', undefined],
   ['answer', ''],
   ['answer', '[DONE]'],
   ['answer', '{"error": {"type": "overloaded_error"}'],
 ])('%s: %s', (telling, data) => {
-  expect(tellingOf({ raw: '', event: undefined, data })).toBe(telling);
+  expect(tellingOf({ event: undefined, data })).toBe(telling);
 });

@@ -29,7 +29,7 @@ export type Said =
 /** An event as its upstream sends it. */
 export function say(said: Said): SseEvent {
   const data = JSON.stringify(said);
-  return { raw: `data: ${data}\n\n`, event: undefined, data };
+  return { event: undefined, data };
 }
 
 type Texts = Record<string, string>;
@@ -98,7 +98,7 @@ function readTexts(): StreamReader {
     texts[key] = (texts[key] ?? '') + text;
   };
   return {
-    push: ({ data = '{}' }): StreamPart => {
+    push: ({ data }): StreamPart => {
       const said: Said = JSON.parse(data);
       if ('unknown' in said)
         throw new RefusedCall({
@@ -138,10 +138,10 @@ function writeTexts(): StreamWriter {
     sent[key] = (sent[key] ?? '') + text;
   };
   return {
-    verbatim: ({ raw, data = '{}' }) => {
+    verbatim: ({ data }) => {
       const said: Said = JSON.parse(data);
       if ('text' in said) for (const [choice, member, text] of said.text) note(`${choice} ${member}`, text);
-      return raw;
+      return formatEvent(data);
     },
     text: ({ choice, member }, text) => {
       note(`${choice} ${member}`, text);

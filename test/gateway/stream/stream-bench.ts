@@ -3,7 +3,7 @@ import { type AnswerJudge, createAnswerJudge } from '../../../src/gateway/stream
 import { HeldBytes } from '../../../src/gateway/stream/held-bytes.ts';
 import { openStream } from '../../../src/gateway/stream/open-stream.ts';
 import type { StreamedCall, StreamSettings } from '../../../src/gateway/stream/stream-call.ts';
-import type { SseEvent } from '../../../src/gateway/wire/sse.ts';
+import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 import type { Fire } from '../../../src/provider/guard/guard-outcome.ts';
 import { type Said, say, smallCodec, smallRequest } from './small-codec.ts';
 
@@ -87,4 +87,4 @@ function eventsOf(text: string): unknown[] {
     .map((event) => JSON.parse(event.replace('data: ', '')));
 }
 
-export const rawOf = (said: readonly Said[]) => said.map((one) => say(one).raw).join('');
+export const rawOf = (said: readonly Said[]) => said.map((one) => formatEvent(say(one).data)).join('');

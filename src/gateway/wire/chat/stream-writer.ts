@@ -27,7 +27,7 @@ export class ChatStreamWriter implements StreamWriter {
 
   verbatim(event: SseEvent): string {
     this.#unread.push(event);
-    return event.raw;
+    return formatEvent(event.data, event.event === 'error' ? 'error' : undefined);
   }
 
   text({ key, choice }: Channel, text: string): string {
@@ -85,9 +85,9 @@ export class ChatStreamWriter implements StreamWriter {
     const unread = this.#unread;
     this.#unread = [];
     for (const event of unread) {
-      const data = event.data?.trim();
+      const data = event.data.trim();
       if (data === '[DONE]') this.#isDone = true;
-      else if (data !== undefined) this.#sent.add(readChunk(event));
+      else this.#sent.add(readChunk(event));
     }
     return this.#sent;
   }

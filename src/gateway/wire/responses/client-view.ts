@@ -1,6 +1,6 @@
 import type { Place } from '../place.ts';
 import { openPlace } from '../place.ts';
-import type { SseEvent } from '../sse.ts';
+import { formatEvent, type SseEvent } from '../sse.ts';
 import { eventKindOf } from './stream-kinds.ts';
 import type { ItemPath } from './streamed-item.ts';
 
@@ -39,7 +39,8 @@ export class ClientView {
       case 'response':
         this.isEnded ||= kind.isEnd;
         this.response = root.at('response');
-        if (root.at('type')?.text === 'response.in_progress') this.progress = event.raw;
+        if (root.at('type')?.text === 'response.in_progress')
+          this.progress = formatEvent(event.data, 'response.in_progress');
         break;
       case 'item':
         this.#noteItem(root, kind.isEnd);

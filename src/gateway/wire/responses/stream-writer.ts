@@ -23,7 +23,7 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   verbatim(event: SseEvent): string {
     this.#unread.push(event);
-    return event.raw;
+    return formatEvent(event.data, nameOf(event));
   }
 
   text(channel: Channel, text: string): string {
@@ -174,6 +174,12 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
     return edits.apply();
   }
+}
+
+/** The name of an event is its type; the end of a stream has none. */
+function nameOf({ event, data }: SseEvent): string | undefined {
+  if (data.trim() === '[DONE]') return undefined;
+  return event ?? openPlace(data).at('type')?.text;
 }
 
 function emptyTextPart(type: string, member: string | number): Readonly<Record<string, unknown>> {

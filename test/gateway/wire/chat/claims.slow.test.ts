@@ -285,11 +285,11 @@ describe('a text anywhere in a body of chat completions', () => {
         for (const event of eventsOf(streamOf(JSON.parse(body)))) {
           const part = reader.push(event);
           if (part.kind === 'error') return undefined;
-          if (part.kind === 'free') expect(isMarked(event.raw)).toBe(false);
+          if (part.kind === 'free') expect(isMarked(event.data)).toBe(false);
           if (part.kind === 'text')
             for (const { channel, text } of part.deltas)
               told.push(`${channel.choice} ${channel.member} ${text}`);
-          if (part.kind === 'text' && isMarked(event.raw))
+          if (part.kind === 'text' && isMarked(event.data))
             expect(part.deltas.some(({ text }) => isMarked(text))).toBe(true);
         }
         return reader.answer();

@@ -213,7 +213,7 @@ describe('a streamed response that is read', () => {
     const events = eventsOf(streamOf(textAnswer('Hello you')));
     for (const [index, { event, data }] of events.entries()) {
       const told: unknown = { ...JSON.parse(data ?? ''), extra: marker };
-      const changed = events.with(index, { raw: '', event, data: JSON.stringify(told) });
+      const changed = events.with(index, { event, data: JSON.stringify(told) });
       const { parts, answer } = readAll(changed);
       expect(stringifyJson(answer.messages)).toContain('secret');
       expect(parts[index]?.kind).toBe(index === events.length - 1 ? 'end' : 'held');
@@ -351,7 +351,7 @@ describe('a streamed response that is written', () => {
     const events = eventsOf(streamOf(textAnswer('Hello you')));
     const writer = openWriter();
     expect(writer.wait()).toBe(': wait\n\n');
-    const first = writer.verbatim(events[0] ?? { raw: '', event: undefined, data: undefined });
+    const first = writer.verbatim(events[0] ?? { event: undefined, data: '' });
     const wait = writer.wait();
     expect(eventsOf(wait)[0]?.event).toBe('response.in_progress');
     const rest = events

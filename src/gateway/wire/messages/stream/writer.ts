@@ -15,9 +15,10 @@ export function createStreamWriter(): StreamWriter {
     return formatNamed(text);
   };
   return {
-    verbatim: ({ raw, data }) => {
-      if (data !== undefined && data !== '') noteEvent(data, sent);
-      return raw;
+    verbatim: ({ data }) => {
+      if (data === '') return '';
+      noteEvent(data, sent);
+      return formatNamed(data);
     },
     text: (channel, text) => {
       const opened = sent.isBegun ? [] : [note(beginMessage(undefined))];
