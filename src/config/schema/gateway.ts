@@ -141,7 +141,8 @@ export const gatewaySchema = {
     },
     opaque: {
       ...names,
-      description: 'Kinds of content that pass though no hook can read them, such as image, audio or file.',
+      description:
+        'Kinds of content, and types of stream events, that pass though no hook can read them, such as image, audio, file or codex.rate_limits.',
     },
     references: {
       ...names,

@@ -31,6 +31,12 @@ export function unknownInAnswer(where: string): RefusedCall {
   return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
 }
 
+/** An event of a stream that hooks cannot be shown. */
+export function unknownEvent(type: string | undefined): RefusedCall {
+  const message = `the upstream's answer has an event that hooks cannot read (${quoteKind(type)}); spec.gateway.opaque of the config may let it pass`;
+  return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
+}
+
 /** An answer of an upstream that is broken or contradicts itself. `problem` names members only, never quotes a value. */
 export function invalidAnswer(problem: string): RefusedCall {
   const message = `the upstream's answer cannot be used: ${problem}`;

@@ -17,9 +17,14 @@ import type { WireRules } from './codec.ts';
  * - `{ words }`: one of these strings. `{ flags }` is the same with fixed JSON values of any type.
  * - `other`: any value; hooks always see it in `other`.
  */
-export type Shape = Leaf | Words | Copy | Items | Each | ObjectShape | Kinds | ByType | Show;
+export type Shape = Leaf | Words | Bytes | Copy | Items | Each | ObjectShape | Kinds | ByType | Show;
 
 export type Leaf = 'id' | 'number' | 'date' | 'sealed' | 'padding' | 'model' | 'none' | 'other';
+
+/** Base64 of a file, which passes if `opaque` lists its kind, or the `type` of the object that has it. */
+export interface Bytes {
+  readonly bytes: 'image' | 'audio';
+}
 
 export type Members = Readonly<Record<string, Shape>>;
 

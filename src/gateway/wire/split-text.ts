@@ -51,12 +51,15 @@ function findBoundary(part: string, next: string, changed: string, from: number)
     const both = changed.indexOf(left + next.slice(0, width), from);
     if (both !== -1) return both + left.length;
   }
-  const right = next.slice(0, 16);
-  const before = right === '' ? -1 : changed.indexOf(right, from);
-  if (before !== -1) return before;
-  const left = part.slice(-16);
-  const behind = left === '' ? -1 : changed.indexOf(left, from);
-  return behind === -1 ? changed.length : behind + left.length;
+  for (const width of [16, 8, 4]) {
+    const right = next.slice(0, width);
+    const before = right.length < width && width > 4 ? -1 : changed.indexOf(right, from);
+    if (right !== '' && before !== -1) return before;
+    const left = part.slice(-width);
+    const behind = left.length < width && width > 4 ? -1 : changed.indexOf(left, from);
+    if (left !== '' && behind !== -1) return behind + left.length;
+  }
+  return changed.length;
 }
 
 /**

@@ -1,11 +1,13 @@
 import { isSealed } from '../../text/sealed.ts';
 import { refusals } from './faults.ts';
+import { isSoundFile } from './media.ts';
 import { itemSpots, joinPath, memberSpot, type Place, type Spot } from './place.ts';
 import { isPlainId } from './plain-id.ts';
 import { type MediaFacet, Seen, type TextFacet } from './seen.ts';
 import { seeMedia } from './seen-media.ts';
 import type {
   ByType,
+  Bytes,
   Each,
   Items,
   Kinds,
@@ -35,7 +37,8 @@ export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen)
   else if ('show' in shape) show(spot, shape, context, seen);
   else if ('words' in shape) {
     if (place.text === undefined || !shape.words.has(place.text)) seen.other.add(spot.path, spot);
-  } else if ('emptied' in shape) {
+  } else if ('bytes' in shape) walkBytes(spot, shape, context);
+  else if ('emptied' in shape) {
     if (place.json.text !== shape.emptied) seen.other.add(spot.path, { ...spot, emptied: shape.emptied });
   } else if ('items' in shape) walkItems(spot, shape, context, seen);
   else if ('each' in shape) walkEach(spot, shape, context, seen);
@@ -73,6 +76,14 @@ const leaves: Readonly<Record<Exclude<Leaf, 'other'>, (place: Place) => boolean>
   model: ({ kind }) => kind === 'string',
   none: () => false,
 };
+
+function walkBytes({ place, owner, path }: Spot, { bytes }: Bytes, context: WalkContext): void {
+  const type = owner.at('type')?.text;
+  const { opaque } = context.rules;
+  if (!opaque.has(bytes) && !opaque.has(type ?? bytes)) throw refusals(context).unknown(type, { path });
+  if (place.text === undefined || !isSoundFile({ base64: place.text, mediaType: `${bytes}/*` }))
+    throw refusals(context).invalid('has bytes that are no base64', { path });
+}
 
 function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): void {
   const { place } = spot;
@@ -231,7 +242,8 @@ function showCall(spot: Spot, shape: ShowCall, context: WalkContext, seen: Seen)
     isOfClient: shape.isServed !== true,
   });
   const ofResult = shape.result === undefined ? [] : [shape.result.content];
-  if (shape.result !== undefined && spot.place.at(shape.result.content) !== undefined)
+  const ownResult = shape.result === undefined ? undefined : spot.place.at(shape.result.content);
+  if (shape.result !== undefined && ownResult !== undefined && ownResult.kind !== 'null')
     addResult(spot, { ...shape.result, id: seen.calls.at(-1)?.id ?? '', isError: false }, context, seen);
   const ofHeld = [...(nameKey === undefined ? [] : [nameKey]), ...argKeys];
   const ofCall = [...(idKey === undefined ? [] : [idKey]), ...ofResult];
@@ -271,6 +283,7 @@ function addResult(
   const inner = shape === undefined ? undefined : new Seen(spot.place, seen.other);
   if (member !== undefined && shape !== undefined && inner !== undefined) walk(member, shape, context, inner);
   const texts = inner?.body.filter((facet) => facet.kind === 'text');
+  seen.body.push(...(inner?.body.filter((facet) => facet.kind === 'media') ?? []));
   seen.results.push({
     id,
     isError,

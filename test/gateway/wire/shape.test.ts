@@ -309,6 +309,35 @@ group('what hooks see', () => {
     });
   });
 
+  it('has no result of a call without one, and the files of a result among its parts', () => {
+    const shape: Shape = {
+      show: 'call',
+      id: 'id',
+      name: { is: 'code' },
+      args: ['code'],
+      result: {
+        content: 'outputs',
+        shape: { items: { show: 'media', media: 'image', url: ['url'], isOf: 'image/*' } },
+      },
+    };
+    const made = { id: 'c1', code: 'x' };
+    expect(told(see({ ...made, outputs: null }, shape))['tool_results']).toBeUndefined();
+    expect(told(see({ ...made, outputs: [{ url: 'https://a' }] }, shape, media))['parts']).toEqual([
+      { type: 'image', media: { mime_type: 'image/*', url: 'https://a' } },
+    ]);
+  });
+
+  it('has bytes nowhere, if `opaque` lists them and they are base64', () => {
+    const shape: Shape = { members: { type: 'id', result: { bytes: 'image' } } };
+    expect(see({ result: null }, shape).isEmpty).toBe(true);
+    expect(see({ result: 'AAAA' }, shape, media).isEmpty).toBe(true);
+    const own = { ...strict, opaque: new Set(['drawn']) };
+    expect(see({ type: 'drawn', result: 'AAAA' }, shape, own).isEmpty).toBe(true);
+    expect(() => see({ result: 'AAAA' }, shape)).toThrow(refused(502, 'unknown_content'));
+    for (const result of ['the secret', ['AAAA'], { a: 'AAAA' }, 7])
+      expect(() => see({ result }, shape, media)).toThrow(refused(502, 'upstream_invalid'));
+  });
+
   const values = fc.tuple(fc.constant(sample), marks);
 
   it('has a text wherever in a value it stands, or the value is refused', () => {

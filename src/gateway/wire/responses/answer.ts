@@ -3,19 +3,17 @@ import { isObject, Json } from '../../../json/json.ts';
 import { exactMembers } from '../../../json/scan.ts';
 import type { AnswerToolCall, TokenUsage, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
-import { invalidAnswer, unknownInAnswer, unwritable } from '../faults.ts';
-import { openPlace, type Place } from '../place.ts';
-import { isPlainId } from '../plain-id.ts';
+import { invalidAnswer, unwritable } from '../faults.ts';
+import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
+import { rewrite } from '../rewrite.ts';
+import { describe, describeCall, joinTexts, Seen } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
-import { describe, joinTexts } from './describe.ts';
+import { walk } from '../walk.ts';
 import { isEchoed } from './echo.ts';
-import { Facets } from './facets.ts';
-import { isQuiet } from './quiet.ts';
-import { readItem } from './read-item.ts';
-import type { Reading } from './reading.ts';
+import { dropSealed, isServedByRequest, isShaped } from './items.ts';
 import { ResponsesRequest } from './request.ts';
-import { rewriteFacets } from './rewrite.ts';
+import { outputItem, responseMembers } from './shapes.ts';
 
 /** What a stream tells that its answer does not have, by names for hooks. */
 export type Extras = ReadonlyMap<string, Json>;
@@ -43,6 +41,15 @@ interface AnswerReading {
   readonly extras: Extras;
 }
 
+/** Whether hooks need not see a member of a response beside its items: it is of its shape, or repeats the request. */
+export function isSettled(
+  key: string,
+  place: Place,
+  { rules, sent }: Omit<AnswerReading, 'extras'>,
+): boolean {
+  return isShaped(place, key, responseMembers, rules) || isEchoed(key, place, sent);
+}
+
 /** A response; all of its items are one message. */
 class ResponsesAnswer implements WireAnswer {
   readonly body: string;
@@ -50,7 +57,7 @@ class ResponsesAnswer implements WireAnswer {
   readonly usage: TokenUsage | undefined;
   readonly toolCalls: readonly AnswerToolCall[];
   readonly #root: Place;
-  readonly #facets = new Facets();
+  readonly #seen: Seen;
   readonly #reading: AnswerReading;
 
   constructor(root: Place, reading: AnswerReading) {
@@ -58,36 +65,54 @@ class ResponsesAnswer implements WireAnswer {
     this.#reading = reading;
     this.body = root.source;
     this.#root = root;
-    const output = outputOf(root);
-    for (const [entry, place] of (output?.items ?? []).entries()) {
-      if (output === undefined) continue;
-      readItem({ place, owner: output, entry, path: `output[${entry}]` }, this.#facets, answerReading(rules));
-    }
+    this.#seen = new Seen(root);
+    const output = memberSpot(bodySpot(root), 'output');
+    if (output !== undefined && output.place.kind !== 'null' && output.place.kind !== 'array')
+      throw invalidAnswer('`output` is not a list');
+    if (output !== undefined)
+      walk(output, { items: outputItem, areItems: true }, { rules, isAnswer: true, at: '' }, this.#seen);
     for (const [key, place] of root.members) {
-      if (key === 'output' || this.#isTold(key, place) || isEchoed(key, place, sent)) continue;
-      this.#facets.leftovers.add(key, { place, owner: root, entry: key });
+      if (key === 'output' || this.#repeatsText(key, place) || isSettled(key, place, reading)) continue;
+      this.#seen.other.add(key, { place, owner: root, entry: key });
     }
     this.usage = readUsage(root.at('usage'));
-    this.messages = [describe({ role: 'assistant' }, this.#facets, { ...this.#told(), ...this.#facts() })];
-    this.toolCalls = this.#facets.calls.flatMap(({ isOfClient, id, name, args }, index) =>
-      isOfClient ? [{ callId: id, name, args, choice: 0, index }] : [],
+    const isOfClient = this.#seen.calls.map(
+      (call) => call.isOfClient && !isServedByRequest(call.owner.items[Number(call.entry)], sent),
     );
+    const told = {
+      ...describe(this.#seen, 'assistant'),
+      ...this.#extras(),
+      ...this.#facts(isOfClient.includes(true)),
+    };
+    this.messages = [told];
+    this.toolCalls = this.#seen.calls.flatMap((call, index) => {
+      const { id, name, args } = describeCall(call);
+      return isOfClient[index] === true ? [{ callId: id, name, args, choice: 0, index }] : [];
+    });
   }
 
   write([changed, ...others]: readonly ChatMessage[]): string {
+    const [told] = this.messages;
     if (changed === undefined || others.length > 0) throw unwritable('an answer has one message');
-    if (changed === this.messages[0]) return this.body;
+    if (changed === told) return this.body;
     const edits = new Edits(this.body);
     const wanted = this.#withoutExtras(changed);
-    const { text } = rewriteFacets(this.#facets, this.messages[0], wanted, edits);
-    if (text !== '') this.#addText(text, edits);
+    const sent = this.#withoutExtras(told);
+    const hasText = this.#seen.body.some(({ kind }) => kind === 'text');
+    rewrite(this.#seen, sent, wanted, edits, {
+      isAnswer: true,
+      add: hasText ? {} : { text: (text) => this.#addText(text, edits) },
+    });
+    if (told['reasoning'] !== changed['reasoning'])
+      for (const item of this.#root.at('output')?.items ?? []) dropSealed(item, edits);
     const repeated = this.#root.at('output_text');
-    if (repeated?.kind === 'string' && changed.content !== this.messages[0].content)
+    if (repeated?.kind === 'string' && changed.content !== told.content)
       edits.replaceText(repeated, changed.content);
     const written = edits.apply();
-    this.#check(written, wanted);
+    const read = new ResponsesAnswer(openPlace(written), { ...this.#reading, extras: new Map() });
+    requireTold(read.messages, [wanted]);
     // Only what the body does not have was changed: it is another answer all the same, to be streamed without that.
-    return written === this.body && !isSameMessage(this.messages[0], changed) ? `${written}\n` : written;
+    return written === this.body && !isSameMessage(told, changed) ? `${written}\n` : written;
   }
 
   /** What hooks made of the body's own members; those of the stream alone are never written. */
@@ -98,33 +123,25 @@ class ResponsesAnswer implements WireAnswer {
     return { ...changed, other: members.length === 0 ? undefined : Json.from(Object.fromEntries(members)) };
   }
 
-  /** Throws REPLY_MALFORMED when the written body tells something else than the hooks want. */
-  #check(written: string, wanted: ChatMessage): void {
-    const read = new ResponsesAnswer(openPlace(written), { ...this.#reading, extras: new Map() });
-    requireTold(read.messages, [wanted]);
-  }
-
-  #isTold(key: string, place: Place): boolean {
-    if (key === 'model') return place.text !== undefined && isPlainId(place.text);
-    if (key === 'output_text' && place.text === joinTexts(this.#facets.body.filter(isText))) return true;
-    return isQuiet(key, place);
+  /** Whether a member is the text of the whole answer, which some APIs and SDKs add. */
+  #repeatsText(key: string, { text }: Place): boolean {
+    return (
+      key === 'output_text' && text === joinTexts(this.#seen.body.filter((facet) => facet.kind === 'text'))
+    );
   }
 
   /** `other` with what the stream tells alone. */
-  #told(): { readonly other?: Json } {
-    const { json } = this.#facets.leftovers;
+  #extras(): { readonly other?: Json } {
+    const { json } = this.#seen.other;
     if (this.#reading.extras.size === 0) return {};
     const members = json === undefined ? [] : [...exactMembers(json)];
     return { other: Json.from(Object.fromEntries([...members, ...this.#reading.extras])) };
   }
 
-  #facts(): Readonly<Record<string, unknown>> {
+  #facts(hasCalls: boolean): Readonly<Record<string, unknown>> {
     const { usage } = this;
     return {
-      finish_reason: finishReasonOf(
-        this.#root,
-        this.#facets.calls.some(({ isOfClient }) => isOfClient),
-      ),
+      finish_reason: finishReasonOf(this.#root, hasCalls),
       ...(usage !== undefined && {
         cost_info: { input_tokens: usage.input, output_tokens: usage.output },
       }),
@@ -139,10 +156,6 @@ class ResponsesAnswer implements WireAnswer {
   }
 }
 
-function isText(facet: { readonly kind: string }): facet is Facets['refusals'][number] {
-  return facet.kind === 'text';
-}
-
 /** A message of the model with one text. */
 export function messageItem(id: string, text: string): Readonly<Record<string, unknown>> {
   const content = [{ type: 'output_text', annotations: [], logprobs: [], text }];
@@ -153,24 +166,6 @@ function suffixOf(root: Place): string {
   return (root.at('id')?.text ?? '').replace(/^resp_/, '').replaceAll(/\W/g, '') || 'signalbox';
 }
 
-function outputOf(root: Place): Place | undefined {
-  const output = root.at('output');
-  if (output === undefined || output.kind === 'null') return undefined;
-  if (output.kind !== 'array') throw invalidAnswer('`output` is not a list');
-  return output;
-}
-
-/** Reads the items of an answer. */
-function answerReading(rules: WireRules): Reading {
-  return {
-    rules,
-    unknown: (_kind, path) => unknownInAnswer(path),
-    reference: (path) => unknownInAnswer(path),
-    malformed: (path) => invalidAnswer(`\`${path}\` is not what the API has there`),
-    toolName: () => '',
-  };
-}
-
 /** In the native words, as those of the other endpoints. */
 function finishReasonOf(root: Place, hasCalls: boolean): string {
   const status = root.at('status')?.text ?? 'completed';
@@ -179,16 +174,13 @@ function finishReasonOf(root: Place, hasCalls: boolean): string {
       return hasCalls ? 'tool_use' : 'stop';
     case 'failed':
       return 'error';
-    case 'incomplete':
-      return incompleteReasonOf(root);
+    case 'incomplete': {
+      const reason = root.at('incomplete_details')?.at('reason')?.text ?? 'incomplete';
+      return reason === 'content_filter' ? 'safety' : reason;
+    }
     default:
       return status;
   }
-}
-
-function incompleteReasonOf(root: Place): string {
-  const reason = root.at('incomplete_details')?.at('reason')?.text ?? 'incomplete';
-  return reason === 'content_filter' ? 'safety' : reason;
 }
 
 function readUsage(usage: Place | undefined): TokenUsage | undefined {

@@ -2,25 +2,23 @@ import type { ChatMessage, ToolListing } from '../../../contract/provider.ts';
 import { Json } from '../../../json/json.ts';
 import type { ClientHeaders, ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
-import { invalidRequest, unknownInRequest, unreadableReference, unwritable } from '../faults.ts';
+import { invalidRequest, unreadableReference, unwritable } from '../faults.ts';
 import { Leftovers } from '../leftovers.ts';
-import { openPlace, type Place } from '../place.ts';
+import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
 import { alignReplaced, plainReplaced, requireTold } from '../replaced-messages.ts';
+import { rewrite } from '../rewrite.ts';
+import { type DescribedCall, describe, describeCall, Seen } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
+import { walk } from '../walk.ts';
 import { isCodex } from './codex.ts';
-import { describe } from './describe.ts';
-import { Facets } from './facets.ts';
-import { isQuiet } from './quiet.ts';
-import { readItem } from './read-item.ts';
-import type { Reading } from './reading.ts';
-import { requireReadable } from './references.ts';
-import { rewriteFacets } from './rewrite.ts';
+import { dropSealed, isShaped } from './items.ts';
+import { inputItem, requestMembers, resultKinds } from './shapes.ts';
 import { listTools, writeTools } from './tools.ts';
 
 /** An element of `input`, with the message that hooks read of it. */
 interface InputItem {
   readonly place: Place;
-  readonly facets: Facets;
+  readonly seen: Seen;
   readonly message: ChatMessage;
 }
 
@@ -32,6 +30,30 @@ export function readRequest(body: string, rules: WireRules, headers: ClientHeade
   if (root.kind !== 'object') throw invalidRequest('the body is not an object');
   requireReadable(root, rules);
   return new ResponsesRequest(root, rules, isCodex(headers));
+}
+
+/**
+ * Refuses what stands for content that the upstream keeps, unless the config lets it pass by name: hooks could not read
+ * it. `store: true` is none: it keeps a copy of what hooks have read. Throws RefusedCall (400).
+ */
+function requireReadable(root: Place, { references }: WireRules): void {
+  const isGiven = (place: Place | undefined) => place !== undefined && place.kind !== 'null';
+  for (const key of ['previous_response_id', 'conversation', 'prompt']) {
+    if (isGiven(root.at(key)) && !references.has(key)) throw unreadableReference(key);
+  }
+  const background = root.at('background');
+  if (isGiven(background) && background?.value !== false && !references.has('background'))
+    throw unreadableReference('background');
+  for (const [index, item] of (root.at('input')?.items ?? []).entries()) {
+    if (isReference(item) && !references.has('item_reference')) throw unreadableReference(`input[${index}]`);
+  }
+}
+
+/** Whether an item stands for one that the upstream keeps; it may leave its `type` out. */
+function isReference(item: Place): boolean {
+  const type = item.at('type');
+  if (type !== undefined && type.kind !== 'null') return type.text === 'item_reference';
+  return item.kind === 'object' && item.at('role') === undefined && item.at('id') !== undefined;
 }
 
 /** A request to create a response. */
@@ -60,18 +82,17 @@ export class ResponsesRequest implements WireRequest {
     this.model = requireString(root, 'model') ?? '';
     if (this.model === '') throw invalidRequest('`model` is missing', 'model');
     const maxTokens = root.at('max_output_tokens')?.value;
-    this.isStream = root.at('stream')?.kind === 'boolean' && root.at('stream')?.value === true;
+    this.isStream = root.at('stream')?.value === true;
     this.maxTokens = typeof maxTokens === 'number' ? maxTokens : undefined;
     this.#items = readInput(root, rules);
     this.#tools = listTools(root.at('tools'));
     for (const [key, place] of root.members) {
-      if (toldOfRequest.has(key) || (!alwaysTold.has(key) && isQuiet(key, place))) continue;
+      if (readByThemselves.has(key) || isShaped(place, key, requestMembers, rules)) continue;
       this.#leftovers.add(key, { place, owner: root, entry: key });
     }
     this.payload = this.#describe();
-    this.places = this.#items.map((_, index) =>
-      root.at('input')?.kind === 'string' ? 'input' : `input[${index}]`,
-    );
+    const isText = root.at('input')?.kind === 'string';
+    this.places = this.#items.map((_, index) => (isText ? 'input' : `input[${index}]`));
     this.toolResults = listToolResults(this.#items);
   }
 
@@ -107,12 +128,8 @@ export class ResponsesRequest implements WireRequest {
         ...(this.maxTokens !== undefined && { max_tokens: this.maxTokens }),
         ...(typeof temperature === 'number' && { temperature }),
       },
-      other: this.#other(),
+      other: this.#leftovers.json ?? new Json('{}'),
     };
-  }
-
-  #other(): Json {
-    return this.#leftovers.json ?? emptyObject;
   }
 
   #writeSystemPrompt(changed: string, edits: Edits): void {
@@ -125,8 +142,12 @@ export class ResponsesRequest implements WireRequest {
   #writeMessages(changed: readonly ChatMessage[], edits: Edits): void {
     if (changed === this.payload.messages) return;
     const input = this.#root.at('input');
-    if (input?.kind === 'string') this.#writeText(input, changed, edits);
-    else if (input?.kind === 'array') this.#writeItems(input, changed, edits);
+    if (input?.kind === 'string') {
+      const [only] = changed;
+      if (changed.length === 1 && only?.role === 'user' && isPlain(only))
+        edits.replaceText(input, only.content);
+      else edits.replace(input, `[${changed.map(formatMessage).join(',')}]`);
+    } else if (input?.kind === 'array') this.#writeItems(input, changed, edits);
     else if (changed.length > 0) throw unwritable('a request without `input` cannot get a message');
   }
 
@@ -149,61 +170,65 @@ export class ResponsesRequest implements WireRequest {
   #writeItem(index: number, message: ChatMessage, edits: Edits): void {
     const item = this.#items[index];
     if (item === undefined) throw unwritable('a replaced message has no place');
-    const { facets, place, message: sent } = item;
-    if (isPlain(message) && facets.body.length === 0 && message.content !== '') {
+    const { seen, place, message: sent } = item;
+    if (isPlain(message) && seen.body.length === 0 && message.content !== '') {
       edits.replace(place, formatMessage(message));
       return;
     }
-    const { text } = rewriteFacets(facets, sent, message, edits);
-    if (text === '') return;
-    const content = place.at('content');
-    if (content?.kind !== 'array' || sent.role === 'tool')
-      throw unwritable('a replaced message has a text where there is no place for it');
-    const type = place.at('role')?.text === 'assistant' ? 'output_text' : 'input_text';
-    edits.insert(content, JSON.stringify({ type, text }));
-  }
-
-  #writeText(input: Place, changed: readonly ChatMessage[], edits: Edits): void {
-    const [only] = changed;
-    if (changed.length === 1 && only?.role === 'user' && isPlain(only))
-      edits.replaceText(input, only.content);
-    else edits.replace(input, `[${changed.map(formatMessage).join(',')}]`);
+    rewrite(seen, sent, message, edits, { isAnswer: false });
+    if (sent['reasoning'] !== message['reasoning']) dropSealed(place, edits);
   }
 }
 
-const emptyObject = new Json('{}');
-
-const toldOfRequest = new Set(['model', 'stream', 'input', 'instructions']);
-
-/** What people or programs write into settings is never only a setting. */
-const alwaysTold = new Set(['metadata', 'tools']);
+const readByThemselves = new Set(['model', 'input', 'instructions']);
 
 function readInput(root: Place, rules: WireRules): InputItem[] {
-  const input = root.at('input');
-  if (input === undefined || input.kind === 'null') return [];
-  if (input.kind === 'string') {
-    return [{ place: input, facets: new Facets(), message: { role: 'user', content: input.text ?? '' } }];
-  }
-  if (input.kind !== 'array') throw invalidRequest('`input` is neither a text nor a list', 'input');
+  const input = memberSpot(bodySpot(root), 'input');
+  if (input === undefined || input.place.kind === 'null') return [];
+  const { place: list } = input;
+  if (list.kind === 'string')
+    return [{ place: list, seen: new Seen(list), message: { role: 'user', content: list.text ?? '' } }];
+  if (list.kind !== 'array') throw invalidRequest('`input` is neither a text nor a list', 'input');
+  for (const [index, item] of list.items.entries()) requireItem(item, `input[${index}]`);
+  const all = new Seen(root);
+  walk(input, { each: inputItem }, { rules, isAnswer: false, at: '' }, all);
   const names = new Map<string, string>();
-  return input.items.map((place, entry) => {
-    const facets = new Facets();
-    const at = `input[${entry}]`;
-    const head = readItem({ place, owner: input, entry, path: '' }, facets, requestReading(at, rules, names));
-    for (const { id, name } of facets.calls) names.set(id, name);
-    return { place, facets, message: describe(head, facets) };
+  return all.messages.map((seen) => {
+    for (const { id, name } of seen.calls) names.set(id, name);
+    const { place } = seen;
+    const { role, ...more } = headOf(place, names);
+    return { place, seen, message: { ...describe(seen, role), ...more } };
   });
 }
 
-function requestReading(at: string, rules: WireRules, names: ReadonlyMap<string, string>): Reading {
-  const where = (path: string) => (path === '' ? at : `${at}.${path}`);
-  return {
-    rules,
-    unknown: (kind, path) => unknownInRequest(String(kind), where(path)),
-    reference: (path) => unreadableReference(where(path)),
-    malformed: (path) => invalidRequest(`${where(path)} is not what the API takes there`, where(path)),
-    toolName: (callId) => names.get(callId) ?? '',
-  };
+function requireItem(item: Place, at: string): void {
+  if (item.kind !== 'object') throw invalidRequest(`${at} is not an item`, at);
+  const role = item.at('role')?.text ?? '';
+  if (item.at('role') !== undefined && (item.at('type')?.text ?? 'message') === 'message' && !roles.has(role))
+    throw invalidRequest(`${at}.role is not what the API takes there`, `${at}.role`);
+}
+
+const roles: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer']);
+
+/** What an item is to hooks: a message of somebody, the result of a tool, or an answer to a request for consent. */
+function headOf(
+  item: Place,
+  names: ReadonlyMap<string, string>,
+): Pick<ChatMessage, 'role'> & Readonly<Record<string, unknown>> {
+  const type = item.at('type')?.text ?? 'message';
+  if (Object.hasOwn(resultKinds, type)) {
+    const kind = resultKinds[type];
+    const id = item.at(kind?.id ?? '')?.text ?? '';
+    const name = item.at('name')?.text ?? names.get(id) ?? kind?.name ?? '';
+    return { role: 'tool', tool_result: { id, name } };
+  }
+  if (type === 'mcp_approval_response') {
+    const id = item.at('approval_request_id')?.text ?? '';
+    return { role: 'tool', tool_approval: { id, approved: item.at('approve')?.value } };
+  }
+  const role = item.at('role')?.text;
+  if (role === 'system' || role === 'developer') return { role: 'system' };
+  return { role: role === 'user' && type === 'message' ? role : 'assistant' };
 }
 
 /** Model calls since the user's last message, from 1: what models say and call in one go counts once. */
@@ -216,11 +241,11 @@ function countRound(messages: readonly ChatMessage[]): number {
 }
 
 function listToolResults(items: readonly InputItem[]): ClientToolResult[] {
-  const calls = new Map<string, { readonly name: string; readonly args: Json }>();
-  return items.flatMap(({ facets, message }, index) => {
-    for (const { id, name, args } of facets.calls) calls.set(id, { name, args });
+  const calls = new Map<string, DescribedCall>();
+  return items.flatMap(({ seen, message }, index) => {
+    for (const call of seen.calls) calls.set(call.id, describeCall(call));
     const { tool_result: result } = message;
-    if (message.role !== 'tool' || !isResult(result)) return [];
+    if (!isResult(result)) return [];
     const { id: callId } = result;
     return [{ callId, call: calls.get(callId), content: message.content, isError: false, index }];
   });

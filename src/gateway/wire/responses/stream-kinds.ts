@@ -1,4 +1,6 @@
 import type { Channel } from '../codec.ts';
+import { all, type Members, type Shape } from '../shape.ts';
+import { annotation, part, shellOutput } from './shapes.ts';
 
 /** Where in an item a value stands: its keys, and the members of the event that have an index. */
 type EventPath = readonly string[];
@@ -10,7 +12,13 @@ export type EventKind =
   /** An item, at its beginning or its end. */
   | { readonly is: 'item'; readonly isEnd: boolean }
   /** A part of an item, in the member `part`, `annotation`, …; `isEnd`: as a whole. */
-  | { readonly is: 'part'; readonly path: EventPath; readonly member: string; readonly isEnd: boolean }
+  | {
+      readonly is: 'part';
+      readonly path: EventPath;
+      readonly member: string;
+      readonly isEnd: boolean;
+      readonly shape: Shape;
+    }
   /** More of a text. */
   | {
       readonly is: 'delta';
@@ -24,7 +32,7 @@ export type EventKind =
   /** How far a tool of the API is. */
   | { readonly is: 'status' }
   /** Bytes, of a kind of the config's `opaque`. */
-  | { readonly is: 'bytes'; readonly opaque: string; readonly member: string }
+  | { readonly is: 'bytes'; readonly member: string; readonly bytes: 'image' | 'audio' }
   /** What is said in a sound. */
   | { readonly is: 'transcript' }
   | { readonly is: 'nothing' };
@@ -43,15 +51,16 @@ const kinds: Readonly<Record<string, EventKind>> = {
   failed: { is: 'response', isEnd: true },
   'output_item.added': { is: 'item', isEnd: false },
   'output_item.done': { is: 'item', isEnd: true },
-  'content_part.added': { is: 'part', path: content, member: 'part', isEnd: false },
-  'content_part.done': { is: 'part', path: content, member: 'part', isEnd: true },
-  'reasoning_summary_part.added': { is: 'part', path: summary, member: 'part', isEnd: false },
-  'reasoning_summary_part.done': { is: 'part', path: summary, member: 'part', isEnd: true },
+  'content_part.added': { is: 'part', path: content, member: 'part', isEnd: false, shape: part },
+  'content_part.done': { is: 'part', path: content, member: 'part', isEnd: true, shape: part },
+  'reasoning_summary_part.added': { is: 'part', path: summary, member: 'part', isEnd: false, shape: part },
+  'reasoning_summary_part.done': { is: 'part', path: summary, member: 'part', isEnd: true, shape: part },
   'output_text.annotation.added': {
     is: 'part',
     path: [...content, 'annotations', 'annotation_index'],
     member: 'annotation',
     isEnd: true,
+    shape: annotation,
   },
   'output_text.delta': { is: 'delta', path: [...content, 'text'], channel: 'content' },
   'output_text.done': { is: 'text', path: [...content, 'text'], member: 'text' },
@@ -69,7 +78,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   'custom_tool_call_input.done': { is: 'text', path: ['input'], member: 'input' },
   'code_interpreter_call_code.delta': { is: 'delta', path: ['code'] },
   'code_interpreter_call_code.done': { is: 'text', path: ['code'], member: 'code' },
-  'shell_call_command.added': { is: 'part', path: command, member: 'command', isEnd: false },
+  'shell_call_command.added': { is: 'part', path: command, member: 'command', isEnd: false, shape: 'other' },
   'shell_call_command.delta': { is: 'delta', path: command },
   'shell_call_command.done': { is: 'text', path: command, member: 'command' },
   'shell_call_output_content.delta': {
@@ -77,9 +86,15 @@ const kinds: Readonly<Record<string, EventKind>> = {
     path: ['output', 'command_index'],
     members: ['stdout', 'stderr'],
   },
-  'shell_call_output_content.done': { is: 'part', path: ['output'], member: 'output', isEnd: false },
-  'image_generation_call.partial_image': { is: 'bytes', opaque: 'image', member: 'partial_image_b64' },
-  'audio.delta': { is: 'bytes', opaque: 'audio', member: 'delta' },
+  'shell_call_output_content.done': {
+    is: 'part',
+    path: ['output'],
+    member: 'output',
+    isEnd: false,
+    shape: shellOutput,
+  },
+  'image_generation_call.partial_image': { is: 'bytes', member: 'partial_image_b64', bytes: 'image' },
+  'audio.delta': { is: 'bytes', member: 'delta', bytes: 'audio' },
   'audio.done': { is: 'nothing' },
   'audio.transcript.delta': { is: 'transcript' },
   'audio.transcript.done': { is: 'nothing' },
@@ -107,3 +122,12 @@ const kindsByType: ReadonlyMap<string, EventKind> = new Map([
 export function eventKindOf(type: string): EventKind | undefined {
   return kindsByType.get(type);
 }
+
+/** Members that any event may have beside what it is about; hooks see all others as `stream.…` in `other`. */
+export const eventMembers: Members = {
+  ...all('number', 'sequence_number', 'output_index', 'content_index', 'summary_index', 'annotation_index'),
+  ...all('number', 'command_index', 'partial_image_index'),
+  ...all('id', 'item_id', 'background', 'output_format', 'quality', 'size'),
+  obfuscation: 'padding',
+  logprobs: { emptied: '[]' },
+};

@@ -1,19 +1,19 @@
 import { Json } from '../../../json/json.ts';
+import { exactMembers } from '../../../json/scan.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
-import { invalidAnswer, unknownInAnswer } from '../faults.ts';
+import { invalidAnswer, unknownEvent } from '../faults.ts';
+import type { Leftovers } from '../leftovers.ts';
 import { openPlace, type Place } from '../place.ts';
-import { isPlainId } from '../plain-id.ts';
+import { Seen } from '../seen.ts';
+import type { Members, Shape } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
 import { openStrictly } from '../strict-json.ts';
-import { readAnswer, sentBody } from './answer.ts';
-import { formatChannel } from './channel-key.ts';
-import { isEchoed } from './echo.ts';
-import { itemKinds } from './item-kinds.ts';
-import { isQuiet } from './quiet.ts';
-import { typeOf } from './read-item.ts';
-import { type EventKind, eventKindOf } from './stream-kinds.ts';
-import { type ItemPath, isQuietValue, placeAt, StreamedItem, untold } from './streamed-item.ts';
+import { walk, walkMembers } from '../walk.ts';
+import { isSettled, readAnswer, sentBody } from './answer.ts';
+import { outputItem } from './shapes.ts';
+import { type EventKind, eventKindOf, eventMembers } from './stream-kinds.ts';
+import { formatChannel, type ItemPath, noRules, placeAt, StreamedItem, untold } from './streamed-item.ts';
 
 type Of<Is extends EventKind['is']> = Extract<EventKind, { readonly is: Is }>;
 
@@ -47,7 +47,11 @@ export class ResponsesStreamReader implements StreamReader {
     if (type === 'error' || event.event === 'error') return { kind: 'error' };
     if (type === undefined && root.at('error') !== undefined) return { kind: 'error' };
     const kind = type === undefined ? undefined : eventKindOf(type);
-    if (type === undefined || kind === undefined) throw unknownInAnswer('an event of its stream');
+    if (type === undefined || kind === undefined) {
+      const isOpaque = type !== undefined && this.#rules.opaque.has(type) && (event.event ?? type) === type;
+      if (!isOpaque) throw unknownEvent(type ?? event.event);
+      return { kind: 'free' };
+    }
     if (event.event !== undefined && event.event !== type)
       throw invalidAnswer('an event of its stream has two names');
     if (this.#end !== undefined && kind.is !== 'nothing')
@@ -80,45 +84,45 @@ export class ResponsesStreamReader implements StreamReader {
       case 'text':
         return this.#takeText({ root, type, kind });
       case 'status':
-        this.#tellRest(told, new Set());
+        this.#readRest(told);
         return { kind: 'held' };
       case 'bytes':
-        if (!this.#rules.opaque.has(kind.opaque)) throw unknownInAnswer(`\`${type}\``);
-        this.#tellRest(told, new Set([kind.member]));
+        this.#readRest(told, { [kind.member]: { bytes: kind.bytes } });
         return { kind: 'held' };
       case 'transcript':
         this.#transcript.push(requireText(root, 'delta'));
-        this.#tellRest(told, new Set(['delta']));
+        this.#readRest(told, {}, ['delta']);
         return { kind: 'held' };
       case 'nothing':
-        return this.#tellRest(told, new Set()) ? { kind: 'free' } : { kind: 'held' };
+        return this.#readRest(told) ? { kind: 'free' } : { kind: 'held' };
     }
   }
 
   #takeResponse(told: Told<Of<'response'>>): StreamPart {
     const response = told.root.at('response');
     if (response?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`response\``);
-    const isQuietEvent = this.#tellRest(told, new Set(['response']));
+    const isQuiet = this.#readRest(told, {}, ['response']);
     if (told.kind.isEnd) {
       this.#end = response;
       return { kind: 'end' };
     }
     const isFree = [...response.members].every(([key, place]) => this.#isHarmless(key, place));
     if (!isFree) this.#responses.push(response);
-    return isFree && isQuietEvent ? { kind: 'free' } : { kind: 'held' };
+    return isFree && isQuiet ? { kind: 'free' } : { kind: 'held' };
   }
 
   #isHarmless(key: string, place: Place): boolean {
-    if (key === 'model') return isPlainId(place.text ?? '');
-    return isQuiet(key, place) || isEchoed(key, place, sentBody(this.#request));
+    if (key === 'output')
+      return place.kind === 'null' || (place.kind === 'array' && place.items.length === 0);
+    return isSettled(key, place, { rules: this.#rules, sent: sentBody(this.#request) });
   }
 
   #takeItem(told: Told<Of<'item'>>): StreamPart {
     const { root, type, kind } = told;
     const place = root.at('item');
     if (place?.kind !== 'object') throw invalidAnswer(`\`${type}\` has no \`item\``);
-    this.#requireKnown(place);
-    const isQuietEvent = this.#tellRest(told, new Set(['item']));
+    const showsNothing = this.#showsNothing(place, outputItem, type);
+    const isQuiet = this.#readRest(told, {}, ['item']);
     const index = this.#indexOf(root, place, kind.isEnd);
     if (!kind.isEnd && this.#items.has(index)) throw invalidAnswer(`\`${type}\` tells an item again`);
     const item = this.#items.get(index) ?? new StreamedItem(kind.isEnd ? undefined : place);
@@ -126,15 +130,23 @@ export class ResponsesStreamReader implements StreamReader {
     if (kind.isEnd) item.check(place);
     const snapshot = openPlace(item.snapshot());
     item.tell({ path: [], place, isWhole: kind.isEnd, type });
-    const isTold = kind.isEnd ? isRepeated(place, snapshot) : isQuietValue(place);
-    return { kind: isQuietEvent && isTold ? 'echo' : 'held' };
+    const isTold = kind.isEnd ? untold(place, snapshot, 'told').length === 0 : showsNothing;
+    return { kind: isQuiet && isTold ? 'echo' : 'held' };
   }
 
-  #requireKnown(item: Place): void {
-    const type = typeOf(item);
-    const isKnown =
-      type === 'message' || type === 'reasoning' || (type !== undefined && Object.hasOwn(itemKinds, type));
-    if (!isKnown && !this.#rules.opaque.has(type ?? '')) throw unknownInAnswer('an item of its stream');
+  /** Whether hooks see nothing but empty texts in a value. Throws RefusedCall for a kind that they cannot read. */
+  #showsNothing(place: Place, shape: Shape, path: string): boolean {
+    const seen = new Seen(place);
+    const spot = { place, owner: place, entry: 0, path };
+    walk(spot, shape, { rules: this.#rules, isAnswer: true, at: '' }, seen);
+    const { body, reasoning, refusals, calls, results, citations, other } = seen;
+    const lists = [calls, results, citations, body.filter((facet) => facet.kind === 'media')];
+    const texts = [...body, ...reasoning, ...refusals].filter((facet) => facet.kind === 'text');
+    return (
+      other.isEmpty &&
+      lists.every((list) => list.length === 0) &&
+      texts.every((facet) => facet.place.text === '')
+    );
   }
 
   /** The index of an item; some APIs leave it out. */
@@ -151,27 +163,32 @@ export class ResponsesStreamReader implements StreamReader {
     const place = root.at(kind.member);
     if (place === undefined) throw invalidAnswer(`\`${type}\` has no \`${kind.member}\``);
     const { item, path } = this.#locate(told);
-    const isQuietEvent = this.#tellRest(told, new Set([kind.member]));
+    const showsNothing = this.#showsNothing(place, kind.shape, type);
+    const isQuiet = this.#readRest(told, {}, [kind.member]);
     const before = kind.isEnd ? placeAt(openPlace(item.snapshot()), path) : undefined;
     item.tell({ path, place, isWhole: kind.isEnd, type });
-    const isTold = before === undefined ? isQuietValue(place) : isRepeated(place, before);
-    return { kind: isQuietEvent && isTold ? 'echo' : 'held' };
+    const isTold = before === undefined ? showsNothing : untold(place, before, 'told').length === 0;
+    return { kind: isQuiet && isTold ? 'echo' : 'held' };
   }
 
   #takeDelta(told: Told<Of<'delta'>>): StreamPart {
     const { root, kind } = told;
     const { item, path, index } = this.#locate(told);
-    const isQuietEvent = this.#tellRest(told, new Set(['delta', 'logprobs'])) && this.#tellTokens(told);
-    if (kind.members !== undefined) {
-      for (const member of kind.members) {
-        const text = root.at('delta')?.at(member);
-        if (text !== undefined) item.addText([...path, member], text.text ?? '');
+    const { members } = kind;
+    const isQuiet = this.#readRest(told, {}, ['delta']);
+    if (members !== undefined) {
+      const delta = root.at('delta');
+      if (delta?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`delta\``);
+      this.#addExtras(readOthers(delta, `${told.type}.delta`, members));
+      for (const member of members) {
+        const text = delta.at(member);
+        if (text?.kind === 'string') item.addText([...path, member], text.text ?? '');
       }
       return { kind: 'held' };
     }
     const text = requireText(root, 'delta');
     item.addText(path, text);
-    if (kind.channel === undefined || !isQuietEvent) return { kind: 'held' };
+    if (kind.channel === undefined || !isQuiet) return { kind: 'held' };
     const channel = { key: formatChannel({ index, path, itemId: item.id }), choice: 0, member: kind.channel };
     return { kind: 'text', deltas: [{ channel, text }] };
   }
@@ -179,9 +196,9 @@ export class ResponsesStreamReader implements StreamReader {
   #takeText(told: Told<Of<'text'>>): StreamPart {
     const { root, kind } = told;
     const { item, path } = this.#locate(told);
-    const isQuietEvent = this.#tellRest(told, new Set([kind.member, 'logprobs'])) && this.#tellTokens(told);
+    const isQuiet = this.#readRest(told, {}, [kind.member]);
     const isNew = item.endText(path, requireText(root, kind.member));
-    return { kind: isNew || !isQuietEvent ? 'held' : 'echo' };
+    return { kind: isNew || !isQuiet ? 'held' : 'echo' };
   }
 
   /** The item that an event is about, and where in it. */
@@ -196,26 +213,22 @@ export class ResponsesStreamReader implements StreamReader {
     return { item, path, index };
   }
 
-  /** Tokens repeat the text; what they tell beside it is an extra. */
-  #tellTokens({ root, type }: Told): boolean {
-    const tokens = root.at('logprobs');
-    if (tokens === undefined || isQuiet('logprobs', tokens)) return true;
-    for (const token of tokens.items) this.#extra(`${type}.logprobs`, token);
-    return false;
+  /** Shows hooks the members of an event but those in `told`, unless they are of their shape. Whether all are. */
+  #readRest({ root, type }: Told, members: Members = {}, told: readonly string[] = []): boolean {
+    const seen = new Seen(root);
+    const spot = { place: root, owner: root, entry: 0, path: type };
+    const context = { rules: this.#rules, isAnswer: true, at: '' };
+    walkMembers(spot, { ...eventMembers, ...members }, context, seen, ['type', ...told]);
+    return this.#addExtras(seen.other);
   }
 
-  /** Shows members of an event that are not known to hooks. Whether there were none. */
-  #tellRest({ root, type }: Told, told: ReadonlySet<string>): boolean {
-    let isQuietEvent = true;
-    for (const [key, place] of root.members) {
-      if (key === 'type' || told.has(key) || isQuiet(key, place)) continue;
-      this.#extra(`${type}.${key}`, place);
-      isQuietEvent = false;
-    }
-    return isQuietEvent;
+  #addExtras(other: Leftovers): boolean {
+    for (const [name, json] of other.json === undefined ? [] : exactMembers(other.json))
+      this.#extra(name, json);
+    return other.isEmpty;
   }
 
-  #extra(name: string, { json }: Place): void {
+  #extra(name: string, json: Json): void {
     let own = `stream.${name}`;
     for (let count = 2; this.#extras.has(own) && this.#extras.get(own)?.text !== json.text; count += 1)
       own = `stream.${name}#${count}`;
@@ -226,7 +239,10 @@ export class ResponsesStreamReader implements StreamReader {
   #assemble(end: Place): string {
     const text = end.json.text;
     const output = end.at('output');
-    const isLeftOut = output === undefined || output.kind === 'null' || output.items.length === 0;
+    const isLeftOut =
+      output === undefined ||
+      output.kind === 'null' ||
+      (output.kind === 'array' && output.items.length === 0);
     if (!isLeftOut || this.#items.size === 0) return text;
     const items = [...this.#items].toSorted(([one], [other]) => one - other);
     const list = `[${items.map(([, item]) => item.done?.json.text ?? item.snapshot()).join(',')}]`;
@@ -249,7 +265,7 @@ export class ResponsesStreamReader implements StreamReader {
       for (const { path, place, isWhole, type } of item.tellings) {
         const late = placeAt(final, path);
         for (const [name, extra] of untold(place, late, isWhole ? 'whole' : 'begin'))
-          this.#extra(`${type}${name}`, extra);
+          this.#extra(`${type}${name}`, extra.json);
       }
     }
   }
@@ -259,14 +275,19 @@ export class ResponsesStreamReader implements StreamReader {
       for (const [key, place] of response.members) {
         if (this.#isHarmless(key, place)) continue;
         for (const [name, extra] of untold(place, whole.at(key), 'begin'))
-          this.#extra(`response.${key}${name}`, extra);
+          this.#extra(`response.${key}${name}`, extra.json);
       }
     }
   }
 }
 
-function isRepeated(place: Place, before: Place): boolean {
-  return untold(place, before, 'told').length === 0;
+/** The members of an object that are no strings of those names. */
+function readOthers(place: Place, path: string, names: readonly string[]): Leftovers {
+  const seen = new Seen(place);
+  const told = names.filter((name) => place.at(name)?.kind === 'string');
+  const context = { rules: noRules, isAnswer: true, at: '' };
+  walkMembers({ place, owner: place, entry: 0, path }, {}, context, seen, told);
+  return seen.other;
 }
 
 /** Throws RefusedCall (502). */

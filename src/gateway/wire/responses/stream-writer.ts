@@ -4,11 +4,11 @@ import { unwritable } from '../faults.ts';
 import { openPlace, type Place } from '../place.ts';
 import type { Refusal } from '../refusal.ts';
 import { formatEvent, type SseEvent } from '../sse.ts';
-import { parseChannel } from './channel-key.ts';
 import { type ClientItem, ClientView } from './client-view.ts';
 import { sendItem } from './item-events.ts';
 import { ResponsesRequest } from './request.ts';
 import { completedResponse, newResponseId, openedResponse, openResponse } from './response-body.ts';
+import { parseChannel } from './streamed-item.ts';
 
 /** Writes a streamed response, going on from what the client has. */
 export class ResponsesStreamWriter implements StreamWriter {

@@ -1,8 +1,10 @@
 import { isSameToTheDigit } from '../../../json/equal.ts';
 import { isObject, parseLossless, stringifyJson } from '../../../json/json.ts';
+import type { WireRules } from '../codec.ts';
 import { invalidAnswer } from '../faults.ts';
 import type { Place } from '../place.ts';
-import { isQuiet } from './quiet.ts';
+import { isShaped } from './items.ts';
+import { changeable } from './shapes.ts';
 
 /** Where in an item a value stands. */
 export type ItemPath = readonly (string | number)[];
@@ -150,24 +152,45 @@ interface Comparison {
 }
 
 function compare({ early, late, key, path, relation }: Comparison, found: [string, Place][]): void {
-  if (late !== undefined && early.json.text === late.json.text) return;
-  if (key !== '' && isQuiet(key, early)) return;
-  if (early.kind === 'object' && late?.kind === 'object') {
+  if (late === undefined) found.push([path, early]);
+  else if (early.json.text === late.json.text || isChangeable(key, early)) return;
+  else if (early.kind === 'object' && late.kind === 'object') {
     for (const [name, member] of early.members)
       compare({ early: member, late: late.at(name), key: name, path: `${path}.${name}`, relation }, found);
-  } else if (early.kind === 'array' && late?.kind === 'array') {
+  } else if (early.kind === 'array' && late.kind === 'array') {
     for (const [index, item] of early.items.entries())
       compare({ early: item, late: late.items[index], key, path: `${path}[${index}]`, relation }, found);
-  } else if (early.text !== undefined && late?.text !== undefined) {
+  } else if (early.text !== undefined && late.text !== undefined) {
     if (relation === 'begin' ? late.text.startsWith(early.text) : early.text === late.text) return;
     // APIs seal what they send anew each time.
     if (relation === 'whole' && key !== 'encrypted_content') throw contradiction([key]);
     found.push([path, early]);
-  } else if (late === undefined || !isSameToTheDigit(early.json, late.json)) found.push([path, early]);
+  } else if (!isSameToTheDigit(early.json, late.json)) found.push([path, early]);
 }
 
-/** Whether a value tells nothing that is worth judging. */
-export function isQuietValue(place: Place): boolean {
-  if (place.kind === 'object') return [...place.members].every(([key, member]) => isQuiet(key, member));
-  return place.text === '' || place.kind === 'null';
+/** Whether a value may differ from the later one under the same key: it holds no text. */
+function isChangeable(key: string, place: Place): boolean {
+  if (place.kind === 'number' || place.kind === 'boolean' || place.kind === 'null') return true;
+  return isShaped(place, key, changeable, noRules);
+}
+
+export const noRules: WireRules = { opaque: new Set(), references: new Set(), redactsEmbeddings: false };
+
+/** Which text of which item a channel is. */
+interface ChannelPlace {
+  readonly index: number;
+  readonly path: ItemPath;
+  readonly itemId: string;
+}
+
+/** The key of a channel, from which a writer can open its item. */
+export function formatChannel({ index, path, itemId }: ChannelPlace): string {
+  return [index, ...path, itemId].join('/');
+}
+
+/** Throws Error for what is no such key. */
+export function parseChannel(key: string): ChannelPlace {
+  const [index = '', list = '', at = '', member = '', ...id] = key.split('/');
+  if (list === '' || member === '') throw new Error('not a channel of a response');
+  return { index: Number(index), path: [list, Number(at), member], itemId: id.join('/') };
 }

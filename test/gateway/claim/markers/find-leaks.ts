@@ -3,6 +3,7 @@ import { createDice } from '../case.ts';
 import { sampleDocuments } from './documents.ts';
 import { isLeaked, passMutant, ways } from './judge.ts';
 import { createMutator } from './mutate.ts';
+import { readBySdk } from './sdks.ts';
 
 /** Endpoints whose bodies are read by a closed shape: in these no generated document may leak. */
 export const shapedEndpoints: readonly EndpointName[] = ['count_tokens'];
@@ -32,9 +33,11 @@ export async function findLeaks({
     const dice = createDice(seed + nth);
     const mutant = mutator(dice);
     const way = ways[dice(ways.length)] ?? ways[0];
-    if (!isLeaked(await passMutant(mutant, way, codec))) continue;
-    leaked += 1;
     const { endpoint, side } = mutant.document;
+    const out = await passMutant(mutant, way, codec);
+    const isJoined = mutant.isSplit === true && out !== undefined;
+    if (!isLeaked(isJoined ? await readBySdk(endpoint, out) : out)) continue;
+    leaked += 1;
     if (leaks.length < 100)
       leaks.push(`${endpoint} ${side}, ${way.action}, ${way.mode}: ${mutant.what} (seed ${seed + nth})`);
   }

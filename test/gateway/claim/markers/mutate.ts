@@ -14,6 +14,8 @@ export interface Mutant {
   readonly text: string;
   /** Where the marker is and in which form, for the report. */
   readonly what: string;
+  /** It stands in two pieces, which only a client joins. */
+  readonly isSplit?: true;
 }
 
 /** A sample, cut into the JSON texts into which markers are put. */
@@ -104,6 +106,9 @@ function mutate({ document, frames }: PreparedDocument, words: Words, dice: Dice
   const frame = frames[at];
   if (frame === undefined || frame.json === '' || dice(8) === 0)
     return markLines(document, { frames, at }, dice);
+  const split = dice(20) === 0 ? splitMark(frames, at, words, dice) : undefined;
+  if (split !== undefined)
+    return { document, text: split.frames.map(formatFrame).join(''), what: split.what, isSplit: true };
   const { json, what } = mark(frame, words, dice);
   const marked = { ...frame, json };
   const changed = reorder(frames, { at, marked }, dice);
@@ -116,6 +121,38 @@ function mutate({ document, frames }: PreparedDocument, words: Words, dice: Dice
 
 function formatFrame({ head, json }: Pick<Frame, 'head' | 'json'>): string {
   return `${head}data: ${json === '' ? '[DONE]' : json}\n\n`;
+}
+
+/** Halves of the marker in the same place of an event and of a later one, or of a copy of it. */
+function splitMark(
+  frames: readonly Frame[],
+  at: number,
+  { keys }: Words,
+  dice: Dice,
+): { readonly frames: readonly Frame[]; readonly what: string } | undefined {
+  const first = frames[at];
+  if (first === undefined) return undefined;
+  const { place, path } = pick(nodesOf(first), dice);
+  const later = frames.findIndex(
+    (frame, index) => index > at && frame.json !== '' && nodesOf(frame).some((node) => node.path === path),
+  );
+  const second = later === -1 || dice(3) === 0 ? first : frames[later];
+  const other = second && nodesOf(second).find((node) => node.path === path)?.place;
+  if (second === undefined || other === undefined) return undefined;
+  const key = JSON.stringify(pick(keys, dice));
+  const [half, rest] = dice(2) === 0 ? ['"zq SEC"', '"RET qz"'] : ['["zq SEC"]', '["RET qz"]'];
+  const isMember = place.kind === 'object' && other.kind === 'object';
+  const put = ({ json }: Frame, at: Place, value: string) =>
+    isMember && at.members.size > 0 && at.at(JSON.parse(key)) === undefined
+      ? `${json.slice(0, at.start + 1)}${key}:${value},${json.slice(at.start + 1)}`
+      : json.slice(0, at.start) + value + json.slice(at.end);
+  const changed = { ...first, json: put(first, place, half), nodes: undefined };
+  const added = { ...second, json: put(second, other, rest), nodes: undefined };
+  const all = frames.with(at, changed);
+  return {
+    frames: second === first ? all.toSpliced(at + 1, 0, added) : all.with(later, added),
+    what: `halves in ${path}${isMember ? `, member ${key}` : ''} of event ${at} and ${second === first ? 'its copy' : later}`,
+  };
 }
 
 /** The marked event in the place of its original, before or behind it, at the end, or without another event. */

@@ -218,8 +218,82 @@ describe('a response that hooks have changed', () => {
     );
   });
 
+  it('loses the encrypted reasoning and every copy of the tokens with what a filter changes', () => {
+    const sealed = Buffer.from(Array.from({ length: 60 }, (_, index) => 255 - index)).toString('base64');
+    const tokens = ['Ask', ' Anna'].map((token) => ({
+      token,
+      logprob: -1,
+      bytes: [...Buffer.from(token)],
+      top_logprobs: [],
+    }));
+    const content = [{ type: 'output_text', text: 'Ask Anna', annotations: [], logprobs: tokens }];
+    const thought = { id: 'rs_1', type: 'reasoning', encrypted_content: sealed };
+    const summary = [{ type: 'summary_text', text: 'Anna knows.' }];
+    const answer = read({
+      ...fullAnswer,
+      output: [
+        { ...thought, summary },
+        { id: 'm', type: 'message', role: 'assistant', status: 'completed', content },
+      ],
+    });
+    const message = plain(answer.messages[0]);
+    expect(says(message, sealed)).toBe(false);
+    const ofText: unknown = JSON.parse(answer.write([{ ...message, content: 'Ask [X]' }]));
+    expect(ofText).toMatchObject({
+      output: [{ ...thought, summary }, { content: [{ text: 'Ask [X]', logprobs: [] }] }],
+    });
+    const ofThought: unknown = JSON.parse(answer.write([{ ...message, reasoning: '[X] knows.' }]));
+    expect(ofThought).toMatchObject({
+      output: [
+        { summary: [{ text: '[X] knows.' }], encrypted_content: null },
+        { content: [{ logprobs: [] }] },
+      ],
+    });
+  });
+
   it('repeats its text in `output_text` where an upstream has that', () => {
     const answer = read(textAnswer('one', { output_text: 'one' }));
     expect(JSON.parse(answer.write([{ role: 'assistant', content: 'two' }])).output_text).toBe('two');
+  });
+});
+
+describe('a call that the client could run', () => {
+  const calls = [
+    { type: 'function_call', name: 'send', arguments: '{}' },
+    { type: 'custom_tool_call', name: 'send', input: 'x' },
+    { type: 'local_shell_call', action: { type: 'exec', command: ['ls'] } },
+    { type: 'shell_call', action: { commands: ['ls'] } },
+    { type: 'apply_patch_call', operation: { type: 'delete_file', path: 'a' } },
+    { type: 'computer_call', action: { type: 'screenshot' } },
+    { type: 'tool_search_call', arguments: { query: 'x' } },
+  ];
+  const environment = { type: 'container_reference', container_id: 'c' };
+  const lies = [
+    {},
+    { execution: 'server' },
+    { environment },
+    { execution: 'server', environment },
+    { caller: { type: 'program', caller_id: 'p' } },
+    { status: 'completed', created_by: 'server' },
+  ];
+  const shell = (type: string) => ({ type: 'shell', environment: { type } });
+  const of = (call: object, tools: readonly object[]) => {
+    const own = responsesCodec.readRequest(JSON.stringify({ model: 'm', input: 'x', tools }), rules);
+    const item = { id: 'i', call_id: 'c', status: 'completed', ...call };
+    return responsesCodec.readAnswer(JSON.stringify({ ...fullAnswer, output: [item] }), rules, own).toolCalls;
+  };
+
+  it.each(calls)('is judged whatever stands beside it: $type', (call) => {
+    for (const lie of lies)
+      for (const tools of [[], [shell('local')], [{ type: 'shell' }, shell('container_auto')]])
+        expect(of({ ...call, ...lie }, tools)).toHaveLength(1);
+  });
+
+  it('is none of the hosted tools that the request asks for', () => {
+    expect(of({ type: 'shell_call', action: {}, environment }, [shell('container_auto')])).toHaveLength(0);
+    expect(of({ type: 'shell_call', action: {} }, [shell('container_auto')])).toHaveLength(1);
+    const search = { type: 'tool_search_call', arguments: {}, execution: 'server' };
+    expect(of(search, [{ type: 'tool_search' }])).toHaveLength(0);
+    expect(of(search, [{ type: 'tool_search', execution: 'client' }])).toHaveLength(1);
   });
 });

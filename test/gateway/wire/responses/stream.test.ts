@@ -208,6 +208,19 @@ describe('a streamed response that is read', () => {
     expect(failureOf(eventsOf(image))).toBe('unknown_content');
   });
 
+  it('is refused for an event of an unknown kind by its name, unless `opaque` lists it', () => {
+    const limits =
+      'event: codex.rate_limits\ndata: {"type":"codex.rate_limits","rate_limits":{"allowed":true}}\n\n';
+    const events = eventsOf(streamOf(textAnswer('Hello')).replace(/\n\n/, `\n\n${limits}`));
+    const refused = () => readAll(events);
+    expect(refused).toThrow(RefusedCall);
+    expect(refused).toThrow('"codex.rate_limits"');
+    expect(refused).toThrow('spec.gateway.opaque');
+    const { parts, answer } = readAll(events, { ...rules, opaque: new Set(['codex.rate_limits']) });
+    expect(parts[1]).toEqual({ kind: 'free' });
+    expect(answer.messages[0]?.content).toBe('Hello');
+  });
+
   it('shows hooks what events tell beside the answer', () => {
     const marker = 'a secret "word"';
     const events = eventsOf(streamOf(textAnswer('Hello you')));

@@ -1,0 +1,346 @@
+import {
+  all,
+  type Members,
+  type ObjectShape,
+  type Shape,
+  type ShowCall,
+  type ShowCitation,
+  type ShowText,
+  words,
+} from '../shape.ts';
+
+// The bodies of `POST /v1/responses`, as the types of the openai package describe them (`ResponseCreateParams`, `Response`,
+// `ResponseInputItem`, `ResponseOutputItem`), and those of Codex (`ResponseItem` of openai/codex).
+
+const object = (members: Members): ObjectShape => ({ members });
+
+const status = words(
+  ...['in_progress', 'completed', 'incomplete', 'searching', 'calling', 'failed', 'interpreting'],
+  ...['generating', 'queued', 'cancelled'],
+);
+
+/** Who made a call: the model, or a program that it wrote. */
+const caller: Shape = {
+  kinds: { direct: object({}), program: object({ caller_id: 'id' }) },
+  unknown: 'other',
+};
+
+/** Members of any item. */
+const ofItem: Members = { id: 'id', status, created_by: 'id', caller };
+
+// --- parts ---
+
+const logprobs: Shape = { emptied: '[]' };
+
+const breakpoint: Shape = object({ mode: words('explicit'), ttl: words('30m', '12h') });
+
+const citation = (type: string, ...tell: readonly string[]): ShowCitation => ({
+  show: 'citation',
+  type,
+  tell,
+  of: all('number', 'start_index', 'end_index', 'index'),
+});
+
+export const annotation: Shape = {
+  kinds: {
+    url_citation: citation('url', 'url', 'title'),
+    file_citation: citation('document', 'file_id', 'filename'),
+    container_file_citation: citation('document', 'container_id', 'file_id', 'filename'),
+    file_path: citation('document', 'file_id'),
+  },
+  unknown: 'other',
+};
+
+const text: ShowText = {
+  show: 'text',
+  text: 'text',
+  of: { annotations: { items: annotation }, logprobs, prompt_cache_breakpoint: breakpoint },
+};
+
+const detail = words('auto', 'low', 'high', 'original');
+
+const image: Shape = {
+  show: 'media',
+  media: 'image',
+  url: ['image_url'],
+  reference: 'file_id',
+  isOf: 'image/*',
+  of: { detail, file_id: 'id', prompt_cache_breakpoint: breakpoint },
+};
+
+const parts: Readonly<Record<string, Shape>> = {
+  input_text: text,
+  output_text: text,
+  text,
+  refusal: { show: 'refusal', text: 'refusal' },
+  reasoning_text: { show: 'reasoning', text: 'text' },
+  summary_text: { show: 'reasoning', text: 'text' },
+  encrypted_content: object({ encrypted_content: 'sealed' }),
+  input_image: image,
+  computer_screenshot: image,
+  input_audio: {
+    show: 'media',
+    media: 'audio',
+    in: 'input_audio',
+    bytes: ['data'],
+    format: 'format',
+    isOf: 'audio/*',
+  },
+  output_audio: { show: 'media', media: 'audio', bytes: ['data'], transcript: 'transcript', isOf: 'audio/*' },
+  input_file: {
+    show: 'media',
+    media: 'file',
+    url: ['file_url'],
+    bytes: ['file_data'],
+    reference: 'file_id',
+    filename: 'filename',
+    isOf: 'application/octet-stream',
+    passesText: true,
+    of: { detail, file_id: 'id', prompt_cache_breakpoint: breakpoint },
+  },
+};
+
+export const part: Shape = { kinds: parts };
+
+const content = (newText: string): Shape => ({
+  string: { show: 'text' },
+  array: { items: part, newText },
+  object: part,
+});
+
+// --- items ---
+
+const message = (newText: string): Shape =>
+  object({
+    ...ofItem,
+    type: words('message'),
+    phase: words('commentary', 'final_answer'),
+    content: content(newText),
+  });
+
+/** Reasoning that is left out takes its item with it, and what is sealed there. */
+const thought: ShowText = { show: 'reasoning', text: 'text', goesWith: 'item' };
+
+const reasoningParts: Shape = {
+  items: { kinds: { summary_text: thought, reasoning_text: thought, text: thought } },
+};
+
+const call = (more: Omit<ShowCall, 'show' | 'id'> & Partial<Pick<ShowCall, 'id'>>): ShowCall => ({
+  show: 'call',
+  id: ['call_id', 'id'],
+  ...more,
+  of: { ...ofItem, call_id: 'id', ...more.of },
+});
+
+/** A call of a tool that the API runs itself. */
+const served = (more: Omit<ShowCall, 'show' | 'id' | 'isServed'>): ShowCall =>
+  call({ id: 'id', isServed: true, ...more });
+
+const side = words('server', 'client');
+
+const exit: Shape = {
+  kinds: { exit: object({ exit_code: 'number' }), timeout: object({}) },
+  unknown: 'other',
+};
+
+/** What a command of a shell printed. */
+export const shellOutput: Shape = {
+  items: object({ stdout: { show: 'text' }, stderr: { show: 'text' }, outcome: exit, created_by: 'id' }),
+};
+
+const result = (members: Members): ObjectShape =>
+  object({ ...ofItem, call_id: 'id', name: 'id', namespace: 'id', ...members });
+
+const note = (members: Members = {}): ObjectShape => object({ ...ofItem, call_id: 'id', ...members });
+
+const safetyChecks: Shape = { items: 'other' };
+
+/** The kinds of items. A hook sees each member that a kind does not name as a member of `other`. */
+export const itemKinds: Readonly<Record<string, Shape>> = {
+  message: {
+    kinds: {
+      user: message('input_text'),
+      system: message('input_text'),
+      developer: message('input_text'),
+      assistant: message('output_text'),
+    },
+    by: 'role',
+  },
+  reasoning: object({
+    ...ofItem,
+    summary: reasoningParts,
+    content: reasoningParts,
+    encrypted_content: 'sealed',
+  }),
+  function_call: call({ name: 'name', args: 'arguments', of: { namespace: 'id', async: 'number' } }),
+  custom_tool_call: call({ name: 'name', args: 'input', of: { namespace: 'id', async: 'number' } }),
+  local_shell_call: call({ name: { is: 'local_shell' }, args: ['action'] }),
+  shell_call: call({ name: { is: 'shell' }, args: ['action', 'environment'] }),
+  apply_patch_call: call({ name: { is: 'apply_patch' }, args: ['operation'] }),
+  computer_call: call({ name: { is: 'computer' }, args: ['action', 'actions', 'pending_safety_checks'] }),
+  tool_search_call: call({ name: { is: 'tool_search' }, args: ['arguments'], of: { execution: side } }),
+  program: call({ name: { is: 'program' }, args: ['code'], isServed: true, of: { fingerprint: 'id' } }),
+  web_search_call: served({ name: { is: 'web_search' }, args: ['action'] }),
+  file_search_call: served({
+    name: { is: 'file_search' },
+    args: ['queries'],
+    result: {
+      content: 'results',
+      shape: { items: object({ text: { show: 'text' }, file_id: 'id', score: 'number' }) },
+    },
+  }),
+  code_interpreter_call: served({
+    name: { is: 'code_interpreter' },
+    args: ['code'],
+    result: {
+      content: 'outputs',
+      shape: {
+        items: {
+          kinds: {
+            logs: object({ logs: { show: 'text' } }),
+            image: { show: 'media', media: 'image', url: ['url'], isOf: 'image/*' },
+          },
+        },
+      },
+    },
+    of: { container_id: 'id' },
+  }),
+  image_generation_call: served({
+    name: { is: 'image_generation' },
+    args: ['revised_prompt'],
+    of: {
+      result: { bytes: 'image' },
+      error: 'none',
+      action: words('generate', 'edit', 'auto'),
+      background: words('transparent', 'opaque', 'auto'),
+      output_format: words('png', 'webp', 'jpeg', 'gif', 'svg'),
+      quality: words('low', 'medium', 'high', 'xhigh', 'max', 'auto'),
+      size: 'id',
+    },
+  }),
+  mcp_call: served({
+    name: 'name',
+    args: 'arguments',
+    result: { content: 'output', shape: { string: { show: 'text' } } },
+    of: { server_label: 'id', approval_request_id: 'id', error: 'none' },
+  }),
+  mcp_approval_request: served({ name: 'name', args: 'arguments', of: { server_label: 'id' } }),
+  function_call_output: result({ output: content('input_text') }),
+  custom_tool_call_output: result({ output: content('input_text') }),
+  local_shell_call_output: result({ output: content('input_text') }),
+  shell_call_output: result({ output: { array: shellOutput }, max_output_length: 'number' }),
+  apply_patch_call_output: result({ output: content('input_text') }),
+  computer_call_output: result({ output: content('input_text'), acknowledged_safety_checks: safetyChecks }),
+  program_output: result({ result: content('input_text') }),
+  mcp_approval_response: result({
+    reason: content('input_text'),
+    approval_request_id: 'id',
+    approve: 'number',
+  }),
+  mcp_list_tools: note({ server_label: 'id', error: 'none' }),
+  tool_search_output: note({ execution: side }),
+  additional_tools: note({ role: words('assistant', 'system', 'developer', 'tool', 'user') }),
+  configuration_update: note(),
+  compaction: note({ encrypted_content: 'sealed' }),
+  compaction_summary: note({ encrypted_content: 'sealed' }),
+  compaction_trigger: note(),
+  context_compaction: note({ encrypted_content: 'sealed' }),
+};
+
+/** Items that are the result of a tool that the client ran: the member with the id of the call, and the name of a tool that has none. */
+export const resultKinds: Readonly<Record<string, { readonly id: string; readonly name: string }>> = {
+  function_call_output: { id: 'call_id', name: '' },
+  custom_tool_call_output: { id: 'call_id', name: '' },
+  local_shell_call_output: { id: 'id', name: 'local_shell' },
+  shell_call_output: { id: 'call_id', name: 'shell' },
+  apply_patch_call_output: { id: 'call_id', name: 'apply_patch' },
+  computer_call_output: { id: 'call_id', name: 'computer' },
+  program_output: { id: 'call_id', name: 'program' },
+};
+
+export const outputItem: Shape = { kinds: itemKinds, implied: [['role', 'message']] };
+
+export const inputItem: Shape = {
+  kinds: { ...itemKinds, item_reference: note() },
+  implied: [
+    ['role', 'message'],
+    ['id', 'item_reference'],
+  ],
+};
+
+/** Members of an item that may differ from one event of a stream to the next. */
+export const changeable: Members = { id: 'id', call_id: 'id', status, encrypted_content: 'sealed' };
+
+// --- settings ---
+
+const effort = words('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
+const summary = words('auto', 'concise', 'detailed', 'none');
+const reasoning: Shape = object({ effort, summary, generate_summary: summary });
+const textFormat: Shape = object({
+  format: { kinds: { text: object({}), json_object: object({}) }, unknown: 'other' },
+  verbosity: words('low', 'medium', 'high'),
+});
+const truncation = words('auto', 'disabled');
+const serviceTier = words('auto', 'default', 'flex', 'scale', 'priority', 'fast', 'standard');
+const toolChoice = words('auto', 'none', 'required');
+const retention = words('in_memory', 'in-memory', '24h');
+const cacheOptions: Shape = object({ mode: words('implicit', 'explicit'), ttl: words('30m', '12h') });
+
+/** Settings that a response repeats. */
+const ofBoth: Members = {
+  ...all('number', 'temperature', 'top_p', 'top_logprobs', 'max_output_tokens', 'max_tool_calls'),
+  ...all('number', 'frequency_penalty', 'presence_penalty', 'store', 'background', 'parallel_tool_calls'),
+  ...all('none', 'user', 'safety_identifier', 'prompt_cache_key', 'previous_response_id', 'conversation'),
+  ...all('none', 'prompt', 'instructions'),
+  reasoning,
+  text: textFormat,
+  truncation,
+  service_tier: serviceTier,
+  tool_choice: toolChoice,
+  prompt_cache_retention: retention,
+  prompt_cache_options: cacheOptions,
+};
+
+/** Members of a request. One that is not of its shape is shown to hooks whole. `model`, `input` and `instructions` are read by themselves. */
+export const requestMembers: Members = {
+  ...ofBoth,
+  stream: 'number',
+  stream_options: object({ include_obfuscation: 'number', include_usage: 'number' }),
+  include: {
+    items: words(
+      ...['file_search_call.results', 'web_search_call.results', 'web_search_call.action.sources'],
+      ...['message.input_image.image_url', 'computer_call_output.output.image_url'],
+      ...['code_interpreter_call.outputs', 'reasoning.encrypted_content', 'message.output_text.logprobs'],
+    ),
+  },
+};
+
+const tokens: Members = all(
+  'number',
+  ...['input_tokens', 'output_tokens', 'total_tokens', 'cached_tokens', 'reasoning_tokens', 'audio_tokens'],
+  ...['text_tokens', 'image_tokens', 'cache_write_tokens', 'cache_creation_tokens', 'num_requests'],
+);
+
+/** Members of a response but `output`, likewise. */
+export const responseMembers: Members = {
+  ...ofBoth,
+  id: 'id',
+  model: 'id',
+  object: words('response'),
+  status,
+  created_at: 'number',
+  completed_at: 'number',
+  error: 'none',
+  incomplete_details: object({
+    reason: words('max_output_tokens', 'max_messages', 'content_filter', 'steered'),
+  }),
+  tools: { items: 'other' },
+  metadata: object({}),
+  billing: 'none',
+  moderation: 'none',
+  usage: object({
+    ...tokens,
+    input_tokens_details: object(tokens),
+    output_tokens_details: object(tokens),
+  }),
+};
