@@ -189,10 +189,10 @@ function withoutZerosAtEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** A number as it was parsed from JSON: a double, or the digits of one that a double does not hold. */
-export function decimalOf(value: unknown): number | string | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  return JSON.isRawJSON(value) && DECIMAL.test(value.rawJSON) ? value.rawJSON : undefined;
+/** One text for all spellings of a JSON number. */
+export function canonicalNumber(value: number | string): string {
+  const { sign, digits, exponent } = digitsOf(value);
+  return `${sign}${digits || '0'}e${exponent}`;
 }
 
 /** Compares two JSON numbers by their digits, in time that grows with their texts only: `1e999999999` is no trap. */
@@ -204,6 +204,12 @@ export function compareDecimals(a: number | string, b: number | string): number 
   const tops = one.digits.length + one.exponent - (other.digits.length + other.exponent);
   if (tops !== 0) return sign * tops;
   return one.digits === other.digits ? 0 : one.digits < other.digits ? -sign : sign;
+}
+
+/** Whether a JSON number is a whole one. */
+export function isWhole(value: string): boolean {
+  const { digits, exponent } = digitsOf(value);
+  return digits === '' || exponent >= 0;
 }
 
 function signOf({ sign, digits }: Digits): number {

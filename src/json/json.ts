@@ -234,7 +234,7 @@ export function parseLossless(text: string): unknown {
  * Whether no number in the text can lose digits: none is longer than 15 characters, has an exponent or is -0. Also asks for
  * little nesting, since only a parse with a reviver refuses what is nested too deeply to be walked.
  */
-function mayParsePlainly(text: string): boolean {
+export function mayParsePlainly(text: string): boolean {
   return !riskyNumber.test(text) && countOpeners(text) <= MAX_PLAIN_OPENERS;
 }
 

@@ -25,7 +25,7 @@ export function notApprovable({ id }: Asked): RuntimeError {
 /** Why an answer does not fit the schema of its question, with the path of each value; empty where it does. */
 export function findAnswerFaults(record: Asked, answer: Json): readonly string[] {
   const { schema } = membersOf(record);
-  return compileSchema(isObject(schema) || typeof schema === 'boolean' ? schema : undefined)(answer.value);
+  return compileSchema(isObject(schema) || typeof schema === 'boolean' ? schema : undefined)(answer);
 }
 
 function membersOf({ members }: Asked): Readonly<Record<string, unknown>> {

@@ -53,7 +53,7 @@ export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = fa
 
 /** What is wrong with a value, which is not parsed where nothing is asked of it. */
 export function findMisfits(check: SchemaCheck, json: Json): readonly string[] {
-  return check === fitsAnything ? [] : check(json.value);
+  return check === fitsAnything ? [] : check(json);
 }
 
 /** Throws ARGS_INVALID with every violation of the tool's input schema. */

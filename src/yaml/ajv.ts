@@ -11,6 +11,11 @@ export function draftOf(name: string): Draft | undefined {
   return /draft-0[67]/.test(name) ? 'draft-07' : undefined;
 }
 
+/** A schema from a system that reads draft-07 where `$schema` says nothing. */
+export function asDraft07(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
+}
+
 /** A compiler for schemas that users wrote. ajv is loaded for the first of each draft: most commands meet none. */
 export function openAjv(draft: Draft, options: Options): Ajv {
   if (draft === '2020-12') {

@@ -1,85 +1,132 @@
-import type { Ajv, Options, ValidateFunction } from 'ajv';
-import { isObject } from '../json/json.ts';
+import type { Ajv, ErrorObject, Options } from 'ajv';
+import { type ExactValue, readExactly } from '../json/exact-value.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../json/json.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
-import { type Draft, draftOf, openAjv } from './ajv.ts';
+import { addFormats, type Draft, draftOf, openAjv } from './ajv.ts';
+import { compilingExactly, replaceKeywords, validatingExactly } from './data-keywords.ts';
 import { isSchema202012 } from './meta-schema.ts';
-import { makeUniqueItemsLinear } from './unique-items.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
 
+/** Whether a value fits a schema. The value may be a `Json`, or hold raw numbers: those are compared by their digits. */
+export interface DataValidator {
+  (value: unknown): boolean;
+  errors?: readonly ErrorObject[];
+}
+
+export interface DataSchemaOptions {
+  /** Stop at the first violation. */
+  readonly isFirstOnly?: boolean;
+  /** Whether `format` is a rule; otherwise it is an annotation, as 2020-12 has it. */
+  readonly hasFormats?: boolean;
+}
+
 /**
- * Compiles a schema that a user wrote for data: JSON Schema 2020-12, 2019-09 or draft-07 by its `$schema`,
- * without one the first of 2020-12 and draft-07 that it fits. Unknown keywords and formats are ignored.
- * Patterns and `uniqueItems` take linear time, a recursive schema may take very long. `isFirstOnly`:
- * stop at the first violation. Throws Error when the schema cannot be used.
+ * Compiles a schema that a user wrote; every such schema goes through here. It is read as its `$schema` says: 2020-12,
+ * 2019-09 or draft-07. Without one it is 2020-12, or draft-07 where it has a form that only draft-07 has. Numbers are decimals,
+ * names are own properties, and nothing is fetched. Unknown keywords and formats are ignored. Patterns and `uniqueItems` take
+ * linear time, a recursive schema may take very long. Throws Error when the schema cannot be used.
  */
-export function compileDataSchema(schema: DataSchema, { isFirstOnly = false } = {}): ValidateFunction {
-  const { $schema: declared, ...rest } = isObject(schema) ? schema : { $schema: undefined };
-  const body = isObject(schema) ? rest : schema;
-  const drafts = compilersFor(declared, isFirstOnly ? firstErrorDrafts : allErrorsDrafts);
+export function compileDataSchema(
+  given: DataSchema | Json,
+  { isFirstOnly = false, hasFormats = false }: DataSchemaOptions = {},
+): DataValidator {
+  const text = given instanceof Json ? given.text : stringifyJson(given);
+  const schema = readExactly(text.includes(PROTO) ? respell(parseLossless(text)) : given);
+  const { value } = schema;
+  if (!isObject(value) && typeof value !== 'boolean')
+    throw new Error('it is neither an object nor a boolean');
+  const { $schema: declared, ...rest } = isObject(value) ? value : { $schema: undefined };
+  const body = isObject(value) ? rest : value;
+  const exact = { ...schema, digits: moved(schema.digits, value, body) };
+  const kind = `${isFirstOnly ? 'first' : 'all'} ${hasFormats ? 'formats' : ''}`;
+  const unchecked = text.includes('"unevaluated') ? findUnchecked(value) : undefined;
+  if (unchecked !== undefined) throw new Error(unchecked);
+  if (declared === undefined && text.includes('"$recursiveRef":'))
+    throw new Error('it has `$recursiveRef`, which only 2019-09 has; say so with $schema');
   const failures: unknown[] = [];
-  for (const compile of drafts) {
-    try {
-      return compile(body);
-    } catch (thrown) {
-      failures.push(thrown);
+  for (const draft of draftsOf(declared)) {
+    // The standard asks for Unicode mode; patterns such as `^\-$` compile only without it.
+    for (const unicodeRegExp of [true, false]) {
+      const options = { ...lenient, allErrors: !isFirstOnly, validateFormats: hasFormats, unicodeRegExp };
+      try {
+        return compilingExactly(exact, () =>
+          compile(body, { draft, options, kind: `${kind} ${unicodeRegExp}` }),
+        );
+      } catch (thrown) {
+        failures.push(thrown);
+      }
     }
+    const misread = declared === undefined ? findMixedDraft(body) : undefined;
+    if (misread !== undefined) throw new Error(misread);
   }
   throw failures[0];
 }
 
-type Compile = (schema: DataSchema) => ValidateFunction;
+/** The numbers of the schema itself belong to the copy of it that is compiled. */
+function moved(digits: ExactValue['digits'], from: unknown, to: unknown): ExactValue['digits'] {
+  const own = isObject(from) ? digits?.get(from) : undefined;
+  return own === undefined || !isObject(to) ? digits : new Map([...(digits ?? []), [to, own]]);
+}
 
-function compilersFor(declared: unknown, compilers: Drafts): readonly Compile[] {
-  if (declared === undefined) return [...compilers['2020-12'], ...compilers['draft-07']];
+function draftsOf(declared: unknown): readonly Draft[] {
+  if (declared === undefined) return ['2020-12', 'draft-07'];
   const draft = draftOf(String(declared));
-  if (draft !== undefined) return compilers[draft];
-  throw new Error(`its $schema ${declared} is neither 2020-12, 2019-09 nor draft-07`);
+  if (draft === undefined)
+    throw new Error(`its $schema ${declared} is neither 2020-12, 2019-09 nor draft-07`);
+  return [draft];
 }
 
-/** `unicodeRegExp` is what the standard asks for; patterns such as `^\-$` compile only without it. */
-function withOptions(allErrors: boolean, draft: Draft): readonly Compile[] {
-  return [true, false].map((unicodeRegExp) => {
-    const open = (more: Options = {}): Ajv => {
-      const compiler = openAjv(draft, { ...lenient, allErrors, unicodeRegExp, ...more });
-      makeUniqueItemsLinear(compiler);
-      return compiler;
-    };
-    let shared: Ajv | undefined;
-    let quick: Ajv | undefined;
-    return (schema) => {
-      // Opening a compiler takes longer than compiling; but ids would meet in it, those of other tools too.
-      if (hasId(schema)) return compileWith(open(), schema);
-      if (draft === '2020-12' && isSchema202012(schema)) {
-        quick ??= open({ meta: false, validateSchema: false });
-        const validate = orNothing(quick, schema);
-        if (validate !== undefined) return validate;
-      }
-      shared ??= open();
-      return compileWith(shared, schema);
-    };
-  });
+interface Compilation {
+  readonly draft: Draft;
+  readonly options: Options;
+  /** What the options say. */
+  readonly kind: string;
 }
 
-/** Undefined for what cannot be used, and for what refers to the meta-schema, which a quick compiler lacks. */
-function orNothing(compiler: Ajv, schema: DataSchema): ValidateFunction | undefined {
-  try {
-    return compileWith(compiler, schema);
-  } catch {
-    return undefined;
+function compile(schema: DataSchema, { draft, options, kind }: Compilation): DataValidator {
+  const open = (more: Options = {}): Ajv => {
+    const compiler = openAjv(draft, {
+      ...options,
+      // There, what stands beside a `$ref` does not count.
+      ...(draft === 'draft-07' && { ignoreKeywordsWithRef: true }),
+      ...more,
+    });
+    replaceKeywords(compiler);
+    if (options.validateFormats === true) addFormats(compiler);
+    return compiler;
+  };
+  // Opening a compiler takes longer than compiling; but ids would meet in it, those of other tools too.
+  if (JSON.stringify(schema).includes('"$id"')) return compileWith(open(), schema);
+  const shared = (name: string, more?: Options): Ajv => {
+    const compiler = compilers.get(`${draft} ${kind} ${name}`) ?? open(more);
+    compilers.set(`${draft} ${kind} ${name}`, compiler);
+    return compiler;
+  };
+  if (draft === '2020-12' && isSchema202012(schema)) {
+    try {
+      return compileWith(shared('quick', { meta: false, validateSchema: false }), schema);
+    } catch {
+      // What refers to the meta-schema, which this compiler lacks, and what cannot be used.
+    }
   }
+  return compileWith(shared('whole'), schema);
 }
 
-function hasId(schema: DataSchema): boolean {
-  return JSON.stringify(schema).includes('"$id"');
-}
+const compilers = new Map<string, Ajv>();
 
-function compileWith(compiler: Ajv, schema: DataSchema): ValidateFunction {
+function compileWith(compiler: Ajv, schema: DataSchema): DataValidator {
   try {
     const validate = compiler.compile(schema);
     // An asynchronous validator answers every value with a promise, which is true.
     if ('$async' in validate) throw new Error('it is asynchronous ($async)');
-    return validate;
+    const check: DataValidator = (given) => {
+      const data = readExactly(given);
+      const fits = validatingExactly(data, () => validate(data.value));
+      check.errors = validate.errors ?? [];
+      return fits;
+    };
+    return check;
   } finally {
     if (isObject(schema)) compiler.removeSchema(schema);
   }
@@ -87,21 +134,108 @@ function compileWith(compiler: Ajv, schema: DataSchema): ValidateFunction {
 
 const lenient = {
   strict: false,
-  validateFormats: false,
   logger: false,
-  // `code` is for validators that are written to a file.
-  code: { regExp: Object.assign(compileSafe, { code: 'new RegExp' }) },
-} as const;
+  ownProperties: true,
+  code: {
+    // `code` is for validators that are written to a file.
+    regExp: Object.assign(compileSafe, { code: 'new RegExp' }),
+    // Sets of names that must not inherit any. What a schema says stands in double quotes, and is left as it is.
+    process: (code: string) =>
+      code.replaceAll(
+        /"(?:[^"\\]|\\.)*"|\b((?:props\d+|dynamicAnchors) ?= ?(?:props\d+ \|\| )?)\{\}/g,
+        (all, start) => (start === undefined ? all : `${start}Object.create(null)`),
+      ),
+  },
+} as const satisfies Options;
 
-type Drafts = Readonly<Record<Draft, readonly Compile[]>>;
-
-function openDrafts(allErrors: boolean): Drafts {
-  return {
-    '2020-12': withOptions(allErrors, '2020-12'),
-    '2019-09': withOptions(allErrors, '2019-09'),
-    'draft-07': withOptions(allErrors, 'draft-07'),
-  };
+/**
+ * Why `unevaluatedItems` or `unevaluatedProperties` cannot be checked somewhere in a schema: where ajv would count as evaluated
+ * what is not. A schema that would let data pass is refused.
+ */
+function findUnchecked(schema: unknown): string | undefined {
+  if (Array.isArray(schema)) return schema.map(findUnchecked).find((each) => each !== undefined);
+  if (!isObject(schema)) return undefined;
+  const keyword = ['unevaluatedItems', 'unevaluatedProperties'].find((name) => Object.hasOwn(schema, name));
+  const beside = keyword === undefined ? undefined : findConfusing(schema, keyword, true);
+  if (beside !== undefined)
+    return `it has \`${keyword}\` over \`${beside}\`, which cannot be checked together`;
+  return findUnchecked(Object.values(schema));
 }
 
-const allErrorsDrafts = openDrafts(true);
-const firstErrorDrafts = openDrafts(false);
+/** `isSure`: the schema holds whenever the one with the keyword does. */
+function findConfusing(schema: unknown, keyword: string, isSure: boolean): string | undefined {
+  if (!isObject(schema)) return undefined;
+  if (Object.hasOwn(schema, 'if') && !Object.hasOwn(schema, 'then')) return 'if';
+  if (keyword === 'unevaluatedItems' && Object.hasOwn(schema, 'contains')) return 'contains';
+  if (keyword === 'unevaluatedItems' && !isSure && Object.hasOwn(schema, 'items')) return 'items';
+  const parts = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas'].flatMap((name) => {
+    const part = schema[name];
+    const each = Array.isArray(part)
+      ? part
+      : name === 'dependentSchemas' && isObject(part)
+        ? Object.values(part)
+        : [part];
+    return each.map((inner) => findConfusing(inner, keyword, isSure && name === 'allOf'));
+  });
+  return parts.find((found) => found !== undefined);
+}
+
+/** What a schema without `$schema` says that the draft it is read as would pass over. */
+function findMixedDraft(schema: DataSchema): string | undefined {
+  const text = JSON.stringify(schema);
+  const newer = laterKeywords.find((keyword) => text.includes(`"${keyword}":`));
+  return newer === undefined
+    ? undefined
+    : `it has \`${newer}\`, which draft-07 lacks, beside what 2020-12 does not allow; say with $schema which it is`;
+}
+
+const laterKeywords =
+  'prefixItems dependentSchemas dependentRequired unevaluatedProperties unevaluatedItems minContains maxContains $dynamicRef $anchor'.split(
+    ' ',
+  );
+
+/**
+ * The schema with another spelling of what it says about a member called `__proto__`, for which ajv has no rule. Keeps raw
+ * numbers.
+ */
+function respell(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(respell);
+  if (!isObject(schema) || JSON.isRawJSON(schema)) return schema;
+  const copy: Record<string, unknown> = { ...schema };
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (schemaKeywords.has(keyword)) copy[keyword] = respell(value);
+    else if (namedKeywords.has(keyword) && isObject(value))
+      copy[keyword] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, respell(each)]));
+  }
+  const conditions: unknown[] = [];
+  for (const keyword of ['properties', 'dependentRequired', 'dependentSchemas', 'dependencies']) {
+    const named = copy[keyword];
+    if (!isObject(named) || !Object.hasOwn(named, PROTO)) continue;
+    const { [PROTO]: own, ...others } = named;
+    copy[keyword] = others;
+    if (keyword === 'properties') {
+      const patterns = isObject(copy['patternProperties']) ? copy['patternProperties'] : {};
+      const pattern = Object.hasOwn(patterns, `^${PROTO}$`) ? `^(${PROTO})$` : `^${PROTO}$`;
+      copy['patternProperties'] = { ...patterns, [pattern]: own };
+    } else {
+      const then = Array.isArray(own) ? { required: own } : own;
+      conditions.push({ if: { required: [PROTO] }, then });
+    }
+  }
+  if (conditions.length > 0)
+    copy['allOf'] = [...(Array.isArray(copy['allOf']) ? copy['allOf'] : []), ...conditions];
+  return copy;
+}
+
+const PROTO = '__proto__';
+
+/** Keywords that hold a schema or a list of them. */
+const schemaKeywords: ReadonlySet<string> = new Set(
+  `allOf anyOf oneOf not if then else items prefixItems additionalItems contains additionalProperties propertyNames
+    unevaluatedItems unevaluatedProperties contentSchema`.split(/\s+/),
+);
+
+/** Keywords that hold schemas by names. */
+const namedKeywords: ReadonlySet<string> = new Set(
+  'properties patternProperties $defs definitions dependentSchemas dependencies'.split(' '),
+);

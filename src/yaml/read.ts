@@ -79,6 +79,27 @@ export function exactValueAt(document: YamlDocument, path: Path, value = valueAt
   );
 }
 
+/** The JSON Schema at `path`, in which numbers too long for a double keep their digits; undefined where there is none. */
+export function schemaAt(
+  document: YamlDocument,
+  path: Path,
+): Readonly<Record<string, unknown>> | boolean | undefined {
+  const schema = valueAt(document, path);
+  if (typeof schema === 'boolean') return schema;
+  if (!isObject(schema)) return undefined;
+  // Most have no such number, and need no copy.
+  const exact = holdsLongNumber(schema, new Set()) ? exactValueAt(document, path) : schema;
+  return isObject(exact) ? exact : undefined;
+}
+
+/** `seen`: what stands in the tree twice, by an alias, is looked at once. */
+function holdsLongNumber(tree: unknown, seen: Set<object>): boolean {
+  if (typeof tree === 'number') return String(tree).length > 15 || Math.abs(tree) >= 1e15;
+  if (typeof tree !== 'object' || tree === null || seen.has(tree)) return false;
+  seen.add(tree);
+  return Object.values(tree).some((each) => holdsLongNumber(each, seen));
+}
+
 /** The number, or its digits (`JSON.rawJSON`) where the source spells more of them than a double holds. */
 export function exactNumber(value: number, source: string | undefined): unknown {
   const isJson = source !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(source);

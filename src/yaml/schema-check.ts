@@ -1,12 +1,13 @@
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import { toRuntimeError } from '../errors.ts';
+import { Json } from '../json/json.ts';
 import { measureValue } from '../json/measure.ts';
 import { shorten } from '../text/shorten.ts';
 import { withinLimit } from '../time/time-limit.ts';
-import { compileDataSchema } from './data-schema.ts';
+import { compileDataSchema, type DataValidator } from './data-schema.ts';
 import { isRecursive } from './recursive-schema.ts';
 
-/** Says what is wrong with a value, violation by violation; empty when it fits. Never throws. */
+/** Says what is wrong with a value or a `Json`, violation by violation; empty when it fits. Never throws. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
 /** The check where there is no schema. */
@@ -45,22 +46,26 @@ type Validator = (value: unknown) => readonly ErrorObject[];
 function createValidator(schema: Readonly<Record<string, unknown>> | boolean): Validator {
   const isRisky = isRecursive(schema);
   const fits = compileDataSchema(schema, { isFirstOnly: true });
-  let thorough: ValidateFunction | undefined;
+  let thorough: DataValidator | undefined;
   const compare = (value: unknown): readonly ErrorObject[] => {
     if (fits(value)) return [];
     const first = fits.errors ?? [];
     // Each of a million items may have a violation of its own.
-    if (measureValue(value, MAX_PARTS).isLarge) return first;
+    if (measureValue(plainOf(value), MAX_PARTS).isLarge) return first;
     thorough ??= compileDataSchema(schema);
     return thorough(value) ? first : (thorough.errors ?? first);
   };
   if (!isRisky) return compare;
   return (value) => {
-    const { isLarge, depth } = measureValue(value, MAX_PARTS);
+    const { isLarge, depth } = measureValue(plainOf(value), MAX_PARTS);
     return !isLarge && depth <= MAX_LEVELS
       ? compare(value)
       : withinLimit('comparing it with the schema', () => compare(value));
   };
+}
+
+function plainOf(value: unknown): unknown {
+  return value instanceof Json ? value.value : value;
 }
 
 const MAX_PARTS = 10_000;

@@ -80,7 +80,7 @@ test.each<[string, Asking, number | string]>([
   [
     'a pattern that never ends',
     { params: { schema: { pattern: '^(a+)+$' } }, content: JSON.stringify(`${'a'.repeat(40)}!`) },
-    'comparing with the schema took longer than 1 s',
+    0,
   ],
   [
     'a text that is nested more deeply than anything',
@@ -129,12 +129,12 @@ test.each([
   [
     'a draft that nobody knows',
     { schema: { $schema: 'https://example.com/draft-99' } },
-    'is not a JSON Schema: its $schema https://example.com/draft-99 is neither draft-07, 2019-09 nor 2020-12',
+    'is not a JSON Schema: its $schema https://example.com/draft-99 is neither 2020-12, 2019-09 nor draft-07',
   ],
   [
     'a pattern that cannot be compiled',
     { schema: { pattern: '(' } },
-    'is not a JSON Schema: Invalid regular expression: /(/: Unterminated group',
+    'is not a JSON Schema: Invalid regular expression: /(/u: Unterminated group',
   ],
   ['a promise', { schema: { $async: true } }, 'is not a JSON Schema: it is asynchronous ($async)'],
 ])('json_schema with %s is refused where it is read', (_title, params, message) => {

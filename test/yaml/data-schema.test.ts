@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Json } from '../../src/json/json.ts';
 import { compileDataSchema } from '../../src/yaml/data-schema.ts';
 
 const draft07 = { $schema: 'http://json-schema.org/draft-07/schema#' };
@@ -109,6 +111,133 @@ describe('a schema that cannot be used throws', () => {
     },
     { schema: { ...draft2020, items: pair }, message: 'schema is invalid' },
   ])('$message', ({ schema, message }) => {
+    expect(() => compileDataSchema(schema)).toThrow(message);
+  });
+});
+
+const names = [
+  'constructor',
+  'valueOf',
+  'toString',
+  'hasOwnProperty',
+  '__proto__',
+  '__defineGetter__',
+  'a',
+  '',
+];
+const name = fc.constantFrom(...names);
+const someNames = fc.uniqueArray(name, { maxLength: 3 });
+
+/** An object as `JSON.parse` makes it: every name is a member of its own. */
+function objectOf<Value>(keys: readonly string[], value: Value): Record<string, Value> {
+  return Object.fromEntries(keys.map((key) => [key, value]));
+}
+
+describe('names are those of own members, whatever every object inherits', () => {
+  test('property: in every keyword that names members', () => {
+    fc.assert(
+      fc.property(someNames, someNames, fc.boolean(), (wanted, given, isFirstOnly) => {
+        const has = (key: string) => given.includes(key);
+        const isAmong = given.every((key) => wanted.includes(key));
+        const numbers = objectOf(given, 1);
+        const fits = (schema: Record<string, unknown>, data: unknown = numbers) =>
+          compileDataSchema(schema, { isFirstOnly })(data);
+        const properties = objectOf(wanted, { type: 'string' });
+        expect(fits({ required: wanted })).toBe(wanted.every(has));
+        expect(fits({ properties })).toBe(!wanted.some(has));
+        expect(fits({ properties, additionalProperties: false }, objectOf(given, ''))).toBe(isAmong);
+        expect(fits({ properties, unevaluatedProperties: false }, objectOf(given, ''))).toBe(isAmong);
+        const branch = { anyOf: [{ properties: objectOf(wanted, true) }], unevaluatedProperties: false };
+        expect(fits(branch)).toBe(isAmong);
+        expect(fits({ dependentRequired: objectOf(wanted, ['b']) })).toBe(!wanted.some(has));
+        expect(fits({ dependentSchemas: objectOf(wanted, false) })).toBe(!wanted.some(has));
+        expect(fits({ dependencies: objectOf(wanted, ['b']), $schema: draft07.$schema })).toBe(
+          !wanted.some(has),
+        );
+        const isSame = given.length === wanted.length && isAmong;
+        expect(fits({ const: objectOf(wanted, 1) })).toBe(isSame);
+        expect(fits({ enum: [objectOf(wanted, 1), 'x'] })).toBe(isSame);
+        expect(fits({ uniqueItems: true }, [numbers, objectOf(wanted, 1)])).toBe(!isSame);
+        expect(fits({ minProperties: given.length, maxProperties: given.length })).toBe(true);
+        expect(fits({ propertyNames: { enum: wanted } })).toBe(isAmong);
+      }),
+    );
+  });
+});
+
+describe('numbers are decimals', () => {
+  /** A number of up to 25 digits, as a count of 10^-6 and as JSON text. */
+  const decimal = fc
+    .oneof(
+      fc.bigInt({ min: -(10n ** 8n), max: 10n ** 8n }),
+      fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }),
+    )
+    .map((units) => ({ units, text: `${units}e-6` }));
+
+  test('property: they compare, divide and are whole by their digits, in data and in schemas', () => {
+    fc.assert(
+      fc.property(decimal, decimal, fc.boolean(), (data, bound, isFirstOnly) => {
+        const fits = (schema: string) =>
+          compileDataSchema(new Json(schema), { isFirstOnly })(new Json(data.text));
+        const [a, b] = [data.units, bound.units];
+        expect(fits(`{"maximum": ${bound.text}}`)).toBe(a <= b);
+        expect(fits(`{"minimum": ${bound.text}}`)).toBe(a >= b);
+        expect(fits(`{"exclusiveMaximum": ${bound.text}}`)).toBe(a < b);
+        expect(fits(`{"exclusiveMinimum": ${bound.text}}`)).toBe(a > b);
+        expect(fits(`{"const": ${bound.text}}`)).toBe(a === b);
+        expect(fits(`{"enum": ["x", ${bound.text}]}`)).toBe(a === b);
+        expect(fits('{"type": "integer"}')).toBe(a % 1_000_000n === 0n);
+        expect(fits('{"type": "number"}')).toBe(true);
+        if (b > 0n) expect(fits(`{"multipleOf": ${bound.text}}`)).toBe(a % b === 0n);
+        const inside = compileDataSchema(
+          new Json(`{"items": {"not": {"const": ${bound.text}}}, "uniqueItems": true}`),
+        );
+        expect(inside(new Json(`[${data.text}, 7]`))).toBe(a !== b && a !== 7_000_000n);
+      }),
+    );
+  });
+
+  test.each([
+    ['{"multipleOf": 0.01}', '19.99', true],
+    ['{"maximum": 9007199254740992}', '9007199254740993', false],
+    ['{"type": "integer"}', '1e400', true],
+    ['{"type": "integer"}', '9007199254740993.5', false],
+    ['{"type": "integer"}', '1.0', true],
+    ['{"multipleOf": 7}', '1e400', false],
+    ['{"multipleOf": 1e-400}', '1', true],
+    ['{"properties": {"n": {"maximum": 1}}}', '{"n": 1.0000000000000000001}', false],
+    [
+      '{"$ref": "#/$defs/a", "$defs": {"a": {"exclusiveMinimum": 9007199254740993}}}',
+      '9007199254740993',
+      false,
+    ],
+    [
+      '{"$schema": "https://json-schema.org/draft/2020-12/schema", "maximum": 9007199254740993}',
+      '9007199254740994',
+      false,
+    ],
+  ])('%s of %s: %s', (schema, data, fits) => {
+    expect(compileDataSchema(new Json(schema))(new Json(data))).toBe(fits);
+  });
+});
+
+describe('without $schema, nothing of draft-07 is passed over', () => {
+  test.each([
+    [{ items: pair }, ['a', 1], [1, 1]],
+    [{ items: pair, additionalItems: false }, ['a', 1], ['a', 1, 2]],
+    [{ dependencies: { a: ['b'] } }, { a: 1, b: 2 }, { a: 1 }],
+    [{ dependencies: { a: { required: ['b'] } } }, { a: 1, b: 2 }, { a: 1 }],
+  ])('%j', (schema, good, bad) => {
+    const fits = compileDataSchema(schema);
+    expect([fits(good), fits(bad)]).toEqual([true, false]);
+  });
+
+  test.each([
+    [{ items: pair, unevaluatedItems: false }, 'it has `unevaluatedItems`, which draft-07 lacks'],
+    [{ $recursiveRef: '#' }, '$recursiveRef'],
+    [{ contains: true, unevaluatedItems: false }, 'it has `unevaluatedItems` over `contains`'],
+    [{ if: {}, unevaluatedProperties: false }, 'it has `unevaluatedProperties` over `if`'],
+  ])('%j is refused', (schema, message) => {
     expect(() => compileDataSchema(schema)).toThrow(message);
   });
 });

@@ -16,7 +16,7 @@ export const jsonSchema: Check = {
       schema: { type: 'object' },
       required: true,
       description:
-        'Draft-07, or what its `$schema` names of 2019-09 and 2020-12. References lead nowhere but into itself.',
+        '2020-12, or what its `$schema` names of 2019-09 and draft-07. References lead nowhere but into itself.',
     },
     ...jsonLocationParams,
   },

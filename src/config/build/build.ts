@@ -11,6 +11,7 @@ import {
   itemsAt,
   millisecondsAt,
   nonEmptyTextAt,
+  schemaAt,
   textAt,
   valueAt,
 } from '../../yaml/read.ts';
@@ -108,9 +109,7 @@ function readToolDialect(document: YamlDocument, path: Path): Pick<ExecConfig, '
 }
 
 function readSchema(document: YamlDocument, path: Path): ToolConfig['inputSchema'] {
-  const schema = valueAt(document, path);
-  const usable = isObject(schema) || typeof schema === 'boolean';
-  return usable && findSchemaFault(document, path) === undefined ? schema : undefined;
+  return findSchemaFault(document, path) === undefined ? schemaAt(document, path) : undefined;
 }
 
 function readEval(document: YamlDocument, name: string, path: Path): EvalConfig {

@@ -21,7 +21,7 @@ export function readOutput(text: string, schema: NonNullable<ChatStep['outputSch
   if (object === undefined) return { violations: ['it is no JSON'] };
   const twice = findDuplicateKey(object.text);
   if (twice !== undefined) return { violations: [`${twice}: the key stands twice`] };
-  const violations = checkOf(schema)(object.value);
+  const violations = checkOf(schema)(object);
   return violations.length === 0 ? { object } : { violations };
 }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
-import { choiceAt, integerAt, itemsAt, numberAt, textAt, valueAt } from '../../yaml/read.ts';
+import { choiceAt, integerAt, itemsAt, numberAt, schemaAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { Chat, Guardrail } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
 
@@ -48,7 +48,7 @@ function readToolChoice(document: YamlDocument, path: Path): Chat['toolChoice'] 
 }
 
 function readOutputSchema(document: YamlDocument, path: Path): Chat['outputSchema'] {
-  const schema = valueAt(document, path);
+  const schema = schemaAt(document, path);
   return isObject(schema) ? schema : undefined;
 }
 

@@ -1,11 +1,10 @@
 import { basename, dirname, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { compileExpressions } from '../../expression/expression.ts';
-import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { expressionAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
-import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, schemaAt, textAt } from '../../yaml/read.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
 import type { Pipeline } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
@@ -24,7 +23,6 @@ export function readPipeline(
     return found;
   };
   const runtime = nonEmptyTextAt(document, ['spec', 'runtime']);
-  const input = valueAt(document, ['spec', 'input']);
   return {
     file,
     name: nonEmptyTextAt(document, ['metadata', 'name']) ?? nameOf(file),
@@ -36,7 +34,7 @@ export function readPipeline(
       ]),
     ),
     ...omitUndefined({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
-    checkInput: compileSchema(isObject(input) || typeof input === 'boolean' ? input : undefined),
+    checkInput: compileSchema(schemaAt(document, ['spec', 'input'])),
     env: itemsAt(document, ['spec', 'env']).map((item) => textAt(document, item) ?? ''),
     vars: entriesAt(document, ['spec', 'vars']).map(({ name, path }) => ({
       name,

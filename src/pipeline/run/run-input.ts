@@ -26,7 +26,7 @@ export function readInput(input: unknown): Json {
 
 /** Throws INPUT_INVALID with every violation of the pipeline's input schema. */
 export function requireInput({ name, checkInput }: Pipeline, input: Json): void {
-  const violations = checkInput(input.value);
+  const violations = checkInput(input);
   if (violations.length === 0) return;
   throw new RuntimeError(
     'INPUT_INVALID',

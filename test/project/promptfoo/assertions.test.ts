@@ -65,7 +65,10 @@ const carried = [
     found: {
       id: 'contains-json',
       type: 'json_schema',
-      params: { schema: { required: ['city'] }, extract_json: true },
+      params: {
+        schema: { $schema: 'http://json-schema.org/draft-07/schema#', required: ['city'] },
+        extract_json: true,
+      },
     },
   },
   {

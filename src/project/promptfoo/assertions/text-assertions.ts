@@ -1,4 +1,5 @@
 import { isObject } from '../../../json/json.ts';
+import { asDraft07 } from '../../../yaml/ajv.ts';
 import type { Check, FoundCheck, GivenAssertion } from './assertion-model.ts';
 
 /** Assertions about the text alone, as built-in checks with the same verdict. */
@@ -85,7 +86,7 @@ function found(texts: readonly string[], anyCase: boolean, how: '|' | '&'): Chec
 function json(value: unknown, isWithin: boolean): FoundCheck {
   const extract = isWithin ? { extract_json: true } : {};
   if (value === undefined || value === null || value === '') return { type: 'json_valid', params: extract };
-  if (isObject(value)) return { type: 'json_schema', params: { schema: value, ...extract } };
+  if (isObject(value)) return { type: 'json_schema', params: { schema: asDraft07(value), ...extract } };
   return { fault: 'a schema that is no mapping is left out' };
 }
 

@@ -1,5 +1,6 @@
 import { findCheck } from '../../../checks/registry.ts';
 import { isObject } from '../../../json/json.ts';
+import { asDraft07 } from '../../../yaml/ajv.ts';
 import type { Path } from '../../../yaml/document.ts';
 import type { ImportedAssertion } from '../../promptfoo/assertions/assertion-model.ts';
 import type { ArenaFile } from './arena-files.ts';
@@ -56,6 +57,8 @@ export function assertionsAt(file: ArenaFile, given: unknown, at: Path): readonl
     }
     const { message: _, ...params } = isObject(each['params']) ? each['params'] : {};
     const name = typeof each['id'] === 'string' ? each['id'] : type;
-    return [{ name, check: { type, params }, weight: 1 }];
+    const { schema } = params;
+    const check = { type, params: isObject(schema) ? { ...params, schema: asDraft07(schema) } : params };
+    return [{ name, check, weight: 1 }];
   });
 }
