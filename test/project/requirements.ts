@@ -52,4 +52,9 @@ export const imports = section('coming-from.md', [
     'none',
     'What an import writes stays in the folder that it names, and goes through no link.',
   ],
+  [
+    'DS-IMPORT-06',
+    'none',
+    'Whatever an import does not carry is reported with its file and line: a key, a value, and a value of a wrong type.',
+  ],
 ]);

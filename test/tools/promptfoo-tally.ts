@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { RuntimeError } from '../../src/errors.ts';
+import { writeInside } from '../../src/files/write-inside.ts';
 import { importPromptfoo } from '../../src/project/promptfoo/import-promptfoo.ts';
-import { writeImport } from '../../src/project/suite-import/suite-import.ts';
 import { validateFile } from '../../src/project/validate-file.ts';
 
 // node test/tools/promptfoo-tally.ts FOLDER: what becomes of every config of promptfoo's in a folder. Each is imported with
@@ -41,7 +41,7 @@ async function outcomeOf(file: string): Promise<Omit<Outcome, 'file'>> {
   const output = mkdtempSync(join(tmpdir(), 'promptfoo-tally-'));
   try {
     const found = await importPromptfoo(file, output);
-    writeImport(output, found, true);
+    writeInside(output, found.files, true);
     const invalid: string[] = [];
     for (const name of found.files.map((each) => each.name).filter((each) => each.endsWith('.yaml'))) {
       const problems = await validateFile(join(output, name), join(output, 'runtime.yaml'));

@@ -1,8 +1,9 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { isObject } from '../../json/json.ts';
 import { readers } from '../../suite/dataset/readers.ts';
+import { parseDocument } from '../../yaml/document.ts';
 import type { SourceLocation } from '../../yaml/problem.ts';
+import { Source, type SourcePlace } from '../../yaml/source.ts';
 import { readProvider, slugOf } from '../promptfoo/providers/providers.ts';
 import { readInspectSample } from './inspect-sample.ts';
 import { collectNotes, type Notes } from './notes.ts';
@@ -34,18 +35,33 @@ export async function importSamples(file: string, options: SampleOptions): Promi
   const start = { file, line: 1, column: 1 };
   const notes = collectNotes({ positionOf: () => start });
   const samples: Sample[] = [];
-  for await (const { value, at } of readSampleRows(file, notes)) {
-    const sample = sampleReaders[options.kind]({ value, at, notes });
-    if (sample !== undefined) samples.push(sample);
+  const answered: Source[] = [];
+  for await (const row of readSampleRows(file, notes)) {
+    const sample = sampleReaders[options.kind](row);
+    row.reportUntaken();
+    if (sample === undefined) continue;
+    samples.push(sample);
+    if (sample.answer !== undefined) answered.push(row);
   }
   const files = openSourceFiles(dirname(resolve(file)), options.output);
   const provider = readProvider(options.provider ?? 'openai:gpt-4.1', [], { files, notes });
   const isRecorded = samples.every(({ answer }) => answer !== undefined);
+  if (!isRecorded)
+    answered[0]?.note(
+      'error',
+      'an answer is not carried, as other samples have none: all of them are asked anew',
+    );
   noteGuesses(options, { isRecorded, start, notes });
   const name = slugOf(basename(file, extname(file)));
   if (samples.length === 0 || (provider === undefined && !isRecorded))
     return toSuiteImport([], 0, notes.all());
-  const written = sampleFiles({ name, samples, subject: isRecorded ? undefined : provider, judge: provider });
+  const written = sampleFiles({
+    name,
+    samples,
+    subject: isRecorded ? undefined : provider,
+    judge: provider,
+    note: (message, hint) => notes.add('error', start, message, hint),
+  });
   return toSuiteImport(written, samples.length, notes.all());
 }
 
@@ -66,28 +82,55 @@ function noteGuesses({ kind, provider }: SampleOptions, { isRecorded, start, not
   notes.add('warning', start, message);
 }
 
-/** Each object of the file, those within `test_cases` and the like among them. */
-async function* readSampleRows(
-  file: string,
-  notes: Notes,
-): AsyncGenerator<{ readonly value: Readonly<Record<string, unknown>>; readonly at: SourceLocation }> {
+/** Each object of the file, those within `test_cases` and the like among them; what stands beside such a list is reported. */
+async function* readSampleRows(file: string, notes: Notes): AsyncGenerator<Source> {
   const text = textOfFile(file);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
-  for await (const { line, content } of readers[formatOf(file)](bytesOf(text), file)) {
-    const at = { file, line, column: 1 };
-    if (!content.usable) {
-      notes.add('error', at, content.problem.message, content.problem.hint);
-      continue;
+  const format = formatOf(file);
+  if ((format === 'json' || format === 'yaml') && text.length <= largestWithPositions) {
+    const document = parseDocument(file, text);
+    if (document.problems.length === 0) {
+      yield* rowsIn(document.value, { keyPositionOf: document.keyPositionOf, add: notes.addOfRow });
+      return;
     }
-    for (const value of nested(content.value)) yield { value, at };
+  }
+  for await (const { line, content } of readers[format](bytesOf(text), file)) {
+    const at = { file, line, column: 1 };
+    const place = { keyPositionOf: () => at, add: notes.addOfRow };
+    const isTable = format === 'csv' || format === 'tsv';
+    if (content.usable) yield* rowsIn(isTable ? withoutEmpty(content.value) : content.value, place);
+    else notes.add('error', at, content.problem.message, content.problem.hint);
   }
 }
 
-function nested(value: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
-  const key = ['test_cases', 'testCases', 'goldens', 'samples'].find((name) => Array.isArray(value[name]));
-  const list: unknown = key === undefined ? undefined : value[key];
-  return Array.isArray(list) ? list.filter(isObject) : [value];
+/** Characters of a file in which every key has its line; in a larger one, every row. */
+const largestWithPositions = 4 * 1024 * 1024;
+
+/** A list of rows, a row, or a mapping with a list of them. */
+function* rowsIn(value: unknown, place: SourcePlace): Generator<Source> {
+  const root = new Source(value, place);
+  const key = listKeys.find((name) => root.at(name).kind === 'list');
+  if (root.kind !== 'list' && key === undefined) {
+    yield root;
+    return;
+  }
+  for (const item of (key === undefined ? root : root.at(key)).items()) {
+    const { path } = item;
+    const inner = item.mapping();
+    const { add } = place;
+    if (inner !== undefined)
+      yield new Source(inner, { keyPositionOf: (more) => place.keyPositionOf([...path, ...more]), add });
+  }
+  root.reportUntaken();
 }
+
+/** A cell without a text is none. */
+function withoutEmpty(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(row).filter(([, cell]) => cell !== ''));
+}
+
+/** What the systems call the list of samples in a file that has more. */
+export const listKeys: readonly string[] = ['test_cases', 'testCases', 'goldens', 'samples'];
 
 function formatOf(file: string): keyof typeof readers {
   const ending = extname(file).slice(1);

@@ -26,8 +26,7 @@ export interface ImportOptions {
  */
 export async function importSuite(file: string, options: ImportOptions): Promise<SuiteImport> {
   const { output, provider } = options;
-  const isTable = /\.[ct]sv$/.test(file);
-  const kind = options.from ?? (isTable ? 'inspect' : kindOf(file));
+  const kind = options.from ?? kindOf(file);
   switch (kind) {
     case 'promptfoo':
       return await importPromptfoo(file, output);

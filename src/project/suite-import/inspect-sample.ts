@@ -1,23 +1,23 @@
-import { messagesOf, noteMembers, type ReadSample, textsOf } from './sample.ts';
+import type { Source } from '../../yaml/source.ts';
+import { messagesOf, type ReadSample, textsOf } from './sample.ts';
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** A sample of Inspect AI’s: `{input, target, choices, id, metadata}`. */
+/** A sample of Inspect AI’s, `{input, target, choices, id}`; of one in a log also the answer. */
 export const readInspectSample: ReadSample = (row) => {
-  const { value, at, notes } = row;
-  const messages = messagesOf(value['input']);
+  const messages = messagesOf(row.at('input'));
   if (messages === undefined) {
-    notes.add('error', at, 'a sample whose `input` is neither a text nor messages of texts is left out');
+    row.leave('a sample whose `input` is neither a text nor messages of texts is left out');
     return undefined;
   }
-  noteMembers(row, ['files', 'setup', 'sandbox']);
-  const choices = textsOf(value['choices']);
-  const { id } = value;
+  const choices = textsOf(row.at('choices'));
+  const id = row.at('id').scalar();
+  const epoch = row.at('epoch').number() ?? 1;
   return {
-    id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+    id: epoch > 1 && id !== undefined ? `${id}-${epoch}` : id,
     messages: choices.length === 0 ? messages : withChoices(messages, choices),
-    answer: undefined,
-    expected: textsOf(value['target']),
+    answer: answerOf(row.at('output')),
+    expected: textsOf(row.at('target')),
     choices: choices.map((_, index) => letters[index] ?? String(index + 1)),
     contexts: [],
     toolCalls: [],
@@ -25,6 +25,19 @@ export const readInspectSample: ReadSample = (row) => {
     tags: [],
   };
 };
+
+/** The text of the first choice of a `ModelOutput`; only logs have one. */
+function answerOf(output: Source): string | undefined {
+  const [first] = output.at('choices').items();
+  const message = first?.at('message');
+  message?.at('role').word('assistant');
+  const parts = message?.at('content').items() ?? [];
+  const texts = parts.flatMap((part) => (part.at('type').word('text') ? (part.at('text').text() ?? []) : []));
+  const isWhole = parts.length > 0 && texts.length === parts.length;
+  // What the message holds, as one text.
+  const completion = output.at('completion').text();
+  return message?.at('content').text() ?? (isWhole ? texts.join('\n') : completion);
+}
 
 /** The question with its choices below. */
 function withChoices(

@@ -1,19 +1,27 @@
 import { shorten } from '../../text/shorten.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Problem, SourceLocation } from '../../yaml/problem.ts';
+import { type Problem, type SourceLocation, sortProblems } from '../../yaml/problem.ts';
 
 /** What an import has to say: `error` was left out, `warning` was carried but differs, `note` changes no verdict. */
 export interface Notes {
-  add(severity: Problem['severity'], at: Path | SourceLocation, message: string, hint?: string): void;
-  /** Each once, in the order of the file; of equal messages at many rows the first. */
+  readonly add: (
+    severity: Problem['severity'],
+    at: Path | SourceLocation,
+    message: string,
+    hint?: string,
+  ) => void;
+  /** The same of a row of a table, where many rows say the same: of equal messages of one file the first is kept. */
+  readonly addOfRow: Notes['add'];
+  /** Each once, in the order of the files. */
   all(): readonly Problem[];
 }
 
 /** Collects notes about a document; a path stands for its place in it. */
 export function collectNotes(document: Pick<YamlDocument, 'positionOf'>): Notes {
   const found = new Map<string, Problem>();
-  return {
-    add: (severity, at, message, hint) => {
+  const adder =
+    (keyOf: (place: SourceLocation) => string): Notes['add'] =>
+    (severity, at, message, hint) => {
       const place = 'file' in at ? at : document.positionOf(at);
       const problem = {
         ...place,
@@ -21,10 +29,12 @@ export function collectNotes(document: Pick<YamlDocument, 'positionOf'>): Notes 
         message: shorten(message, 500),
         ...(hint !== undefined && { hint }),
       };
-      // A data set of 10^5 rows with one fault in all of them says so once.
-      const key = 'file' in at ? `${place.file} ${message}` : `${place.line}:${place.column} ${message}`;
+      const key = `${keyOf(place)} ${message}`;
       if (!found.has(key)) found.set(key, problem);
-    },
-    all: () => [...found.values()].toSorted((a, b) => a.line - b.line || a.column - b.column),
+    };
+  return {
+    add: adder(({ file, line, column }) => `${file}:${line}:${column}`),
+    addOfRow: adder(({ file }) => file),
+    all: () => sortProblems([...found.values()]),
   };
 }

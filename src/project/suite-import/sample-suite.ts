@@ -11,13 +11,14 @@ export interface SampleSuite {
   /** Undefined where every sample has its answer. */
   readonly subject: ImportedProvider | undefined;
   readonly judge: ImportedProvider | undefined;
+  readonly note: (message: string, hint: string) => void;
 }
 
 /** The runtime, the cases and the suite of these samples. */
 export function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
   const { samples, subject, judge } = given;
   const embedder = embedderOf(judge);
-  const evals = evalsOf(samples, embedder !== undefined);
+  const evals = judgeableEvals(given, evalsOf(samples, embedder !== undefined));
   const needsJudge = evals.some(({ params }) => 'provider' in params);
   const asked = embedder === undefined ? [] : [embedder];
   const judges = needsJudge && judge?.kind === 'chat' ? [{ ...judge.entry, id: 'judge' }, ...asked] : [];
@@ -40,6 +41,22 @@ export function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
     ...scriptsNamedIn(yamlOf(runtime)),
     { name: `${given.name}.suite.yaml`, text: yamlOf(suiteOf(given, evals)) },
   ];
+}
+
+/** Those that the judge can answer; where none is left, one that asks for an answer alone. */
+function judgeableEvals({ judge, note }: SampleSuite, evals: readonly SampleEval[]): readonly SampleEval[] {
+  const kept = evals.filter(({ params }) => judge?.kind === 'chat' || !('provider' in params));
+  if (kept.length < evals.length)
+    note(
+      'metrics that a model judges are left out: the provider is no model',
+      'Name a model with --provider.',
+    );
+  if (kept.length > 0) return kept;
+  note(
+    'the file says nothing that an answer is judged by: that there is one is all that counts',
+    'Add evals to the suite.',
+  );
+  return [{ id: 'answered', type: 'regex', params: { pattern: '^' } }];
 }
 
 /** Ragas’ usual model that embeds, where the judge is one of OpenAI’s too; undefined for other APIs. */

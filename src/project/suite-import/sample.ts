@@ -1,6 +1,6 @@
-import { isObject, stringifyJson } from '../../json/json.ts';
-import type { SourceLocation } from '../../yaml/problem.ts';
-import type { Notes } from './notes.ts';
+import { stringifyJson } from '../../json/json.ts';
+import { tryParse } from '../../json/try-parse.ts';
+import type { Source } from '../../yaml/source.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -25,54 +25,72 @@ export interface Sample {
   readonly tags: readonly string[];
 }
 
-/** A row of a data set, where it stands, and where to say what is left of it. */
-export interface SampleRow {
-  readonly value: Mapping;
-  readonly at: SourceLocation;
-  readonly notes: Notes;
+/** Reads a row; undefined, with a note, where it is no sample. What it does not take is reported. */
+export type ReadSample = (row: Source) => Sample | undefined;
+
+/** A text or texts; empty, and nothing taken, where there is none. */
+export function textsOf(source: Source): readonly string[] {
+  const only = source.scalar();
+  if (only !== undefined) return [only];
+  return source.items().flatMap((each) => each.scalar() ?? []);
 }
 
-/** Reads a row; undefined, with a note, where it is no sample. */
-export type ReadSample = (row: SampleRow) => Sample | undefined;
-
-/** A text or texts; empty where there is none. */
-export function textsOf(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
-  return Array.isArray(value) ? value.flatMap(textsOf) : [];
+/** The same of a cell, in which a bar or a JSON list stands between texts. */
+export function textsOfCell(source: Source): readonly string[] {
+  if (source.kind !== 'text') return textsOf(source);
+  const cell = source.text() ?? '';
+  const list = listIn(cell);
+  const texts = list?.filter((each) => typeof each === 'string');
+  if (texts !== undefined && texts.length === list?.length) return texts;
+  return cell.split('|').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
 }
 
-/** The messages of a text, or of a list with roles; undefined where it is neither. */
-export function messagesOf(value: unknown): readonly SampleMessage[] | undefined {
-  if (typeof value === 'string') return [{ role: 'user', content: value }];
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  const messages = value.flatMap((each: unknown) => {
-    if (!isObject(each) || typeof each['content'] !== 'string') return [];
-    const role = each['role'] ?? each['type'];
-    const known = role === 'human' ? 'user' : role === 'ai' ? 'assistant' : role;
-    return known === 'user' || known === 'assistant' || known === 'system'
-      ? [{ role: known, content: each['content'] }]
-      : [];
-  });
-  return messages.length === value.length ? messages : undefined;
+function listIn(cell: string): readonly unknown[] | undefined {
+  const value = /^\s*\[/.test(cell) ? tryParse(cell) : undefined;
+  return Array.isArray(value) ? value : undefined;
 }
 
-/** The calls of tools that a test case lists, as evals see them. */
-export function toolCallsOf(value: unknown): readonly Mapping[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [];
-  return list.flatMap((each, index) => {
-    if (!isObject(each) || typeof each['name'] !== 'string') return [];
-    const { name, args, input_parameters: input = each['inputParameters'] ?? args, output } = each;
-    const result = output === undefined ? '' : typeof output === 'string' ? output : stringifyJson(output);
-    return [{ name, args: isObject(input) ? input : {}, result, error: '', index }];
+/** The messages of a text, or of a list with roles; undefined, and nothing taken, where it is neither. */
+export function messagesOf(source: Source): readonly SampleMessage[] | undefined {
+  if (source.kind === 'text') return [{ role: 'user', content: source.text() ?? '' }];
+  const items = source.items();
+  const isTalk = items.every((each) => roleOf(each) !== undefined && each.at('content').kind === 'text');
+  if (items.length === 0 || !isTalk) return undefined;
+  return items.map((each) => {
+    const role = roleOf(each) ?? 'user';
+    each.at('type').text();
+    return { role, content: each.at('content').text() ?? '' };
   });
 }
 
-/** Says of each of these members that it is not carried. */
-export function noteMembers({ value, at, notes }: SampleRow, names: readonly string[]): void {
-  for (const name of names) {
-    const member = value[name];
-    if (member !== undefined && member !== null)
-      notes.add('error', at, `\`${name}\` of a sample is not carried`);
+function roleOf(message: Source): string | undefined {
+  const role = message.at('role').text() ?? message.at('type').text();
+  if (role === 'human') return 'user';
+  if (role === 'ai') return 'assistant';
+  return role === 'user' || role === 'assistant' || role === 'system' ? role : undefined;
+}
+
+/** The calls of tools that a test case lists, as evals see them; in a cell as JSON, or as names. */
+export function toolCallsOf(source: Source): readonly Mapping[] {
+  if (source.kind === 'text') {
+    const cell = source.text() ?? '';
+    const names = listIn(cell)?.map((each) => nameOf(each)) ?? cell.split(/[;|,]/).map((name) => name.trim());
+    return names.flatMap((name, index) => (name ? [{ name, args: {}, result: '', error: '', index }] : []));
   }
+  return source.items().flatMap((each, index) => {
+    const name = each.text() ?? each.at('name').text();
+    if (name === undefined) return [];
+    const args = ['input_parameters', 'inputParameters', 'args']
+      .map((key) => each.at(key).mapping())
+      .find((found) => found !== undefined);
+    const output = each.at('output').whole();
+    const result = output === undefined ? '' : typeof output === 'string' ? output : stringifyJson(output);
+    return [{ name, args: args ?? {}, result, error: '', index }];
+  });
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const name: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'name') : undefined;
+  return typeof name === 'string' ? name : undefined;
 }

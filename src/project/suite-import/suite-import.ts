@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { writeInside } from '../../files/write-inside.ts';
 import { isObject } from '../../json/json.ts';
 import type { Problem } from '../../yaml/problem.ts';
+import { validateFile } from '../validate-file.ts';
 
 /** A file that an import writes, by its name in the output folder. */
 export interface ImportedFile {
@@ -40,9 +42,23 @@ export function toSuiteImport(
   };
 }
 
-/** Writes the files of an import. Throws USAGE where one is there already, cannot be written, or would go through a link. */
-export function writeImport(output: string, { files }: Pick<SuiteImport, 'files'>, force: boolean): void {
-  writeInside(output, files, force);
+/**
+ * Writes the files of an import and validates them: what is not valid is one more problem, and the import is not whole. Throws
+ * USAGE where a file is there already, cannot be written, or would go through a link.
+ */
+export async function writeImport(output: string, found: SuiteImport, force: boolean): Promise<SuiteImport> {
+  writeInside(output, found.files, force);
+  const invalid: Problem[] = [];
+  for (const { name } of found.files.filter((file) => file.name.endsWith('.yaml'))) {
+    const problems = await validateFile(join(output, name), join(output, 'runtime.yaml'));
+    invalid.push(...problems.filter(({ severity }) => severity === 'error'));
+  }
+  if (invalid.length === 0) return found;
+  const told = invalid.map((each) => ({
+    ...each,
+    message: `what was written is not valid: ${each.message}`,
+  }));
+  return { ...found, status: 'partly', problems: [...found.problems, ...told] };
 }
 
 /** A value as YAML, without anchors and broken lines. */

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importPromptfoo } from '../../../src/project/promptfoo/import-promptfoo.ts';
 import { writeImport } from '../../../src/project/suite-import/suite-import.ts';
-import { validateFile } from '../../../src/project/validate-file.ts';
 import { configFolder, imported, rows, told, written } from './importing.ts';
 
 test('variables, lists of them, files and rows of a table become cases, with what all tests share [DS-PROMPTFOO-01]', async () => {
@@ -105,14 +104,15 @@ redteam: {purpose: none}
     expect.stringMatching(/^promptfooconfig\.yaml:9:10 `redteam`/),
   ]);
   expect(result).toMatchObject({ status: 'partly', cases: 1 });
-  writeImport(output, result, false);
-  const problems = await Promise.all(
-    result.files
-      .filter(({ name }) => name.endsWith('.yaml'))
-      .map(async ({ name }) => await validateFile(join(output, name), join(output, 'runtime.yaml'))),
-  );
-  expect(problems.flat()).toEqual([]);
-  expect(() => writeImport(output, result, false)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  expect(await writeImport(output, result, false)).toEqual(result);
+  await expect(writeImport(output, result, false)).rejects.toMatchObject({ code: 'USAGE' });
+  const [runtime, ...others] = result.files;
+  const broken = [{ name: 'runtime.yaml', text: `${runtime?.text}  typo: 1\n` }, ...others];
+  const { status, problems } = await writeImport(output, { ...result, status: 'whole', files: broken }, true);
+  expect([status, problems.at(-1)?.message]).toEqual([
+    'partly',
+    expect.stringContaining('what was written is not valid'),
+  ]);
 });
 
 const code = 'require("fs").writeFileSync("ran", "1")';

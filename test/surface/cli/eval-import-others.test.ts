@@ -134,7 +134,7 @@ test('samples of Inspect’s are asked and scored, choices by their letter [DS-I
       suites: ['signalbox/samples.suite.yaml'],
       problems: [
         { severity: 'warning', line: 1 },
-        { severity: 'error', line: 3, message: '`sandbox` of a sample is not carried' },
+        { severity: 'error', line: 3, message: '`sandbox` is not carried' },
         { severity: 'error', line: 4 },
       ],
     },
@@ -260,7 +260,7 @@ test('scenarios of PromptKit Arena keep their first turns, assertions and progra
     expect.arrayContaining([
       'arena.yaml:9 error',
       'arena.yaml:11 error',
-      'arena.yaml:12 note',
+      'arena.yaml:12 error',
       'tools/fake.yaml:3 error',
       'scenarios/order.yaml:11 error',
       'scenarios/order.yaml:12 error',

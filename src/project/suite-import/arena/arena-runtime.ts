@@ -1,6 +1,6 @@
 import { isAbsolute, posix } from 'node:path';
-import { isObject } from '../../../json/json.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { ImportedProvider } from '../../promptfoo/providers/providers.ts';
 import { slugOf } from '../../promptfoo/providers/providers.ts';
 import type { SourceFiles } from '../source-files.ts';
@@ -8,40 +8,51 @@ import type { ArenaFile } from './arena-files.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** A provider of an Arena, whose keys are those of a RuntimeConfig but for its prices. */
-export function providerOf(file: ArenaFile): ImportedProvider | undefined {
-  const { spec } = file;
-  const { type, model, base_url, defaults, credential } = spec;
-  if (typeof type !== 'string' || typeof model !== 'string') {
-    file.note('error', ['spec'], 'a provider without type or model is left out');
+/**
+ * A provider of an Arena, whose keys are those of a RuntimeConfig but for its prices. One with a key that is not carried
+ * is left out: prompts could go to another address, or go there with other rights or at another rate.
+ */
+export function providerOf({ spec, name: fileName }: ArenaFile): ImportedProvider | undefined {
+  const [type, model] = [spec.at('type').text(), spec.at('model').text()];
+  if (type === undefined || model === undefined) {
+    spec.leave('a provider without type or model is left out');
     return undefined;
   }
-  const named = isObject(credential) ? credential['credential_env'] : undefined;
-  if (isObject(credential) && named === undefined)
-    file.note(
-      'warning',
-      ['spec', 'credential'],
-      'the key is not written out: name its variable in `credential_env`',
-    );
-  const name = slugOf(file.name);
+  const credential = spec.at('credential');
+  const named = credential.at('credential_env').text();
+  const id = spec.at('id').scalar() ?? fileName;
+  const name = slugOf(fileName);
   const entry = omitUndefined({
     id: name,
     type,
     model,
-    base_url: typeof base_url === 'string' ? base_url : undefined,
-    credential: typeof named === 'string' ? { credential_env: named } : undefined,
-    defaults: isObject(defaults) ? numbersOf(defaults, ['temperature', 'top_p', 'max_tokens']) : undefined,
-    pricing: pricingOf(spec['pricing']),
+    base_url: spec.at('base_url').text(),
+    headers: headersOf(spec.at('headers')),
+    rate_limit: numbersOf(spec.at('rate_limit'), ['rps', 'burst']),
+    request_timeout: spec.at('request_timeout').text(),
+    credential: named === undefined ? undefined : { credential_env: named },
+    defaults: numbersOf(spec.at('defaults'), ['temperature', 'top_p', 'max_tokens']),
+    pricing: pricingOf(spec.at('pricing')),
   });
-  return { kind: 'chat', name, id: file.name, label: file.name, entry };
+  const missed = spec.untaken().map(({ path }) => `\`${path.slice(1).join('.')}\``);
+  if (missed.length === 0) return { kind: 'chat', name, id, label: fileName, entry };
+  const [first] = spec.untaken();
+  const hint = 'Declare the provider in the runtime yourself, and name it in the subject of the suite.';
+  first?.note('error', `the provider \`${fileName}\` is left out: ${missed.join(', ')} is not carried`, hint);
+  spec.whole();
+  return undefined;
 }
 
-function pricingOf(given: unknown): Mapping | undefined {
-  if (!isObject(given)) return undefined;
+/** Headers without keys in them, which the import never writes. */
+function headersOf(given: Source): Mapping | undefined {
+  const isPlain = given.members().every(([name]) => !/auth|key|token|secret|cookie|password/i.test(name));
+  return isPlain && given.kind === 'mapping' ? given.mapping() : undefined;
+}
+
+function pricingOf(given: Source): Mapping | undefined {
   const price = (name: string): number | undefined => {
-    const [thousand, million] = [given[`${name}_per_1k`], given[`${name}_per_million`]];
-    if (typeof thousand === 'number') return thousand;
-    return typeof million === 'number' ? million / 1000 : undefined;
+    const million = given.at(`${name}_per_million`).number();
+    return given.at(`${name}_per_1k`).number() ?? (million === undefined ? undefined : million / 1000);
   };
   const found = omitUndefined({
     input_cost_per_1k: price('input_cost'),
@@ -50,11 +61,9 @@ function pricingOf(given: unknown): Mapping | undefined {
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-function numbersOf(given: Mapping, names: readonly string[]): Mapping | undefined {
-  const known = Object.entries(given).filter(
-    ([name, value]) => names.includes(name) && typeof value === 'number',
-  );
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+function numbersOf(given: Source, names: readonly string[]): Mapping | undefined {
+  const found = omitUndefined(Object.fromEntries(names.map((name) => [name, given.at(name).number()])));
+  return Object.keys(found).length === 0 ? undefined : found;
 }
 
 /** Whether a command is a path from the folder of the Arena, and no name on `PATH`. */
@@ -64,34 +73,37 @@ function isRelative(command: string): boolean {
 
 /** A tool that is a program; undefined, with a note, for others. */
 export function toolOf(
-  file: ArenaFile,
+  { spec, name }: ArenaFile,
   { folderFromOutput }: SourceFiles,
 ): readonly [name: string, entry: Mapping] | undefined {
-  const { description, input_schema, output_schema, exec, mode = 'mock' } = file.spec;
-  if (!isObject(exec) || typeof exec['command'] !== 'string') {
-    file.note(
-      'error',
-      ['spec'],
-      `the tool \`${file.name}\` of mode ${String(mode)} is no program and is left out`,
-    );
+  const exec = spec.at('exec');
+  const command = exec.at('command').text();
+  const mode = spec.at('mode').text() ?? (exec.isGiven ? 'exec' : 'mock');
+  if (command === undefined || mode !== 'exec') {
+    spec.leave(`the tool \`${name}\` of mode ${mode} is no program and is left out`);
     return undefined;
   }
-  const { args, env, timeout_ms, runtime } = exec;
-  const command = exec['command'];
+  spec.at('name').text();
+  const timeout = exec.at('timeout_ms').number() ?? spec.at('timeout_ms').number();
+  spec.at('timeout_ms').number();
+  const env = exec.at('env').texts();
   const entry = omitUndefined({
-    description: typeof description === 'string' ? description : undefined,
-    input_schema: isObject(input_schema) ? input_schema : undefined,
-    output_schema: isObject(output_schema) ? output_schema : undefined,
+    description: spec.at('description').text(),
+    input_schema: spec.at('input_schema').mapping(),
+    output_schema: spec.at('output_schema').mapping(),
     exec: omitUndefined({
       command: isRelative(command) ? posix.join(folderFromOutput, command) : command,
-      args: Array.isArray(args) ? args : undefined,
-      env: Array.isArray(env)
-        ? env.filter((name) => typeof name === 'string' && /^\w+$/.test(name))
-        : undefined,
-      timeout_ms: typeof timeout_ms === 'number' ? timeout_ms : undefined,
-      runtime: runtime === 'server' ? runtime : undefined,
+      args: exec.at('args').texts(),
+      env: env?.filter((each) => /^\w+$/.test(each)),
+      timeout_ms: timeout,
+      runtime: exec.at('runtime').word('server', 'exec'),
       cwd: folderFromOutput === '' ? undefined : folderFromOutput,
     }),
   });
-  return [file.name, entry];
+  const literal = env?.find((each) => !/^\w+$/.test(each));
+  if (literal !== undefined)
+    exec
+      .at('env')
+      .note('error', '`env` is carried without its values', 'Name the variables, and set them yourself.');
+  return [name, entry];
 }

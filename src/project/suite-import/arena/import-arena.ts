@@ -1,8 +1,10 @@
-import { isObject, stringifyJson } from '../../../json/json.ts';
-import type { ImportedCase } from '../../promptfoo/cases/cases.ts';
+import { RuntimeError } from '../../../errors.ts';
+import { stringifyJson } from '../../../json/json.ts';
+import type { Source } from '../../../yaml/source.ts';
+import type { ImportedAssertion } from '../../promptfoo/assertions/assertion-model.ts';
 import { type ImportedProvider, readProvider } from '../../promptfoo/providers/providers.ts';
 import { scriptsNamedIn } from '../../promptfoo/scripts/scripts.ts';
-import { renderValue } from '../../promptfoo/template.ts';
+import { renderValue, variablesOf } from '../../promptfoo/template.ts';
 import { planEvals } from '../../promptfoo/written/evals.ts';
 import { collectNotes, type Notes } from '../notes.ts';
 import {
@@ -13,7 +15,7 @@ import {
   yamlOf,
 } from '../suite-import.ts';
 import { type ArenaCase, assertionsAt, caseOfScenario } from './arena-case.ts';
-import { type ArenaFile, type ArenaFiles, openArena } from './arena-files.ts';
+import { type ArenaFile, type ArenaFiles, leaveIdle, openArena } from './arena-files.ts';
 import { providerOf, toolOf } from './arena-runtime.ts';
 
 interface ArenaOptions {
@@ -32,8 +34,8 @@ export function importArena(file: string, { output, provider }: ArenaOptions): S
   const start = { file, line: 1, column: 1 };
   const notes = collectNotes({ positionOf: () => start });
   const arena = openArena(file, output, notes);
-  noteKeys(arena.first);
-  const prompts = arena.listed('prompt_configs');
+  requireArena(file, arena.first.kind);
+  const prompts = arena.listed('prompt_configs').map(promptOf);
   const scenarios = arena.first.kind === 'Scenario' ? [arena.first] : arena.listed('scenarios');
   const cases = scenarios.flatMap((scenario) => caseOfScenario(scenario) ?? []);
   const tools = arena.listed('tools').flatMap((tool) => {
@@ -41,23 +43,33 @@ export function importArena(file: string, { output, provider }: ArenaOptions): S
     return found === undefined ? [] : [found];
   });
   const providers = providersOf(arena, { provider, notes });
-  if (cases.length === 0 || providers.length === 0) return toSuiteImport([], cases.length, notes.all());
   const rows = cases.map((each) => rowOf(each, promptFor(each, prompts)));
-  const files = filesOf({ name: arena.first.name, rows, tools: Object.fromEntries(tools), providers });
+  arena.reportUntaken();
+  const asked = providers.flatMap((each) => {
+    const own = rows.filter(({ given }) => isAsked(given, each, provider !== undefined));
+    return own.length === 0 ? [] : [{ provider: each, rows: own }];
+  });
+  if (asked.length === 0) return toSuiteImport([], cases.length, notes.all());
+  const files = filesOf({ name: arena.first.name, rows, tools: Object.fromEntries(tools), asked });
   return toSuiteImport(files, cases.length, notes.all());
 }
 
-function noteKeys(first: ArenaFile): void {
-  const known = ['prompt_configs', 'providers', 'scenarios', 'tools'];
-  if (first.kind === 'Scenario') return;
-  for (const key of Object.keys(first.spec).filter((each) => !known.includes(each))) {
-    const isIdle = key === 'defaults';
-    first.note(
-      isIdle ? 'note' : 'error',
-      ['spec', key],
-      isIdle ? '`defaults` are for PromptKit’s own command' : `\`${key}\` is not carried`,
-    );
-  }
+function requireArena(file: string, kind: string): void {
+  if (kind === 'Arena' || kind === 'Scenario') return;
+  const hint =
+    kind === 'RuntimeConfig'
+      ? 'A RuntimeConfig runs as it is: `signalbox validate` says what of it is not used.'
+      : 'Import the Arena that names it.';
+  throw new RuntimeError('CONFIG_INVALID', `${file} is of kind ${kind}, and no Arena or Scenario`, { hint });
+}
+
+/** Whether a scenario asks that provider: those that it names, and all where it names none, or another was named for all. */
+function isAsked(
+  { providers }: ArenaCase,
+  { id, label, name }: ImportedProvider,
+  isForAll: boolean,
+): boolean {
+  return isForAll || providers === undefined || [id, label, name].some((each) => providers.includes(each));
 }
 
 function providersOf(
@@ -65,69 +77,91 @@ function providersOf(
   { provider, notes }: { readonly provider: string | undefined; readonly notes: Notes },
 ): readonly ImportedProvider[] {
   const found = arena.listed('providers').flatMap((file) => providerOf(file) ?? []);
-  if (found.length > 0 && provider === undefined) return found;
+  // Where the Arena names some and none of them is carried, no other is asked in their place.
+  if (provider === undefined && (found.length > 0 || arena.first.spec.at('providers').isGiven)) return found;
   if (provider === undefined)
-    arena.first.note('warning', [], 'no model is named: openai:gpt-4.1 answers', 'Name one with --provider.');
+    arena.first.spec.note(
+      'warning',
+      'no model is named: openai:gpt-4.1 answers',
+      'Name one with --provider.',
+    );
   const given = readProvider(provider ?? 'openai:gpt-4.1', [], { files: arena.files, notes });
   return given === undefined ? [] : [given];
 }
 
-/** The prompt that a scenario is for, by its type of task; the only one, where there is one. */
-function promptFor({ taskType }: ArenaCase, prompts: readonly ArenaFile[]): ArenaFile | undefined {
-  const [first, second] = prompts;
-  const named = prompts.find(({ spec }) => spec['task_type'] === taskType);
-  return named ?? (second === undefined ? first : undefined);
+/** What a prompt says to the model, and what is asserted of every answer. */
+interface ArenaPrompt {
+  readonly taskType: string | undefined;
+  readonly system: string;
+  readonly assertions: readonly ImportedAssertion[];
+}
+
+function promptOf({ spec }: ArenaFile): ArenaPrompt {
+  leaveIdle(spec, ['version', 'description', 'template_engine', 'tested_models', 'metadata', 'compilation']);
+  return {
+    taskType: spec.at('task_type').text(),
+    system: systemOf(spec),
+    assertions: assertionsAt(spec.at('evals')),
+  };
+}
+
+/** The system prompt with the defaults of its variables. */
+function systemOf(spec: Source): string {
+  const template = spec.at('system_template').text() ?? '';
+  const values: Record<string, unknown> = {};
+  for (const variable of spec.at('variables').items()) {
+    const name = variable.at('name').text();
+    const value = variable.at('default');
+    leaveIdle(variable, ['type', 'required', 'description', 'example', 'validation']);
+    if (name === undefined) continue;
+    if (value.isGiven) values[name] = value.whole();
+    else variable.leave(`the variable \`${name}\` of the prompt has no default, and is not filled in`);
+  }
+  const missing = variablesOf(template)?.filter((name) => !Object.hasOwn(values, name));
+  const rendered = missing?.length === 0 ? renderValue(template, values) : undefined;
+  if (typeof rendered === 'string') return rendered;
+  const hint = 'Fill it in in `cases.jsonl`.';
+  spec.at('system_template').note('error', 'a template that is not filled in stays as it is', hint);
+  return template;
+}
+
+/** The prompt that a scenario is for, by its type of task; undefined, with a note, where there are prompts and none is for it. */
+function promptFor({ taskType, spec }: ArenaCase, prompts: readonly ArenaPrompt[]): ArenaPrompt | undefined {
+  const named = prompts.find((prompt) => prompt.taskType === taskType);
+  if (named === undefined && prompts.length > 0)
+    spec.note(
+      'error',
+      `no prompt is for the task type ${String(taskType)}: the scenario has no system prompt`,
+    );
+  return named;
 }
 
 interface ArenaRow {
   readonly given: ArenaCase;
   readonly system: string;
-  readonly asserted: ImportedCase;
+  readonly assertions: readonly ImportedAssertion[];
 }
 
-function rowOf(given: ArenaCase, prompt: ArenaFile | undefined): ArenaRow {
-  const shared = prompt === undefined ? [] : assertionsAt(prompt, prompt.spec['evals'], ['spec', 'evals']);
-  const asserted = {
-    id: given.id,
-    description: undefined,
-    vars: {},
-    assertions: [...given.assertions, ...shared],
-    threshold: undefined,
-    asks: {},
-  };
-  return { given, system: prompt === undefined ? '' : systemOf(prompt), asserted };
-}
-
-/** The system prompt with the defaults of its variables. */
-function systemOf(prompt: ArenaFile): string {
-  const template = prompt.spec['system_template'];
-  if (typeof template !== 'string') return '';
-  const list: readonly unknown[] = Array.isArray(prompt.spec['variables']) ? prompt.spec['variables'] : [];
-  const values = Object.fromEntries(
-    list.flatMap((each) => (isObject(each) ? [[String(each['name']), each['default'] ?? ''] as const] : [])),
-  );
-  const rendered = renderValue(template, values);
-  if (typeof rendered === 'string') return rendered;
-  prompt.note(
-    'error',
-    ['spec', 'system_template'],
-    'a template that has more than names in it stays as it is',
-  );
-  return template;
+function rowOf(given: ArenaCase, prompt: ArenaPrompt | undefined): ArenaRow {
+  const assertions = [...given.assertions, ...(prompt?.assertions ?? [])];
+  return { given, system: prompt?.system ?? '', assertions };
 }
 
 interface ArenaSuite {
   readonly name: string;
   readonly rows: readonly ArenaRow[];
   readonly tools: Mapping;
-  readonly providers: readonly ImportedProvider[];
+  readonly asked: readonly AskedProvider[];
 }
 
-function filesOf({ name, rows, tools, providers }: ArenaSuite): readonly ImportedFile[] {
-  const plan = planEvals(rows.map(({ asserted }) => asserted));
-  const lines = rows.map(({ given, system }, index) =>
-    stringifyJson({ id: given.id, system, question: given.question, checks: plan.checks[index] }),
-  );
+/** A provider with the scenarios that it is asked. */
+interface AskedProvider {
+  readonly provider: ImportedProvider;
+  readonly rows: readonly ArenaRow[];
+}
+
+function filesOf({ name, rows, tools, asked }: ArenaSuite): readonly ImportedFile[] {
+  const providers = asked.map(({ provider }) => provider);
   const models = providers.filter(({ kind }) => kind !== 'tool').map(({ entry }) => entry);
   const programs = Object.fromEntries(
     providers.flatMap(({ kind, name: id, entry }) => (kind === 'tool' ? [[id, entry] as const] : [])),
@@ -142,19 +176,34 @@ function filesOf({ name, rows, tools, providers }: ArenaSuite): readonly Importe
       ...(Object.keys(all).length > 0 && { tools: all }),
     },
   };
-  return [
+  const suites = asked.flatMap(({ provider, rows: own }) => {
+    const plan = planEvals(own);
+    const dataset = own.length === rows.length ? 'cases.jsonl' : `cases-${provider.name}.jsonl`;
+    const lines = own.map(({ given, system }, index) =>
+      stringifyJson({ id: given.id, system, question: given.question, checks: plan.checks[index] }),
+    );
+    return [
+      { name: dataset, text: lines.map((line) => `${line}\n`).join('') },
+      suiteFile({ provider, dataset, evals: plan.evals, tools: Object.keys(tools) }),
+    ];
+  });
+  const files = [
     { name: 'runtime.yaml', text: runtimeYamlOf(runtime) },
-    { name: 'cases.jsonl', text: lines.map((line) => `${line}\n`).join('') },
     ...scriptsNamedIn(yamlOf(runtime)),
-    ...providers.map((provider) => suiteFile(provider, plan.evals, Object.keys(tools))),
+    ...suites,
   ];
+  // Providers that are asked all scenarios share their cases.
+  return [...new Map(files.map((file) => [file.name, file])).values()];
 }
 
-function suiteFile(
-  provider: ImportedProvider,
-  evals: readonly Mapping[],
-  tools: readonly string[],
-): ImportedFile {
+interface SuiteParts {
+  readonly provider: ImportedProvider;
+  readonly dataset: string;
+  readonly evals: readonly Mapping[];
+  readonly tools: readonly string[];
+}
+
+function suiteFile({ provider, dataset, evals, tools }: SuiteParts): ImportedFile {
   const chat = {
     provider: provider.name,
     system: '${case.system}',
@@ -169,7 +218,7 @@ function suiteFile(
     metadata: { name: provider.name },
     spec: {
       runtime: './runtime.yaml',
-      dataset: { path: 'cases.jsonl' },
+      dataset: { path: dataset },
       subject: isTool ? tool : { chat },
       case: { id: '${case.id}', ...(isTool && { content: '${subject.result.text}' }) },
       evals,

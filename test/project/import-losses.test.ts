@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { importSuite } from '../../src/project/suite-import/import-suite.ts';
+import { findSilentValues, findUnreportedKeys, type ImportUnderTest } from './losses.ts';
+
+const reads = (file: string, provider?: string) => async (folder: string) => {
+  const { files, problems } = await importSuite(join(folder, file), {
+    output: join(folder, 'out'),
+    from: undefined,
+    provider,
+  });
+  return { written: files, problems };
+};
+
+const api = 'promptkit.altairalabs.ai/v1alpha1';
+
+const tested: Readonly<Record<string, ImportUnderTest>> = {
+  'a PromptKit Arena': {
+    read: reads('arena.yaml'),
+    // The version that detects an Arena; a later one is read the same.
+    idle: ['apiVersion'],
+    files: {
+      'arena.yaml': {
+        apiVersion: api,
+        kind: 'Arena',
+        metadata: { name: 'desk', labels: { a: 'b' } },
+        spec: {
+          prompt_configs: [{ file: 'prompt.yaml' }],
+          providers: [{ file: 'provider.yaml' }],
+          scenarios: [{ file: 'scenario.yaml' }],
+          tools: [{ file: 'tool.yaml' }],
+        },
+      },
+      'prompt.yaml': {
+        kind: 'PromptConfig',
+        spec: {
+          task_type: 'support',
+          system_template: 'Be {{tone}}.',
+          variables: [{ name: 'tone', default: 'calm' }],
+          evals: [{ type: 'contains', params: { patterns: ['b'] } }],
+        },
+      },
+      'provider.yaml': {
+        kind: 'Provider',
+        metadata: { name: 'mini' },
+        spec: {
+          type: 'openai',
+          model: 'gpt-4o-mini',
+          base_url: 'https://a.example',
+          headers: { 'x-team': 'red' },
+          rate_limit: { rps: 2, burst: 3 },
+          credential: { credential_env: 'KEY' },
+          defaults: { temperature: 0, top_p: 1, max_tokens: 9 },
+          pricing: { input_cost_per_1k: 1, output_cost_per_million: 2 },
+        },
+      },
+      'scenario.yaml': {
+        kind: 'Scenario',
+        spec: {
+          id: 'order',
+          task_type: 'support',
+          providers: ['mini'],
+          turns: [
+            {
+              role: 'user',
+              content: 'Where is it?',
+              assertions: [{ type: 'content_includes', params: { patterns: ['here'] } }],
+            },
+            { role: 'user', content: 'And now?' },
+          ],
+          conversation_assertions: [{ id: 'c', type: 'regex', params: { pattern: 'x' } }],
+        },
+      },
+      'tool.yaml': {
+        kind: 'Tool',
+        metadata: { name: 'lookup' },
+        spec: {
+          description: 'Looks.',
+          input_schema: { type: 'object' },
+          mode: 'exec',
+          exec: { command: './lookup.sh', args: ['a'], env: ['HOME'], timeout_ms: 100, runtime: 'server' },
+        },
+      },
+    },
+  },
+  'samples of Inspect’s': {
+    read: reads('samples.jsonl', 'echo'),
+    idle: [],
+    files: {
+      'samples.jsonl': [
+        { id: 'a', input: 'Which?', choices: ['Rome', 'Oslo'], target: 'B' },
+        {
+          id: 'b',
+          input: [
+            { role: 'system', content: 'Be kind.' },
+            { role: 'user', content: 'Who?' },
+          ],
+          target: ['x'],
+        },
+      ],
+    },
+  },
+  'a log of Inspect’s': {
+    read: reads('log.json', 'openai:gpt-4.1'),
+    idle: [],
+    files: {
+      'log.json': {
+        version: 2,
+        status: 'success',
+        samples: [
+          {
+            id: 'a',
+            epoch: 1,
+            input: 'Which?',
+            target: 'Oslo',
+            output: { choices: [{ message: { role: 'assistant', content: 'It is Oslo.' } }] },
+            scores: { includes: { value: 'C', answer: 'Oslo' } },
+          },
+        ],
+      },
+    },
+  },
+  'test cases of DeepEval’s': {
+    read: reads('cases.json'),
+    idle: [],
+    files: {
+      'cases.json': [
+        {
+          name: 'n1',
+          input: 'Capital?',
+          actual_output: 'Oslo',
+          expected_output: 'Oslo',
+          retrieval_context: ['Oslo is it.'],
+          tools_called: [{ name: 'search', input_parameters: { q: 1 }, output: 'x' }],
+          expected_tools: [{ name: 'search' }],
+          tags: ['t'],
+        },
+      ],
+    },
+  },
+  'samples of Ragas’': {
+    read: reads('ragas.json'),
+    idle: [],
+    files: {
+      'ragas.json': [
+        {
+          user_input: 'Capital?',
+          response: 'Oslo',
+          reference: 'Oslo',
+          retrieved_contexts: ['Oslo is it.'],
+          reference_tool_calls: [{ name: 'search' }],
+        },
+      ],
+    },
+  },
+};
+
+describe.each(Object.entries(tested))('of %s', (_, each) => {
+  test('a key that nobody knows is reported in its file, at its line, wherever it stands [DS-IMPORT-06]', async () => {
+    expect(await findUnreportedKeys(each)).toEqual([]);
+  });
+
+  test('no value is lost in silence: what is written or reported changes with it [DS-IMPORT-06]', async () => {
+    expect(await findSilentValues(each)).toEqual([]);
+  });
+});
