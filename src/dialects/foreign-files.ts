@@ -1,6 +1,6 @@
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { SourceLocation } from '../yaml/problem.ts';
-import type { ImportContext } from './import-context.ts';
+import type { ImportContext, KeyUses } from './import-context.ts';
 import type { DeclaredHook, ProcessConfig } from './process-config.ts';
 
 /** The files of a system in which hooks are declared: whole documents, or entries in a mapping of events. */
@@ -28,6 +28,11 @@ interface HookDocuments {
 /** How the entries under the events of a file are read. */
 export interface HookEvents {
   readonly names: readonly string[];
+  readonly fileKeys: KeyUses;
+  /** Of the file that describes a plugin. */
+  readonly manifestKeys: KeyUses;
+  /** Whether the hooks that the manifest names stand beside those of `hooks/hooks.json`; else in their place. */
+  readonly addsManifestHooks?: boolean;
   /** What a file that is said to be this system's calls an event that it does not have. */
   unknownEvent?(event: string): string;
   /** The folder of a project in which the system has its files. */

@@ -1,7 +1,10 @@
 import { isAbsolute, relative } from 'node:path';
+import { isObject } from '../json/json.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import { type Finding, locateFinding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
+import { valueAt } from '../yaml/read.ts';
+import { findNearest } from '../yaml/suggest.ts';
 
 /** The input of the readers of a foreign file. */
 export interface ImportContext {
@@ -17,8 +20,23 @@ export interface ImportContext {
   readonly judge?: { readonly provider: string; readonly configFiles: readonly string[] };
   /** Whether a dropped guard is an error: `on_failure: deny` of the import. */
   readonly mustNotDrop: boolean;
+  /** Whether a person reads all that is left out, as at `hooks import`. */
+  readonly notesLeft: boolean;
   readonly addFinding: (finding: Finding) => void;
 }
+
+/**
+ * What becomes of a top-level key of a file. guard: it stands for guards that cannot run here, which `on_failure: deny` does
+ * not allow. left: a protection of another kind, which does not hold here. Both complete a sentence about the key.
+ */
+export type KeyUse =
+  | 'read'
+  | 'irrelevant'
+  | { readonly guard: string; readonly isSet?: (value: unknown) => boolean }
+  | { readonly left: string; readonly isSet?: (value: unknown) => boolean };
+
+/** Every top-level key that a file of a system may have. */
+export type KeyUses = Readonly<Record<string, KeyUse>>;
 
 /** Reports that the file itself disables its hooks: an error under `on_failure: deny`, else a warning. */
 export function reportDisabled({ mustNotDrop, addFinding }: ImportContext, path: Path, how: string): void {
@@ -31,6 +49,47 @@ export function reportDisabled({ mustNotDrop, addFinding }: ImportContext, path:
     atKey: true,
     ...(mustNotDrop ? { hint } : {}),
   });
+}
+
+/**
+ * Reports the top-level keys that hold what does not run here, and those that nobody has classified. Under `on_failure: deny` a
+ * guard is an error, and so is a key that is nearly one that is read or a guard. `isEvent` tells keys that are read as events.
+ */
+export function reportKeys(
+  { document, mustNotDrop, notesLeft, addFinding }: ImportContext,
+  uses: KeyUses,
+  isEvent: (key: string) => boolean = () => false,
+): void {
+  if (!isObject(document.value)) return;
+  const guarding = Object.keys(uses).filter((key) => uses[key] === 'read' || isGuard(uses[key]));
+  for (const key of document.keysOf([])) {
+    const use = Object.hasOwn(uses, key) ? uses[key] : undefined;
+    if (use === 'read' || use === 'irrelevant' || (use === undefined && isEvent(key))) continue;
+    if (use !== undefined && use.isSet?.(valueAt(document, [key])) === false) continue;
+    const at = { path: [key], atKey: true } as const;
+    if (use !== undefined && 'left' in use) {
+      if (mustNotDrop || notesLeft) addFinding({ ...at, severity: 'note', message: use.left });
+    } else if (use !== undefined) {
+      const severity = mustNotDrop ? 'error' : 'warning';
+      addFinding({ ...at, severity, message: use.guard, ...(mustNotDrop && { hint: droppedGuard }) });
+    } else {
+      const meant = findNearest(key, guarding);
+      const severity = meant !== undefined && mustNotDrop ? 'error' : 'warning';
+      const message = meant === undefined ? 'is not known and ignored' : 'is not known';
+      addFinding({
+        ...at,
+        severity,
+        message,
+        ...(meant !== undefined && { hint: `did you mean \`${meant}\`?` }),
+      });
+    }
+  }
+}
+
+const droppedGuard = '`on_failure: deny` holds here, and a guard that does not run guards nothing.';
+
+function isGuard(use: KeyUse | undefined): boolean {
+  return typeof use === 'object' && 'guard' in use;
 }
 
 /** A finding in a foreign file, whose keys no schema lists, as a problem with its position. */

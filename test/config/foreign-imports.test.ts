@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ForeignHookConfig } from '../../src/config/config.ts';
+import { formOf, keyUsesOf } from '../../src/config/import/events.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { KeyUses } from '../../src/dialects/import-context.ts';
 import { isObject } from '../../src/json/json.ts';
 import { configText, native, searchPath } from './told.ts';
 
@@ -41,6 +44,117 @@ function load(imports: string, files: Readonly<Record<string, unknown>> = {}, re
 const command = (line: string, more = {}) => ({ type: 'command', command: line, ...more });
 const group = (...hooks: object[]) => ({ matcher: 'Bash', hooks });
 const settings = (event: string, ...entries: unknown[]) => ({ hooks: { [event]: entries } });
+
+const handler = group(command('cat'));
+/** Each kind of file with one more top-level key, and the tables that classify its keys. */
+const kinds = {
+  'settings of Claude Code': {
+    imports: 'dialect: claude, file: .claude/settings.json',
+    files: (more: object) => ({ '.claude/settings.json': { ...more, ...settings('PreToolUse', handler) } }),
+    known: keyUsesOf('fileKeys', formOf('claude')),
+  },
+  'hooks.json of a plugin': {
+    imports: 'file: ./p',
+    files: (more: object) => ({
+      'p/.claude-plugin/plugin.json': { name: 'p' },
+      'p/hooks/hooks.json': { ...more, ...settings('PreToolUse', handler) },
+    }),
+    known: keyUsesOf('fileKeys', undefined),
+  },
+  'plugin.json of Claude Code': {
+    imports: 'dialect: claude, file: ./p',
+    files: (more: object) => ({
+      'p/.claude-plugin/plugin.json': { name: 'p', ...more },
+      'p/hooks/hooks.json': settings('PreToolUse', handler),
+    }),
+    known: keyUsesOf('manifestKeys', formOf('claude')),
+  },
+  'hooks.json of Agentao': {
+    imports: 'dialect: agentao, file: h.json',
+    files: (more: object) => ({ 'h.json': { ...more, ...settings('PreToolUse', command('cat')) } }),
+    known: keyUsesOf('fileKeys', formOf('agentao')),
+  },
+  'config.json of PicoClaw': {
+    imports: 'dialect: picoclaw, file: c.json',
+    files: (more: object) => ({ 'c.json': { ...more, hooks: { enabled: true } } }),
+    known: {
+      isolation: 'read',
+      version: 'irrelevant',
+      agents: 'irrelevant',
+      bindings: 'irrelevant',
+    } as KeyUses,
+  },
+};
+
+describe('top-level keys of foreign files', () => {
+  test('property: one that is neither read nor irrelevant is reported with its place', () => {
+    const words = [
+      'modules',
+      'guards',
+      'policies',
+      'hook',
+      'module',
+      'permissions',
+      'interceptors',
+      'filters',
+    ];
+    const key = fc.oneof(
+      fc.constantFrom(...words),
+      fc.string({ unit: fc.constantFrom(...'abcdefghijkmnopqrsuvwxyz'), minLength: 9, maxLength: 14 }),
+    );
+    fc.assert(
+      fc.property(key, fc.constantFrom(...Object.keys(kinds)), fc.boolean(), (name, kind, mustNotDrop) => {
+        const { imports, files, known } = kinds[kind as keyof typeof kinds];
+        const deny = mustNotDrop ? ', on_failure: deny' : '';
+        const { problems } = load(`{${imports}${deny}}`, files({ [name]: [{ run: 'x' }] }));
+        const use = Object.hasOwn(known, name) ? known[name] : undefined;
+        const isReported = problems.some(
+          (problem) => /\.json:2:2|\.json:3:2/.test(problem) && problem.includes(name),
+        );
+        expect(isReported).toBe(use !== 'read' && use !== 'irrelevant' && !(isObject(use) && 'left' in use));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each(['settings of Claude Code', 'hooks.json of a plugin', 'plugin.json of Claude Code'] as const)(
+    'a hooks module in a %s is an error where guards must hold, and else a warning',
+    (kind) => {
+      const { imports, files } = kinds[kind];
+      const file = files({ modules: ['register.ts'] });
+      const [open, strict] = ['', ', on_failure: deny'].map(
+        (more) => load(`{${imports}${more}}`, file).problems,
+      );
+      const problem = expect.stringMatching(/^warning .*modules: names a hooks module/);
+      expect(open).toEqual([problem]);
+      expect(strict).toEqual([expect.stringMatching(/^error .*modules: .*\| `on_failure: deny` holds here/)]);
+    },
+  );
+
+  test('a plugin with modules alone is told of, and its own hooks.json is read beside those of its manifest', () => {
+    const manifest = { name: 'p', hooks: './more.json' };
+    const more = { 'p/more.json': settings('Stop', { hooks: [command('true')] }) };
+    const alone = { 'p/hooks/hooks.json': { modules: ['a.ts'] } };
+    const both = load('{file: ./p}', {
+      ...{ 'p/.claude-plugin/plugin.json': manifest, 'p/hooks/hooks.json': settings('PreToolUse', handler) },
+      ...more,
+    });
+    expect(both.hooks.map((hook) => settingsOf(hook)['event'])).toEqual(['PreToolUse', 'Stop']);
+    expect(load('{file: ./p, on_failure: deny}', alone).problems).toEqual([
+      expect.stringMatching(/^error p\/hooks\/hooks.json:2:2 modules/),
+    ]);
+  });
+
+  test.each(['Stop', 'SubagentStop', 'TaskCompleted', 'TeammateIdle'])(
+    '`onFailure: block` has no effect at %s, as in Claude Code',
+    (event) => {
+      const file = settings(event, { hooks: [command('cat', { onFailure: 'block' })] });
+      const { hooks, problems } = load('{dialect: claude, file: s.json}', { 's.json': file });
+      expect(hooks.map(({ onFailure }) => onFailure)).toEqual([undefined]);
+      expect(problems).toEqual([expect.stringMatching(/^warning .*onFailure: has no effect at/)]);
+    },
+  );
+});
 
 describe('a settings file of Claude Code', () => {
   test('comes to hooks that start in the project, in the order of the file', () => {

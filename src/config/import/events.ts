@@ -1,5 +1,5 @@
 import type { HookDraft, HookEvents } from '../../dialects/foreign-files.ts';
-import type { ImportContext } from '../../dialects/import-context.ts';
+import type { ImportContext, KeyUses } from '../../dialects/import-context.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path } from '../../yaml/document.ts';
@@ -23,6 +23,19 @@ export function formOf(dialect: ForeignName | undefined): EventForm | undefined 
   return eventForms.find((form) => form.dialect === dialect);
 }
 
+/** Whether a system that has its hooks under events has one of that name. */
+export function isEventName(name: string): boolean {
+  return eventForms.some(({ names }) => names.includes(name));
+}
+
+/** What becomes of the top-level keys of a file: by the form that its entries must have, else by all forms. */
+export function keyUsesOf(kind: 'fileKeys' | 'manifestKeys', form: EventForm | undefined): KeyUses {
+  return Object.assign(
+    {},
+    ...(form === undefined ? eventForms : [form]).map((each) => each[kind]).toReversed(),
+  );
+}
+
 /** Every hook under the mapping of events at `path`, in the order of the file. */
 export function readEvents(context: ImportContext, path: Path, form: EventForm | undefined): HookDraft[] {
   const { document, addFinding } = context;
@@ -31,7 +44,10 @@ export function readEvents(context: ImportContext, path: Path, form: EventForm |
     return [];
   }
   const known = form?.names ?? [...new Set(eventForms.flatMap(({ names }) => names))];
-  return document.keysOf(path).flatMap((event) => {
+  // Of a file without the key `hooks`, other keys may stand beside the events.
+  const uses = path.length === 0 ? keyUsesOf('fileKeys', form) : {};
+  const events = document.keysOf(path).filter((key) => !Object.hasOwn(uses, key));
+  return events.flatMap((event) => {
     const at = [...path, event];
     if (!known.includes(event)) {
       const message = form?.unknownEvent?.(event) ?? `Unsupported hook event '${event}' — skipped`;

@@ -1,7 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
-import { type ImportContext, locateImportFinding, reportDisabled } from '../../dialects/import-context.ts';
+import {
+  type ImportContext,
+  locateImportFinding,
+  reportDisabled,
+  reportKeys,
+} from '../../dialects/import-context.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
@@ -10,8 +15,15 @@ import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../config.ts';
-import { formOf, readEvents } from './events.ts';
-import { type HooksSource, projectDirOf, readForeignFile, sourceOfFile, sourcesOfPlugin } from './sources.ts';
+import { formOf, isEventName, keyUsesOf, readEvents } from './events.ts';
+import {
+  type HooksSource,
+  manifestOf,
+  projectDirOf,
+  readForeignFile,
+  sourceOfFile,
+  sourcesOfPlugin,
+} from './sources.ts';
 
 /** The file or folder to import, and the options of the import. */
 export interface FileImport {
@@ -23,6 +35,7 @@ export interface FileImport {
   /** The config file’s folder, absolute. */
   readonly folder: string;
   readonly mustNotDrop: boolean;
+  readonly notesLeft?: boolean;
   readonly searchPath: string;
   readonly judge?: NonNullable<ImportContext['judge']>;
 }
@@ -38,10 +51,13 @@ export interface FileContents {
 /** Every hook that a foreign file or a plugin’s folder declares, and all that is wrong with them. */
 export function readHooksFile(fileImport: FileImport): FileContents {
   if (isFolder(fileImport.file)) {
+    const manifest = manifestOf(fileImport.file, fileImport.displayName);
+    const described =
+      manifest === undefined ? [] : [readManifest(fileImport, { document: manifest, path: [] })];
     const parts = sourcesOfPlugin(fileImport.file, fileImport.displayName).map((source) =>
       'fault' in source ? unreadable(source.fault) : readSource(fileImport, source, true),
     );
-    return joinContents(parts);
+    return joinContents([...described, ...parts]);
   }
   const document = readForeignFile(fileImport.file, fileImport.displayName);
   if ('fault' in document) return unreadable(document.fault);
@@ -55,6 +71,7 @@ export function readHooksFile(fileImport: FileImport): FileContents {
   const source = sourceOfFile(document, formOf(dialect)?.needsHooksKey === true);
   if (source !== undefined) return readSource(fileImport, source, source.pluginRoot !== undefined);
   return readDocumentWith(fileImport, { document, path: [] }, false, (reading) => {
+    reportKeys(reading, keyUsesOf('fileKeys', formOf(dialect)), isEventName);
     if (!isDisabled(reading)) {
       reading.addFinding({
         severity: 'warning',
@@ -85,9 +102,21 @@ function isFolder(path: string): boolean {
 
 function readSource(fileImport: FileImport, source: HooksSource, isPlugin: boolean): FileContents {
   return readDocumentWith(fileImport, source, isPlugin, (reading) => {
+    const form = formOf(fileImport.dialect);
+    const isBare = source.path.length === 0;
+    if (source.isManifest !== true) reportKeys(reading, keyUsesOf('fileKeys', form), () => isBare);
     const hooks = valueAt(source.document, source.path);
     if (isDisabled(reading) || (hooks === null && source.path.length > 0)) return [];
-    return readEvents(reading, source.path, formOf(fileImport.dialect));
+    return readEvents(reading, source.path, form);
+  });
+}
+
+/** The top-level keys of the file that describes a plugin; its hooks are read as a source of their own. */
+function readManifest(fileImport: FileImport, source: HooksSource): FileContents {
+  if (findBroken(source.document).length > 0) return joinContents([]);
+  return readDocumentWith(fileImport, source, true, (reading) => {
+    reportKeys(reading, keyUsesOf('manifestKeys', formOf(fileImport.dialect)));
+    return [];
   });
 }
 
@@ -110,10 +139,10 @@ function readDocumentWith(
   const addFinding = (report: Finding): void => {
     problems.push(locateImportFinding(document, report));
   };
-  const { file, folder, searchPath, mustNotDrop, judge } = fileImport;
+  const { file, folder, searchPath, mustNotDrop, notesLeft = false, judge } = fileImport;
   const projectDir = projectDirOf(isFolder(file) ? join(file, 'plugin.json') : file, folder);
   const place = { projectDir, ...omitUndefined({ pluginRoot, judge }), isPlugin };
-  const drafts = read({ document, ...place, searchPath, mustNotDrop, addFinding });
+  const drafts = read({ document, ...place, searchPath, mustNotDrop, notesLeft, addFinding });
   return { drafts, problems, faults: [] };
 }
 

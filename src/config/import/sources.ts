@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { holds } from '../../files/holds.ts';
@@ -16,6 +17,8 @@ export interface HooksSource {
   /** Of the mapping of events. */
   readonly path: Path;
   readonly pluginRoot?: string;
+  /** The document describes a plugin. */
+  readonly isManifest?: boolean;
 }
 
 /** Reads a foreign file; `shown` is its name in problems. */
@@ -61,24 +64,52 @@ export const manifestNames: readonly string[] = [
   ...eventForms.flatMap(({ manifest }) => manifest ?? []),
 ];
 
-/** The hooks of a plugin’s folder: what `hooks` of its plugin.json says, else hooks/hooks.json. */
+/** The file in a plugin's folder that holds its hooks by itself. */
+const STANDARD_PART = 'hooks/hooks.json';
+
+/**
+ * The hooks of a plugin’s folder: what `hooks` of its manifest says, else hooks/hooks.json. A system whose manifest adds
+ * hooks has both.
+ */
 export function sourcesOfPlugin(folder: string, displayName: string): HooksSourceResult[] {
-  const manifest = manifestNames
-    .map((name) => readForeignFile(join(folder, name), join(displayName, name)))
-    .find((read) => !('fault' in read && read.fault.startsWith('Hooks file not found')));
-  if (manifest === undefined) return [sourceOfPart(folder, displayName, 'hooks/hooks.json')];
+  const [found] = manifestNames
+    .map((name) => ({ name, manifest: readForeignFile(join(folder, name), join(displayName, name)) }))
+    .filter(({ manifest }) => !('fault' in manifest && manifest.fault.startsWith('Hooks file not found')));
+  if (found === undefined) return [sourceOfPart(folder, displayName, STANDARD_PART)];
+  const { name, manifest } = found;
   if ('fault' in manifest) return [manifest];
   const fault = manifest.problems.find(({ severity }) => severity === 'error') ?? findMissingName(manifest);
   if (fault !== undefined) return [{ fault: `${manifest.file}: ${fault.message}` }];
   const hooks = valueAt(manifest, ['hooks']);
-  if (hooks === undefined || hooks === null) return [sourceOfPart(folder, displayName, 'hooks/hooks.json')];
+  if (hooks === undefined || hooks === null) return [sourceOfPart(folder, displayName, STANDARD_PART)];
   const parts: Path[] = Array.isArray(hooks) ? itemsAt(manifest, ['hooks']) : [['hooks']];
-  return parts.map((part) => {
-    const value = valueAt(manifest, part);
-    if (typeof value === 'string') return sourceOfPart(folder, displayName, value);
-    const isWrapped = isObject(value) && isObject(value['hooks']);
-    return { document: manifest, path: isWrapped ? [...part, 'hooks'] : part, pluginRoot: folder };
-  });
+  const named = parts.map((part) => valueAt(manifest, part)).filter((value) => typeof value === 'string');
+  const standard = resolve(folder, STANDARD_PART);
+  const addsHooks = eventForms.some((form) => form.manifest === name && form.addsManifestHooks === true);
+  const isLoadedBeside =
+    addsHooks && existsSync(standard) && !named.some((part) => resolve(folder, part) === standard);
+  return [
+    ...(isLoadedBeside ? [sourceOfPart(folder, displayName, STANDARD_PART)] : []),
+    ...parts.map((part): HooksSourceResult => {
+      const value = valueAt(manifest, part);
+      if (typeof value === 'string') return sourceOfPart(folder, displayName, value);
+      const isWrapped = isObject(value) && isObject(value['hooks']);
+      return {
+        document: manifest,
+        path: isWrapped ? [...part, 'hooks'] : part,
+        pluginRoot: folder,
+        isManifest: true,
+      };
+    }),
+  ];
+}
+
+/** The file that describes the plugin in a folder; undefined where there is none that can be read. */
+export function manifestOf(folder: string, displayName: string): YamlDocument | undefined {
+  return manifestNames
+    .map((name) => readForeignFile(join(folder, name), join(displayName, name)))
+    .flatMap((read) => ('fault' in read ? [] : [read]))
+    .at(0);
 }
 
 function findMissingName(manifest: YamlDocument): { message: string } | undefined {

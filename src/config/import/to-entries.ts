@@ -3,14 +3,12 @@ import { join, resolve } from 'node:path';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
 import { shortPath } from '../../dialects/import-context.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { isObject } from '../../json/json.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { sortProblems } from '../../yaml/problem.ts';
-import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../entry.ts';
 import { nameHook } from './names.ts';
 import { notesOf, readHooksFile } from './read-file.ts';
-import { manifestNames, readForeignFile } from './sources.ts';
+import { manifestNames } from './sources.ts';
 
 /** An entry as a config file would have it: of `spec.hooks` under its name, or of `spec.imports`. */
 export interface ImportedEntry {
@@ -45,6 +43,7 @@ export function importHooks(
     dialect,
     folder: resolve(folder),
     mustNotDrop: false,
+    notesLeft: true,
     searchPath,
   });
   const faults = contents.faults.map((message) => errorIn(file, message));
@@ -55,7 +54,7 @@ export function importHooks(
   }));
   return {
     entries: toEntries(contents.drafts, resolve(folder)),
-    problems: sortProblems([...faults, ...contents.problems, ...notePermissions(path, file), ...notes]),
+    problems: sortProblems([...faults, ...contents.problems, ...notes]),
   };
 }
 
@@ -107,14 +106,4 @@ function toEntries(drafts: readonly HookDraft[], folder: string): ImportedEntry[
     if (key !== undefined) duplicates.add(key);
     return [{ section: 'hooks', name: nameHook(draft, taken), value: draft.toEntry(folder) }];
   });
-}
-
-/** A note when the file has permission rules, which are not imported. */
-function notePermissions(path: string, file: string): Problem[] {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
-  const document = readForeignFile(path, file);
-  const key = ['permissions'];
-  if ('fault' in document || !isObject(valueAt(document, key))) return [];
-  const message = 'permissions: rules are not hooks, and are left where they are';
-  return [{ ...document.keyPositionOf(key), severity: 'note', message }];
 }

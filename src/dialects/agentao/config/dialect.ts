@@ -1,5 +1,6 @@
 import { isObject } from '../../../json/json.ts';
 import type { DialectConfig } from '../../dialect-config.ts';
+import type { KeyUses } from '../../import-context.ts';
 import type { VolatileFields } from '../../volatile-fields.ts';
 import { points, pointsAt } from '../points.ts';
 import { checkEntry } from './check.ts';
@@ -22,6 +23,16 @@ const volatileFields: VolatileFields = {
   turn_id: 'drop run ids',
   tool_calls: { each: { tool_use_id: 'drop' } },
   data: { sessionId: 'drop run ids', cwd: 'drop' },
+};
+
+/** Top-level keys of a plugin's `plugin.json`. */
+const manifestKeys: KeyUses = {
+  hooks: 'read',
+  ...Object.fromEntries(
+    ['$schema', 'name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords']
+      .concat(['skills', 'commands', 'agents', 'mcpServers', 'tools', 'enabled'])
+      .map((key) => [key, 'irrelevant'] as const),
+  ),
 };
 
 /** Rules written for Agentao, as a config declares or imports them. */
@@ -48,6 +59,8 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   files: {
     events: {
       names: agentaoEvents,
+      fileKeys: { $schema: 'irrelevant', hooks: 'read', description: 'irrelevant' },
+      manifestKeys,
       settingsFolder: '.agentao',
       needsHooksKey: false,
       entry: 'an Agentao rule',

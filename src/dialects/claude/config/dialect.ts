@@ -8,6 +8,7 @@ import { checkEntry } from './check.ts';
 import { addEnv } from './draft.ts';
 import { readEntry } from './entry.ts';
 import { claudeEvents, claudeGuardEvents } from './events.ts';
+import { claudeFileKeys, claudeManifestKeys } from './file-keys.ts';
 import { claudeHandlerSchema } from './handler.ts';
 import { readGroup } from './import.ts';
 import { capTimeout, timeoutMs } from './limits.ts';
@@ -56,6 +57,9 @@ export const claude: DialectConfig<ClaudeSettings> = {
     schemas: [claudeHandlerSchema],
     events: {
       names: claudeEvents,
+      fileKeys: claudeFileKeys,
+      manifestKeys: claudeManifestKeys,
+      addsManifestHooks: true,
       unknownEvent: (event) => `there is no event ${event}; its handlers never run`,
       settingsFolder: '.claude',
       manifest: join('.claude-plugin', 'plugin.json'),

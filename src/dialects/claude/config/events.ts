@@ -44,6 +44,14 @@ export const claudeConditionEvents: ReadonlySet<string> = new Set([
   'PermissionDenied',
 ]);
 
+/** Events at which `onFailure: block` has no effect. Source: the program of Claude Code 2.1.332. */
+export const claudeEventsWithoutOnFailure: ReadonlySet<string> = new Set([
+  'Stop',
+  'SubagentStop',
+  'TaskCompleted',
+  'TeammateIdle',
+]);
+
 /** Events at which a failed handler lets something pass that it could have denied. */
 export const claudeGuardEvents: ReadonlySet<string> = new Set([
   'UserPromptSubmit',

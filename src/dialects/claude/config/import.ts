@@ -10,7 +10,7 @@ import type { ImportContext } from '../../import-context.ts';
 import { findConditionFault } from '../condition/rule.ts';
 import { findMatcherFault } from '../matcher.ts';
 import { type ClaudeCommand, type ClaudeHttpPost, toDraft } from './draft.ts';
-import { claudeConditionEvents } from './events.ts';
+import { claudeConditionEvents, claudeEventsWithoutOnFailure } from './events.ts';
 import { allowedVariables, checkPost, claudeHandlerSchema, describeRefusedType } from './handler.ts';
 import { fillPlaceholders } from './process.ts';
 import { promptCommand, promptTimeoutMs } from './prompt.ts';
@@ -58,8 +58,7 @@ function readHandler(context: ImportContext, group: Group, path: Path): HookDraf
       isAsync: readAsync(context, path),
       ...omitUndefined({
         timeoutMs: readTimeout(context, [...path, 'timeout']) ?? (isPrompt ? promptTimeoutMs : undefined),
-        onFailure:
-          isPrompt || valueAt(document, [...path, 'onFailure']) === 'block' ? ('deny' as const) : undefined,
+        onFailure: isPrompt || blocksOnFailure(context, group.event, path) ? ('deny' as const) : undefined,
       }),
       run,
       folders: { projectDir, ...omitUndefined({ pluginRoot }) },
@@ -71,6 +70,15 @@ function readHandler(context: ImportContext, group: Group, path: Path): HookDraf
       ]),
     }),
   ];
+}
+
+/** Whether a failure of the handler blocks. At events that only let work go on, Claude Code ignores `onFailure`. */
+function blocksOnFailure({ document, addFinding }: ImportContext, event: string, path: Path): boolean {
+  const at = [...path, 'onFailure'];
+  if (valueAt(document, at) !== 'block') return false;
+  if (!claudeEventsWithoutOnFailure.has(event)) return true;
+  addFinding({ severity: 'warning', path: at, message: `has no effect at ${event}` });
+  return false;
 }
 
 function checkShape({ document, judge, addFinding }: ImportContext, path: Path): boolean {

@@ -59,7 +59,6 @@ const hookKinds: Kinds = { enabled: 'flag', defaults: 'any', builtins: 'any', pr
 /** All mappings whose members are known, from the outermost on. */
 function checkedMappings(document: YamlDocument): Mapping[] {
   const top: Mapping[] = [
-    { path: [], kinds: { hooks: 'any', isolation: 'any' }, isOpen: true },
     { path: ['isolation'], kinds: { enabled: 'flag' }, isOpen: true },
     { path: ['hooks'], kinds: hookKinds },
   ];

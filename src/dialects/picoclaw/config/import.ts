@@ -5,7 +5,7 @@ import { isError } from '../../../yaml/finding.ts';
 import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
 import { suggest } from '../../../yaml/suggest.ts';
 import type { HookDraft } from '../../foreign-files.ts';
-import { type ImportContext, reportDisabled } from '../../import-context.ts';
+import { type ImportContext, type KeyUses, reportDisabled, reportKeys } from '../../import-context.ts';
 import { type HookProcess, type Limits, toDraft } from './draft.ts';
 import { picoclawLimits } from './entry.ts';
 import { picoclawKindNames, picoclawMethods } from './events.ts';
@@ -18,9 +18,22 @@ export function isOwnFile(document: YamlDocument): boolean {
   );
 }
 
+/** Top-level keys of a config.json. Source: `Config` of pkg/config. */
+const fileKeys: KeyUses = {
+  hooks: 'read',
+  isolation: 'read',
+  ...Object.fromEntries(
+    ['version', 'agents', 'bindings', 'session', 'channels', 'channel_list', 'model_list', 'providers']
+      .concat(['gateway', 'tools', 'heartbeat', 'devices', 'voice', 'build_info', 'events', 'evolution'])
+      .map((key) => [key, 'irrelevant'] as const),
+  ),
+};
+
 /** The enabled processes of a config.json, in the order in which PicoClaw runs them: by priority, then name. */
 export function readProcesses(context: ImportContext, folder: string): HookDraft[] {
   const { document, addFinding } = context;
+  // A misspelt key of PicoClaw's is always an error: its own reader is as strict.
+  reportKeys({ ...context, mustNotDrop: true }, fileKeys);
   if (valueAt(document, ['isolation', 'enabled']) === true) {
     const message = 'processes would run with less isolation than this asks for';
     const hint = 'Set it to false, or keep these hooks out.';
