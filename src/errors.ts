@@ -296,3 +296,17 @@ export function toFault(thrown: unknown): Fault {
   const { code, message, hint, details } = toRuntimeError(thrown);
   return Object.keys(details).length === 0 ? { code, message, hint } : { code, message, hint, details };
 }
+
+/** The fault in the words of the catalogue, which quote nothing of a peer. */
+export function withCatalogueText({ code }: Pick<Fault, 'code'>): Fault {
+  const { summary: message, hint } = catalogue[code];
+  return { code, message, hint };
+}
+
+/**
+ * Whether the fault is our own cancellation (ABORTED, RUNTIME_CLOSED): the peer has neither decided nor
+ * failed.
+ */
+export function isCancelled(fault: Pick<Fault, 'code'> | undefined): boolean {
+  return fault?.code === 'ABORTED' || fault?.code === 'RUNTIME_CLOSED';
+}

@@ -20,6 +20,7 @@ export {
   type EvalInput,
   type EvalOptions,
   type FetchOptions,
+  type FireOptions,
   type Gateway,
   type GatewayDocument,
   type GatewayOptions,

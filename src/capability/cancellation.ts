@@ -1,6 +1,8 @@
 import type { Answer, Deny } from '../contract/hook.ts';
-import { type Fault, RuntimeError } from '../errors.ts';
+import { isCancelled, RuntimeError } from '../errors.ts';
 import type { Reply } from '../transport/transport.ts';
+
+export { isCancelled } from '../errors.ts';
 
 /** The signals by which our side ends an exchange. */
 export interface CancelSignals {
@@ -8,14 +10,6 @@ export interface CancelSignals {
   readonly signal?: AbortSignal | undefined;
   /** The runtime closes its processes. */
   readonly closing?: AbortSignal | undefined;
-}
-
-/**
- * Whether the fault is our own cancellation (ABORTED, RUNTIME_CLOSED): the peer has neither decided nor
- * failed.
- */
-export function isCancelled(fault: Pick<Fault, 'code'> | undefined): boolean {
-  return fault?.code === 'ABORTED' || fault?.code === 'RUNTIME_CLOSED';
 }
 
 /**

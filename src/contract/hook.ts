@@ -1,4 +1,4 @@
-import type { Fault } from '../errors.ts';
+import { type Fault, isCancelled, withCatalogueText } from '../errors.ts';
 import { Json } from '../json/json.ts';
 
 export type * from './hook-event.ts';
@@ -158,3 +158,31 @@ export const answers = {
     { error, ...beside }: Omit<AnswerDetails, 'reason'> & { readonly error?: Fault } = {},
   ): Abort => ({ verdict: 'abort', scope, ...answerBase({ ...beside, reason }), ...(error && { error }) }),
 } as const;
+
+/**
+ * An answer or a decision as callers, agents and models get it. Of a hook that failed they learn the code and the words of the
+ * catalogue: what its process wrote may quote the texts of another caller. Only the log has the rest, and `wholeFault`.
+ */
+export function withoutFaultText<Given extends { readonly reason: string; readonly error?: Fault }>(
+  answer: Given,
+): Given {
+  if (answer.error === undefined) return answer;
+  // That our side ended the exchange is said in our own words alone.
+  if (isCancelled(answer.error) || wholeFaults.has(answer.error)) return answer;
+  const error = withCatalogueText(answer.error);
+  wholeFaults.set(error, { reason: answer.reason, error: answer.error });
+  return { ...answer, reason: `the hook failed: ${error.message}`, error };
+}
+
+/** What `withoutFaultText` took out of a decision, for the person at the command line who runs the hook. */
+export function wholeFault({ error }: Pick<Decision, 'error'>): WholeFault | undefined {
+  return error && wholeFaults.get(error);
+}
+
+interface WholeFault {
+  readonly reason: string;
+  readonly error: Fault;
+}
+
+/** By the fault that stands in its place. */
+const wholeFaults = new WeakMap<Fault, WholeFault>();

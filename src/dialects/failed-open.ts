@@ -8,7 +8,7 @@ import type { HookEntry } from './foreign-dialect.ts';
 export interface FailureRule {
   /** The rule's id, the dialect's name and the cause: `<dialect>.timeout`. */
   readonly cause: string;
-  /** What the hook did, as the end of a sentence: `exited with code 1`. */
+  /** What the hook did, as the end of a sentence: `exited with code 1`. What quotes the hook comes with an `error`. */
   readonly what: string;
   readonly error?: RuntimeError | undefined;
 }

@@ -22,6 +22,7 @@ export async function passGroup(
     } catch (thrown) {
       const error = toFault(thrown);
       const reason = `the hooks of ${point} could not be asked: ${error.message}`;
+      group.warn(group.dialect.name, reason);
       chain.stop({ hook: null, dialect: group.dialect.name }, answers.deny(reason, { error }));
     }
   }
@@ -91,6 +92,7 @@ async function takeGroupAnswer(
   } catch (thrown) {
     const error = toFault(thrown);
     const reason = `hook "${hook ?? dialect.name}" gave no verdict: ${error.message}`;
+    group.warn(hook ?? dialect.name, reason);
     chain.stop(by, answers.deny(reason, { error }));
   }
 }

@@ -23,6 +23,8 @@ export interface Group {
   notify(call: HookCall): Promise<void>;
   /** Takes the texts for the model that background hooks have given since the last call. */
   takeLateContext(session: string): readonly string[];
+  /** Logs a fault, of which a decision has no more than the code. */
+  warn(name: string, message: string): void;
   /** The hooks of these names as a group of their own, which is closed by itself. */
   restrict(names: ReadonlySet<string>): Group;
   /** Waits for queued notifications, at most the hooks' timeouts. Never rejects. */
@@ -46,9 +48,12 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
     const data = dialect.report?.(question, outcome);
     if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: question.point, data });
   };
+  const warn = (name: string, message: string) =>
+    context.emit({ type: 'note', name, level: 'warn', message });
   return {
     dialect,
     members,
+    warn,
     pointsAt: (event) => dialect.pointsAt(event),
     ask: async (hookCall) => {
       const point = pointOf(dialect, hookCall.point);
@@ -68,6 +73,7 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
         question,
         point,
         selected: askedMembers.length,
+        warn,
       });
       report(question, { selected: selected.length, answer: composed.answer });
       return composed;
@@ -174,7 +180,12 @@ async function askInOrder(
 function composeOrDeny(
   dialect: ForeignDialect,
   hookAnswers: readonly HookAnswer[],
-  { question, point, selected }: Pick<GroupCall, 'question' | 'point'> & { readonly selected: number },
+  {
+    question,
+    point,
+    selected,
+    warn,
+  }: Pick<GroupCall, 'question' | 'point'> & Pick<Group, 'warn'> & { readonly selected: number },
 ): Composed {
   try {
     const composed = compose(hookAnswers, point.composition);
@@ -183,6 +194,7 @@ function composeOrDeny(
     const error = toFault(thrown);
     const hook = hookAnswers.at(-1)?.hook ?? null;
     const reason = `what the hooks answered could not be composed: ${error.message}`;
+    warn(hook ?? dialect.name, reason);
     return { hook, answer: answers.deny(reason, { error }) };
   }
 }

@@ -1,13 +1,14 @@
-import type {
-  Abort,
-  Allow,
-  Answer,
-  Ask,
-  Decision,
-  Deny,
-  HookEvent,
-  Modify,
-  Respond,
+import {
+  type Abort,
+  type Allow,
+  type Answer,
+  type Ask,
+  type Decision,
+  type Deny,
+  type HookEvent,
+  type Modify,
+  type Respond,
+  withoutFaultText,
 } from '../contract/hook.ts';
 import { failedOpenIn, mergeMetadata, noMetadata } from '../dialects/metadata.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
@@ -177,8 +178,9 @@ function decideStopped(
   return { ...decision, enforced: true, result: Json.from(standIn(answer.metadata)) };
 }
 
-/** One answer as a decision. */
-export function decisionOf({ hook, dialect }: Pick<Decision, 'hook' | 'dialect'>, answer: Answer): Decision {
+/** One answer as a decision, which repeats nothing that a failed hook has written. */
+export function decisionOf({ hook, dialect }: Pick<Decision, 'hook' | 'dialect'>, given: Answer): Decision {
+  const answer = withoutFaultText(given);
   const { verdict, reason, metadata, context = [] } = answer;
   const error = verdict === 'deny' || verdict === 'abort' ? answer.error : undefined;
   return {

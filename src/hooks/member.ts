@@ -1,7 +1,7 @@
 import { type CancelSignals, requireNotCancelled } from '../capability/cancellation.ts';
 import { readReply } from '../capability/read-reply.ts';
 import type { Emit } from '../contract/event.ts';
-import { type Answer, answers, type EventKind, type HookMode } from '../contract/hook.ts';
+import { type Answer, answers, type EventKind, type HookMode, withoutFaultText } from '../contract/hook.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { HookContext } from '../contract/turn.ts';
 import type { Decoded } from '../dialects/dialect.ts';
@@ -107,7 +107,7 @@ export async function askMember(
     ...wholeMs(took),
     ...((answer.verdict === 'deny' || answer.verdict === 'abort') && answer.error && { error: answer.error }),
   });
-  return answer;
+  return withoutFaultText(answer);
 }
 
 async function exchange(

@@ -63,6 +63,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Decides a pending call on the spot; undefined leaves it pending. */
   readonly approve?: ((pause: PendingCallNotice) => Promise<Approval | undefined>) | undefined;
+  /** As of `FireOptions`. */
+  readonly wholeFaults?: boolean | undefined;
+}
+
+export interface FireOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the name of each hook that is asked or notified. */
+  readonly onHear?: ((hook: string) => void) | undefined;
+  /**
+   * true: the document of a hook that failed has all that is known, output of its process included, for the person who
+   * runs it. Default: the code and our own words; the log has the rest.
+   */
+  readonly wholeFaults?: boolean | undefined;
 }
 
 export interface EvalOptions {

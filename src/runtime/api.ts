@@ -22,6 +22,7 @@ import type {
   AgentEvent,
   CallOptions,
   EvalOptions,
+  FireOptions,
   GuardOptions,
   JudgeOptions,
   PendingFilter,
@@ -104,14 +105,7 @@ export interface Runtime extends AsyncDisposable {
      * Takes an event through its whole chain, or a foreign dialect's own point and payload through the hooks of that
      * dialect. Throws EVENT_INVALID, RUNTIME_CLOSED.
      */
-    fire(
-      event: EventInput | PointEvent,
-      options?: {
-        readonly signal?: AbortSignal | undefined;
-        /** Called with the name of each hook that is asked or notified. */
-        readonly onHear?: ((hook: string) => void) | undefined;
-      },
-    ): Promise<DecisionDocument>;
+    fire(event: EventInput | PointEvent, options?: FireOptions): Promise<DecisionDocument>;
   };
   /** Agents that run elsewhere, and ask what they may do. */
   readonly agents: {

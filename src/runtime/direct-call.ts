@@ -41,7 +41,7 @@ interface DirectCallContext {
 export async function callDirectly(
   directCall: DirectCallContext,
   args: unknown,
-  { approve, signal, callId }: CallOptions,
+  { approve, signal, callId, wholeFaults }: CallOptions,
 ): Promise<ToolDocument> {
   const { tool, isDurable, find } = directCall;
   const id = callId ?? nextCallId();
@@ -57,7 +57,7 @@ export async function callDirectly(
     isUnattended,
   });
   const { outcome: first } = made;
-  if (first.status !== 'pending') return toDocument(made, first);
+  if (first.status !== 'pending') return toDocument(made, first, { wholeFaults });
   const context = { signal, hookContext, find };
   let approvalFailure: ToolFailed | undefined;
   const { directCallName } = await loadRuns();
@@ -77,7 +77,7 @@ export async function callDirectly(
     resume: async (call, decided) => await (await prepareDecidedCall(call, decided, context)).finish(),
   });
   const outcome = approvalFailure ?? result.outcome;
-  if (outcome.status !== 'pending') return toDocument(result, outcome);
+  if (outcome.status !== 'pending') return toDocument(result, outcome, { wholeFaults });
   return await storeCall(
     directCall,
     { args: readArgs(tool.name, args), result, outcome },
@@ -97,9 +97,10 @@ const loadRuns = async () => await import('../pipeline/run/direct-call-run.ts');
 function toDocument(
   { metadata, context }: Pick<FinishedCallResult, 'metadata' | 'context'>,
   outcome: FinishedCallResult['outcome'],
+  options: Pick<CallOptions, 'wholeFaults'>,
 ): ToolDocument {
   const isCut = outcome.status === 'denied' && outcome.error !== undefined && isCancelled(outcome.error);
-  return toToolDocument({ outcome: isCut ? failed(outcome.error) : outcome, metadata, context });
+  return toToolDocument({ outcome: isCut ? failed(outcome.error) : outcome, metadata, context }, options);
 }
 
 /**

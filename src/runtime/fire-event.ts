@@ -6,7 +6,7 @@ import { passGate } from '../hooks/gate.ts';
 import { isObject } from '../json/json.ts';
 import { agentTools, resolveToolNames } from '../tool-call/agent-tool.ts';
 import { toDecisionDocument } from '../tool-call/document.ts';
-import type { Runtime } from './api.ts';
+import type { FireOptions } from './api.ts';
 import type { WiredRuntime } from './stages/wire.ts';
 
 /** Takes an event, or a point of a foreign dialect, through its hooks. Throws EVENT_INVALID. */
@@ -19,17 +19,18 @@ export async function fireEvent(
     checkArgs,
   }: Pick<WiredRuntime, 'links' | 'groups' | 'tools' | 'declared' | 'checkArgs'>,
   event: EventInput | PointEvent,
-  { signal, onHear }: NonNullable<Parameters<Runtime['hooks']['fire']>[1]> = {},
+  { signal, onHear, wholeFaults }: FireOptions = {},
 ): Promise<DecisionDocument> {
   const call = nextEventId();
   if (!isPointEvent(event)) {
     const resolved = resolveToolNames(readEvent(event), agentTools(declared, links));
     const { decision } = await passGate(links, resolved, { call, signal, check: checkArgs, onHear });
-    return toDecisionDocument(decision);
+    return toDecisionDocument(decision, { wholeFaults });
   }
   const { fireForeignPoint } = await import('./foreign-point.ts');
   const host = { tool_count: tools.size };
-  return toDecisionDocument(await fireForeignPoint(event, { groups, call, signal, host, onHear }));
+  const decision = await fireForeignPoint(event, { groups, call, signal, host, onHear });
+  return toDecisionDocument(decision, { wholeFaults });
 }
 
 /** A caller without types may hand in anything. */

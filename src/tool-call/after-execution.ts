@@ -11,7 +11,7 @@ import {
   type ToolOutcome,
 } from '../contract/tool.ts';
 import { mergeMetadata } from '../dialects/metadata.ts';
-import { RuntimeError, toFault } from '../errors.ts';
+import { RuntimeError, toFault, withCatalogueText } from '../errors.ts';
 import {
   type CallPaused,
   type CallResult,
@@ -32,7 +32,7 @@ import {
   pauseMembers,
   requestOf,
 } from './callable-tool.ts';
-import { withCatalogueText, withoutPeerText } from './fault-redaction.ts';
+import { withoutPeerText } from './fault-redaction.ts';
 import { findMisfits } from './tool-args.ts';
 
 /** Runs the tool with the filtered arguments and passes its outcome through the after_execution hooks. */
@@ -166,8 +166,7 @@ interface FilteredOutcome {
 
 function toCallResult(before: FilteredCall, { outcome, decision, event }: FilteredOutcome): CallResult {
   const { verdict } = decision;
-  if (verdict !== 'allow' && verdict !== 'modify')
-    return deniedResult(namesOf(before.call), withoutHookText(decision));
+  if (verdict !== 'allow' && verdict !== 'modify') return deniedResult(namesOf(before.call), decision);
   const metadata = mergeMetadata([before.metadata, decision.metadata]);
   const context = [...before.context, ...decision.context];
   const passed = { call: before.call, metadata, context };
@@ -185,13 +184,6 @@ function passedResult(
   const { callId } = call;
   if (context.length === 0) return { outcome, callId, content, metadata };
   return { outcome, callId, content: [content, ...context].join('\n'), metadata, context };
-}
-
-/** Replaces the text of a failed hook: it may quote the content that the hook was to withhold. */
-function withoutHookText(decision: Decision): Decision {
-  if (decision.error === undefined) return decision;
-  const error = withCatalogueText(decision.error);
-  return { ...decision, reason: `the hook failed: ${error.message}`, error };
 }
 
 /** How a call ended. */

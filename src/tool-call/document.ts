@@ -7,7 +7,7 @@ import type {
   ToolInfo,
 } from '../contract/document.ts';
 import type { EvalOutcome } from '../contract/eval.ts';
-import type { Decision } from '../contract/hook.ts';
+import { type Decision, wholeFault } from '../contract/hook.ts';
 import { foreignDialects } from '../dialects/registry.ts';
 import type { CallPaused, CallResult } from '../hooks/call-result.ts';
 import { toDocument } from '../json/document-builder.ts';
@@ -19,7 +19,10 @@ export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {
 }
 
 /** A tool call as `tool call --json` prints it. */
-export function toToolDocument({ outcome, metadata, context }: FinishedCallResult): ToolDocument {
+export function toToolDocument(
+  { outcome, metadata, context }: FinishedCallResult,
+  options: DocumentOptions = {},
+): ToolDocument {
   const extra = { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
   switch (outcome.status) {
     case 'ok':
@@ -27,7 +30,8 @@ export function toToolDocument({ outcome, metadata, context }: FinishedCallResul
     case 'failed':
       return toDocument<ToolDocument>({ status: 'failed', error: outcome.error, ...extra });
     case 'denied': {
-      const { hook, reason, abort, error } = outcome;
+      const { hook, abort } = outcome;
+      const { reason, error } = shownFault(outcome, options);
       return toDocument<ToolDocument>({
         ...{ status: 'denied', hook, reason, metadata },
         ...(abort && { abort }),
@@ -48,8 +52,21 @@ export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocum
 }
 
 /** The document of a decision. */
-export function toDecisionDocument(decision: Decision): DecisionDocument {
-  return toDocument<DecisionDocument>({ ...decision });
+export function toDecisionDocument(decision: Decision, options: DocumentOptions = {}): DecisionDocument {
+  return toDocument<DecisionDocument>({ ...decision, ...shownFault(decision, options) });
+}
+
+interface DocumentOptions {
+  /** Whether what a failed hook wrote is shown: to the person who runs it, and nobody else. */
+  readonly wholeFaults?: boolean | undefined;
+}
+
+function shownFault(
+  given: Pick<Decision, 'reason' | 'error'>,
+  { wholeFaults = false }: DocumentOptions,
+): Pick<Decision, 'reason' | 'error'> {
+  const { reason, error } = (wholeFaults ? wholeFault(given) : undefined) ?? given;
+  return { reason, ...(error && { error }) };
 }
 
 /** A tool as it is listed. */

@@ -1,4 +1,4 @@
-import { catalogue, type Fault } from '../errors.ts';
+import type { Fault } from '../errors.ts';
 
 /** Keys of `details` whose values Signalbox itself writes. */
 const ownKeys = new Set(['signal', 'stage', 'problem']);
@@ -12,10 +12,4 @@ export function withoutPeerText({ code, message, hint, details = {} }: Fault): F
     ([key, value]) => value === null || /^(?:number|boolean)$/.test(typeof value) || ownKeys.has(key),
   );
   return { code, message, hint, ...(kept.length > 0 && { details: Object.fromEntries(kept) }) };
-}
-
-/** The fault with the message and hint of the catalogue, which quote no output of the peer. */
-export function withCatalogueText({ code }: Fault): Fault {
-  const { summary: message, hint } = catalogue[code];
-  return { code, message, hint };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answers } from '../../src/contract/hook.ts';
 import { failed, ok } from '../../src/contract/tool.ts';
-import { RuntimeError, toFault } from '../../src/errors.ts';
+import { RuntimeError, toFault, withCatalogueText } from '../../src/errors.ts';
 import {
   type CallPaused,
   deniedResult,
@@ -70,8 +70,15 @@ test('a denied call says by whom, and what else it ends', () => {
   });
   expect(plain.outcome).not.toHaveProperty('error');
   expect(plain.outcome).not.toHaveProperty('abort');
+  const withheld = `the hook failed: ${withCatalogueText(fault).message}`;
   const aborted = deniedResult(names, decisionOf(by(null), answers.abort('no', 'turn', { error: fault })));
-  expect(aborted.outcome).toEqual({ status: 'denied', hook: '', reason: 'no', abort: 'turn', error: fault });
+  expect(aborted.outcome).toEqual({
+    status: 'denied',
+    hook: '',
+    reason: withheld,
+    abort: 'turn',
+    error: withCatalogueText(fault),
+  });
 });
 
 test.each([

@@ -19,6 +19,7 @@ function openHost(plan: Readonly<Record<string, Answer | null>>, more: Partial<F
         members: [],
         pointsAt: own.pointsAt,
         takeLateContext: () => [],
+        warn: () => {},
         close: async () => {},
       },
       restrict: () => group,

@@ -26,7 +26,14 @@ function openGroup(
   const { dialect } = openPlayedGroup(points, { name, ...more });
   const calls: HookCall[] = [];
   const group: Group = {
-    ...{ dialect, members: [], pointsAt: dialect.pointsAt, takeLateContext: () => [], close: async () => {} },
+    ...{
+      dialect,
+      members: [],
+      pointsAt: dialect.pointsAt,
+      takeLateContext: () => [],
+      warn: () => {},
+      close: async () => {},
+    },
     restrict: () => group,
     ask: async (call) => {
       calls.push(call);
@@ -137,7 +144,10 @@ test.each([
     dialect: 'a',
     error: { code: 'REPLY_MALFORMED' },
   });
-  expect(decision.reason).toContain("a's");
+  expect(decision).toMatchObject({
+    hook: "a's",
+    reason: 'the hook failed: The reply is not the one JSON object that the dialect asks for.',
+  });
   expect(event).toBe(beforeExecution);
 });
 
@@ -149,7 +159,8 @@ test('an answer of nobody that does not fit is a denial of the dialect', async (
   expect(decision).toMatchObject({
     verdict: 'deny',
     hook: null,
-    reason: expect.stringContaining('"dialect"'),
+    dialect: 'dialect',
+    reason: 'the hook failed: Signalbox itself failed.',
   });
 });
 

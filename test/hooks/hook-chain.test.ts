@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Answer, answers, type HookEvent } from '../../src/contract/hook.ts';
-import { toFault } from '../../src/errors.ts';
+import { toFault, withCatalogueText } from '../../src/errors.ts';
 import { readEvent } from '../../src/hooks/event-input.ts';
 import { decisionOf, HookChain } from '../../src/hooks/hook-chain.ts';
 import { Json } from '../../src/json/json.ts';
@@ -141,18 +141,19 @@ test('the texts and metadata of an approved question are kept', () => {
 });
 
 const error = toFault(new Error('it broke'));
+const withheld = { reason: 'the hook failed: Signalbox itself failed.', error: withCatalogueText(error) };
 const replace = new Json('{"args":{}}');
 const beside = { context: ['x'], metadata: new Json('{"m":1}') };
 
 test.each<[Answer, object]>([
   [answers.allow({ reason: 'r' }), { verdict: 'allow' }],
   [answers.modify(replace, { reason: 'r', ...beside }), { verdict: 'modify', replace, ...beside }],
-  [answers.deny('r', { error, ...beside }), { verdict: 'deny', error, ...beside }],
+  [answers.deny('r', { error, ...beside }), { verdict: 'deny', ...withheld, ...beside }],
   [answers.deny('r'), { verdict: 'deny' }],
   [answers.ask('r', { replace }), { verdict: 'ask', replace }],
   [answers.ask('r'), { verdict: 'ask' }],
   [answers.respond(1, { reason: 'r' }), { verdict: 'respond', result: new Json('1') }],
-  [answers.abort('r', 'session', { error }), { verdict: 'abort', abort: 'session', error }],
+  [answers.abort('r', 'session', { error }), { verdict: 'abort', abort: 'session', ...withheld }],
   [answers.abort('r', 'turn'), { verdict: 'abort', abort: 'turn' }],
 ])('one answer as a decision: %#', (answer, members) => {
   expect(decisionOf(a, answer)).toStrictEqual({ ...plain, ...a, reason: 'r', ...members });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Answer, answers, type Decision } from '../../src/contract/hook.ts';
-import { toFault } from '../../src/errors.ts';
+import { toFault, withCatalogueText } from '../../src/errors.ts';
 import { decisionOf, HookChain } from '../../src/hooks/hook-chain.ts';
 import { resolveQuestion } from '../../src/hooks/hook-question.ts';
 import type { GateOptions } from '../../src/hooks/link.ts';
@@ -12,6 +12,10 @@ const question = answers.ask('may it?', { context: ['asked'], metadata: new Json
 const desk = { hook: 'desk', dialect: 'other' };
 const beside = { metadata: new Json('{"d":2}') };
 const error = toFault(new Error('it broke'));
+const withheld = {
+  reason: `the hook failed: ${withCatalogueText(error).message}`,
+  error: withCatalogueText(error),
+};
 
 async function resolve(
   options: Partial<GateOptions>,
@@ -85,9 +89,9 @@ test('an answer that changes the event is checked as any change', async () => {
 });
 
 test.each<[Answer, object]>([
-  [answers.deny('no', { error, ...beside }), { verdict: 'deny', error, ...beside, abort: null }],
+  [answers.deny('no', { error, ...beside }), { verdict: 'deny', ...withheld, ...beside, abort: null }],
   [answers.abort('no', 'session', beside), { verdict: 'abort', abort: 'session', ...beside }],
-  [answers.abort('no', 'turn', { error }), { verdict: 'abort', abort: 'turn', error }],
+  [answers.abort('no', 'turn', { error }), { verdict: 'abort', abort: 'turn', ...withheld }],
 ])('an answer that refuses stops the chain: %#', async (answer, members) => {
   const decision = await decisionAfter(decisionOf(desk, answer));
   expect(decision).toMatchObject({ ...desk, reason: 'no', ...members });

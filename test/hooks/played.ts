@@ -91,6 +91,7 @@ export function openPlayed() {
           },
           notify: async ({ point, call }) => void heard.push(`${hook} told at ${point} of ${call}`),
           takeLateContext: () => [],
+          warn: () => {},
           restrict: () => {
             throw new Error('nobody does');
           },

@@ -53,8 +53,16 @@ hooks: {guard: {command: $bin/crash.sh, hook: tool}}
     hint: expect.any(String),
     details: expect.any(Object),
   };
+  const told = {
+    reason: 'the hook failed: The process ended with an exit code other than 0.',
+    error: {
+      code: 'PROCESS_EXIT',
+      message: 'The process ended with an exit code other than 0.',
+      hint: 'Its stderr is in the log and in details.stderr.',
+    },
+  };
+  expect(document).toEqual({ status: 'denied', hook: 'guard', metadata: {}, ...told });
   const reason = expect.stringMatching(/^hook "guard" failed: /);
-  expect(document).toEqual({ status: 'denied', hook: 'guard', reason, metadata: {}, error });
   const byType = story(events).toSorted((one, other) => order(one) - order(other));
   expect(byType).toEqual([
     { type: 'process.started', name: 'guard', pid: 1 },

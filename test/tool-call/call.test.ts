@@ -363,21 +363,18 @@ const misfits = onTransports([
     title: 'miss the schema',
     cites: 'PK-6-43@both',
     args: '{"order": 1}',
-    reason:
-      'hook "mask" gave no verdict: its arguments do not fit input_schema: ' +
-      "must have required property 'amount'; order: must be string",
   },
   {
     title: 'have a key twice',
     cites: 'PK-6-43@both',
     args: '{"order": "A-1", "amount": 500, "amount": 1}',
-    reason: 'hook "mask" gave no verdict: the replaced argument "amount" stands twice',
   },
 ]);
 
 test.each(misfits)(
   'replaced args that $title deny, and the tool does not run',
-  async ({ on, args, reason }) => {
+  async ({ on, args }) => {
+    const reason = 'the hook failed: The reply is not the one JSON object that the dialect asks for.';
     const bench = openBench();
     const link = bench.links.filter({
       ...answering(on, `{"allow": true, "replace": {"args": ${args}}}`),

@@ -82,6 +82,7 @@ export function openCalls() {
           },
           notify: async (call) => void hear(call),
           takeLateContext: () => [],
+          warn: () => {},
           restrict: () => {
             throw new Error('nobody does');
           },

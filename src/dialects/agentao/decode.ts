@@ -105,8 +105,7 @@ function isDenial(answer: Answer): boolean {
 
 /** Decodes an observer's reply: always an allow, with the failure if the process failed. */
 function readObserver(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
-  if (processOutput.failure !== undefined)
-    return readExitFailure(asked, processOutput.failure, processOutput);
+  if (processOutput.failure !== undefined) return readExitFailure(asked, processOutput.failure);
   return decoded(answers.allow());
 }
 

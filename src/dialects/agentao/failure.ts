@@ -3,7 +3,6 @@ import type { ErrorCode, RuntimeError } from '../../errors.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
 import { type PointName, requirePoint } from './points.ts';
-import type { ProcessOutput } from './process-output.ts';
 import { attach, type HookQuestion, type RuleResult, ruleResultIn, withRuleResult } from './rule-result.ts';
 
 const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = {
@@ -29,14 +28,9 @@ export function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Ans
 export function readExitFailure(
   asked: HookQuestion,
   what: string,
-  processOutput: ProcessOutput,
   ruleResult: RuleResult = {},
 ): Decoded<Answer> {
-  return passFailure(
-    asked,
-    { cause: 'agentao.exit_nonzero', what },
-    { ruleResult, stderr: processOutput.stderr },
-  );
+  return passFailure(asked, { cause: 'agentao.exit_nonzero', what }, ruleResult);
 }
 
 /**
@@ -68,16 +62,13 @@ function hasRuleResults(point: string): boolean {
 /** The points at which there is something to deny when a failure must not pass. */
 const closable: readonly string[] = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'];
 
-function passFailure(
-  asked: HookQuestion,
-  rule: FailureRule,
-  { ruleResult = {}, stderr = '' }: { readonly ruleResult?: RuleResult; readonly stderr?: string } = {},
-): Decoded<Answer> {
+function passFailure(asked: HookQuestion, rule: FailureRule, ruleResult: RuleResult = {}): Decoded<Answer> {
   const { entry, question } = asked;
   const onFailure = closable.includes(question.point) ? entry.onFailure : 'own';
   const { output, notes } = failOpen({ name: entry.name, onFailure }, rule);
   if (!hasRuleResults(question.point)) return decoded(output, notes);
-  const payload = { warning: `Hook ${rule.what}`, ...(stderr !== '' && { stderr: stderr.slice(0, 500) }) };
-  const messages = [...(ruleResult.messages ?? []), attach(asked, 'hook_success', payload)];
+  // Agentao adds the end of stderr, which the log has here: it may quote the texts of others.
+  const warning = attach(asked, 'hook_success', { warning: `Hook ${rule.what}` });
+  const messages = [...(ruleResult.messages ?? []), warning];
   return decoded(withRuleResult(output, { ...ruleResult, messages }), notes);
 }

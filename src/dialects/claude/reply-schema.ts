@@ -1,5 +1,5 @@
 import type { Answer } from '../../contract/hook.ts';
-import { type Body, excerpt, objectAt } from '../body.ts';
+import { type Body, objectAt } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import { isOfKind } from '../payload-table.ts';
 import type { HookQuestion } from './hook-question.ts';
@@ -40,9 +40,7 @@ function findBlockWithoutReason({ block, takesDecision }: EventRule, body: Body)
 function findUnknownDecision({ block, takesDecision }: EventRule, body: Body): string | undefined {
   const given = block === 'beside' && takesDecision ? body.get('decision') : undefined;
   const isKnown = given === undefined || ['block', 'deny', 'approve'].some((word) => given.value === word);
-  return isKnown
-    ? undefined
-    : `answered with a \`decision\` that is no known verdict: ${excerpt(given.text)}`;
+  return isKnown ? undefined : 'answered with a `decision` that is no known verdict';
 }
 
 function findWrongSpecific(point: string, rule: EventRule, specific: Body | undefined): string | undefined {

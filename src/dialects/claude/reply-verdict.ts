@@ -1,4 +1,6 @@
-import { type Body, excerpt } from '../body.ts';
+import { type Answer, type AnswerDetails, answers } from '../../contract/hook.ts';
+import { toFault } from '../../errors.ts';
+import { type Body, excerpt, malformed } from '../body.ts';
 import type { EventRule } from './points.ts';
 import { type ReplyObject, textAt, uniqueMember } from './reply-object.ts';
 
@@ -43,6 +45,14 @@ export function verdictOfPermission(specific: Body | undefined, words: readonly 
 /** A denial whose reason names the unknown word. */
 export function unknownVerdict(key: string, word: string): ReplyVerdict {
   return { verdict: 'deny', reason: `its \`${key}\` is no known verdict: ${excerpt(word)}`, isUnknown: true };
+}
+
+/** A denial; of a reply that has an unknown word, as the fault that it is. */
+export function denyAs(
+  { reason, isUnknown }: Pick<ReplyVerdict, 'reason' | 'isUnknown'>,
+  beside: AnswerDetails,
+): Answer {
+  return answers.deny(reason, { ...beside, ...(isUnknown && { error: toFault(malformed(reason)) }) });
 }
 
 /** The newer form wins over the older one, unless the older one denies. */

@@ -7,7 +7,7 @@ import { excerpt, malformed, nonNull, toBody } from '../body.ts';
 import type { Decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import type { PicoclawSettings } from './config/settings.ts';
-import { decodeFailure, denyFailure, type FailureCause } from './failure.ts';
+import { decodeFailure, denyAsWritten, denyFailure, type FailureCause } from './failure.ts';
 import { findDenialInLine, findInResult } from './misplaced-denial.ts';
 import { isActionPoint } from './points.ts';
 import { readAction } from './read/action.ts';
@@ -66,12 +66,11 @@ function readRpcError(
 ): Decoded<Answer> {
   const denial = beside === undefined ? undefined : findInResult(beside);
   if (denial !== undefined) {
-    return denyFailure(entry, `denied with ${excerpt(denial)}, beside the error ${messageOf(error)}`);
+    const message = `it denied beside the error ${messageOf(error)}`;
+    return denyAsWritten(entry, denial, [{ level: 'warn', message }]);
   }
-  return decodeFailure(entry, point, {
-    cause: 'rpc_error',
-    what: `answered with the error ${messageOf(error)}`,
-  });
+  const what = `answered with the error ${messageOf(error)}`;
+  return decodeFailure(entry, point, { cause: 'rpc_error', what, error: new RuntimeError('TOOL_ERROR', what) });
 }
 
 /** The words of an error that a hook answered with. */

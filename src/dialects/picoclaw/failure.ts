@@ -1,6 +1,7 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { type RuntimeError, toFault } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
+import { excerpt } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';
 import type { HookEntry } from '../foreign-dialect.ts';
@@ -12,7 +13,7 @@ export type FailureCause = 'timeout' | 'rpc_error' | 'dead' | 'bad_result' | 'un
 
 export interface HookFailure {
   readonly cause: FailureCause;
-  /** What the hook did, as the end of a sentence. */
+  /** What the hook did, as the end of a sentence. What quotes the hook comes with an `error`. */
   readonly what: string;
   readonly error?: RuntimeError | undefined;
   readonly notes?: readonly Note[] | undefined;
@@ -53,4 +54,13 @@ export function denyFailure(
 ): Decoded<Answer> {
   const fault = error === undefined ? {} : { error: toFault(error) };
   return decoded(answers.deny(`hook "${name}" ${what}`, fault), notes);
+}
+
+/** A denial that is written as the protocol does not write it, and counts; `denial` has no words but those of a verdict. */
+export function denyAsWritten(
+  { name }: Pick<HookEntry<unknown>, 'name'>,
+  denial: string,
+  notes: readonly Note[] = [],
+): Decoded<Answer> {
+  return decoded(answers.deny(`hook "${name}" denied with ${excerpt(denial)}`), notes);
 }

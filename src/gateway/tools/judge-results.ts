@@ -1,5 +1,5 @@
 import { isCancelled } from '../../capability/cancellation.ts';
-import type { Decision, ToolHookResponse } from '../../contract/hook.ts';
+import type { ToolHookResponse } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Link, passGate } from '../../hooks/gate.ts';
@@ -14,7 +14,7 @@ import type { ClientToolResult } from '../wire/codec.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { argsForHooks } from './call-args.ts';
 import { mapCalls } from './map-calls.ts';
-import { denialText, reasonOf } from './told-decision.ts';
+import { denialText } from './told-decision.ts';
 
 export interface ResultJudging {
   readonly memo: Pick<Memo, 'key' | 'marks'>;
@@ -109,16 +109,11 @@ async function judgeResult(
   if (isCancelled(decision.error)) signal.throwIfAborted();
   onDecision('after_execution', decision);
   const isSettled = decision.error === undefined;
-  const { verdict, hook, context } = decision;
+  const { verdict, hook, reason, context } = decision;
   if (verdict !== 'allow' && verdict !== 'modify')
-    return { content: denialText(call.name, hook, reasonFor(decision)), isSettled };
+    return { content: denialText(call.name, hook, reason), isSettled };
   const passed = event.phase === 'after_execution' ? event.response.content : content;
   return { content: [passed, ...context].join('\n'), isSettled };
-}
-
-function reasonFor(decision: Decision): string {
-  const { reason, error } = decision;
-  return reasonOf({ reason, ...(error && { error }) });
 }
 
 /** Of a call whose arguments cannot be read, hooks still judge the result. */

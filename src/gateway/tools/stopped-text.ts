@@ -1,15 +1,13 @@
 import type { CallResult } from '../../hooks/call-result.ts';
 import { RefusedCall } from '../wire/refusal.ts';
-import { denialText, reasonOf } from './told-decision.ts';
 
 /** The text in the place of a call that was stopped. Throws RefusedCall when a hook has ended more than the call. */
 export function textOfStopped(tool: string, { outcome, content }: CallResult): string {
   if (outcome.status === 'ok') return `Tool "${tool}" was answered in its place: ${content}`;
   if (outcome.status !== 'denied') return content;
-  const { hook, abort, error } = outcome;
-  const reason = reasonOf(outcome);
+  const { hook, abort, reason } = outcome;
   if (abort !== undefined) throw abortedBy(hook, reason);
-  return error === undefined ? content : denialText(tool, hook, reason);
+  return content;
 }
 
 function abortedBy(hook: string, reason: string): RefusedCall {

@@ -1,6 +1,4 @@
 import { answers, type Decision } from '../../contract/hook.ts';
-import { catalogue } from '../../errors.ts';
-import type { CallResult } from '../../hooks/call-result.ts';
 import { allowed, decisionOf } from '../../hooks/hook-chain.ts';
 import type { FilteredCall } from '../../tool-call/callable-tool.ts';
 
@@ -10,8 +8,8 @@ export function decisionAbout({ stopped, args, asked, metadata }: FilteredCall):
   const { outcome } = stopped;
   switch (outcome.status) {
     case 'denied': {
-      const { hook, error, abort } = outcome;
-      const denial = decisionOf({ hook, dialect: null }, answers.deny(reasonOf(outcome), { metadata }));
+      const { hook, reason, error, abort } = outcome;
+      const denial = decisionOf({ hook, dialect: null }, answers.deny(reason, { metadata }));
       return { ...denial, ...(error && { error }), ...(abort && { verdict: 'abort', abort }) };
     }
     case 'pending':
@@ -21,13 +19,6 @@ export function decisionAbout({ stopped, args, asked, metadata }: FilteredCall):
     case 'ok':
       return decisionOf({ hook: null, dialect: null }, answers.respond(outcome.result, { metadata }));
   }
-}
-
-type Denied = Extract<CallResult['outcome'], { status: 'denied' }>;
-
-/** The hook's own words; of a failure the catalogue's, since its output may quote what it was to judge. */
-export function reasonOf({ reason, error }: Pick<Denied, 'reason' | 'error'>): string {
-  return error === undefined ? reason : `the hook failed: ${catalogue[error.code].summary}`;
 }
 
 /** What a model, or whoever reads its answer, is told in the place of a call or a result. */

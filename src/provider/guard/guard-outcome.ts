@@ -1,5 +1,5 @@
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
-import type { Decision, HookEvent } from '../../contract/hook.ts';
+import { type Decision, type HookEvent, withoutFaultText } from '../../contract/hook.ts';
 import { catalogue, RuntimeError, toRuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 
@@ -96,9 +96,10 @@ export function denialFinishReason({ hook }: Decision): LanguageModelV4FinishRea
 }
 
 /** The denial of a decision, as an error that quotes nothing but the hook's own words. */
-function createRefusal(phase: ProviderPhase, decision: Decision): Refusal {
+function createRefusal(phase: ProviderPhase, given: Decision): Refusal {
+  const decision = withoutFaultText(given);
   const { hook, metadata, error, abort } = decision;
-  const reason = reasonOf(phase, decision);
+  const reason = reasonOf(decision);
   const what = phase === 'before_call' ? 'denied the model call' : 'withheld the model’s answer';
   const details = {
     hook,
@@ -147,12 +148,7 @@ export function createContradictionRefusal(decision: Decision): Refusal {
 
 const noMetadata = new Json('{}');
 
-/**
- * The reason of a denial. A hook's failure gives the catalogue's summary: its output may quote the answer.
- */
-function reasonOf(phase: ProviderPhase, { verdict, reason, error }: Decision): string {
-  if (phase === 'after_call' && error !== undefined)
-    return `the hook failed: ${catalogue[error.code].summary}`;
+function reasonOf({ verdict, reason }: Decision): string {
   if (reason !== '') return reason;
   return verdict === 'deny' ? 'no reason given' : `its verdict "${verdict}" has no meaning here`;
 }

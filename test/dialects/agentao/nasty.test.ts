@@ -41,7 +41,10 @@ async function openRule({ script, event, isStrict = false, timeoutMs = 5_000 }: 
     { env: { ...process.env, HOST_SECRET: 'x' } },
   );
   const fire = (text = 'hello') =>
-    project.runtime.hooks.fire({ dialect: 'agentao', point: event, payload: payloadOf(event, text) });
+    project.runtime.hooks.fire(
+      { dialect: 'agentao', point: event, payload: payloadOf(event, text) },
+      { wholeFaults: true },
+    );
   return { ...project, fire };
 }
 

@@ -113,7 +113,7 @@ export async function open() {
 
 /** A point as a host fires it. */
 export const fire = (runtime: Runtime, point: string, payload: unknown) =>
-  runtime.hooks.fire({ dialect: 'agentao', point, payload });
+  runtime.hooks.fire({ dialect: 'agentao', point, payload }, { wholeFaults: true });
 
 /** The document, its records without what is of the moment. */
 export function told({ metadata, ...decision }: DecisionDocument) {

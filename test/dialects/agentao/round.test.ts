@@ -145,8 +145,9 @@ test('a kept failure is on record as a warning [AO-7-35@oneshot]', () => {
   const { agentao: result, failed_open } = JSON.parse(answer.metadata.text);
   expect(failed_open).toEqual({ hook: 'guard', cause: 'agentao.exit_nonzero' });
   expect(result.messages).toMatchObject([
-    { attachment_type: 'hook_success', payload: { warning: 'Hook exited with code 1', stderr: 'oops' } },
+    { attachment_type: 'hook_success', payload: { warning: 'Hook exited with code 1' } },
   ]);
+  expect(answer.metadata.text).not.toContain('oops');
 });
 
 const record = {

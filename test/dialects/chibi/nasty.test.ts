@@ -107,7 +107,7 @@ describe.each([{ onFailure: 'own' }, { onFailure: 'closed' }] as const)(
     test.each(titled(rows))('$title', async ({ who, ...row }) => {
       const [point, payload] = at[who];
       const startedAt = performance.now();
-      const decision = await runtime.hooks.fire({ dialect: 'chibi', point, payload });
+      const decision = await runtime.hooks.fire({ dialect: 'chibi', point, payload }, { wholeFaults: true });
       expect(decision).toMatchObject(row[where.onFailure]);
       expect(performance.now() - startedAt).toBeLessThan(3_500);
     });
@@ -125,7 +125,7 @@ test('what kept a guard from answering is warned of, with the rule and what it w
     onEvent: (event) => events.push(event),
   });
   const [point, payload] = at.writes_stderr;
-  await runtime.hooks.fire({ dialect: 'chibi', point, payload });
+  await runtime.hooks.fire({ dialect: 'chibi', point, payload }, { wholeFaults: true });
   await runtime.close();
   const notes = events.flatMap((event) =>
     event.type === 'note' && event.name === 'writes_stderr'

@@ -23,7 +23,7 @@ test.each([
   {
     title: 'arguments that do not fit the tool',
     decision: { behavior: 'allow', updatedInput: { command: 7 } },
-    means: ['completed', 'denied', expect.stringContaining('input_schema')],
+    means: ['completed', 'denied', expect.stringContaining('the hook failed')],
   },
 ])(
   'a PermissionRequest hook answers a question with $title [CC-7-13 CC-7-18]',

@@ -84,7 +84,7 @@ const calls = [
     }),
     call: {
       status: 'denied',
-      result: expect.stringMatching(/^Tool "echo" was blocked by hook "hook": .*input_schema/),
+      result: expect.stringMatching(/^Tool "echo" was blocked by hook "hook": the hook failed/),
     },
     asked: ['echo'],
   },

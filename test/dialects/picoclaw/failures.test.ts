@@ -16,11 +16,10 @@ async function openHook(script: string, { block = '', more = '' } = {}) {
     hook: script,
   });
   const fire = async (text = 'given', point = 'before_tool') =>
-    await project.runtime.hooks.fire({
-      dialect: 'picoclaw',
-      point,
-      payload: { tool: 't', arguments: { text } },
-    });
+    await project.runtime.hooks.fire(
+      { dialect: 'picoclaw', point, payload: { tool: 't', arguments: { text } } },
+      { wholeFaults: true },
+    );
   return { ...project, fire };
 }
 
@@ -155,10 +154,17 @@ describe('the half of a pair that nobody named', () => {
     const { runtime, folder } = await openHook(script, { more: 'on_failure: deny' });
     const askAfter = async () => {
       const payload = { tool: 't', result: { for_llm: 'x' } };
-      return (await runtime.hooks.fire({ dialect: 'picoclaw', point: 'after_tool', payload })).verdict;
+      return (
+        await runtime.hooks.fire({ dialect: 'picoclaw', point: 'after_tool', payload }, { wholeFaults: true })
+      ).verdict;
     };
     const askBefore = async (tool: string) =>
-      (await runtime.hooks.fire({ dialect: 'picoclaw', point: 'before_tool', payload: { tool } })).verdict;
+      (
+        await runtime.hooks.fire(
+          { dialect: 'picoclaw', point: 'before_tool', payload: { tool } },
+          { wholeFaults: true },
+        )
+      ).verdict;
     expect([await askAfter(), await askAfter(), await askBefore('t')]).toEqual(['allow', 'allow', 'allow']);
     expect(await askBefore('die')).toBe('deny');
     expect([await askBefore('t'), await askAfter(), await askAfter()]).toEqual(['allow', 'allow', 'allow']);
@@ -179,7 +185,7 @@ test('of several processes, one that is started anew has all asked anew [PC-2-07
   );
   const { runtime, folder } = await openHook(script, { more: 'instances: 2' });
   const fire = async (point: string, payload: object) =>
-    (await runtime.hooks.fire({ dialect: 'picoclaw', point, payload })).verdict;
+    (await runtime.hooks.fire({ dialect: 'picoclaw', point, payload }, { wholeFaults: true })).verdict;
   const askAfter = () => fire('after_tool', { tool: 't', result: { for_llm: 'x' } });
   expect([await askAfter(), await askAfter()]).toEqual(['allow', 'allow']);
   await fire('before_tool', { tool: 'die' });
@@ -212,7 +218,10 @@ describe('a process that cannot be started or greeted', () => {
       watcher: '#!/bin/sh\nexit 3',
     });
     const payload = { KindName: 'turn_start' };
-    const decision = await runtime.hooks.fire({ dialect: 'picoclaw', point: 'event', payload });
+    const decision = await runtime.hooks.fire(
+      { dialect: 'picoclaw', point: 'event', payload },
+      { wholeFaults: true },
+    );
     await runtime.close();
     expect([decision.verdict, warnings().filter((each) => each.startsWith('event was not told'))]).toEqual([
       'allow',

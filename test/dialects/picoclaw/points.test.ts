@@ -84,7 +84,8 @@ beforeAll(async () => {
   return () => runtime.close();
 });
 
-const fire = (point: string, payload: unknown) => runtime.hooks.fire({ dialect: 'picoclaw', point, payload });
+const fire = (point: string, payload: unknown) =>
+  runtime.hooks.fire({ dialect: 'picoclaw', point, payload }, { wholeFaults: true });
 
 const quiet = {
   verdict: 'allow',
@@ -344,7 +345,9 @@ test.each([
   },
 ])('$point with a wrong payload is refused: $message [PC-7-12]', async ({ point, payload, message }) => {
   const other = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
-  await expect(other.hooks.fire({ dialect: 'picoclaw', point, payload })).rejects.toMatchObject({
+  await expect(
+    other.hooks.fire({ dialect: 'picoclaw', point, payload }, { wholeFaults: true }),
+  ).rejects.toMatchObject({
     code: 'EVENT_INVALID',
     message,
   });

@@ -1,3 +1,4 @@
+import { catalogue } from '../../../src/errors.ts';
 import { answerOf, faultOf, type Hook, nameOf, type Phase, type Reply } from './hooks.ts';
 
 /** What a chain comes to, as far as the model says; `reason` of a fault is only its beginning. */
@@ -47,11 +48,10 @@ export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply
     if (mode === 'observe' || isStopped) return null;
     const fault = answer.does === 'modify' && answer.text === 'bad' ? 'REPLY_MALFORMED' : faultOf(hook);
     if (fault !== undefined) {
-      const what = fault === 'REPLY_MALFORMED' ? 'gave no verdict' : 'failed';
       return stop({
         verdict: 'deny',
         hook: name,
-        reason: `hook "${name}" ${what}: `,
+        reason: `the hook failed: ${catalogue[fault].summary}`,
         code: fault,
         metadata: {},
       });

@@ -31,7 +31,7 @@ export function readAfter(asked: HookQuestion, processOutput: ProcessOutput): De
 /** The answer for plain text at a point where text has no meaning: a debug note, or the exit failure. */
 export function readText(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { text, failure } = processOutput;
-  if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
+  if (failure !== undefined) return readExitFailure(asked, failure);
   const message = `it said: ${excerpt(text)}`;
   return decoded(answers.allow(), text === '' ? [] : [{ level: 'debug', message }]);
 }
@@ -40,7 +40,7 @@ function readObject(asked: HookQuestion, processOutput: ProcessOutput, fields: R
   const answer = readAnswer(asked, fields);
   if (processOutput.failure === undefined || answer.verdict !== 'allow' || hasAnswer(fields))
     return decoded(answer);
-  return readExitFailure(asked, processOutput.failure, processOutput);
+  return readExitFailure(asked, processOutput.failure);
 }
 
 function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {

@@ -33,7 +33,7 @@ export function readPrompt(asked: HookQuestion, processOutput: ProcessOutput): D
 export function readPlain(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { text, failure } = processOutput;
   if (text !== '') return decoded(addContext(asked, text));
-  if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
+  if (failure !== undefined) return readExitFailure(asked, failure);
   return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
 }
 

@@ -20,7 +20,7 @@ export function readStart(asked: HookQuestion, processOutput: ProcessOutput): De
   const { body, failure } = processOutput;
   if (body === undefined) return readText(asked, processOutput);
   const { context, remark } = readContext(body);
-  if (context.length === 0 && failure !== undefined) return readExitFailure(asked, failure, processOutput);
+  if (context.length === 0 && failure !== undefined) return readExitFailure(asked, failure);
   return decoded(
     answers.allow({ context }),
     remark === undefined ? [] : [{ level: 'warn', message: remark }],

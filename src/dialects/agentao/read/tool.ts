@@ -27,7 +27,7 @@ export function readTool(asked: HookQuestion, processOutput: ProcessOutput): Dec
   const { text, body, failure } = processOutput;
   if (body !== undefined) return readObject(asked, processOutput, readFields(body));
   const result = text === '' ? recordSuccess(asked) : recordText(asked, text);
-  if (failure !== undefined) return readExitFailure(asked, failure, processOutput, result);
+  if (failure !== undefined) return readExitFailure(asked, failure, result);
   return decoded(answers.allow({ metadata: metadataOf(result) }));
 }
 
@@ -36,7 +36,7 @@ function readObject(asked: HookQuestion, processOutput: ProcessOutput, fields: R
   const isAnswered = hasAnswer(fields) || permissionOf(fields) !== undefined || inputOf(fields) !== undefined;
   return isAnswered || processOutput.failure === undefined
     ? decoded(answer)
-    : readExitFailure(asked, processOutput.failure, processOutput);
+    : readExitFailure(asked, processOutput.failure);
 }
 
 /** The strictest verdict in the object: abort, deny, ask, allow. */

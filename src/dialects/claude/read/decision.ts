@@ -4,7 +4,7 @@ import { typeOf, valueAt } from '../../payload.ts';
 import { block, type HookQuestion } from '../hook-question.ts';
 import { outputFields } from '../points.ts';
 import { type ParsedReply, uniqueMember } from '../reply-object.ts';
-import { type ReplyVerdict, verdictOfDecision } from '../reply-verdict.ts';
+import { denyAs, type ReplyVerdict, verdictOfDecision } from '../reply-verdict.ts';
 
 /** An event whose one verdict is the top-level `decision`; undefined when nothing was decided or changed. */
 export function readDecision(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
@@ -43,11 +43,11 @@ function blockOf(
 /** An unknown word denies where the event can block; elsewhere it breaks the schema. */
 function denyUnknown(
   { rule, entry }: HookQuestion,
-  { reason }: ReplyVerdict,
+  replyVerdict: ReplyVerdict,
   beside: ParsedReply['beside'],
 ): Answer | undefined {
   const canBlock = rule.block !== 'none' && rule.block !== 'beside' && !entry.settings.isAsync;
-  return canBlock ? answers.deny(reason, beside) : undefined;
+  return canBlock ? denyAs(replyVerdict, beside) : undefined;
 }
 
 /** The replacement of a result or a text as an answer; undefined when there is none. */
@@ -66,7 +66,8 @@ function readReplacement(asked: HookQuestion, parsed: ParsedReply): Answer | und
   }
   const isFit = typeof value.value === 'string' || typeOf(value.value) === typeOf(oldResult(asked));
   if (isFit) return answers.modify({ content: value }, parsed.beside);
-  return answers.deny(`its \`${key}\` is neither a string nor of the type of the result`, parsed.beside);
+  const reason = `its \`${key}\` is neither a string nor of the type of the result`;
+  return denyAs({ reason, isUnknown: true }, parsed.beside);
 }
 
 function oldResult({ question: { payload, point } }: HookQuestion): unknown {

@@ -11,7 +11,7 @@ import {
   uniqueMember,
 } from '../reply-object.ts';
 import { findReplyFault, noteMisplacedDecision } from '../reply-schema.ts';
-import { unknownVerdict } from '../reply-verdict.ts';
+import { denyAs, unknownVerdict } from '../reply-verdict.ts';
 import { readDecision } from './decision.ts';
 import { readPermission } from './permission.ts';
 import { readTool } from './tool.ts';
@@ -76,6 +76,6 @@ function readElicitation(asked: HookQuestion, parsed: ParsedReply): Answer | und
       return answers.respond({ action: action.value, ...given }, beside);
     }
     default:
-      return answers.deny(unknownVerdict('action', action.text).reason, beside);
+      return denyAs(unknownVerdict('action', action.text), beside);
   }
 }

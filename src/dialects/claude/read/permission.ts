@@ -5,7 +5,7 @@ import { type Body, toBody } from '../../body.ts';
 import type { HookQuestion } from '../hook-question.ts';
 import { type ParsedReply, textAt, uniqueMember } from '../reply-object.ts';
 import { findWrongType } from '../reply-schema.ts';
-import { unknownVerdict } from '../reply-verdict.ts';
+import { denyAs, unknownVerdict } from '../reply-verdict.ts';
 
 /**
  * Reads a PermissionRequest decision. Undefined leaves it to the person, as exit code 2 and no decision do.
@@ -16,7 +16,7 @@ export function readPermission(
 ): Answer | undefined {
   const given = output.specific && uniqueMember(output.specific, 'decision');
   if (given === undefined) return undefined;
-  if (!isObject(given.value)) return answers.deny(unknownVerdict('decision', given.text).reason, beside);
+  if (!isObject(given.value)) return denyAs(unknownVerdict('decision', given.text), beside);
   const decision = toBody(given);
   const behavior = uniqueMember(decision, 'behavior');
   const extras = { ...beside, metadata: withPermissions(beside.metadata, decision) };
@@ -28,7 +28,7 @@ export function readPermission(
       return isFit ? readApproval(decision, extras) : undefined;
     }
     default:
-      return answers.deny(unknownVerdict('behavior', behavior?.text ?? 'none').reason, extras);
+      return denyAs(unknownVerdict('behavior', behavior?.text ?? 'none'), extras);
   }
 }
 

@@ -3,7 +3,13 @@ import { isObject, Json } from '../../../json/json.ts';
 import { membersOf } from '../../../json/scan.ts';
 import { block, type HookQuestion } from '../hook-question.ts';
 import { type ParsedReply, uniqueMember } from '../reply-object.ts';
-import { joinVerdicts, type ReplyVerdict, verdictOfDecision, verdictOfPermission } from '../reply-verdict.ts';
+import {
+  denyAs,
+  joinVerdicts,
+  type ReplyVerdict,
+  verdictOfDecision,
+  verdictOfPermission,
+} from '../reply-verdict.ts';
 
 const words = {
   PreToolUse: ['allow', 'deny', 'ask', 'defer'],
@@ -23,7 +29,7 @@ export function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | und
   const rewrite = fault === undefined && args !== undefined ? { args } : undefined;
   switch (replyVerdict.verdict) {
     case 'deny':
-      return answers.deny(replyVerdict.reason, beside);
+      return denyAs(replyVerdict, beside);
     case 'defer':
       return answers.ask(replyVerdict.reason, { metadata: withSource(asked, parsed, { deferred: true }) });
     case 'ask': {

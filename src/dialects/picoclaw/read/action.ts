@@ -1,11 +1,11 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { excerpt, nonNull } from '../../body.ts';
+import { excerpt, malformed, nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { PicoclawSettings } from '../config/settings.ts';
-import { decodeFailure, denyFailure } from '../failure.ts';
+import { decodeFailure, denyAsWritten, denyFailure } from '../failure.ts';
 import { findDenial } from '../misplaced-denial.ts';
 import type { ActionPoint } from '../points.ts';
 import { type Changes, readCall, readResponse, readResult } from './changes.ts';
@@ -52,7 +52,7 @@ export function readAction(asked: HookQuestion, result: Json | undefined): Decod
     return decodeFailure(entry, point, { cause: 'no_action', what: 'answered nothing' });
   if (!isObject(given.value)) {
     const what = `answered with what is no object: ${excerpt(given.text)}`;
-    return decodeFailure(entry, point, { cause: 'bad_result', what });
+    return decodeFailure(entry, point, { cause: 'bad_result', what, error: malformed(what) });
   }
   const beside = point === 'before_tool' ? ['result'] : [];
   const known = ['action', 'reason', 'message', actionRules[point].object, ...beside];
@@ -67,11 +67,11 @@ function readVerdict(asked: HookQuestion, { body, notes }: ParsedReply): Decoded
   const fitting = actionRules[point].actions.find((known) => known === action);
   if (fitting !== undefined) return applyAction(asked, fitting, { body, notes });
   const denial = findDenial(body);
-  if (denial !== undefined) return denyFailure(entry, `denied with ${excerpt(denial)}`, { notes });
+  if (denial !== undefined) return denyAsWritten(entry, denial, notes);
   if (action === '') return readNoAction(asked, { body, notes });
   const cause = typeof action === 'string' ? 'unknown_action' : 'bad_result';
   const what = `answered with the action ${excerpt(JSON.stringify(action))}, which ${point} does not have`;
-  return decodeFailure(entry, point, { cause, what, notes });
+  return decodeFailure(entry, point, { cause, what, error: malformed(what), notes });
 }
 
 /** PicoClaw reads it as `continue`, so what the hook made of the event counts. */

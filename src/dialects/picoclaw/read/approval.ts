@@ -1,9 +1,9 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { excerpt, nonNull } from '../../body.ts';
+import { excerpt, malformed, nonNull } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
 import type { HookEntry } from '../../foreign-dialect.ts';
-import { denyFailure } from '../failure.ts';
+import { denyAsWritten, denyFailure } from '../failure.ts';
 import { denyingActions, findDenial } from '../misplaced-denial.ts';
 import { metadataOf, readReplyObject, reasonOf } from './reply.ts';
 
@@ -13,7 +13,7 @@ export function readApproval(entry: HookEntry<unknown>, result: Json | undefined
   if (given === undefined) return denyFailure(entry, 'answered nothing, so the call is not approved');
   if (!isObject(given.value)) {
     const what = `answered with what is no object, so the call is not approved: ${excerpt(given.text)}`;
-    return denyFailure(entry, what);
+    return denyFailure(entry, what, { error: malformed(what) });
   }
   const { body, notes, isAmbiguous } = readReplyObject(given, 'approve_tool', [
     'approved',
@@ -29,7 +29,7 @@ export function readApproval(entry: HookEntry<unknown>, result: Json | undefined
     return decoded(answers.deny(reason, beside), notes);
   }
   const denial = findDenial(body) ?? denialIn(body.get('action'));
-  if (denial !== undefined) return refuse(`denied with ${excerpt(denial)}`);
+  if (denial !== undefined) return denyAsWritten(entry, denial, notes);
   const reason = nonNull(body.get('reason'))?.value;
   if (approved === true && reason !== undefined && typeof reason !== 'string') {
     return refuse('approved with a reason that is no string, which PicoClaw cannot read');

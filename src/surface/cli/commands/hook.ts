@@ -88,7 +88,8 @@ function addFire(group: Command, runCommand: RunCommand): void {
         const event = toEvent(own, await input.object('--event', own.event));
         const runtime = await open();
         const asked: string[] = [];
-        const decision = await runtime.hooks.fire(event, { signal, onHear: (hook) => void asked.push(hook) });
+        const onHear = (hook: string) => void asked.push(hook);
+        const decision = await runtime.hooks.fire(event, { signal, onHear, wholeFaults: true });
         if (options.json) terminal.printJson({ ...decision, asked });
         else {
           printDecision(decision, terminal);

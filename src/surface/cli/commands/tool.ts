@@ -37,6 +37,7 @@ export function addToolCommands(program: Command, runCommand: RunCommand): void 
         const runtime = await open();
         const document = await runtime.tools.call(name, args, {
           signal,
+          wholeFaults: true,
           ...(own.approve && { approve: async ({ id }) => approval(id, invocation.userName()) }),
         });
         if (options.json) terminal.printJson(document);
