@@ -6,6 +6,8 @@ export interface ProcessStat {
   readonly group: number;
   /** When it began, in clock ticks since the start of the system: with the number, it is nobody else's. */
   readonly startedAt: number;
+  /** It computes, or waits for a processor and nothing else. */
+  readonly isRunnable: boolean;
   /** A zombie, which only its parent can take away. */
   readonly isOver: boolean;
   readonly threads: number;
@@ -23,6 +25,7 @@ export function readStat(stat: string): ProcessStat {
     parent: at(4),
     group: at(5),
     startedAt: at(22),
+    isRunnable: fields[0] === 'R',
     isOver: fields[0] === 'Z' || fields[0] === 'X',
     threads: at(20),
     cpuSeconds: (at(14) + at(15) + at(16) + at(17)) / TICKS_PER_SECOND,

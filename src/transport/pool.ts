@@ -5,24 +5,25 @@ import { RuntimeError } from '../errors.ts';
 import { abortedError, waitForSettled } from '../time/deadline.ts';
 import { currentFence, type Fence } from '../time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../time/stopwatch.ts';
+import { TurnQueue } from '../time/turns.ts';
 import { whenAborted } from '../time/when-aborted.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
 
 /**
  * The slots that all entries of one kind share. A slot that is free is taken at once; who finds none waits in a queue,
- * and as long as anybody waits nobody takes a slot past it.
+ * and as long as anybody waits nobody takes a slot past it. Callers of several keys get the slots in turn.
  */
 export class Pool {
   readonly #concurrency: number;
   /** Those who had to wait, and the slots that they got. */
-  readonly #queue: PQueue;
+  readonly #queue: PQueue<TurnQueue>;
   /** The slots that were free when they were taken. */
   #taken = 0;
 
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
-    this.#queue = new PQueue({ concurrency });
+    this.#queue = new PQueue({ concurrency, queueClass: TurnQueue });
   }
 
   /** Takes a slot if one is free and nobody waits; it has to be given back. */
@@ -38,7 +39,7 @@ export class Pool {
     if (this.#queue.size > 0) this.#shareSlots();
   }
 
-  /** Runs work in a slot, after all that waits already. Once the signal is aborted, work that still waits is rejected. */
+  /** Runs work in a slot, after all of the same caller that waits already. Once the signal is aborted, work that still waits is rejected. */
   async add<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     this.#shareSlots();
     return await this.#queue.add(work, signal === undefined ? {} : { signal });

@@ -1,3 +1,4 @@
+import { inTurnOf } from '../../time/turns.ts';
 import { isAnthropicEndpoint } from '../wire/endpoints.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { CallAccount } from './call-account.ts';
@@ -5,6 +6,7 @@ import type { ClientCall, ClientReply } from './client-call.ts';
 import { presentedKey } from './credential.ts';
 import { answerGuarded } from './guarded-call.ts';
 import { decodeRequest } from './peek.ts';
+import type { Caller } from './ports.ts';
 import { relay } from './relay.ts';
 import { toRefusal, toRefusalReply } from './reply.ts';
 import type { GatewayServices } from './services.ts';
@@ -26,6 +28,13 @@ async function answer(call: IncomingCall): Promise<ClientReply> {
   await audit?.ensureWritable();
   const caller = await admission.authenticate(presentedKey(client.headers, config.passThrough));
   account.caller = caller;
+  return await inTurnOf(caller.keyId ?? '', async () => await answerCaller(call, caller));
+}
+
+/** Its hooks take turns with those of other keys where processes are few. */
+async function answerCaller(call: IncomingCall, caller: Caller): Promise<ClientReply> {
+  const { client, services, account } = call;
+  const { config } = services;
   const text = decodeRequest(await client.readBody(config.limits.bodyBytes));
   account.request = text;
   const hooks = services.hooksOf(caller);

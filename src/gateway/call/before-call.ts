@@ -5,12 +5,13 @@ import { RuntimeError } from '../../errors.ts';
 import { type Link, passGate } from '../../hooks/gate.ts';
 import { isSameByValue } from '../../json/equal.ts';
 import { askHooks, createFaultRefusal, type Fire } from '../../provider/guard/guard-outcome.ts';
+import { inTurnOf } from '../../time/turns.ts';
 import { placeOfDenied } from '../memo/blamed-message.ts';
 import { toSubstitute } from '../stream/answer-verdict.ts';
 import { denialOf } from '../stream/denial.ts';
 import type { Substitute } from '../wire/codec.ts';
 import type { Refusal } from '../wire/refusal.ts';
-import type { JudgeContext } from './ports.ts';
+import type { Caller, JudgeContext } from './ports.ts';
 import { metadataOf } from './session.ts';
 import type { ReadCall, RequestedCall } from './stages.ts';
 
@@ -41,7 +42,7 @@ export async function runBeforeCall(
   const sent = toProviderRequest(call, messages);
   // What was let pass to one provider was not let pass to another.
   const chain = call.isFallback ? undefined : services.seen?.watch(caller, hooks.links);
-  const fire = createFire(chain?.links ?? hooks.links);
+  const fire = createFire(chain?.links ?? hooks.links, caller);
   const outcome = await account.time('hooks', () =>
     askHooks(fire, { hook: 'provider', phase: 'before_call', request: sent }, { signal: client.signal }),
   );
@@ -65,9 +66,10 @@ export async function runBeforeCall(
   }
 }
 
-/** Fires events at the hooks of these links. */
-export function createFire(links: readonly Link[]): Fire {
-  return async (event, options) => await passGate(links, event, { call: nextEventId(), ...options });
+/** Fires events at the hooks of these links, which take turns with those of other callers. */
+export function createFire(links: readonly Link[], { keyId }: Caller): Fire {
+  return async (event, options) =>
+    await inTurnOf(keyId ?? '', () => passGate(links, event, { call: nextEventId(), ...options }));
 }
 
 /** The messages of a request as the tool hooks leave its results. Throws RefusedCall. */

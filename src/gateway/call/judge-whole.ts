@@ -1,4 +1,5 @@
 import type { Decision } from '../../contract/hook.ts';
+import { inTurnOf } from '../../time/turns.ts';
 import { type AnswerJudge, createAnswerJudge } from '../stream/answer-judge.ts';
 import { judgeAnswer } from '../stream/answer-verdict.ts';
 import { mediaTypeOf, returnedHeaders } from '../upstream/headers.ts';
@@ -60,13 +61,15 @@ export function judgeOf(
   const { tools } = services;
   const started = performance.now();
   return createAnswerJudge({
-    fire: createFire(hooks.links),
+    fire: createFire(hooks.links, call.caller),
     request,
     latencyMs: () => Math.round(performance.now() - started),
     signal: client.signal,
     onDecision,
     judgeCalls:
-      tools && ((answer: WireAnswer, messages) => tools.judgeCalls(answer, messages, judgeContextOf(call))),
+      tools &&
+      ((answer: WireAnswer, messages) =>
+        inTurnOf(call.caller.keyId ?? '', () => tools.judgeCalls(answer, messages, judgeContextOf(call)))),
   });
 }
 

@@ -191,7 +191,8 @@ const markup = [
   '</?(?:system|system_prompt|system-prompt|system_instructions?|admin_instructions?|important_instructions?|information_to_follow)>',
   '(?:^|\\n)[ \\t]{0,4}(?:#{1,6} ?|\\*{2}|\\[)?(?:system|system message|system prompt|system override|admin override|developer)(?:\\]|\\*{2})?[ \\t]{0,2}:[ \\t]{0,4}\\**[ \\t]{0,2}(?:you|ignore|new|from now|your|the assistant|forget|override|disregard|all)',
   '(?:^|\\n)[ \\t]{0,4}(?:human|user)[ \\t]{0,2}:[^\\n]{0,300}\\n+[ \\t]{0,4}(?:assistant|ai)[ \\t]{0,2}:[^\\n]{0,300}\\n+[ \\t]{0,4}(?:human|user)[ \\t]{0,2}:',
-  '-{3,} ?(?:end|begin|start) of (?:system|prompt|instructions|user|context)',
+  // Three hyphens are enough: a run of any length would be tried from each of its places.
+  '-{3} ?(?:end|begin|start) of (?:system|prompt|instructions|user|context)',
 ];
 
 /** As the words are that it meets, but for the letters of its own escapes. */

@@ -14,7 +14,8 @@ export async function awaitOutcome<Outcome>(
   try {
     return await Promise.race([inFlight.outcome, deadline.expired]);
   } catch (error) {
-    const hint = inFlight.abandon();
-    throw error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT' ? withHint(error, hint) : error;
+    const late = error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT' ? error : undefined;
+    const hint = inFlight.abandon(late !== undefined);
+    throw late === undefined ? error : withHint(late, hint);
   }
 }

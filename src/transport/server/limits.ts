@@ -18,7 +18,7 @@ export interface Limits {
    * Fails the request with PROCESS_TIMEOUT or ABORTED when its time is over or its caller gives up, unless it is settled
    * before. `abandon` stops the wait, and gives the hint for a request that timed out.
    */
-  begin(request: WaitingRequest, ending: Ending, abandon: () => string | undefined): void;
+  begin(request: WaitingRequest, ending: Ending, abandon: (isLate: boolean) => string | undefined): void;
 }
 
 /** The limits of requests by this binding: one timer for all that have the same time. */
@@ -36,13 +36,13 @@ export function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
     begin: (request, { timeoutMs = usualMs, signal }, abandon) => {
       const list = timeoutMs === usualMs ? usual : listOf(timeoutMs);
       const limit = list.start(() => {
-        const hint = abandon();
+        const hint = abandon(true);
         request.reject(withHint(timeoutError(name, timeoutMs), hint));
       });
       const forgetSignal =
         signal &&
         whenAborted(signal, () => {
-          abandon();
+          abandon(false);
           request.reject(abortedError(name, signal));
         });
       request.whenSettled(() => {

@@ -1,6 +1,7 @@
 import type { Binding } from '../../binding/binding.ts';
 import type { Sandbox } from '../../binding/sandbox.ts';
 import { RuntimeError } from '../../errors.ts';
+import { isComputing } from '../limits/family.ts';
 import { unansweredError } from '../oneshot.ts';
 import type { ProcessContext, WatchedProcess } from '../process.ts';
 import { noReplyHint, oneshotHint, withHint } from '../server-hints.ts';
@@ -17,8 +18,11 @@ import type { BegunRequest } from './waiting-requests.ts';
 export interface InFlight<Outcome> {
   /** Rejects with SERVER_EXIT, that of a request also with REPLY_MALFORMED or OUTPUT_LIMIT. */
   readonly outcome: Promise<Outcome>;
-  /** Stops waiting: bytes not yet begun are not sent, and a late reply is dropped. Returns a hint, if any. */
-  abandon(): string | undefined;
+  /**
+   * Stops waiting: bytes not yet begun are not sent, and a late reply is dropped. Where its time is over, a process that
+   * computes and answers nobody is ended. Returns a hint, if any.
+   */
+  abandon(isLate: boolean): string | undefined;
 }
 
 /** One life of a server process: many requests at once, matched by id. */
@@ -60,6 +64,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   let isStopping = false;
   let exit: RuntimeError | undefined;
   let hasNoOutput = true;
+  let isLookedAt = false;
   const isServerOnly = start.mayAnswerNotifications;
 
   // Each request and each notification has a limit of time, whose timer keeps Node alive meanwhile.
@@ -87,10 +92,24 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     const box = requireRoom(binding, outbox);
     const { waiting, reply } = inbox.requests.add();
     const line = box.send(encodeRequest(waiting.id, method, body));
-    return { waiting, reply, line, box };
+    return { waiting, reply, line, box, answeredBefore: inbox.requests.answered };
+  };
+  /** Ends a process that does nothing but what nobody waits for any more: all other requests would wait for that too. */
+  const endIfStuck = async ({ answeredBefore }: SentRequest) => {
+    const hasAnswered = () => exit !== undefined || inbox.requests.answered > answeredBefore;
+    if (isLookedAt || hasAnswered()) return;
+    isLookedAt = true;
+    const isStuck = await isComputing(child.pid);
+    isLookedAt = false;
+    if (!isStuck || hasAnswered()) return;
+    const message = 'it still computed when the time for its answer was over, and is started again';
+    context.emit({ type: 'note', name: binding.name, level: 'warn', message });
+    await child.terminate();
   };
   /** Stops waiting for a reply; returns a hint about why there was none, if any. */
-  const abandon = ({ waiting, line, box }: SentRequest) => {
+  const abandon = (sent: SentRequest, isLate: boolean) => {
+    const { waiting, line, box } = sent;
+    if (isLate) void endIfStuck(sent);
     box.withdraw(line);
     inbox.requests.abandon(waiting.id);
     return noReplyHint({ hasNoise: waiting.hasNoise, hasNoOutput, isServerOnly });
@@ -115,7 +134,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       } catch (error) {
         return Promise.reject(error);
       }
-      limits.begin(sent.waiting, { timeoutMs: message.timeoutMs, signal }, () => abandon(sent));
+      limits.begin(sent.waiting, { timeoutMs: message.timeoutMs, signal }, (isLate) => abandon(sent, isLate));
       return sent.reply;
     },
     request: (message) => {
@@ -123,7 +142,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       const outcome = sent.reply;
       // An abandoned request has no listener any more; its rejection must not count as unhandled.
       outcome.catch(() => {});
-      return { outcome, abandon: () => abandon(sent) };
+      return { outcome, abandon: (isLate) => abandon(sent, isLate) };
     },
     notify: ({ method, body }) => {
       if (exit !== undefined) throw exit;
@@ -156,6 +175,8 @@ async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string):
 interface SentRequest extends BegunRequest {
   readonly line: QueuedLine;
   readonly box: Outbox;
+  /** How many requests had been answered when it was sent. */
+  readonly answeredBefore: number;
 }
 
 const LONG_LINE_PREFIX = 4096;

@@ -61,6 +61,8 @@ export class WaitingRequests {
   readonly #waiting = new Map<number, WaitingRequest>();
   readonly #abandoned = createAbandonedRequests();
   #lastId = 0;
+  /** How many replies have come to requests that waited. */
+  answered = 0;
 
   constructor(name: string) {
     this.#name = name;
@@ -94,6 +96,7 @@ export class WaitingRequests {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return false;
     this.#waiting.delete(id);
+    this.answered += 1;
     waiting.resolve(reply);
     return true;
   }
@@ -104,6 +107,7 @@ export class WaitingRequests {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return false;
     this.#waiting.delete(id);
+    this.answered += 1;
     const error = new RuntimeError(code, `"${this.#name}": ${why}`, rest);
     waiting.reject(unusableLine === undefined ? error : attachUnusableLine(error, unusableLine));
     return true;

@@ -1,0 +1,56 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Does work for the caller of that key, whose tasks take turns with those of others in every queue that they wait in. */
+export function inTurnOf<Result>(key: string, work: () => Result): Result {
+  return keys.run(key, work);
+}
+
+const keys = new AsyncLocalStorage<string>();
+
+type Task = () => Promise<unknown>;
+
+/** Tasks that wait: the next one is the oldest of the key that was served longest ago. For p-queue. */
+export class TurnQueue {
+  /** By key, in the order of their turns: the tasks by their ids. */
+  readonly #waiting = new Map<string, Map<string, Task>>();
+  size = 0;
+
+  enqueue(task: Task, { id = '' }: { readonly id?: string | undefined } = {}): void {
+    const key = keys.getStore() ?? '';
+    const tasks = this.#waiting.get(key) ?? new Map<string, Task>();
+    this.#waiting.set(key, tasks.set(id, task));
+    this.size += 1;
+  }
+
+  dequeue(): Task | undefined {
+    for (const [key, tasks] of this.#waiting) {
+      this.#waiting.delete(key);
+      for (const [id, task] of tasks) {
+        tasks.delete(id);
+        this.size -= 1;
+        // Its next task waits behind those of all other keys.
+        if (tasks.size > 0) this.#waiting.set(key, tasks);
+        return task;
+      }
+    }
+    return undefined;
+  }
+
+  /** Removes a task whose caller has given up. */
+  remove(id: string): void {
+    for (const [key, tasks] of this.#waiting) {
+      if (!tasks.delete(id)) continue;
+      this.size -= 1;
+      if (tasks.size === 0) this.#waiting.delete(key);
+      return;
+    }
+  }
+
+  filter(): Task[] {
+    return [...this.#waiting.values()].flatMap((tasks) => [...tasks.values()]);
+  }
+
+  setPriority(): void {
+    throw new TypeError('tasks that take turns have no priority');
+  }
+}
