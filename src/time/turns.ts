@@ -5,6 +5,11 @@ export function inTurnOf<Result>(key: string, work: () => Result): Result {
   return keys.run(key, work);
 }
 
+/** The key of the caller for whom this code runs; empty for nobody in particular. */
+export function currentTurn(): string {
+  return keys.getStore() ?? '';
+}
+
 const keys = new AsyncLocalStorage<string>();
 
 type Task = () => Promise<unknown>;
@@ -16,7 +21,7 @@ export class TurnQueue {
   size = 0;
 
   enqueue(task: Task, { id = '' }: { readonly id?: string | undefined } = {}): void {
-    const key = keys.getStore() ?? '';
+    const key = currentTurn();
     const tasks = this.#waiting.get(key) ?? new Map<string, Task>();
     this.#waiting.set(key, tasks.set(id, task));
     this.size += 1;

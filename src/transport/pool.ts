@@ -5,7 +5,7 @@ import { RuntimeError } from '../errors.ts';
 import { abortedError, waitForSettled } from '../time/deadline.ts';
 import { currentFence, type Fence } from '../time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../time/stopwatch.ts';
-import { TurnQueue } from '../time/turns.ts';
+import { currentTurn, inTurnOf, TurnQueue } from '../time/turns.ts';
 import { whenAborted } from '../time/when-aborted.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
@@ -96,7 +96,9 @@ export function withPool(
       const enter = (slotted: () => Promise<Result>) => {
         const start = () =>
           inFlight === undefined ? slotted() : inRoom(inFlight, slotted, { message, name, signal });
-        const shared = () => enqueue(pool, start, name, signal);
+        // A queue starts work in the async context of the work before it.
+        const turn = currentTurn();
+        const shared = () => inTurnOf(turn, () => enqueue(pool, start, name, signal));
         // The entry's own slot comes first, so that what waits for it holds no slot of the others.
         return own === undefined ? shared() : enqueue(own, shared, name, signal);
       };
