@@ -371,25 +371,22 @@ const misfits = onTransports([
   },
 ]);
 
-test.each(misfits)(
-  'replaced args that $title deny, and the tool does not run',
-  async ({ on, args }) => {
-    const reason = 'the hook failed: The reply is not the one JSON object that the dialect asks for.';
-    const bench = openBench();
-    const link = bench.links.filter({
-      ...answering(on, `{"allow": true, "replace": {"args": ${args}}}`),
-      name: 'mask',
-    });
-    const tool = refund(bench, giving(on, '1'), { links: [link], input: schema });
-    expect(say(await callTool(tool, '{"order": "A-1", "amount": 1}'))).toEqual({
-      denied: 'mask',
-      reason,
-      content: `Tool "refund" was blocked by hook "mask": ${reason}`,
-      metadata: '{}',
-    });
-    expect(bench.started()).toEqual(['mask']);
-  },
-);
+test.each(misfits)('replaced args that $title deny, and the tool does not run', async ({ on, args }) => {
+  const reason = 'the hook failed: The reply is not the one JSON object that the dialect asks for.';
+  const bench = openBench();
+  const link = bench.links.filter({
+    ...answering(on, `{"allow": true, "replace": {"args": ${args}}}`),
+    name: 'mask',
+  });
+  const tool = refund(bench, giving(on, '1'), { links: [link], input: schema });
+  expect(say(await callTool(tool, '{"order": "A-1", "amount": 1}'))).toEqual({
+    denied: 'mask',
+    reason,
+    content: `Tool "refund" was blocked by hook "mask": ${reason}`,
+    metadata: '{}',
+  });
+  expect(bench.started()).toEqual(['mask']);
+});
 
 const contents = onTransports([
   {

@@ -70,7 +70,11 @@ function readRpcError(
     return denyAsWritten(entry, denial, [{ level: 'warn', message }]);
   }
   const what = `answered with the error ${messageOf(error)}`;
-  return decodeFailure(entry, point, { cause: 'rpc_error', what, error: new RuntimeError('TOOL_ERROR', what) });
+  return decodeFailure(entry, point, {
+    cause: 'rpc_error',
+    what,
+    error: new RuntimeError('TOOL_ERROR', what),
+  });
 }
 
 /** The words of an error that a hook answered with. */
