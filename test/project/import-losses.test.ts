@@ -83,6 +83,79 @@ const tested: Readonly<Record<string, ImportUnderTest>> = {
       },
     },
   },
+  'a config of promptfoo’s': {
+    read: reads('promptfooconfig.yaml'),
+    // A comment of the config, which is only the name of the suite where there is none.
+    idle: [],
+    files: {
+      'promptfooconfig.yaml': {
+        description: 'desk',
+        prompts: [
+          { raw: 'Say {{a}}.', label: 'one', config: { temperature: 0.5, stop: ['x'] } },
+          {
+            label: 'two',
+            messages: [
+              { role: 'system', content: 'Be kind.' },
+              { role: 'user', content: '{{a}}' },
+            ],
+          },
+        ],
+        providers: [
+          {
+            id: 'openai:gpt-4.1',
+            label: 'main',
+            prompts: ['one'],
+            config: {
+              temperature: 0,
+              max_tokens: 9,
+              apiKeyEnvar: 'KEY',
+              apiBaseUrl: 'https://a.example',
+              seed: 1,
+              cost: 0.1,
+            },
+          },
+          { 'anthropic:messages:claude-sonnet-4-5': { config: { top_p: 0.5 } } },
+          { id: 'file://answer.py', label: 'script', config: { depth: 1 } },
+          {
+            id: 'https://b.example/chat',
+            config: {
+              method: 'POST',
+              headers: { 'x-team': 'red' },
+              body: { q: '{{prompt}}' },
+              transformResponse: 'json.a',
+            },
+          },
+        ],
+        defaultTest: {
+          vars: { b: 'x' },
+          assert: [{ type: 'contains', value: 'b' }],
+          options: { provider: 'openai:gpt-4.1-mini' },
+        },
+        assertionTemplates: { polite: { type: 'llm-rubric', value: 'is polite' } },
+        tests: [
+          {
+            description: 'first',
+            vars: { a: 1, c: ['x', 'y'] },
+            threshold: 0.5,
+            metadata: { area: 'billing' },
+            assert: [
+              { type: 'equals', value: 'x', weight: 2, metric: 'tone' },
+              { type: 'javascript', value: 'output.length > 1', threshold: 0.5, config: { x: 1 } },
+              { type: 'similar', value: 'y', threshold: 0.7 },
+              { type: 'icontains', value: 'y', transform: 'output.trim()' },
+              { $ref: '#/assertionTemplates/polite' },
+              { type: 'assert-set', threshold: 1, assert: [{ type: 'contains', value: 'a' }] },
+            ],
+            options: { disableVarExpansion: true },
+          },
+          { vars: { a: 'z' }, providers: ['main'], prompts: ['one'] },
+        ],
+        scenarios: [{ config: [{ vars: { a: 'q' } }], tests: [{ assert: [{ type: 'regex', value: 'q' }] }] }],
+        evaluateOptions: { repeat: 2 },
+      },
+      'answer.py': 'def call_api(prompt, options, context):\n    return {"output": prompt}\n',
+    },
+  },
   'samples of Inspect’s': {
     read: reads('samples.jsonl', 'echo'),
     idle: [],

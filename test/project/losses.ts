@@ -131,7 +131,8 @@ function isReported(problems: readonly Problem[], { file, value, path }: Place):
       ({ line, message }) => line === Number(path[0]) + 1 && names.some((name) => message.includes(name)),
     );
   const document = parseDocument(file, textOf(file, value));
-  const places = path.map((_, index) => document.keyPositionOf(path.slice(0, index + 1)));
+  const around = path.map((_, index) => path.slice(0, index + 1));
+  const places = around.flatMap((each) => [document.keyPositionOf(each), document.positionOf(each)]);
   return here.some(({ line, column }) =>
     places.some((place) => place.line === line && place.column === column),
   );

@@ -39,6 +39,13 @@ export async function readConfig(config: Mapping, context: ImportContext): Promi
   const embedders = collectEmbedders(common, context);
   const templates = mappingAt(config, 'assertionTemplates');
   const cases = await readCases(config, { ...context, defaults, templates, judges, embedders });
+  const used = JSON.stringify([config['tests'], config['scenarios'], defaults]);
+  for (const name of Object.keys(templates).filter((each) => !used.includes(`#/assertionTemplates/${each}"`)))
+    notes.add(
+      'note',
+      ['assertionTemplates', name],
+      `the template \`${name}\` is named in no test of this file`,
+    );
   const { prompts, made } = makePrompts(read.prompts, cases, { nunjucks, notes });
   for (const provider of providers)
     for (const name of unknownPrompts(provider, prompts))

@@ -222,7 +222,7 @@ tests: [{vars: {x: 1}}]
       'c.md': 'Be brief.\n',
     },
   );
-  expect(told(result)).toEqual([
+  expect(told(result).filter((line) => !line.includes('note: the label'))).toEqual([
     expect.stringMatching(/^promptfooconfig\.yaml:5:5 a prompt with messages that hold more than texts/),
     expect.stringMatching(/^promptfooconfig\.yaml:7:3 two asks for a prompt `gone`/),
   ]);
@@ -290,7 +290,7 @@ nunjucksFilters: {}
     'promptfooconfig.yaml:5:14 `runSerially` of a test is not carried',
     'promptfooconfig.yaml:7:40 `matrix` of a test is not carried',
     'promptfooconfig.yaml:7:63 the option `prefix` of a test is not carried',
-    expect.stringMatching(/^promptfooconfig\.yaml:7:\d+ warning: `note` of an assertion is not carried/),
+    expect.stringMatching(/^promptfooconfig\.yaml:7:\d+ `note` of an assertion is not carried/),
     'promptfooconfig.yaml:8:5 file://gone.yaml does not exist',
     'promptfooconfig.yaml:8:40 assertions that are no list are left out',
     'promptfooconfig.yaml:9:18 `nunjucksFilters` is not carried',
@@ -343,4 +343,32 @@ tests: [file://t/*, {vars: {a: 'file://v/*.txt'}}]
     expect.stringContaining('note: the list `a` is empty'),
   ]);
   expect(result.status).toBe('none');
+});
+
+test.each([
+  { title: 'a header', provider: '{id: openai:gpt-4.1, config: {headers: {x-tenant: a}}}' },
+  { title: 'an organization', provider: '{id: openai:gpt-4.1, config: {organization: org-1}}' },
+  {
+    title: 'an address with a password',
+    provider: "{id: openai:gpt-4.1, config: {apiBaseUrl: 'https://a:b@c.example'}}",
+  },
+  { title: 'another host', provider: '{id: openai:gpt-4.1, config: {apiHost: c.example}}' },
+  { title: 'its environment', provider: "{id: openai:gpt-4.1, env: {OPENAI_BASE_URL: 'https://c.example'}}" },
+  { title: 'a proxy for an address', provider: "{id: 'https://c.example', config: {tls: {ca: x}}}" },
+  { title: 'a key that nobody knows', provider: '{id: openai:gpt-4.1, config: {region: eu}}' },
+])(
+  'a provider with $title is left out, as its prompts could go elsewhere [DS-PROMPTFOO-02]',
+  async ({ provider }) => {
+    const result = await imported(`prompts: [hi]\nproviders: [${provider}]\n`);
+    expect(result).toMatchObject({ status: 'none', files: [] });
+    expect(told(result)).toEqual([
+      expect.stringMatching(/^promptfooconfig\.yaml:2:\d+ an? .* is left out: its requests could go/),
+    ]);
+  },
+);
+
+test('variables of a config that say where requests go end the import [DS-PROMPTFOO-02]', async () => {
+  await expect(
+    imported("prompts: [hi]\nproviders: [openai:gpt-4.1]\nenv: {OPENAI_BASE_URL: 'https://c.example'}\n"),
+  ).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
 });

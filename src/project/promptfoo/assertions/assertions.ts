@@ -24,17 +24,23 @@ export function readAssertion(
     return undefined;
   }
   const { type, metric, weight } = own;
-  if (refuseKeys(own, at, context.notes)) return undefined;
+  const template = isObject(given) ? templateName(given) : undefined;
+  const place = template === undefined ? at : ['assertionTemplates', template];
+  if (refuseKeys(own, place, context.notes)) return undefined;
   const check = type === 'assert-set' ? readSet(own, at, context) : readOne(own, at, context);
   if (check === undefined) return undefined;
   const name = typeof metric === 'string' && !metric.includes('{{') ? metric : type;
   return { name, check, weight: typeof weight === 'number' && weight >= 0 ? weight : 1 };
 }
 
+function templateName(given: Readonly<Record<string, unknown>>): string | undefined {
+  const reference = given['$ref'];
+  return typeof reference === 'string' ? reference.replace(/^#\/assertionTemplates\//, '') : undefined;
+}
+
 function resolveTemplate(given: unknown, { templates }: AssertionContext): unknown {
-  const reference = isObject(given) ? given['$ref'] : undefined;
-  if (typeof reference !== 'string') return given;
-  const name = reference.replace(/^#\/assertionTemplates\//, '');
+  const name = isObject(given) ? templateName(given) : undefined;
+  if (name === undefined) return given;
   return Object.hasOwn(templates, name) ? templates[name] : undefined;
 }
 
@@ -59,7 +65,10 @@ function refuseKeys(
   notes: Notes,
 ): boolean {
   for (const key of Object.keys(own).filter((name) => !knownKeys.includes(name)))
-    notes.add('warning', inside(at, key), `\`${key}\` of an assertion is not carried`);
+    notes.add('error', inside(at, key), `\`${key}\` of an assertion is not carried`);
+  for (const key of ['threshold', 'weight'].filter((name) => own[name] !== undefined && own[name] !== null))
+    if (typeof own[key] !== 'number')
+      notes.add('error', inside(at, key), `\`${key}\` of an assertion is no number, and is not carried`);
   if (own['contextTransform'] === undefined) return false;
   const message = 'an assertion with `contextTransform` is left out';
   notes.add('error', inside(at, 'contextTransform'), message, 'Write it as an exec eval.');

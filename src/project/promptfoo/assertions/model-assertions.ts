@@ -38,7 +38,8 @@ export function modelAssertion(given: GivenAssertion, context: AssertionContext)
   if (kind === undefined) return undefined;
   if (given.transforms.length > 0) return { fault: `\`${type}\` of what code has changed is left out` };
   const { value } = given;
-  const text = Array.isArray(value) ? value.join('\n') : value;
+  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string');
+  const text: unknown = isList ? value.join('\n') : value;
   const prompt = given.rubricPrompt === undefined ? undefined : readRubricPrompt(given.rubricPrompt, context);
   if (prompt !== undefined && kind.hasOwnPrompt === undefined)
     return { fault: `\`${type}\` with a \`rubricPrompt\` is left out` };

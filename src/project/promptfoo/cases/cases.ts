@@ -24,6 +24,8 @@ export interface ImportedCase {
   readonly vars: Mapping;
   readonly assertions: readonly ImportedAssertion[];
   readonly threshold: number | undefined;
+  /** What says where a case belongs: the row keeps it, and its texts are tags. */
+  readonly metadata: Mapping;
   readonly asks: AskedOf;
 }
 
@@ -46,7 +48,7 @@ export interface CaseContext {
 
 /** The cases of a test: one, or one for each combination of variables that are lists. */
 export function casesOf(test: GivenTest, number: number, context: CaseContext): readonly ImportedCase[] {
-  noteKeys(test.value, test.at, context.notes);
+  if (test.isNoted !== true) noteKeys(test.value, test.at, context.notes);
   const raw = {
     ...varsOf(context.defaults, ['defaultTest'], context),
     ...varsOf(test.value, test.at, context),
@@ -88,6 +90,7 @@ function caseOf(
     vars,
     assertions: [...common, ...own],
     threshold: typeof threshold === 'number' ? threshold : undefined,
+    metadata: { ...mappingAt(context.defaults, 'metadata'), ...mappingAt(test.value, 'metadata') },
   };
 }
 

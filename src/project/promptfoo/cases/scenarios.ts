@@ -1,5 +1,6 @@
 import { isObject } from '../../../json/json.ts';
 import type { Notes } from '../../suite-import/notes.ts';
+import { noteKeys } from './test-keys.ts';
 import { type GivenTest, readTests, type TestContext } from './tests.ts';
 
 /** The tests of all scenarios: each test of one with each of its configs. */
@@ -20,10 +21,15 @@ async function readScenario(
 ): Promise<readonly GivenTest[]> {
   if (!isObject(scenario)) return leftOut(context.notes, index);
   const at = ['scenarios', index];
+  for (const key of Object.keys(scenario).filter(
+    (name) => !['config', 'tests', 'description'].includes(name),
+  ))
+    context.notes.add('error', [...at, key], `\`${key}\` of a scenario is not carried`);
   const configs = await readTests(scenario['config'], [...at, 'config'], context);
   const tests = await readTests(scenario['tests'] ?? [{}], [...at, 'tests'], context);
+  for (const { value, at: place } of [...configs, ...tests]) noteKeys(value, place, context.notes);
   return configs.flatMap((config) =>
-    tests.map((test) => ({ at: test.at, value: merged(config.value, test.value) })),
+    tests.map((test) => ({ at: test.at, value: merged(config.value, test.value), isNoted: true })),
   );
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../../json/json.ts';
 import type { Path } from '../../../yaml/document.ts';
 import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { Notes } from '../../suite-import/notes.ts';
@@ -37,6 +38,12 @@ export function noteKeys(test: Mapping, at: Path | SourceLocation, notes: Notes)
     .filter((name) => !knownOptions.includes(name));
   for (const key of others)
     notes.add('error', inside('options', key), `the option \`${key}\` of a test is not carried`);
+  const isMapping = (name: string) => test[name] === undefined || test[name] === null || isObject(test[name]);
+  for (const key of ['metadata', 'options'].filter((name) => !isMapping(name)))
+    notes.add('error', inside(key), `\`${key}\` of a test is no mapping, and is not carried`);
+  const { threshold } = test;
+  if (isGiven(test)('threshold') && typeof threshold !== 'number')
+    notes.add('error', inside('threshold'), 'a threshold that is no number is not carried');
   if (isGiven(test)('assert') && !Array.isArray(test['assert']))
     notes.add('error', inside('assert'), 'assertions that are no list are left out');
 }

@@ -11,6 +11,8 @@ import { testOfRow } from './csv-row.ts';
 export interface GivenTest {
   readonly value: Readonly<Record<string, unknown>>;
   readonly at: Path | SourceLocation;
+  /** Whether its unknown keys are reported already, at the places of its parts. */
+  readonly isNoted?: true;
 }
 
 export interface TestContext {

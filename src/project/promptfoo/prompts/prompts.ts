@@ -42,10 +42,13 @@ function listed(given: unknown): readonly { readonly value: unknown; readonly at
 }
 
 async function readPrompt(given: unknown, place: PromptPlace): Promise<readonly UnnumberedPrompt[]> {
-  if (isObject(given) && Array.isArray(given['messages']))
-    return readMessages(given, given['messages'], place);
-  const raw = isObject(given) ? (given['raw'] ?? given['id'] ?? given['content']) : given;
   noteOtherKeys(given, place);
+  if (isObject(given) && Array.isArray(given['messages']))
+    return readMessages(given, given['messages'], place).map((prompt) => ({
+      ...prompt,
+      ...chatOf(given, place),
+    }));
+  const raw = isObject(given) ? (given['raw'] ?? given['id'] ?? given['content']) : given;
   const chat = chatOf(given, place);
   const label = isObject(given) && typeof given['label'] === 'string' ? given['label'] : undefined;
   if (typeof raw !== 'string') return leaveOut(place, 'a prompt that is no text is left out');
@@ -82,7 +85,14 @@ function readMessages(
 ): readonly UnnumberedPrompt[] {
   const label = typeof given['label'] === 'string' ? given['label'] : 'messages';
   const messages: unknown[] = [];
-  for (const each of list) {
+  for (const [index, each] of list.entries()) {
+    for (const key of isObject(each) ? Object.keys(each) : [])
+      if (key !== 'role' && key !== 'content')
+        place.notes.add(
+          'error',
+          [...place.at, 'messages', index, key],
+          `\`${key}\` of a message is not carried`,
+        );
     const content = isObject(each) ? each['content'] : undefined;
     const loaded =
       typeof content === 'string' && content.startsWith('file://') ? readPart(content, place) : content;
@@ -111,4 +121,11 @@ function noteOtherKeys(given: unknown, { at, notes }: PromptPlace): void {
   const known = ['id', 'label', 'raw', 'content', 'messages', 'display', 'config'];
   for (const key of isObject(given) ? Object.keys(given).filter((name) => !known.includes(name)) : [])
     notes.add('error', [...at, key], `\`${key}\` of a prompt is not carried`);
+  const label = isObject(given) ? given['label'] : undefined;
+  if (label !== undefined)
+    notes.add(
+      'note',
+      [...at, 'label'],
+      `the label ${JSON.stringify(label)} is not carried: a variant is called by the number of its prompt`,
+    );
 }

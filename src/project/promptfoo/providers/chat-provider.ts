@@ -11,12 +11,12 @@ const otherApis =
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known. */
+/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known, `left out`, with a note, where its requests could go elsewhere. */
 export function chatProviderOf(
   given: GivenProvider,
   name: string,
   context: ProviderContext,
-): { readonly entry: Mapping; readonly chat?: Mapping } | undefined {
+): { readonly entry: Mapping; readonly chat?: Mapping } | 'left out' | undefined {
   if (otherApis.test(given.id)) return undefined;
   const found = findApi(given.id);
   if (found === undefined) return undefined;
@@ -24,6 +24,7 @@ export function chatProviderOf(
   const model = found.rest.replace(entry.base_url === undefined ? '' : /^chat:/, '');
   if (model === '') return undefined;
   const own = settingsOf(given, context);
+  if (own.isElsewhere) return 'left out';
   const written = omitUndefined({
     id: name,
     model,
@@ -41,12 +42,15 @@ interface Settings {
   readonly defaults: Record<string, number>;
   readonly entry: Mapping;
   readonly chat: Mapping;
+  /** Whether a setting is not carried that may say where requests go, or with whose rights. */
+  readonly isElsewhere: boolean;
 }
 
 function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderContext): Settings {
   let [entry, chat]: readonly [Mapping, Mapping] = [{}, {}];
   const defaults: Record<string, number> = {};
   let base: string | undefined;
+  let isElsewhere = false;
   const { generationConfig, ...plain } = config;
   const nested = isObject(generationConfig) ? generationConfig : {};
   for (const [key, value] of Object.entries({ ...nested, ...plain })) {
@@ -56,7 +60,17 @@ function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderCon
     else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
     else if (!['apiKey', 'apiKeyEnvar'].includes(key)) {
       const found = settingOf(key, value, files);
-      if (found === undefined)
+      const isShaping = answerSettings.has(key);
+      if (found === undefined && !isShaping) {
+        isElsewhere = true;
+        const message = `a provider with the setting \`${key}\` is left out: its requests could go elsewhere`;
+        notes.add(
+          'error',
+          place,
+          message,
+          'Declare it in the runtime, and name it in the subject of the suite.',
+        );
+      } else if (found === undefined)
         notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
       else {
         entry = { ...entry, ...found.entry };
@@ -65,5 +79,13 @@ function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderCon
       }
     }
   }
-  return { base_url: base, defaults, entry, chat };
+  return { base_url: base, defaults, entry, chat, isElsewhere };
 }
+
+/** What shapes an answer and cannot change where a request goes. Whatever is not listed might. */
+const answerSettings: ReadonlySet<string> = new Set([
+  ...Object.keys(numberSettings),
+  ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities n outputCost parallel_tool_calls presence_penalty frequency_penalty reasoning reasoning_effort reasoningEffort response_format responseMimeType responseSchema safetySettings seed showThinking stop stop_sequences stopSequences store systemInstruction temperature thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity cost candidateCount'.split(
+    ' ',
+  ),
+]);

@@ -66,7 +66,7 @@ export function readProvider(
     context.notes.add('error', at, 'a provider without an id is left out');
     return undefined;
   }
-  noteOtherKeys(given, known, context.notes);
+  if (hasForeignKeys(given, known, context.notes)) return undefined;
   const named = { name: slugOf(known.label), id: known.id, label: known.label };
   if (known.id === 'echo') return { kind: 'echo', ...named, entry: { id: named.name, ...echo } };
   if (isProgram(known.id)) {
@@ -74,6 +74,7 @@ export function readProvider(
     return entry === undefined ? undefined : { kind: 'tool', ...named, entry };
   }
   const model = chatProviderOf(known, named.name, context);
+  if (model === 'left out') return undefined;
   if (model !== undefined && known.transform !== undefined)
     context.notes.add(
       'error',
@@ -115,15 +116,23 @@ function normalize(given: unknown, at: Path): GivenProvider | undefined {
   return normalize({ id: only[0], ...only[1] }, [...at, only[0]]);
 }
 
-function noteOtherKeys(given: unknown, { at }: GivenProvider, notes: Notes): void {
-  if (!isObject(given)) return;
+/** Reports what else is said of a provider; whether it may say where requests go, as `env` does. */
+function hasForeignKeys(given: unknown, { at }: GivenProvider, notes: Notes): boolean {
+  if (!isObject(given)) return false;
   const [only] = given['id'] === undefined && given['model'] === undefined ? Object.values(given) : [given];
+  let isElsewhere = false;
   for (const key of Object.keys(isObject(only) ? only : {})) {
+    if (['id', 'model', 'label', 'config', 'prompts', 'transform'].includes(key)) continue;
     if (key === 'delay')
       notes.add('note', [...at, key], '`delay` of a provider is not carried: see `rate_limit`');
-    else if (!['id', 'model', 'label', 'config', 'prompts', 'transform'].includes(key))
-      notes.add('error', [...at, key], `\`${key}\` of a provider is not carried`);
+    else if (key === 'inputs') notes.add('error', [...at, key], '`inputs` of a provider is not carried');
+    else {
+      isElsewhere = true;
+      const message = `a provider with \`${key}\` is left out: its requests could go elsewhere`;
+      notes.add('error', [...at, key], message);
+    }
   }
+  return isElsewhere;
 }
 
 /** A name of letters, digits and hyphens. */

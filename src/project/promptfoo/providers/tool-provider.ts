@@ -46,12 +46,14 @@ export function toolOf(given: GivenProvider, context: ProviderContext): Entry | 
 const known = ['url', 'method', 'headers', 'body', 'queryParams', 'transformResponse', 'responseParser'];
 
 function addressOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
-  for (const key of Object.keys(given.config).filter((each) => !known.includes(each)))
+  const unknown = Object.keys(given.config).filter((each) => !known.includes(each));
+  for (const key of unknown)
     context.notes.add(
       'error',
       [...given.at, 'config', key],
-      `the setting \`${key}\` of an address is not carried`,
+      `an address with the setting \`${key}\` is left out: its requests could go elsewhere, or without what they need`,
     );
+  if (unknown.length > 0) return undefined;
   const { url = given.id, responseParser, transformResponse = responseParser, ...rest } = given.config;
   if (typeof url !== 'string' || !/^(?:https?:\/\/|\{\{)/.test(url))
     return leftOut(given, context, 'an address that is none is left out');

@@ -73,6 +73,7 @@ function groupFiles(
         pairs: part,
         dataset,
         hasThreshold,
+        hasTags: isTagged(config.cases, cases),
         name: `promptfoo${suffix}${suffixOf(index)}`,
       }),
     ),
@@ -91,10 +92,11 @@ function rowsOf(
   const empty = Object.fromEntries(
     prompts.flatMap((prompt) => variablesInSuite(prompt).map((name) => [name, ''])),
   );
+  const hasMetadata = isTagged(cases, group);
   const rows = group.flatMap((index) => {
     const found = cases[index];
     if (found === undefined) return [];
-    const { id, description, vars, threshold } = found;
+    const { id, description, vars, threshold, metadata } = found;
     const prompted = made[index] ?? {};
     const row = {
       id,
@@ -102,6 +104,7 @@ function rowsOf(
       vars: { ...empty, ...vars },
       ...(Object.keys(prompted).length > 0 && { prompts: prompted }),
       ...(threshold !== undefined && { threshold }),
+      ...(hasMetadata && { metadata, tags: tagsOf(metadata) }),
       checks: checks[index],
     };
     return [`${stringifyJson(row)}\n`];
@@ -114,17 +117,30 @@ function rowsOf(
   return rows.join('');
 }
 
+/** Whether some of these cases have metadata, by which a run is filtered there and here. */
+function isTagged(cases: ImportedConfig['cases'], group: readonly number[]): boolean {
+  return group.some((index) => Object.keys(cases[index]?.metadata ?? {}).length > 0);
+}
+
+/** `area=billing`, once for each text of a list. */
+function tagsOf(metadata: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(metadata).flatMap(([key, value]) =>
+    [value].flat().flatMap((each: unknown) => (typeof each === 'object' ? [] : [`${key}=${String(each)}`])),
+  );
+}
+
 interface SuitePart {
   readonly name: string;
   readonly dataset: string;
   readonly pairs: readonly Pair[];
   readonly hasThreshold: boolean;
+  readonly hasTags: boolean;
 }
 
 function suiteFile(
   config: ImportedConfig,
   { evals }: EvalPlan,
-  { name, dataset, pairs, hasThreshold }: SuitePart,
+  { name, dataset, pairs, hasThreshold, hasTags }: SuitePart,
 ): ImportedFile {
   const { content, metadata } = tellingOf(pairs);
   const isNamed = config.counts.prompts * config.counts.providers > 1;
@@ -140,6 +156,7 @@ function suiteFile(
         id: '${case.id}',
         ...(content !== undefined && { content }),
         context: { variables: '${case.vars}', ...(metadata !== undefined && { metadata }) },
+        ...(hasTags && { tags: '${case.tags}' }),
         ...(hasThreshold && { threshold: { min_score: '${case.threshold}' } }),
       },
       evals,
