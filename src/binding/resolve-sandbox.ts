@@ -12,7 +12,7 @@ import type { BubblewrapSandbox, RefusedSandbox, Sandbox } from './sandbox.ts';
 export interface SandboxContext {
   readonly config: Pick<
     RuntimeConfig,
-    'file' | 'overlays' | 'folder' | 'sandboxes' | 'stateStore' | 'providers'
+    'file' | 'overlays' | 'folder' | 'sandboxes' | 'stateStore' | 'providers' | 'environment'
   >;
   readonly host: HostEnv;
   /** Where the process starts. */
@@ -52,15 +52,22 @@ export function resolveSandbox(name: string, context: SandboxContext): Sandbox |
       const program = findProgram('bwrap', context);
       if (program === undefined)
         return refused(name, `bubblewrap, which its sandbox "${name}" needs, is not installed`);
-      const { network, read, write } = declared;
+      const { network, read } = declared;
+      const write = writtenBy(declared, config.folder);
+      const others = config.sandboxes.filter((each) => each !== declared);
       return {
-        ...{ mode: 'bubblewrap', name, program, network },
-        read: [...implicitPaths(context), ...read.map((path) => resolve(config.folder, path))],
-        write: write.map((path) => resolve(config.folder, path)),
-        hide: hiddenPaths(config),
+        ...{ mode: 'bubblewrap', name, program, network, write },
+        read: [...implicitPaths(context, write), ...read.map((path) => resolve(config.folder, path))],
+        writtenElsewhere: others.flatMap((each) => writtenBy(each, config.folder)),
+        fixed: isTooBroad(config.folder, host['HOME']) ? [] : configFiles(config),
+        ...hiddenPaths(config),
       };
     }
   }
+}
+
+function writtenBy(declared: RuntimeConfig['sandboxes'][number], folder: string): string[] {
+  return declared.mode === 'bubblewrap' ? declared.write.map((path) => resolve(folder, path)) : [];
 }
 
 function refused(name: string, reason: string): RefusedSandbox {
@@ -99,13 +106,18 @@ function clientEnv(host: HostEnv): Readonly<Record<string, string>> {
 }
 
 /** The folder of the file and that of the process, and what the dialect names; never more than one project. */
-function implicitPaths({ config, host, cwd, variables }: SandboxContext): string[] {
+function implicitPaths(
+  { config, host, cwd, variables }: SandboxContext,
+  write: readonly string[],
+): readonly string[] {
   const named = Object.values(variables).filter((value) => isAbsolute(value) && existsSync(value));
-  const shown = [config.folder, cwd, ...named].filter((path) => !isTooBroad(path, host['HOME']));
-  // Not even where the folder may be written: what it says decides what runs without a sandbox.
-  return [...new Set([...shown, ...(isTooBroad(config.folder, host['HOME']) ? [] : configFiles(config))])];
+  const isShown = (path: string) => write.some((folder) => holds(folder, path));
+  const isBroad = (path: string) =>
+    isTooBroad(path, host['HOME']) || isTooBroad(followLinks(path), host['HOME']);
+  return [...new Set([config.folder, cwd, ...named])].filter((path) => !isShown(path) && !isBroad(path));
 }
 
+/** What they say decides what runs without a sandbox. */
 function configFiles({ file, overlays = [] }: SandboxContext['config']): string[] {
   return [file, ...overlays].map((each) => resolve(each));
 }
@@ -132,12 +144,18 @@ export function isTooBroad(path: string, home = ''): boolean {
 }
 
 /** Approvals, runs and keys are for this process alone. */
-function hiddenPaths({ folder, stateStore, providers }: SandboxContext['config']): string[] {
+function hiddenPaths({
+  folder,
+  stateStore,
+  providers,
+  environment,
+}: SandboxContext['config']): Pick<BubblewrapSandbox, 'hide' | 'secrets'> {
   const credentials = providers.flatMap(({ credential: { file } }) =>
     file === undefined ? [] : [resolve(folder, file)],
   );
   const state = stateFolderOf(stateStore);
-  return [...(state === undefined ? [] : [state]), ...credentials];
+  const secrets = [...credentials, ...(environment?.file === undefined ? [] : [environment.file])];
+  return { hide: state === undefined ? [] : [state], secrets };
 }
 
 /** The sandbox, in which a folder of the hook’s own may be written. */
@@ -145,14 +163,35 @@ export function withWritable(sandbox: Sandbox | null, path: string): Sandbox | n
   return sandbox?.mode === 'bubblewrap' ? { ...sandbox, write: [...sandbox.write, path] } : sandbox;
 }
 
-/** Why what must stay hidden would be shown, if so, as the end of a sentence about the sandbox. */
-export function findExposure({ read, write, hide }: BubblewrapSandbox): string | undefined {
-  for (const hidden of hide.map(followLinks)) {
-    const same = [...read, ...write].find((path) => followLinks(path) === hidden);
-    if (same !== undefined) return `it shows ${same}, in which Signalbox keeps its state`;
-    const movable = write.map(followLinks).find((path) => holds(path, hidden) && dirname(hidden) !== path);
-    if (movable !== undefined)
-      return `it may write ${movable}, and so move away what stays hidden at ${hidden}`;
+/** Why what must stay hidden would be shown, or what must stay as it is could be replaced, as the end of a sentence about the sandbox. */
+export function findExposure({
+  read,
+  write,
+  hide,
+  fixed = [],
+  secrets = [],
+}: BubblewrapSandbox): string | undefined {
+  const written = write.map(followLinks);
+  const shown = [...read, ...write].map((path) => ({ path, real: followLinks(path) }));
+  // A folder that stands deeper in what may be written goes along when one above it is moved.
+  const findMovable = (real: string) =>
+    written.find((path) => path !== real && holds(path, real) && dirname(real) !== path);
+  for (const hidden of [...hide, ...secrets]) {
+    const same = shown.find(({ real }) => real === followLinks(hidden));
+    const what = hide.includes(hidden) ? 'Signalbox keeps its state' : 'a secret stands';
+    if (same !== undefined) return `it shows ${same.path}, in which ${what}`;
+  }
+  for (const secret of secrets) {
+    const folders = [followLinks(dirname(secret)), dirname(followLinks(secret))];
+    const open = written.find((path) => folders.includes(path));
+    if (open !== undefined)
+      return `it may write ${open}, in which ${secret} stands: what takes the place of that secret would be seen`;
+  }
+  for (const kept of [...hide, ...secrets.map((path) => dirname(path)), ...fixed].map(followLinks)) {
+    const movable = findMovable(kept);
+    if (movable === undefined) continue;
+    const what = fixed.map(followLinks).includes(kept) ? 'is this config' : 'stays hidden';
+    return `it may write ${movable}, and so move away what ${what} at ${kept}`;
   }
   return undefined;
 }

@@ -13,8 +13,14 @@ export interface BubblewrapSandbox {
   /** What may be read beside the system’s own folders: the folder of the config file among them. */
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** What other sandboxes of the config may write; links in it are not followed either. */
+  readonly writtenElsewhere?: readonly string[];
+  /** Files that stay read-only, though they may lie in what may be written: those of the config. */
+  readonly fixed?: readonly string[];
   /** Files and folders that stay hidden, though they lie in what may be read. */
   readonly hide: readonly string[];
+  /** Files with secrets: whatever has their names stays hidden, now and later. */
+  readonly secrets?: readonly string[];
 }
 
 /** A program that the command is handed to, such as a client of containers. */

@@ -2,6 +2,7 @@ import type { HostEnv } from '../../binding/env.ts';
 import { findExposure, isTooBroad, resolveSandbox } from '../../binding/resolve-sandbox.ts';
 import type { Sandbox } from '../../binding/sandbox.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
+import { followLinks } from '../../files/real-path.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import type { Launcher } from '../launch/launch.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
@@ -80,16 +81,16 @@ async function findFault(
     return { reason: sandbox.reason, hint };
   }
   if (sandbox.mode !== 'bubblewrap') return undefined;
-  if (isTooBroad(config.folder, host['HOME'])) {
+  if (isTooBroad(config.folder, host['HOME']) || isTooBroad(followLinks(config.folder), host['HOME'])) {
     const reason = `it would show all of ${config.folder}, the folder of this file`;
     return { reason, hint: 'Move the file and its scripts to a folder of their own.' };
   }
   const exposure = findExposure(sandbox);
   if (exposure !== undefined) return { reason: exposure, hint: ownFolderHint };
   const probe = await probeBubblewrap(sandbox, launch);
-  return probe.isolation === undefined ? { reason: probe.reason, hint: probe.hint } : undefined;
+  return probe.isPossible ? undefined : { reason: probe.reason, hint: probe.hint };
 }
 
 const ownFolderHint =
-  'Give the state store a folder of its own, as in `state_store: {path: .signalbox/state.db}`.';
+  'Give state and secret files folders of their own, such as `.signalbox/state.db` and `secrets/.env`, directly in what may be written or outside of it.';
 const installHint = 'Install it: `apt-get install bubblewrap`, or `dnf install bubblewrap`.';

@@ -13,11 +13,8 @@ const program = '/usr/bin/bwrap';
 const probe = await probeBubblewrap({ program, network: false }, await openLauncher('auto'));
 
 /** Why no sandbox can be made on this machine, so that tests of it are skipped; undefined when it can. */
-export const noSandbox = probe.isolation === undefined ? probe.reason : undefined;
+export const noSandbox = probe.isPossible ? undefined : probe.reason;
 if (noSandbox !== undefined) console.warn(`tests of bubblewrap are skipped: ${noSandbox}`);
-
-/** Whether this machine lets sandboxes have user namespaces, as all but a few containers of root do. */
-export const hasUserNamespaces = probe.isolation === 'user';
 
 /** A new folder, without links in its path. */
 export function makeFolder(): string {

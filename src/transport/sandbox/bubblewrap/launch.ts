@@ -5,8 +5,8 @@ import { findInterpreterFault } from '../../../files/interpreter.ts';
 import type { ExitStatus, Inside, LaunchedProcess, Launcher, LaunchRequest } from '../../launch/launch.ts';
 import { launchListener, signalGroup, signalProcess } from '../../launch/process-groups.ts';
 import { sandboxError } from '../fault.ts';
-import { bubblewrapArguments, bubblewrapEnvironment } from './arguments.ts';
 import { probeBubblewrap, wordsOf } from './probe.ts';
+import { startBubblewrap } from './start.ts';
 import { openStatusFile, type StatusFile } from './status.ts';
 
 /**
@@ -19,15 +19,14 @@ export async function launchBubblewrapped(
   { request, launch }: { readonly request: LaunchRequest; readonly launch: Launcher },
 ): Promise<LaunchedProcess> {
   const probe = await probeBubblewrap(sandbox, launch);
-  if (probe.isolation === undefined) throw sandboxError(entry, sandbox, probe.reason, { hint: probe.hint });
+  if (!probe.isPossible) throw sandboxError(entry, sandbox, probe.reason, { hint: probe.hint });
   const status = openStatusFile();
   try {
-    const wrapped = {
-      ...{ command: sandbox.program, cwd: '/', input: request.input, descriptors: [status.fd] },
-      args: bubblewrapArguments(sandbox, request, probe.isolation),
-      env: bubblewrapEnvironment(request.env),
-    };
-    const launched = await launch(wrapped, launchListener);
+    const launched = await startBubblewrap(entry, sandbox, request, {
+      launch,
+      status,
+      watch: launchListener,
+    });
     const ended = launched.ended.then((end) => {
       // Where bwrap was ended itself, which may have been before what it has started was bound to it.
       killInside(status);

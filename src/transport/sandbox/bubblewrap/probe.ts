@@ -4,13 +4,13 @@ import { waitForSettled } from '../../../time/deadline.ts';
 import { collect } from '../../collect.ts';
 import type { Launcher } from '../../launch/launch.ts';
 import { signalGroup } from '../../launch/process-groups.ts';
-import { bubblewrapArguments, type Isolation } from './arguments.ts';
+import { startBubblewrap } from './start.ts';
 import { openStatusFile } from './status.ts';
 
 /** What a sandbox of this machine has, or why there is none and what to do about it. */
 export type Probe =
-  | { readonly isolation: Isolation }
-  | { readonly isolation: undefined; readonly reason: string; readonly hint: string };
+  | { readonly isPossible: true }
+  | { readonly isPossible: false; readonly reason: string; readonly hint: string };
 
 const known = new Map<string, Promise<Probe>>();
 
@@ -20,40 +20,33 @@ export function probeBubblewrap(
   launch: Launcher,
 ): Promise<Probe> {
   const key = `${network} ${program}`;
-  const probe = known.get(key) ?? tryBoth(program, network, launch);
+  const probe = known.get(key) ?? tryOnce(program, network, launch);
   known.set(key, probe);
   // What is mended meanwhile, such as a setting of the kernel, is found by the next call.
-  void probe.then(({ isolation }) => isolation === undefined && known.delete(key));
+  void probe.then(({ isPossible }) => !isPossible && known.delete(key));
   return probe;
 }
 
-async function tryBoth(program: string, network: boolean, launch: Launcher): Promise<Probe> {
-  const fault = await runTrue(program, network, { isolation: 'user', launch });
-  if (fault === undefined) return { isolation: 'user' };
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot && (await runTrue(program, network, { isolation: 'root', launch })) === undefined)
-    return { isolation: 'root' };
+async function tryOnce(program: string, network: boolean, launch: Launcher): Promise<Probe> {
+  const fault = await runTrue(program, network, launch);
+  if (fault === undefined) return { isPossible: true };
   return {
-    isolation: undefined,
+    isPossible: false,
     reason: `bubblewrap cannot make a sandbox here: ${fault}`,
     hint: hintOf(fault),
   };
 }
 
 /** Why nothing can be run in a sandbox; undefined when it can. */
-async function runTrue(
-  program: string,
-  network: boolean,
-  { isolation, launch }: { readonly isolation: Isolation; readonly launch: Launcher },
-): Promise<string | undefined> {
-  const sandbox = { mode: 'bubblewrap', name: '', program, network, read: [], write: [], hide: [] } as const;
+async function runTrue(program: string, network: boolean, launch: Launcher): Promise<string | undefined> {
+  // One folder is shown, so that a bwrap that cannot mount descriptors is found out.
+  const shown = { read: ['/usr'], write: [], hide: [] };
+  const sandbox = { mode: 'bubblewrap', name: '', program, network, ...shown } as const;
   const env = { PATH: '/usr/bin:/bin' };
   const command = { command: '/bin/true', args: [], cwd: '/', env, input: new Uint8Array() };
   const status = openStatusFile();
   try {
-    const args = bubblewrapArguments(sandbox, command, isolation);
-    const request = { ...command, command: program, args, descriptors: [status.fd] };
-    const launched = await launch(request);
+    const launched = await startBubblewrap('', sandbox, command, { launch, status });
     const { pid, stdin, stdout, stderr, ended } = launched;
     const words = collect(stderr, { maxBytes: MAX_WORDS });
     const isOver = await waitForSettled(Promise.all([ended, words.done]), PROBE_MS);
@@ -78,14 +71,17 @@ export function wordsOf(stderr: string): string {
 }
 
 const hints: readonly (readonly [RegExp, string])[] = [
-  [/Unknown option/i, 'Install bubblewrap 0.8 or newer; `bwrap --version` tells which one this is.'],
   [
-    /mount proc|\/proc/,
+    /Unknown option/i,
+    'Install a bubblewrap that knows `--bind-fd`: 0.10 or newer, or 0.8 with the security updates of its distribution.',
+  ],
+  [
+    /mount(?:ing)? .*proc/i,
     'In a container /proc is covered: start it with `--security-opt systempaths=unconfined`, or use a sandbox of mode command.',
   ],
   [
     /namespace|uid map|gid map|RTM_NEWADDR|clone|pivot_root|mount|Operation not permitted|Permission denied/i,
-    'The system forbids user namespaces: allow them (`sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in Docker `--security-opt seccomp=unconfined`), or use a sandbox of mode command.',
+    'The system forbids user namespaces: allow them, for root too (`sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in Docker `--security-opt seccomp=unconfined`), or use a sandbox of mode command.',
   ],
 ];
 

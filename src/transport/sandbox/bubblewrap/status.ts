@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, unlinkSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTempFolder } from '../../../files/temp-folder.ts';
 
@@ -39,12 +39,20 @@ export function openStatusFile(): StatusFile {
   };
 }
 
+/** A nameless file with that content, which is read from its start. Throws what the system says. */
+export function openDataFile(content: Uint8Array): number {
+  const fd = openNameless();
+  // At its place, so that the position of the descriptor stays at the start.
+  writeSync(fd, content, 0, content.length, 0);
+  return fd;
+}
+
 let folder: string | undefined;
 let counter = 0;
 
 function openNameless(): number {
   if (folder === undefined || !existsSync(folder)) folder = makeTempFolder('sandbox');
-  const path = join(folder, `status-${counter++}`);
+  const path = join(folder, `file-${counter++}`);
   const fd = openSync(path, 'wx+', 0o600);
   unlinkSync(path);
   return fd;

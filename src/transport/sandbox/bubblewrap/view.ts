@@ -1,12 +1,14 @@
-import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { holds } from '../../../files/holds.ts';
 
 /** What stands at a path of a sandbox. */
-export interface Mount {
-  readonly path: string;
-  readonly as: 'read' | 'write' | 'private' | 'hidden';
-}
+export type Mount = { readonly path: string } & (
+  | { readonly as: 'read' | 'write'; readonly fd: number }
+  /** Memory that may be written; memory that is empty; a folder of which other mounts show the entries. */
+  | { readonly as: 'private' | 'hidden' | 'selected' }
+  | { readonly as: 'link'; readonly target: string }
+);
 
 /** Memory that each private folder may take, in bytes. */
 const PRIVATE_BYTES = 1024 ** 3;
@@ -34,20 +36,47 @@ export const systemFolders: readonly string[] = ['/usr', ...LINKED_FOLDERS];
 
 /**
  * The arguments of bwrap for what a sandbox shows: programs and libraries, processes and devices of its own, empty /tmp and
- * home folders that end with it, and the mounts. Of two at one path the later in `strength` counts; deeper ones stand in shallower ones.
+ * home folders that end with it, and the mounts, whose descriptors `numberOf` gives as bwrap has them. Of two at one path the later in
+ * `strength` counts; deeper ones stand in shallower ones.
  */
-export function viewArguments(mounts: readonly Mount[], home: string): string[] {
+export function viewArguments(
+  mounts: readonly Mount[],
+  home: string,
+  numberOf: (fd: number) => number,
+): string[] {
   const isWholeRoot = mounts.some(({ path }) => path === '/');
   const own: Mount[] = [{ path: '/tmp', as: 'private' }];
   if (isOwnFolder(home)) own.push({ path: home, as: 'private' });
-  if (isWholeRoot) own.push({ path: '/run', as: 'hidden' });
-  const inner = mounts.filter(({ path }) => path !== '/');
+  // The settings of the kernel and its sockets are the host's.
+  if (isWholeRoot) own.push({ path: '/run', as: 'hidden' }, { path: '/sys', as: 'hidden' });
+  const inner = inOrder([...own, ...mounts.filter(({ path }) => path !== '/')]);
+  const selected = inner.filter(({ as }) => as === 'selected');
   return [
     ...(isWholeRoot ? ['--ro-bind', '/', '/'] : systemArguments()),
-    ...['--proc', '/proc', '--dev', '/dev'],
-    ...inOrder([...own, ...inner]).flatMap(mountArguments),
+    ...['--proc', '/proc', '--dev', '/dev', ...coverArguments()],
+    ...inner.flatMap((mount) => mountArguments(mount, numberOf)),
+    ...selected.flatMap(({ path }) => ['--remount-ro', path]),
+    // What of /proc is not of a process belongs to the host, and the owner of a file needs no capability to write it.
+    ...['--remount-ro', '/proc'],
     ...(isWholeRoot ? [] : ['--symlink', '/tmp', '/var/tmp', '--remount-ro', '/']),
   ];
+}
+
+let cover: readonly string[] | undefined;
+
+/** Hides what of /proc only root may read, from a sandbox that root starts. Read once: it is the same for all processes. */
+function coverArguments(): readonly string[] {
+  cover ??= process.getuid?.() === 0 ? readCover() : [];
+  return cover;
+}
+
+function readCover(): string[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const path = join('/proc', name);
+    const stats = /^\d/.test(name) ? undefined : lookAt(path);
+    if (stats === undefined || stats.isSymbolicLink() || (stats.mode & 0o004) !== 0) return [];
+    return stats.isDirectory() ? ['--perms', '0555', '--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+  });
 }
 
 let system: readonly string[] | undefined;
@@ -79,7 +108,7 @@ function isOwnFolder(home: string): boolean {
   return home.startsWith('/') && !shown.some((path) => holds(home, path) || holds(path, home));
 }
 
-const strength: readonly Mount['as'][] = ['private', 'read', 'write', 'hidden'];
+const strength: readonly Mount['as'][] = ['private', 'link', 'read', 'selected', 'write', 'hidden'];
 
 /** One mount for each path, those that others stand in first. */
 function inOrder(mounts: readonly Mount[]): Mount[] {
@@ -93,11 +122,20 @@ function depthOf(path: string): number {
   return path.split('/').length;
 }
 
-function mountArguments({ path, as }: Mount): string[] {
-  if (as === 'read') return ['--ro-bind', path, path];
-  if (as === 'write') return ['--bind', path, path];
-  if (as === 'private') return ['--size', String(PRIVATE_BYTES), '--tmpfs', path];
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return [];
-  return stats.isDirectory() ? ['--perms', '0555', '--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+function mountArguments(mount: Mount, numberOf: (fd: number) => number): string[] {
+  const { path } = mount;
+  switch (mount.as) {
+    case 'read':
+      return ['--ro-bind-fd', String(numberOf(mount.fd)), path];
+    case 'write':
+      return ['--bind-fd', String(numberOf(mount.fd)), path];
+    case 'link':
+      return ['--symlink', mount.target, path];
+    case 'private':
+      return ['--size', String(PRIVATE_BYTES), '--tmpfs', path];
+    case 'selected':
+      return ['--perms', '0755', '--tmpfs', path];
+    case 'hidden':
+      return ['--perms', '0555', '--tmpfs', path];
+  }
 }
