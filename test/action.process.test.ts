@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -97,6 +106,38 @@ test.each([
   expect(ran.code).toBe(2);
   expect(ran.stdout).toContain(`::error title=Signalbox::${message}`);
   expect(existsSync(join(folder, 'hacked'))).toBe(false);
+});
+
+test('the summary of many suites stays below the limit of a step, and has the verdict of each', () => {
+  const folder = openProject();
+  const program = join(folder, 'node_modules/.bin/signalbox');
+  rmSync(program);
+  // Writes what a suite with long names would have as its summary.
+  writeFileSync(
+    program,
+    `#!/bin/sh
+for word; do case $word in
+  markdown=*) { echo "### $3"; head -c 59000 /dev/zero | tr '\\0' x; echo; } > "\${word#markdown=}" ;;
+esac; done
+`,
+    { mode: 0o755 },
+  );
+  for (let n = 100; n < 120; n += 1) writeFileSync(join(folder, `evals/${n}.suite.yaml`), '');
+  const { summary } = runStep(folder, { suites: 'evals/1*.suite.yaml' });
+  expect(summary.length).toBeLessThan(1_048_576);
+  expect(summary.match(/^### evals\/1\d\d\.suite\.yaml$/gm)).toHaveLength(20);
+});
+
+test('a report to /dev/stderr goes on behind what a file has there, and never replaces the device', () => {
+  const folder = openProject();
+  const file = join(folder, 'log');
+  // As after another program has replaced the file: the descriptor has no name any longer.
+  const script = `exec 2> log; for n in 1 2; do ./node_modules/.bin/signalbox eval run 'evals/good one.suite.yaml' --quiet --no-store --reporter table=/dev/stderr; [ $n = 1 ] && cp log first && rm log; done; cat /proc/self/fd/2 > both`;
+  spawnSync('bash', ['-c', script], { cwd: folder, encoding: 'utf8' });
+  const [first, both] = ['first', 'both'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  expect(first?.match(/^good: passed$/gm)).toHaveLength(1);
+  expect(both?.match(/^good: passed$/gm)).toHaveLength(2);
+  expect([existsSync(file), lstatSync('/dev/stderr').isFile()]).toEqual([false, false]);
 });
 
 test('no input becomes part of a script', () => {

@@ -170,7 +170,7 @@ export function openSuites(context: SuitesContext): Suites {
       const identityOptions = namedOptions(options, context.replay);
       return await keepRun(
         await openRequiredStore(results),
-        { suite, config, wanted: identityOptions, resume, total },
+        { suite, config, programs: context.buildOf.programs(), wanted: identityOptions, resume, total },
         work,
       );
     },

@@ -26,7 +26,13 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
     told.push(event);
   };
   onTestFinished(() => store.close());
-  const place = { store, config: '/etc/desk/runtime.yaml', emit, buildOf: () => '', isDurable: false };
+  const place = {
+    store,
+    config: '/etc/desk/runtime.yaml',
+    emit,
+    buildOf: Object.assign(() => '', { programs: () => ({}) }),
+    isDurable: false,
+  };
   return { store, told, call: (tool, args, options = {}) => callDirectly({ tool, ...place }, args, options) };
 }
 

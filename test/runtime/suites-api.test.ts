@@ -101,6 +101,11 @@ describe('a run that was cut off', () => {
       says: 'the config has changed',
     },
     {
+      title: 'another version of a program',
+      change: ({ replace }) => replace('grade.sh', 'printf', ': ; printf'),
+      says: 'the program grade.sh has changed',
+    },
+    {
       title: 'another selection',
       change: () => {},
       options: { select: { maxCases: 3 } },
@@ -119,7 +124,7 @@ describe('a run that was cut off', () => {
     await expect(bench.runtime.evals.run(bench.suite, { ...options, resume: true })).rejects.toMatchObject({
       code: 'USAGE',
       message: `run ${id} was begun otherwise: ${says}`,
-      hint: 'A run goes on with the same suite, config and options; start a new one without --resume.',
+      hint: 'A run goes on with the same suite, config, programs and options; start a new one without --resume.',
     });
     expect(bench.graded()).toEqual(before);
   });

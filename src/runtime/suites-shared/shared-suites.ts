@@ -59,7 +59,10 @@ export function openSharedSuites(context: SharedSuitesContext): SharedSuites {
       const store = await openRequiredStore(context.results);
       const chunks = chunksOf(store);
       const wanted = { ...namedOptions(options, undefined), '--workers': true };
-      const keep = { suite, config, wanted, resume: options.resume, total: null };
+      const keep = {
+        ...{ suite, config, programs: buildOf.programs(), wanted },
+        ...{ resume: options.resume, total: null },
+      };
       return await keepRun(store, keep, async (header, journal) => {
         options.onStart?.(header);
         const work = workOf(config, suite, options, header);

@@ -10,7 +10,11 @@ import { whyUnreadable } from '../../files/file-error.ts';
  * config, and of the scripts below the config's folder that its entries start. The folder itself may be anywhere. Throws
  * FILE_UNREADABLE for a config that cannot be read.
  */
-export type BuildOf = (source: string) => string;
+export interface BuildOf {
+  (source: string): string;
+  /** The digests of those scripts by their paths in the config's folder, read anew. */
+  programs(): Readonly<Record<string, string>>;
+}
 
 /** The builds of a config and its entries. Files are read with the first build, and not again. */
 export function createBuildOf(
@@ -19,24 +23,22 @@ export function createBuildOf(
   overlays: readonly string[] = [],
 ): BuildOf {
   let base: string | undefined;
-  return (source) => {
-    base ??= digestConfig(
-      [file, ...overlays].map((each) => resolve(each)),
-      bindings,
-    );
+  const files = [file, ...overlays].map((each) => resolve(each));
+  const programs = () => digestPrograms(dirname(files[0] ?? ''), bindings);
+  const buildOf = (source: string): string => {
+    base ??= digestConfig(files, programs());
     return createHash('sha256').update(`${base}\n${source}`).digest('hex').slice(0, BUILD_LENGTH);
   };
+  return Object.assign(buildOf, { programs });
 }
 
 /** Hexadecimal digits: 128 bits. */
 const BUILD_LENGTH = 32;
 
-function digestConfig(files: readonly string[], bindings: readonly Binding[]): string {
+function digestConfig(files: readonly string[], programs: ReturnType<BuildOf['programs']>): string {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readConfig(file));
-  for (const [name, path] of scriptsOf(dirname(files[0] ?? ''), bindings)) {
-    hash.update(`\n${JSON.stringify(name)} ${digestOf(path)}`);
-  }
+  for (const [name, digest] of Object.entries(programs)) hash.update(`\n${JSON.stringify(name)} ${digest}`);
   return hash.digest('hex');
 }
 
@@ -48,15 +50,16 @@ function readConfig(file: string): Buffer {
   }
 }
 
-/** The files below the folder that command lines name, by their paths in it, in the order of these. */
-function scriptsOf(folder: string, bindings: readonly Binding[]): readonly (readonly [string, string])[] {
+/** Of the files below the folder that command lines name, by their paths in it, in the order of these. */
+function digestPrograms(folder: string, bindings: readonly Binding[]): Readonly<Record<string, string>> {
   const words = bindings.flatMap(({ command, args, cwd }) =>
     [command, ...args].map((word) => resolve(cwd, word)),
   );
-  return [...new Set(words)]
+  const scripts = [...new Set(words)]
     .map((path) => [relative(folder, path), path] as const)
     .filter(([name, path]) => !name.startsWith('..') && name !== '' && isFile(path))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(scripts.map(([name, path]) => [name, digestOf(path)]));
 }
 
 function isFile(path: string): boolean {

@@ -33,7 +33,7 @@ export function renderComparisonMarkdown(comparison: Comparison): string {
   let text = '';
   for (const lines of sections.filter((each) => each.length > 0)) {
     const more = `${text === '' ? '' : '\n'}${lines.join('\n')}\n`;
-    if (text.length + more.length > longestText) return `${text}\n${cutNote}\n`;
+    if (Buffer.byteLength(text) + Buffer.byteLength(more) > longestText) return `${text}\n${cutNote}\n`;
     text += more;
   }
   return text;

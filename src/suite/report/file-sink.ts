@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -36,13 +36,14 @@ export async function openFileSink(file: string, { grows }: { readonly grows: bo
 const bufferSize = 64 * 1024;
 
 /**
- * The target of a symbolic link, so that the link stays; devices and pipes are written in place, never
- * replaced.
+ * The target of a symbolic link, so that the link stays; devices, pipes and what this process has open already, such as
+ * `/dev/stderr`, are written in place, never replaced.
  */
 async function findTarget(file: string): Promise<{ readonly path: string; readonly isSpecial: boolean }> {
   try {
     const found = await stat(file);
-    if (!found.isFile() && !found.isDirectory()) return { path: file, isSpecial: true };
+    if ((!found.isFile() && !found.isDirectory()) || ownDescriptor(file) !== undefined)
+      return { path: file, isSpecial: true };
     return { path: await realpath(file), isSpecial: false };
   } catch (thrown) {
     if (systemCode(thrown) !== 'ENOENT') throw thrown;
@@ -68,6 +69,8 @@ function writeWhole(file: number, text: string): void {
 }
 
 async function openInPlace(file: string, path: string, size: number): Promise<FileSink> {
+  const descriptor = ownDescriptor(path);
+  if (descriptor !== undefined && fstatSync(descriptor).isFile()) return openOwnFile(file, descriptor);
   const handle = await openOrNothing(path);
   const own = handle === undefined ? ownDescriptor(path) : undefined;
   if (own !== undefined) return openSocket(file, own);
@@ -80,6 +83,13 @@ async function openInPlace(file: string, path: string, size: number): Promise<Fi
     publish: () => withFileErrors(file, () => buffer.flush().finally(() => handle.close())),
     discard: () => handle.close(),
   };
+}
+
+/** Opening it anew would write over what it has already. It stays open: it is not only ours. */
+function openOwnFile(file: string, descriptor: number): FileSink {
+  const nothing = async () => {};
+  const write = (text: string) => withFileErrors(file, async () => writeWhole(descriptor, text));
+  return { ...noTerminal, write, flush: nothing, publish: nothing, discard: nothing };
 }
 
 /** Undefined for a socket, which cannot be opened by a name. */

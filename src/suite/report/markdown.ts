@@ -32,7 +32,7 @@ export const openMarkdown: OpenReporter = (sink) => ({
   },
 });
 
-/** The same as a text of at most 60,000 characters; a comment on GitHub may have 65,536. */
+/** The same as a text of at most 60,000 bytes of UTF-8; a comment on GitHub may have 65,536 characters, a summary 1 MiB for all of a step. */
 export function renderMarkdown(report: SuiteReport, longest: number = longestText): string {
   const sections = [
     { lines: verdict(report) },
@@ -46,7 +46,7 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
   let text = '';
   for (const { lines, end = '' } of sections) {
     if (lines.length === 0) continue;
-    const room = longest - text.length - end.length - cutNote.length - 4;
+    const room = longest - bytesOf(text) - bytesOf(end) - bytesOf(cutNote) - 4;
     const kept = takeUpTo(lines, room);
     text += `${text === '' ? '' : '\n'}${kept.join('\n')}${end}\n`;
     if (kept.length < lines.length) return `${text}\n${cutNote}\n`;
@@ -55,6 +55,10 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
 }
 
 export const longestText = 60_000;
+
+export function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
+}
 
 function statsSections(report: SuiteReport): { readonly lines: readonly string[]; readonly end?: string }[] {
   if (report.variants !== undefined) return [{ lines: matrixTable(report, report.variants) }];
@@ -79,10 +83,11 @@ function matrixTable(report: SuiteReport, variants: readonly VariantReport[]): s
   );
 }
 
-function takeUpTo(lines: readonly string[], room: number): readonly string[] {
+/** As many lines as have so many bytes. */
+export function takeUpTo(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   const end = lines.findIndex((line) => {
-    left -= line.length + 1;
+    left -= bytesOf(line) + 1;
     return left < 0;
   });
   return end === -1 ? lines : lines.slice(0, end);

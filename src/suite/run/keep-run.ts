@@ -18,6 +18,8 @@ export interface KeepOptions {
   readonly total: number | null;
   readonly suite: Suite;
   readonly config: RuntimeConfig;
+  /** The digests of the programs that its entries start, by their names. */
+  readonly programs: Readonly<Record<string, string>>;
   /** Options that override the suite, as JSON values by the names of the options. */
   readonly wanted: Readonly<Record<string, unknown>>;
   /**
@@ -91,13 +93,14 @@ async function endEarly(store: ResultStore, id: string): Promise<void> {
   }
 }
 
-/** The fingerprint of a run: its suite file, config, pipeline and options. */
-function fingerprintOfRun({ suite, config, wanted }: KeepOptions): string {
+/** The fingerprint of a run: its suite file, config, programs, pipeline and options. */
+function fingerprintOfRun({ suite, config, programs, wanted }: KeepOptions): string {
   const { epochs, evals, retries, timeoutMs } = suite;
   const pipelines = subjectsOf(suite).flatMap((each) => (each.kind === 'pipeline' ? [each.file] : []));
   return fingerprintOf({
     [suiteFile]: readFileSync(suite.file, 'utf8'),
     'the config': textsOf([config.file, ...(config.overlays ?? [])]),
+    ...Object.fromEntries(Object.entries(programs).map(([name, digest]) => [`the program ${name}`, digest])),
     ...(pipelines.length === 0 ? {} : { 'the pipeline': textsOf(pipelines) }),
     '--repeat': epochs,
     '--retries': retries,
@@ -149,7 +152,8 @@ async function findToResume(
   }
   requireCutOff(found);
   if (!isUnchanged(found.fingerprint, fingerprint)) {
-    const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
+    const hint =
+      'A run goes on with the same suite, config, programs and options; start a new one without --resume.';
     throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
   }
   return found;

@@ -28,15 +28,18 @@ test('a run that was cut off within a row goes on with the next variant [DS-MATR
       },
     });
     const variants = new Map(['a', 'b', 'c'].map((name) => [name, counted(name)]));
-    const work = keepRun(store, { suite, config, wanted: {}, resume, total: 4 }, async (header, journal) =>
-      run(suite, {
-        ...judging(['a', 'b', 'c']),
-        ...{ header, journal, variants, signal: stop.signal },
-        onProgress: (_now, record) => {
-          if (record !== undefined) records.push(record);
-          if (records.length === stopAfter) stop.abort();
-        },
-      }),
+    const work = keepRun(
+      store,
+      { suite, config, programs: {}, wanted: {}, resume, total: 4 },
+      async (header, journal) =>
+        run(suite, {
+          ...judging(['a', 'b', 'c']),
+          ...{ header, journal, variants, signal: stop.signal },
+          onProgress: (_now, record) => {
+            if (record !== undefined) records.push(record);
+            if (records.length === stopAfter) stop.abort();
+          },
+        }),
     );
     return { report: await work.catch((error: unknown) => error), records };
   };

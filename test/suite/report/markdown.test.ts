@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMarkdown, renderMarkdown } from '../../../src/suite/report/markdown.ts';
 import { toCode } from '../../../src/suite/report/markdown-text.ts';
@@ -81,9 +82,36 @@ test.each([
 test('a run with very many tags still fits into a comment, and says what is missing', () => {
   const tags = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`tag ${index}`, stats]));
   const long = renderMarkdown(reportOf({ evals: { exact: evalStatsOf({ tags }) } }));
-  expect(long.length).toBeGreaterThan(59_000);
-  expect(long.length).toBeLessThanOrEqual(60_000);
+  expect(Buffer.byteLength(long)).toBeGreaterThan(59_000);
+  expect(Buffer.byteLength(long)).toBeLessThanOrEqual(60_000);
   expect(long.trimEnd().split('\n').at(-1)).toBe('_The rest is left out: this text may not be longer._');
+});
+
+test('property: the limit is one of bytes, whatever the script of names, tags and details', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'é', '题', '🙂', ' ', '`', '|'), { maxLength: 600 })
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
+      const tags = Object.fromEntries(
+        Array.from({ length: 600 }, (_, at) => [`${at} ${texts[at % texts.length]}`, stats]),
+      );
+      const failures = texts.map((detail, at) => ({
+        ...{ case: detail, file: 'rows.jsonl', line: at, eval: 'exact', score: 0, detail },
+        fields: Object.fromEntries(texts.map((each, index) => [`${index}${each}`, each])),
+      }));
+      const report = reportOf({
+        failures,
+        failure_count: failures.length,
+        evals: { exact: evalStatsOf({ tags }) },
+      });
+      expect(Buffer.byteLength(renderMarkdown(report))).toBeLessThanOrEqual(60_000);
+      expect(Buffer.byteLength(renderMarkdown(reportOf({ failures, failure_count: 9 })))).toBeLessThanOrEqual(
+        60_000,
+      );
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test('a fold that is cut is closed', () => {
@@ -97,7 +125,7 @@ test('a fold that is cut is closed', () => {
   };
   const failures = Array.from({ length: 200 }, () => failure);
   const long = renderMarkdown(reportOf({ failures, failure_count: 200 }));
-  expect(long.length).toBeLessThanOrEqual(60_000);
+  expect(Buffer.byteLength(long)).toBeLessThanOrEqual(60_000);
   expect(long.split('\n').slice(-5)).toEqual([
     '',
     '</details>',

@@ -15,7 +15,7 @@ test('a run that comes to its end while somebody else is about to resume it stay
   });
   const config = requireConfig(join(folder, 'runtime.yaml'), '');
   const store = await openSqliteResults(memoryFile);
-  const keeping = { suite, config, wanted: {}, resume: undefined, total: null };
+  const keeping = { suite, config, programs: { 'ev.py': 'a' }, wanted: {}, resume: undefined, total: null };
   const failing = keepRun(store, keeping, async () => {
     throw new Error('cut off');
   });

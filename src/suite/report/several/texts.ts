@@ -1,7 +1,7 @@
 import { escapeShownLine as oneLine } from '../../../text/escape-commands.ts';
 import { cut } from '../../../text/width.ts';
 import { commandsOf, mostAnnotations, renderCommands, type WorkflowCommand } from '../github.ts';
-import { longestText, renderMarkdown } from '../markdown.ts';
+import { bytesOf, longestText, renderMarkdown, takeUpTo } from '../markdown.ts';
 import { cutNote, renderTable as renderMarkdownTable, toCode } from '../markdown-text.ts';
 import { formatDuration, formatPercent } from '../numbers.ts';
 import type { Reporter } from '../reporter.ts';
@@ -87,9 +87,9 @@ export const openSeveralMarkdown: OpenSeveralReporter = (sink) => ({
       return [toCode(cut(outcome.suite, 100)), marks[statusOf(outcome)], ...cells];
     });
     const head = [`### ${marks[report.status]} ${describeSeveral(report)}`, ''];
-    let text = `${[...head, ...renderMarkdownTable(titles, rows.slice(0, mostRows), [2, 3, 4, 5, 6])].join('\n')}\n`;
+    let text = `${[...head, ...takeUpTo(renderMarkdownTable(titles, rows, [2, 3, 4, 5, 6]), longestTable)].join('\n')}\n`;
     for (const outcome of report.outcomes) {
-      const room = longestText - text.length - cutNote.length - 3;
+      const room = longestText - bytesOf(text) - bytesOf(cutNote) - 3;
       const part = renderOutcome(outcome, room);
       if (part === undefined) {
         text += `\n${cutNote}\n`;
@@ -101,8 +101,8 @@ export const openSeveralMarkdown: OpenSeveralReporter = (sink) => ({
   },
 });
 
-/** Lines of the table of suites; with names of 100 characters they fit well. */
-const mostRows = 200;
+/** Bytes that the table of suites may have, so that room is left for what they came to. */
+const longestTable = 40_000;
 
 /** Undefined where there is no room for anything that could be read. */
 function renderOutcome(outcome: SuiteOutcome, room: number): string | undefined {
