@@ -50,6 +50,11 @@ export const runs = section('pipelines.md', [
   ['DS-RUN-04', 'none', 'A run is finished by the text that it began with.'],
   ['DS-RUN-05', 'none', 'One process at a time executes a run; another is told RUN_BUSY.'],
   [
+    'DS-RUN-17',
+    'none',
+    'Nothing of a run starts unless the run is held here, has not ended, and can be kept, at that moment.',
+  ],
+  [
     'DS-RUN-06',
     'none',
     'A run that is cut off by its caller can be resumed, and the step it was in is done again.',

@@ -11,6 +11,9 @@ export interface Proxy {
   lost(): number;
   /** Ends all connections; those that come then are as they should be. */
   cut(): void;
+  /** From now on nothing passes, either way; what is sent meanwhile passes when it is thawed. */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** Starts a proxy, which is ended after the test; with `poolsTransactions` one that gives each transaction whichever session is free. */
@@ -21,6 +24,7 @@ export async function startProxy(
   const open = new Set<Socket>();
   const free: Socket[] = [];
   let isLosing = false;
+  let isFrozen = false;
   let lost = 0;
   const keep = (socket: Socket) => {
     open.add(socket);
@@ -32,6 +36,7 @@ export async function startProxy(
     const upstream = keep(connect(to, '127.0.0.1'));
     if (poolsTransactions) return poolTransactions(client, upstream, free);
     client.pipe(upstream);
+    if (isFrozen) client.pause();
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
     upstream.on('data', (data) => {
@@ -57,6 +62,14 @@ export async function startProxy(
     },
     lost: () => lost,
     cut,
+    freeze: () => {
+      isFrozen = true;
+      for (const socket of open) socket.pause();
+    },
+    thaw: () => {
+      isFrozen = false;
+      for (const socket of open) socket.resume();
+    },
   };
 }
 
