@@ -62,6 +62,8 @@ export interface GatewayConfig {
   readonly redactsEmbeddings: boolean;
   readonly tools: { readonly hooks: boolean; readonly pending: 'hold' | 'refuse'; readonly holdMs: number };
   readonly passThrough: readonly (typeof passableHeaders)[number][];
+  /** Lower-case names of further headers of clients that go upstream. */
+  readonly forwardHeaders: readonly string[];
   readonly limits: GatewayLimits;
   /** Undefined: other than on loopback. */
   readonly requiresKeys: boolean | undefined;

@@ -1,19 +1,13 @@
 import type { Redact } from '../contract/scrub.ts';
 import { createSecretHider, redactedMark } from '../text/hide-secrets.ts';
 
+export { isCredentialName } from '../text/credential-name.ts';
+
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {
   const hider = createSecretHider(secrets);
   return (text) => hideCredentials(hider.text(text));
 }
-
-/** Whether a member of that name holds a credential, such as `Authorization`, `api_key` or `accessToken`. */
-export function isCredentialName(name: string): boolean {
-  return credentialName.test(name);
-}
-
-const credentialName =
-  /^(?:proxy[-_]?)?authorization$|^(?:set[-_]?)?cookie$|(?:api|access|private|secret)[-_]?key$|token$|secret$|passw(?:or)?d$|passphrase$|credentials?$/i;
 
 /** What a quoted value looks like, in JSON inside JSON too. Each alternative is linear in what it reads. */
 const quoted = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\{1,3}"[^"]*"`;

@@ -52,6 +52,7 @@ export const usualGateway: GatewayConfig = {
   redactsEmbeddings: false,
   tools: { hooks: false, pending: 'refuse', holdMs: 120_000 },
   passThrough: [],
+  forwardHeaders: [],
   limits: {
     bodyBytes: 33_554_432,
     answerBytes: 67_108_864,

@@ -1,3 +1,4 @@
+import { isCredentialName } from '../../text/credential-name.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
@@ -14,6 +15,7 @@ export function checkGateway(document: YamlDocument): Finding[] {
     ...checkModels(document),
     ...checkHooks(document),
     ...checkWindow(document),
+    ...checkForwarded(document),
   ];
 }
 
@@ -65,3 +67,25 @@ function checkWindow(document: YamlDocument): Finding[] {
   const message = 'is not used: it belongs to stream: windowed';
   return [{ severity: 'warning', path, message, atKey: true }];
 }
+
+/** A credential goes upstream by `pass_through` alone, and what belongs to a connection or a body is the gateway's own to say. */
+function checkForwarded(document: YamlDocument): Finding[] {
+  return itemsAt(document, [...section, 'forward_headers']).flatMap((path): Finding[] => {
+    const name = textAt(document, path)?.toLowerCase();
+    if (name === undefined) return [];
+    if (isCredentialName(name) || credentialHeaders.test(name)) {
+      const message = `${name} holds a credential, which is never forwarded like another header`;
+      return [{ path, message, hint: 'spec.gateway.pass_through names credentials that clients bring.' }];
+    }
+    if (!ownHeaders.test(name)) return [];
+    return [{ path, message: `${name} belongs to one connection or body, and is the gateway's own` }];
+  });
+}
+
+/** Beside those that go by the names of credentials everywhere. */
+const credentialHeaders =
+  /^(?:x-signalbox-.*|.*-?api[-_]?key|.*auth(?:entication|orization)?|.*-(?:jwt|session|signature|assertion))$/;
+
+/** Source: RFC 9110, section 7.6.1, and what the gateway sends itself. */
+const ownHeaders =
+  /^(?:connection|proxy-.*|keep-alive|te|trailer|transfer-encoding|upgrade|host|expect|via|forwarded|x-forwarded-.*|content-.*|accept-encoding|origin|sec-.*|http2-settings)$/;

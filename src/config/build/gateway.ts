@@ -48,6 +48,7 @@ export function readGateway(
       holdMs: millisecondsAt(document, at('tools', 'hold_ms')) ?? 120_000,
     },
     passThrough: passableHeaders.filter((name) => textsAt(document, at('pass_through')).includes(name)),
+    forwardHeaders: textsAt(document, at('forward_headers')).map((name) => name.toLowerCase()),
     limits: readLimits(document),
     requiresKeys: typeof required === 'boolean' ? required : undefined,
     audit: readAudit(document, folder),

@@ -166,6 +166,13 @@ export const gatewaySchema = {
       description:
         'The client’s own credentials go upstream in these headers, in the place of the provider’s.',
     },
+    forward_headers: {
+      type: 'array',
+      // Source: RFC 9110, section 5.1, a token.
+      items: { type: 'string', pattern: "^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,128}$" },
+      description:
+        'Further headers of clients that go upstream; no hook reads them. None that holds a credential or belongs to a connection.',
+    },
     limits: limitsSchema,
     keys: {
       type: ['object', 'null'],

@@ -16,7 +16,7 @@ export async function askUpstream(
     upstream.send({
       endpoint: client.endpoint,
       query: client.query,
-      headers: forwardedHeaders(client.headers, services.config.passThrough),
+      headers: forwardedHeaders(client.headers, services.config),
       body,
       signal: client.signal,
     }),

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { concatBytes } from '../../files/concat-bytes.ts';
 import type { ClientCall } from '../call/client-call.ts';
+import type { ClientHeaders } from '../upstream/headers.ts';
 import { readAll } from '../wire/read-all.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 
@@ -17,26 +20,70 @@ export function toClientCall(
   { incoming, cut }: NodeBindings = {},
   about: Pick<ClientCall, 'endpoint' | 'query'>,
 ): ClientCall {
-  const headers = incoming?.headers ?? Object.fromEntries(request.headers);
+  const headers = headersOf(request, { incoming });
   const read = async (maxBytes: number) => {
-    requireIdentity(headers['content-encoding']);
+    const coding = requireCoding(headers['content-encoding']);
     const length = headers['content-length'];
     if (typeof length === 'string' && Number(length) > maxBytes) throw tooLarge(maxBytes);
-    return incoming === undefined
-      ? await readAll(request.body ?? [], maxBytes, () => tooLarge(maxBytes))
-      : await readIncoming(incoming, maxBytes);
+    const body =
+      incoming === undefined
+        ? await readAll(request.body ?? [], maxBytes, () => tooLarge(maxBytes))
+        : await readIncoming(incoming, maxBytes);
+    return coding === undefined ? body : await decompress(body, coding, maxBytes);
   };
   return { ...about, headers, readBody: read, signal: request.signal, cut };
 }
 
-function requireIdentity(encoding: string | string[] | undefined): void {
-  if (encoding === undefined || String(encoding).trim().toLowerCase() === 'identity') return;
+/** The headers of a request, by their lower-case names. */
+export function headersOf(request: Request, { incoming }: NodeBindings = {}): ClientHeaders {
+  return incoming?.headers ?? Object.fromEntries(request.headers);
+}
+
+/** What bodies may be compressed with; each throws for what is not whole, or becomes larger than `maxOutputLength`. */
+const decoders = {
+  zstd: promisify(zstdDecompress),
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  br: promisify(brotliDecompress),
+  deflate: promisify(inflate),
+};
+type Coding = keyof typeof decoders;
+
+/** How a body is compressed; undefined: not at all. Throws RefusedCall (415) for any other way, and for several. */
+function requireCoding(given: string | string[] | undefined): Coding | undefined {
+  const names = String(given ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  const [name] = names;
+  if (name === undefined) return undefined;
+  if (names.length === 1 && isCoding(name)) return name;
   throw new RefusedCall({
     status: 415,
     code: 'unsupported_encoding',
-    message: 'The body must not be compressed (content-encoding: identity).',
+    message: `The body may be compressed once, with ${Object.keys(decoders).join(', ')}, or not at all.`,
     isRetryable: false,
   });
+}
+
+function isCoding(name: string): name is Coding {
+  return Object.hasOwn(decoders, name);
+}
+
+async function decompress(body: Uint8Array, coding: Coding, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await decoders[coding](body, { maxOutputLength: maxBytes });
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(maxBytes);
+    throw new RefusedCall({
+      status: 400,
+      code: 'invalid_request',
+      message: `The body is not whole, or is not ${coding}, which its content-encoding says.`,
+      isRetryable: false,
+    });
+  }
 }
 
 function tooLarge(maxBytes: number): RefusedCall {

@@ -77,6 +77,8 @@ function providerOf(url: string): ProviderConfig {
 function openFetchUpstream({ url, headers }: Request, inner: Fetch): Upstream {
   const own = new Headers(headers);
   own.delete('content-length');
+  // Hooks have read it, and it goes on, as it was before it was compressed.
+  own.delete('content-encoding');
   own.set('accept-encoding', 'identity');
   const { host } = new URL(url);
   return {

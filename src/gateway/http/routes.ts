@@ -2,14 +2,15 @@ import { type Context, Hono } from 'hono';
 import { answerCall } from '../call/answer-call.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import type { GatewayServices } from '../call/services.ts';
+import type { ClientHeaders } from '../upstream/headers.ts';
 import type { EndpointName } from '../wire/codec.ts';
 import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
 import type { Refusal } from '../wire/refusal.ts';
-import { type NodeBindings, toClientCall } from './client-call.ts';
+import { headersOf, type NodeBindings, toClientCall } from './client-call.ts';
 import { answerModel, answerModels } from './models.ts';
 import { queryOf } from './query.ts';
 import { toResponse } from './response.ts';
-import { requireTrustedOrigin } from './trusted-origin.ts';
+import { refuseOrigin } from './trusted-origin.ts';
 
 /** Where the gateway has an endpoint. */
 export function pathOf(endpoint: EndpointName): string {
@@ -28,6 +29,16 @@ type Env = { readonly Bindings: NodeBindings };
 /** The routes of a gateway. What is not among them is 404: nothing goes upstream that no hook has seen. */
 export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
   const app = new Hono<Env>();
+  // In front of every route, also of those that are added later and of those that there are not.
+  app.use(async ({ req, env }, next) => {
+    const headers = headersOf(req.raw, env);
+    const refusal = refuseOrigin(headers, services) ?? refuseUpgrade(headers);
+    if (refusal === undefined) return await next();
+    const reply = toRefusalReply(services.codecs[familyOf(req.path, headers)], refusal);
+    return toResponse(
+      refusal === noUpgrade ? { ...reply, headers: { ...reply.headers, ...overHttp } } : reply,
+    );
+  });
   for (const endpoint of endpointNames) {
     const codec = services.codecs[endpoint];
     app.post(pathOf(endpoint), async (context) => {
@@ -35,7 +46,6 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
       try {
         if (!isReady()) return toResponse(toRefusalReply(codec, leaving));
         const client = toClientCall(raw, context.env, { endpoint, query: queryOf(raw.url, endpoint) });
-        requireTrustedOrigin(client.headers, services);
         return toResponse(await answerCall(client, services));
       } catch (thrown) {
         return toResponse(toRefusalReply(codec, toRefusal(thrown)));
@@ -82,9 +92,25 @@ function allowedAt(path: string): string | undefined {
 }
 
 /** The endpoint in whose form something outside of all endpoints is told. */
-function familyOf(path: string): EndpointName {
-  return path.startsWith('/v1/messages') ? 'messages' : 'chat';
+function familyOf(path: string, headers: ClientHeaders = {}): EndpointName {
+  const isAnthropic = path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined;
+  return isAnthropic ? 'messages' : 'chat';
 }
+
+/** There are no WebSockets here. Codex goes on over HTTP at this status, and tries again for seconds at any other. */
+function refuseUpgrade({ upgrade }: ClientHeaders): Refusal | undefined {
+  return /\bwebsocket\b/i.test(String(upgrade ?? '')) ? noUpgrade : undefined;
+}
+
+const noUpgrade: Refusal = {
+  status: 426,
+  code: 'upgrade_refused',
+  message: 'There are no WebSockets here; send the call as a POST over HTTP.',
+  isRetryable: false,
+};
+
+/** What a server that refuses an upgrade names in its place. Source: RFC 9110, section 15.5.22. */
+const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
 
 const unknownRoute = { status: 404, code: 'not_found', isRetryable: false };
 const wrongMethod = { status: 405, code: 'method_not_allowed', isRetryable: false };

@@ -1,3 +1,4 @@
+import type { GatewayConfig } from '../../config/config.ts';
 import type { HeaderMap } from './upstream.ts';
 
 /** Headers of a client by their lower-case names, as Node and `Headers` give them. */
@@ -6,16 +7,17 @@ export type ClientHeaders = Readonly<Record<string, string | string[] | undefine
 export type { HeaderMap } from './upstream.ts';
 
 /**
- * What of a client's headers goes upstream: the SDKs' own, the trace context, and credentials only where they are to be
- * passed through. Values of other than visible ASCII are left out.
+ * What of a client's headers goes upstream: the SDKs' own, the trace context, those that the config names, and credentials only
+ * where they are to be passed through. Values of other than visible ASCII are left out.
  */
 export function forwardedHeaders(
   headers: ClientHeaders,
-  passThrough: readonly string[],
+  { passThrough, forwardHeaders }: Pick<GatewayConfig, 'passThrough' | 'forwardHeaders'>,
 ): Record<string, string> {
+  const named: readonly string[] = [...passThrough, ...forwardHeaders];
   const forwarded: Record<string, string> = {};
   for (const name in headers) {
-    if (!isForwarded(name) && !passThrough.includes(name)) continue;
+    if (!isForwarded(name) && !named.includes(name)) continue;
     const value = headers[name];
     if (typeof value === 'string' && visible.test(value)) forwarded[name] = value;
   }
