@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calmActions, faultyActions } from './claim/case.ts';
+import { shapedEndpoints } from './claim/markers/find-leaks.ts';
+import { sendMutants } from './claim/markers/send-mutants.ts';
 import { runCases } from './claim/run-cases.ts';
 import { openWorld, type World } from './claim/world.ts';
 
@@ -41,4 +43,11 @@ test('nothing passes of what a filter dies of, hangs at or babbles about', { tim
   const { ran, broken } = await runCases(faulty, { seed: 1, count: 60, actions: faultyActions, atOnce: 16 });
   expect(broken).toEqual([]);
   expect(ran).toBe(60);
+});
+
+test('a text in any place of a body reaches nobody when the filter denies or redacts it', {
+  timeout: 240_000,
+}, async () => {
+  const sent = await sendMutants(calm, { seed: 1, count: 200, endpoints: shapedEndpoints });
+  expect(sent).toEqual({ ran: 200, leaks: [] });
 });

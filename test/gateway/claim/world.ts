@@ -9,7 +9,14 @@ import { type ScriptedUpstream, startUpstream } from './upstream.ts';
 /** A real gateway for each mode, between a real upstream and a real filter process. */
 export interface World {
   run(one: Case): Promise<{ readonly wire: Wire; readonly gots: readonly Got[] }>;
+  /** One call, streamed or not. */
+  send(exchange: Exchange, mode: Case['mode'], isStream: boolean): Promise<Got>;
   close(): Promise<void>;
+}
+
+/** What a client asks, and what its upstream answers. */
+export interface Exchange extends Pick<Wire, 'status' | 'answerBody' | 'stream' | 'dice' | 'requestBody'> {
+  readonly path: string;
 }
 
 /** How much of a text the filter sees together, which is longer than every mark. */
@@ -19,16 +26,17 @@ export async function openWorld(timeoutMs: number): Promise<World> {
   const upstream = await startUpstream();
   const held = await openGateway(upstream, { stream: 'hold', timeoutMs });
   const windowed = await openGateway(upstream, { stream: 'windowed', timeoutMs });
+  const send: World['send'] = (exchange, mode, isStream) =>
+    call(exchange, { fetch: (mode === 'hold' ? held : windowed).fetch, upstream, isStream });
   return {
     run: async (one) => {
       const wire = spellCase(one);
-      const { fetch } = one.mode === 'hold' ? held : windowed;
       const gots: Got[] = [];
-      for (const isStream of waysOf(one)) {
-        gots.push(await call(wire, { fetch, upstream, isStream }));
-      }
+      for (const isStream of waysOf(one))
+        gots.push(await send({ ...wire, path: wire.scene.path }, one.mode, isStream));
       return { wire, gots };
     },
+    send,
     close: async () => {
       await Promise.all([held.close(), windowed.close()]);
       await upstream.close();
@@ -50,13 +58,13 @@ interface Via {
   readonly isStream: boolean;
 }
 
-async function call(wire: Wire, { fetch, upstream, isStream }: Via): Promise<Got> {
-  const { status, answerBody: body, stream, dice, scene } = wire;
+async function call(exchange: Exchange, { fetch, upstream, isStream }: Via): Promise<Got> {
+  const { status, answerBody: body, stream, dice, path } = exchange;
   const id = upstream.expect({ status, body, stream, dice });
-  const request = new Request(`http://gateway.example${scene.path}`, {
+  const request = new Request(`http://gateway.example${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-stainless-claim': id },
-    body: wire.requestBody(isStream),
+    body: exchange.requestBody(isStream),
   });
   const response = await fetch(request);
   const headers = Object.fromEntries(response.headers);
