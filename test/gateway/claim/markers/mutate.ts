@@ -35,6 +35,7 @@ interface Frame {
 interface Node {
   readonly place: Place;
   readonly path: string;
+  readonly depth: number;
 }
 
 /** Makes mutants, the same ones for the same dice. */
@@ -85,14 +86,22 @@ function collectWords(place: Place, keys: Set<string>, types: Set<string>): void
 function nodesOf(frame: Frame): readonly Node[] {
   if (frame.nodes !== undefined) return frame.nodes;
   const nodes: Node[] = [];
-  const visit = (place: Place, path: string) => {
-    nodes.push({ place, path });
-    for (const [index, item] of place.items.entries()) visit(item, `${path}[${index}]`);
-    for (const [key, member] of place.members) visit(member, `${path}.${key}`);
+  const visit = (place: Place, path: string, depth: number) => {
+    nodes.push({ place, path, depth });
+    for (const [index, item] of place.items.entries()) visit(item, `${path}[${index}]`, depth + 1);
+    for (const [key, member] of place.members) visit(member, `${path}.${key}`, depth + 1);
   };
-  visit(openPlace(frame.json), '');
-  frame.nodes = nodes;
-  return nodes;
+  visit(openPlace(frame.json), '', 0);
+  frame.nodes = nodes.toSorted((one, other) => one.depth - other.depth);
+  return frame.nodes;
+}
+
+/** Any node; those near the root are picked as often as the many below them. */
+function pickNode(frame: Frame, dice: Dice): Node {
+  const nodes = nodesOf(frame);
+  const depth = dice(8);
+  const count = depth > 3 ? nodes.length : nodes.findIndex((node) => node.depth > depth);
+  return pick(count < 1 ? nodes : nodes.slice(0, count), dice);
 }
 
 function mutate({ document, frames }: PreparedDocument, words: Words, dice: Dice): Mutant {
@@ -132,7 +141,7 @@ function splitMark(
 ): { readonly frames: readonly Frame[]; readonly what: string } | undefined {
   const first = frames[at];
   if (first === undefined) return undefined;
-  const { place, path } = pick(nodesOf(first), dice);
+  const { place, path } = pickNode(first, dice);
   const later = frames.findIndex(
     (frame, index) => index > at && frame.json !== '' && nodesOf(frame).some((node) => node.path === path),
   );
@@ -222,8 +231,9 @@ function markLines(
 /** The JSON with the marker at a node, in one of many forms. */
 function mark(frame: Frame, words: Words, dice: Dice): { readonly json: string; readonly what: string } {
   const { json } = frame;
-  const { place, path } = pick(nodesOf(frame), dice);
-  if (place.kind === 'object' && dice(8) !== 0) return markObject(json, { place, path }, words, dice);
+  const node = pickNode(frame, dice);
+  const { place, path } = node;
+  if (place.kind === 'object' && dice(8) !== 0) return markObject(json, node, words, dice);
   if (place.kind === 'array' && dice(4) !== 0) {
     const { text, form } = value(words, dice);
     const isFirst = dice(2) === 0 || place.items.length === 0;

@@ -173,6 +173,10 @@ describe('a streamed response that is read', () => {
           '$1{"type":"compaction","id":"c","encrypted_content":""}]',
         ),
     ],
+    [
+      'a response whose output is a text',
+      (s) => s.replace(/(response.completed.*"output":)\[\{.*?\}\]\}\]/, '$1"Hello me"'),
+    ],
     ['no end', (s) => s.slice(0, s.indexOf('event: response.completed'))],
     [
       'a text of an item that was not added',
