@@ -31,9 +31,14 @@ export function unknownInAnswer(where: string): RefusedCall {
   return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
 }
 
-/** An event of a stream that hooks cannot be shown. */
+/**
+ * An event of a stream that hooks cannot be shown. The message reaches a caller, so that it quotes a name only if it has the form that
+ * APIs give to events: lower-case words, joined by `.` and `_`.
+ */
 export function unknownEvent(type: string | undefined): RefusedCall {
-  const message = `the upstream's answer has an event that hooks cannot read (${quoteKind(type)}); spec.gateway.opaque of the config may let it pass`;
+  const isName = type !== undefined && type.length <= 64 && /^[a-z]+(?:[._][a-z]+)*$/.test(type);
+  const named = isName ? `"${type}"` : 'of an unusual name';
+  const message = `the upstream's answer has an event that hooks cannot read (${named}); spec.gateway.opaque of the config may let it pass`;
   return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
 }
 
@@ -48,19 +53,19 @@ export function invalidAnswer(problem: string): RefusedCall {
  * with its path from there.
  */
 export function refusals({ isAnswer, at }: { readonly isAnswer: boolean; readonly at: string }) {
-  const where = ({ path }: Pick<Spot, 'path'>) =>
-    at === '' ? path : path === '' ? at : path.startsWith('[') ? at + path : `${at}.${path}`;
+  const where = ({ path, at: whole = path }: Pick<Spot, 'path' | 'at'>) =>
+    at === '' ? whole : whole === '' ? at : whole.startsWith('[') ? at + whole : `${at}.${whole}`;
   return {
     /** A kind that hooks cannot read. */
-    unknown: (kind: string | undefined, spot: Pick<Spot, 'path'>): RefusedCall =>
+    unknown: (kind: string | undefined, spot: Pick<Spot, 'path' | 'at'>): RefusedCall =>
       isAnswer ? unknownInAnswer(where(spot)) : unknownInRequest(kind ?? '', where(spot)),
     /** A value that the API would not take or give there. */
-    invalid: (problem: string, spot: Pick<Spot, 'path'>): RefusedCall =>
+    invalid: (problem: string, spot: Pick<Spot, 'path' | 'at'>): RefusedCall =>
       isAnswer
         ? invalidAnswer(`${where(spot)} ${problem}`)
         : invalidRequest(`${where(spot)} ${problem}`, where(spot)),
     /** Content that the upstream keeps. */
-    reference: (spot: Pick<Spot, 'path'>): RefusedCall =>
+    reference: (spot: Pick<Spot, 'path' | 'at'>): RefusedCall =>
       isAnswer ? unknownInAnswer(where(spot)) : unreadableReference(where(spot)),
   };
 }

@@ -20,6 +20,10 @@ export class Leftovers {
     return this.#entries === undefined;
   }
 
+  get paths(): IterableIterator<string> {
+    return (this.#entries ?? new Map<string, Leftover>()).keys();
+  }
+
   /** The members of an object but those in `told`; `path` is that of the object, empty for the outermost. */
   addMembers(object: Place, told: Pick<ReadonlySet<string>, 'has'>, path = ''): void {
     for (const [key, place] of object.members) {
@@ -41,6 +45,14 @@ export class Leftovers {
   addAll(others: Leftovers, path: string): void {
     for (const [inner, leftover] of others.#entries ?? [])
       this.add(path === '' ? inner : `${path}.${inner}`, leftover);
+  }
+
+  /** The same, before its own. */
+  addFirst(others: Leftovers, path: string): void {
+    const own = this.#entries;
+    this.#entries = undefined;
+    this.addAll(others, path);
+    for (const [name, leftover] of own ?? []) this.add(name, leftover);
   }
 
   /** The object; undefined when nothing is left over. */
@@ -95,7 +107,7 @@ export class Leftovers {
 }
 
 function takeOut({ place, owner, entry, emptied }: Leftover, edits: Edits): void {
-  if (emptied === undefined) edits.remove(owner, entry);
+  if (emptied === undefined || emptied === 'absent') edits.remove(owner, entry);
   else edits.replaceWhole(place, emptied);
 }
 

@@ -94,6 +94,8 @@ export interface Spot {
   /** Its key or index in `owner`. */
   readonly entry: string | number;
   readonly path: string;
+  /** Its path for errors, where that is another. */
+  readonly at?: string | undefined;
 }
 
 /** A whole body as a spot. */
@@ -102,14 +104,25 @@ export function bodySpot(place: Place, path = ''): Spot {
 }
 
 /** A member as a spot; undefined when it is absent. */
-export function memberSpot({ place, path }: Spot, key: string): Spot | undefined {
-  const member = place.at(key);
-  return member && { place: member, owner: place, entry: key, path: joinPath(path, key) };
+export function memberSpot(spot: Spot, key: string): Spot | undefined {
+  const member = spot.place.at(key);
+  return member && toMember(spot, key, member);
+}
+
+export function toMember({ place, path, at }: Spot, key: string, member: Place): Spot {
+  const whole = at === undefined ? undefined : joinPath(at, key);
+  return { place: member, owner: place, entry: key, path: joinPath(path, key), at: whole };
 }
 
 /** The elements of a list as spots. */
-export function itemSpots({ place, path }: Spot): Spot[] {
-  return place.items.map((item, entry) => ({ place: item, owner: place, entry, path: `${path}[${entry}]` }));
+export function itemSpots({ place, path, at }: Spot): Spot[] {
+  return place.items.map((item, entry) => ({
+    place: item,
+    owner: place,
+    entry,
+    path: `${path}[${entry}]`,
+    at: at === undefined ? undefined : `${at}[${entry}]`,
+  }));
 }
 
 export function joinPath(path: string, key: string): string {

@@ -297,7 +297,8 @@ function writeCall(call: CallFacet, { name, args }: ToolCallMember, edits: Edits
   if (place === undefined) throw unwritable('a replaced message has arguments for a tool call that had none');
   if (place.text !== undefined)
     edits.replaceText(place, typeof json.value === 'string' ? json.value : json.text);
-  else if (isObject(json.value) || typeof json.value === 'string') edits.replaceWhole(place, json.text);
+  else if (place.kind !== 'object' || isObject(json.value) || typeof json.value === 'string')
+    edits.replaceWhole(place, json.text);
   else throw unwritable('the `args` of a replaced tool call are not an object');
 }
 
@@ -393,7 +394,8 @@ function writeFinish(
 ): void {
   const old = place.text ?? '';
   const given = plain['finish_reason'];
-  const isKept = isNothing(given) ? Object.hasOwn(words, old) : given === (words[old] ?? old);
+  const isWord = Object.hasOwn(words, old);
+  const isKept = isNothing(given) ? isWord : given === (isWord ? words[old] : old);
   const byNative = (word: unknown) => Object.keys(words).find((key) => words[key] === word);
   const stop = byNative('stop') ?? 'stop';
   const wanted = isKept ? old : isNothing(given) ? stop : (byNative(given) ?? String(given));

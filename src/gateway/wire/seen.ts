@@ -81,6 +81,8 @@ export class Seen {
   list: { readonly place: Place; readonly newText: string; readonly orString: boolean } | undefined;
   /** The item that is being read. */
   item: Entry | undefined;
+  /** Which call the message answers, by the members of `tool_result`. */
+  readonly links = new Map<string, Spot>();
   /** Of a body: its messages, in order. */
   readonly messages: Seen[] = [];
 
@@ -96,13 +98,14 @@ export class Seen {
     return (
       this.other.isEmpty &&
       this.finish === undefined &&
+      this.links.size === 0 &&
       lists.every((list) => list.length === 0) &&
       messages.every(({ isEmpty }) => isEmpty)
     );
   }
 }
 
-/** The message that hooks read (docs/guard.md, "What hooks read"), without `finish_reason` and costs. */
+/** The message that hooks read (docs/guard.md, "What hooks read"), without costs. */
 export function describe(seen: Seen, role: ChatMessage['role']): ChatMessage {
   const { calls, results, citations, other } = seen;
   const reasoning = joinTexts(seen.reasoning);
@@ -110,13 +113,24 @@ export function describe(seen: Seen, role: ChatMessage['role']): ChatMessage {
   return {
     role,
     ...describeBody(seen.body),
+    ...(seen.links.size > 0 && { tool_result: describeLinks(seen) }),
     ...(calls.length > 0 && { tool_calls: calls.map(describeCall) }),
     ...(results.length > 0 && { tool_results: results.map((result) => describeResult(result, calls)) }),
     ...(citations.length > 0 && { citations: citations.map(({ description }) => description) }),
     ...(reasoning !== '' && { reasoning }),
     ...(refusal !== '' && { refusal }),
+    ...(seen.finish !== undefined && { finish_reason: finishWord(seen.finish) }),
     ...(!other.isEmpty && { other: other.json }),
   };
+}
+
+export function describeLinks({ links }: Seen): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...links].map(([member, { place }]) => [member, place.text ?? '']));
+}
+
+function finishWord({ place, words }: NonNullable<Seen['finish']>): string {
+  const word = place.text ?? '';
+  return Object.hasOwn(words, word) ? (words[word] ?? word) : word;
 }
 
 /** `content`, and `parts` beside it unless they are one text. */

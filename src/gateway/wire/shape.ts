@@ -13,13 +13,26 @@ import type { WireRules } from './codec.ts';
  * - `sealed`: empty, or base64 of at least 22 characters whose bytes are no UTF-8 text.
  * - `padding`: at most 64 letters and digits that mean nothing.
  * - `model`: a string that the reader looks up itself among names that it knows, and never passes on otherwise.
+ * - `vector`: a list of numbers, or base64 of numbers of four bytes that are no UTF-8 text.
  * - `none`: null alone.
  * - `{ words }`: one of these strings. `{ flags }` is the same with fixed JSON values of any type.
  * - `other`: any value; hooks always see it in `other`.
  */
-export type Shape = Leaf | Words | Bytes | Copy | Items | Each | ObjectShape | Kinds | ByType | Show;
+export type Shape =
+  | Leaf
+  | Words
+  | Bytes
+  | Copy
+  | Reference
+  | Link
+  | Items
+  | Each
+  | ObjectShape
+  | Kinds
+  | ByType
+  | Show;
 
-export type Leaf = 'id' | 'number' | 'date' | 'sealed' | 'padding' | 'model' | 'none' | 'other';
+export type Leaf = 'id' | 'number' | 'date' | 'sealed' | 'padding' | 'model' | 'vector' | 'none' | 'other';
 
 /** Base64 of a file, which passes if `opaque` lists its kind, or the `type` of the object that has it. */
 export interface Bytes {
@@ -34,10 +47,20 @@ export interface Words {
 
 /**
  * A copy of a text in another form, such as log probabilities. Hooks see it in `other`, unless it is null or `emptied` already.
- * When a hook changes the message, this JSON takes its place, even if the hook repeats it.
+ * When a hook changes the message, this JSON takes its place, or it is taken out, even if the hook repeats it.
  */
 export interface Copy {
-  readonly emptied: 'null' | '[]';
+  readonly emptied: 'null' | '[]' | 'absent';
+}
+
+/** Content that the upstream keeps: refused unless `references` of the config lists this name, else shown in `other`. */
+export interface Reference {
+  readonly reference: string;
+}
+
+/** A string that says which call a message answers: hooks see it as this member of `tool_result`. Another value is refused. */
+export interface Link {
+  readonly link: string;
 }
 
 export interface Items {
@@ -68,7 +91,7 @@ export interface Kinds {
   readonly kinds: Readonly<Record<string, Shape>>;
   /** The member that names the kind; `type` by default. It needs no mention in the shapes of the kinds. */
   readonly by?: string;
-  /** The kind of an object that has this member and does not name its kind: `[member, kind]`. */
+  /** The kind of an object that has this member and does not name its kind: `[member, kind]`. An empty member: of any object. */
   readonly implied?: readonly (readonly [member: string, kind: string])[];
   /** What becomes of a kind that is not known; `refused` by default. */
   readonly unknown?: 'refused' | 'other';

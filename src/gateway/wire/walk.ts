@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { isSealed } from '../../text/sealed.ts';
 import { refusals } from './faults.ts';
 import { isSoundFile } from './media.ts';
-import { itemSpots, joinPath, memberSpot, type Place, type Spot } from './place.ts';
+import { itemSpots, joinPath, memberSpot, type Place, type Spot, toMember } from './place.ts';
 import { isPlainId } from './plain-id.ts';
 import { type MediaFacet, Seen, type TextFacet } from './seen.ts';
 import { seeMedia } from './seen-media.ts';
@@ -40,11 +41,23 @@ export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen)
   } else if ('bytes' in shape) walkBytes(spot, shape, context);
   else if ('emptied' in shape) {
     if (place.json.text !== shape.emptied) seen.other.add(spot.path, { ...spot, emptied: shape.emptied });
+  } else if ('reference' in shape) {
+    if (!context.rules.references.has(shape.reference)) throw refusals(context).reference(spot);
+    seen.other.add(spot.path, spot);
+  } else if ('link' in shape) {
+    if (place.text === undefined) throw refusals(context).invalid('is no text', spot);
+    seen.links.set(shape.link, spot);
   } else if ('items' in shape) walkItems(spot, shape, context, seen);
   else if ('each' in shape) walkEach(spot, shape, context, seen);
   else if ('members' in shape) {
     if (place.kind !== 'object') seen.other.add(spot.path, spot);
-    else walkMembers({ ...spot, path: shape.as ?? spot.path }, shape.members, context, seen);
+    else
+      walkMembers(
+        shape.as === undefined ? spot : { ...spot, path: shape.as, at: spot.at ?? spot.path },
+        shape.members,
+        context,
+        seen,
+      );
   } else walkByType(spot, shape, context, seen);
 }
 
@@ -61,7 +74,7 @@ export function walkMembers(
 ): void {
   for (const [key, place] of spot.place.members) {
     if (told.includes(key)) continue;
-    const member = { place, owner: spot.place, entry: key, path: joinPath(spot.path, key) };
+    const member = toMember(spot, key, place);
     const shape = Object.hasOwn(members, key) ? members[key] : undefined;
     walk(member, shape ?? 'other', context, seen);
   }
@@ -74,6 +87,7 @@ const leaves: Readonly<Record<Exclude<Leaf, 'other'>, (place: Place) => boolean>
   sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
   padding: ({ text }) => text !== undefined && /^[A-Za-z0-9]{0,64}$/.test(text),
   model: ({ kind }) => kind === 'string',
+  vector: isVector,
   none: () => false,
 };
 
@@ -85,6 +99,14 @@ function walkBytes({ place, owner, path }: Spot, { bytes }: Bytes, context: Walk
     throw refusals(context).invalid('has bytes that are no base64', { path });
 }
 
+function isVector({ kind, source, start, end, text }: Place): boolean {
+  if (kind === 'array') return /^[\d\s.,eE+[\]-]*$/.test(source.slice(start, end));
+  if (text === undefined) return false;
+  const bytes = Buffer.from(text, 'base64');
+  // Vectors of a few numbers may be text by chance, and are then shown, which costs little.
+  return bytes.length % 4 === 0 && bytes.toString('base64') === text && !isUtf8(bytes);
+}
+
 function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): void {
   const { place } = spot;
   const { by = 'type', kinds, implied = [], unknown = 'refused' } = shape;
@@ -92,13 +114,20 @@ function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): v
   if (place.kind === 'null' && typeof spot.entry === 'string') return;
   const named = place.at(by);
   const isNamed = named !== undefined && named.kind !== 'null';
-  const kind = isNamed ? named.text : implied.find(([member]) => place.at(member) !== undefined)?.[1];
+  const kind =
+    isNamed || place.kind !== 'object'
+      ? named?.text
+      : implied.find(([member]) => member === '' || place.at(member) !== undefined)?.[1];
   const known = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   if (known !== undefined) walkKnownKind(spot, by, known, context, seen);
   else if (unknown === 'other') seen.other.add(spot.path, spot);
   else if (kind !== undefined && context.rules.opaque.has(kind))
     seen.body.push({ ...spot, kind: 'media', description: { type: kind }, inline: undefined });
-  else throw refusals(context).unknown(kind, spot);
+  else
+    throw refusals(context).unknown(
+      kind,
+      by === 'type' ? spot : (memberSpot(spot, by) ?? toMember(spot, by, place)),
+    );
 }
 
 /** The member that names the kind has been read. */
@@ -134,9 +163,13 @@ function walkEach(spot: Spot, { each, as = '' }: Each, context: WalkContext, see
     const own = new Seen(item.place);
     seen.messages.push(own);
     own.item = item;
-    const at = context.at === '' ? item.path : joinPath(context.at, item.path);
-    walk({ ...item, path: as }, each, { ...context, at }, own);
+    const at = joinAt(context.at, item.at ?? item.path);
+    walk({ ...item, path: as, at: '' }, each, { ...context, at }, own);
   }
+}
+
+function joinAt(at: string, path: string): string {
+  return path.startsWith('[') ? at + path : joinPath(at, path);
 }
 
 function walkByType(spot: Spot, shape: ByType, context: WalkContext, seen: Seen): void {

@@ -293,6 +293,7 @@ group('what hooks see', () => {
       ],
       reasoning: 'why',
       refusal: 'no',
+      finish_reason: 'tool_use',
       citations: [{ type: 'url', url: 'https://a', title: 'T' }],
       tool_calls: [
         { id: 'c1', name: 'f', args: new Json('{"a":1}') },

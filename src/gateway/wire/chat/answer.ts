@@ -1,30 +1,40 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
-import type { AnswerToolCall, TokenUsage, WireAnswer, WireRules } from '../codec.ts';
+import type { ToolCallMember } from '../../../provider/messages/rebuilt-assistant.ts';
+import type { TokenUsage, WireAnswer, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unwritable } from '../faults.ts';
-import { Leftovers } from '../leftovers.ts';
 import { readOpenAiError } from '../openai-error.ts';
 import { readOpenAiUsage } from '../openai-usage.ts';
-import { openPlace, type Place } from '../place.ts';
-import { isPlainId } from '../plain-id.ts';
+import { bodySpot, openPlace, type Place } from '../place.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
+import { type RewriteOptions, rewrite } from '../rewrite.ts';
+import { describe, describeCall, Seen } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
-import { type ReadChoice, readChoice } from './choice.ts';
-import { serviceTiers } from './quiet-members.ts';
+import { textOfArgs } from '../tool-args.ts';
+import { walk } from '../walk.ts';
+import { answerShape } from './shapes.ts';
 
 /** Reads an answer of `POST /v1/chat/completions`. Throws RefusedCall (502). */
 export function readChatAnswer(body: string, rules: WireRules): WireAnswer {
   const place = openStrictly(body, (problem) => invalidAnswer(`its body ${problem}`));
   if (place.at('choices') === undefined && place.at('error') !== undefined) return readOpenAiError(body);
   const { choices, usage } = readChoices(place, rules);
-  const messages = choices.map(({ told }) => told);
   return {
     body,
-    messages,
+    messages: choices.map(({ told }) => told),
     usage,
-    toolCalls: choices.flatMap(callsOf),
+    toolCalls: choices.flatMap(({ seen }, choice) =>
+      seen.calls
+        .map(describeCall)
+        .map(({ id, name, args }, index) => ({ callId: id, name, args, choice, index })),
+    ),
     write: (changed) => writeAnswer(changed, { body, rules, choices }),
   };
+}
+
+interface ReadChoice {
+  readonly told: ChatMessage;
+  readonly seen: Seen;
 }
 
 interface ReadAnswer {
@@ -35,54 +45,20 @@ interface ReadAnswer {
 function readChoices(place: Place, rules: WireRules): ReadAnswer {
   const list = place.at('choices');
   if (list?.kind !== 'array' || list.items.length === 0) throw invalidAnswer('it has no `choices`');
-  const leftovers = new Leftovers();
-  leftovers.addMembers(place, toldOf(place), 'body');
-  const usage = readOpenAiUsage(place.at('usage'), leftovers, 'body.usage');
-  const choices = list.items.map((choice, index) =>
-    readChoice(choice, { index, rules, usage, rest: index === 0 ? leftovers : undefined }),
-  );
+  for (const [index, choice] of list.items.entries())
+    if (choice.at('message')?.kind !== 'object') throw invalidAnswer(`choices[${index}] has no message`);
+  const body = new Seen(place);
+  walk(bodySpot(place), answerShape, { rules, isAnswer: true, at: '' }, body);
+  // What stands beside the choices is told with the first.
+  body.messages[0]?.other.addFirst(body.other, 'body');
+  const usage = readOpenAiUsage(place.at('usage'));
+  const cost = usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } };
+  const choices = body.messages.map((seen) => ({
+    seen,
+    told: { ...describe(seen, 'assistant'), ...cost },
+  }));
   return { choices, usage };
 }
-
-function callsOf({ calls }: ReadChoice, choice: number): AnswerToolCall[] {
-  return calls.map(({ id, name, args }, index) => ({ callId: id, name, args, choice, index }));
-}
-
-/** The members beside the choices that are ids, names of models, figures and known words. */
-function toldOf(place: Place): ReadonlySet<string> {
-  const told = [...place.members].filter(([key, value]) => {
-    if (value.kind === 'null') return quietMembers.has(key);
-    switch (key) {
-      case 'choices':
-        return true;
-      case 'usage':
-        return value.kind === 'object';
-      case 'created':
-        return value.kind === 'number';
-      case 'id':
-      case 'model':
-      case 'system_fingerprint':
-        return isPlainId(value.text ?? ' ');
-      case 'object':
-        return value.text === 'chat.completion';
-      case 'service_tier':
-        return serviceTiers.has(value.text ?? '');
-      default:
-        return false;
-    }
-  });
-  return new Set(told.map(([key]) => key));
-}
-
-const quietMembers = new Set([
-  'usage',
-  'system_fingerprint',
-  'service_tier',
-  'metadata',
-  'moderation',
-  'created',
-  'id',
-]);
 
 interface SentAnswer {
   readonly body: string;
@@ -95,31 +71,59 @@ function writeAnswer(changed: readonly ChatMessage[], { body, rules, choices }: 
   if (changed.length !== choices.length) throw unwritable('the number of choices has changed');
   const edits = new Edits(body);
   let isChanged = false;
-  for (const [index, { told, write }] of choices.entries()) {
+  for (const [index, { told, seen }] of choices.entries()) {
     const message = changed[index];
-    if (message === undefined || isSameMessage(told, message)) continue;
-    if (message.role !== 'assistant') throw unwritable('a replaced answer has another role than assistant');
-    write(message, edits);
+    const place = seen.place.at('message');
+    if (message === undefined || place === undefined || isSameMessage(told, message)) continue;
+    writeAssistant({ told, seen, place }, message, edits, { isAnswer: true });
     isChanged = true;
   }
   if (!isChanged) return body;
-  const written = apply(edits);
-  requireTold(readAgain(written, rules), changed);
+  const written = edits.apply();
+  requireTold(
+    readChoices(openPlace(written), rules).choices.map(({ told }) => told),
+    changed,
+  );
   return written;
 }
 
-function apply(edits: Edits): string {
-  try {
-    return edits.apply();
-  } catch {
-    throw unwritable('two changes of a hook are about the same place of the body');
-  }
+/** A model's message as it was read, and the object that it stands in. */
+export interface SentAssistant extends ReadChoice {
+  readonly place: Place;
 }
 
-function readAgain(written: string, rules: WireRules): ChatMessage[] {
-  try {
-    return readChoices(openPlace(written), rules).choices.map(({ told }) => told);
-  } catch {
-    throw unwritable('what a hook has changed cannot be written into the body exactly');
-  }
+/** Writes what hooks made of a model's message, in an answer or in a request. Throws REPLY_MALFORMED. */
+export function writeAssistant(
+  { told, seen, place }: SentAssistant,
+  changed: ChatMessage,
+  edits: Edits,
+  { isAnswer }: Pick<RewriteOptions, 'isAnswer'>,
+): void {
+  const list = place.at('tool_calls');
+  const put = (key: string, value: unknown) => {
+    const json = JSON.stringify(value);
+    const old = place.at(key);
+    if (old === undefined) edits.addMember(place, key, json);
+    else edits.replace(old, json);
+  };
+  const added: string[] = [];
+  const plain = rewrite(seen, told, changed, edits, {
+    isAnswer,
+    add: {
+      text: (text) => put('content', text),
+      reasoning: (text) => put('reasoning', text),
+      refusal: (text) => put('refusal', text),
+      call: (call) => added.push(newCall(call)),
+    },
+  });
+  const calls = Array.isArray(plain['tool_calls']) ? plain['tool_calls'].length : 0;
+  if (added.length > 0) {
+    if (list?.kind === 'array') for (const json of added) edits.insert(list, json);
+    else if (list !== undefined) edits.replace(list, `[${added.join(',')}]`);
+    else edits.addMember(place, 'tool_calls', `[${added.join(',')}]`);
+  } else if (calls === 0 && list !== undefined && list.items.length > 0) edits.remove(place, 'tool_calls');
+}
+
+function newCall({ id, name, args }: ToolCallMember): string {
+  return JSON.stringify({ id, type: 'function', function: { name, arguments: textOfArgs(args) } });
 }

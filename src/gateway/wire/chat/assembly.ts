@@ -2,14 +2,15 @@ import { stringifyJson } from '../../../json/json.ts';
 import { invalidAnswer, unknownInAnswer } from '../faults.ts';
 import { CallAssembly, mergeFunction } from './call-assembly.ts';
 import type { Chunk, ChunkChoice } from './chunk.ts';
-import { isKnownFinish } from './finish-reason.ts';
 import { type Members, mergeValues } from './merge.ts';
-import { isQuietMember } from './quiet-members.ts';
+import { finishWords } from './shapes.ts';
 
 /** Puts the frames of a stream together as the unstreamed endpoint would have answered; as the SDK of OpenAI does, but loses no text. */
 export class ChatAssembly {
   readonly #members: Members = new Map();
   readonly #choices = new Map<number, ChoiceAssembly>();
+  /** Members that have had a value which hooks are to see: none of their texts is lost. */
+  readonly #judged = new Set<string>();
 
   get isEmpty(): boolean {
     return this.#choices.size === 0;
@@ -27,7 +28,8 @@ export class ChatAssembly {
     return this.#choices.keys().every((index) => index < this.#choices.size);
   }
 
-  add({ members, choices }: Chunk): void {
+  add({ members, choices, seen }: Chunk): void {
+    for (const path of seen.other.paths) this.#judged.add(topOf(path));
     for (const [key, value] of members) this.#addMember(key, value);
     for (const choice of choices) this.choice(choice.index).add(choice);
   }
@@ -48,7 +50,7 @@ export class ChatAssembly {
   toBody(): string {
     const choices = [...this.#choices.values()].toSorted((one, other) => one.index - other.index);
     const members: Members = new Map(this.#members);
-    if (isQuietMember('object', members.get('object'))) members.set('object', 'chat.completion');
+    if (!this.#judged.has('object')) members.set('object', 'chat.completion');
     members.set(
       'choices',
       choices.map((choice) => choice.toValue()),
@@ -59,11 +61,16 @@ export class ChatAssembly {
   /** Of ids and the like the last one counts; padding is nothing. */
   #addMember(key: string, value: unknown): void {
     const before = this.#members.get(key);
-    const isQuiet = isQuietMember(key, value);
-    if (key === 'obfuscation' && isQuiet) return;
-    const replaces = isQuiet && isQuietMember(key, before) && value !== null && value !== '';
+    const isJudged = this.#judged.has(key);
+    if (key === 'obfuscation' && !isJudged) return;
+    const replaces = !isJudged && value !== null && value !== '';
     this.#members.set(key, replaces ? value : mergeValues(before, value, false));
   }
+}
+
+/** The member of a chunk that a path begins with. */
+function topOf(path: string): string {
+  return path.replace(/[.['].*$/s, '');
 }
 
 /** One choice of a stream. */
@@ -119,7 +126,8 @@ export class ChoiceAssembly {
   #end(reason: string | undefined): void {
     const before = this.finishReason;
     if (reason === undefined || reason === before) return;
-    const isKnown = isKnownFinish(reason) && (before === undefined || isKnownFinish(before));
+    const isKnown =
+      Object.hasOwn(finishWords, reason) && (before === undefined || Object.hasOwn(finishWords, before));
     if (before !== undefined && !isKnown) throw invalidAnswer('a choice of its stream ends twice');
     this.finishReason = reason;
   }

@@ -8,6 +8,8 @@ const MAX_CALLS = 1024;
 /** Tool calls that come in pieces, by their index. */
 export class CallAssembly {
   readonly #calls = new Map<number, Members>();
+  /** Whether pieces have an index, as the first one had. */
+  #isIndexed: boolean | undefined;
 
   get isEmpty(): boolean {
     return this.#calls.size === 0;
@@ -19,6 +21,30 @@ export class CallAssembly {
     for (const delta of deltas) this.#addCall(delta);
   }
 
+  /**
+   * The index that a piece has or, as servers such as Gemini's leave it out, must have: that of the call with its id, of a new call if
+   * it names a function, or of the only call. Of calls with and without an index nobody can tell.
+   */
+  #indexOf(delta: Readonly<Record<string, unknown>>): number {
+    const { index, id } = delta;
+    this.#isIndexed ??= index !== undefined && index !== null;
+    if (this.#isIndexed) {
+      if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CALLS)
+        return index;
+      throw invalidAnswer('a tool call of a frame has no index');
+    }
+    const isNew =
+      isText(id) ||
+      [delta['function'], delta['custom']].some((held) => isObject(held) && isText(held['name']));
+    const known = isText(id)
+      ? this.#calls.entries().find(([, call]) => call.get('id') === id)?.[0]
+      : undefined;
+    const found = known ?? (isNew ? this.#calls.size : this.#calls.size === 1 ? 0 : undefined);
+    if ((index !== undefined && index !== null) || found === undefined || found >= MAX_CALLS)
+      throw invalidAnswer('a tool call of a frame has no index, and could be a part of several');
+    return found;
+  }
+
   /** The calls in the order of their indexes, which the unstreamed answer does not have. */
   list(): unknown[] {
     return [...this.#calls]
@@ -27,16 +53,8 @@ export class CallAssembly {
   }
 
   #addCall(delta: unknown): void {
-    const index = isObject(delta) ? delta['index'] : undefined;
-    if (
-      !isObject(delta) ||
-      typeof index !== 'number' ||
-      !Number.isInteger(index) ||
-      index < 0 ||
-      index >= MAX_CALLS
-    ) {
-      throw invalidAnswer('a tool call of a frame has no index');
-    }
+    if (!isObject(delta)) throw invalidAnswer('a tool call of a frame is no object');
+    const index = this.#indexOf(delta);
     const call: Members = this.#calls.get(index) ?? new Map();
     this.#calls.set(index, call);
     for (const [key, value] of Object.entries(delta)) {
@@ -47,6 +65,10 @@ export class CallAssembly {
       else call.set(key, mergeValues(call.get(key), value, true));
     }
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** A function whose name comes once, or again as it was, and whose arguments come in pieces. */

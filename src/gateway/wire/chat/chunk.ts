@@ -1,14 +1,20 @@
 import { isObject, parseLossless } from '../../../json/json.ts';
 import { invalidAnswer } from '../faults.ts';
+import { bodySpot, openPlace, type Place } from '../place.ts';
+import { Seen } from '../seen.ts';
 import type { SseEvent } from '../sse.ts';
 import { openStrictly } from '../strict-json.ts';
+import { walk } from '../walk.ts';
 import type { Members } from './merge.ts';
+import { chunkShape } from './shapes.ts';
 
-/** A frame of a chat stream. */
+/** A chunk of a chat stream. */
 export interface Chunk {
   /** All members but `choices`. */
   readonly members: Members;
   readonly choices: readonly ChunkChoice[];
+  /** What of it has to be judged: texts that may go out behind a window, and in `other` everything that may not. */
+  readonly seen: Seen;
 }
 
 export interface ChunkChoice {
@@ -17,45 +23,52 @@ export interface ChunkChoice {
   readonly finishReason: string | undefined;
   /** Members beside these. */
   readonly members: Members;
+  readonly seen: Seen;
 }
 
 /** The most choices of an answer, as the SDK of OpenAI has it. */
 const MAX_CHOICES = 128;
 
-/** The frame of an event with data; a frame that was read once is kept as long as its event. Throws RefusedCall (502). */
+/** The chunk of an event with data; a chunk that was read once is kept as long as its event. Throws RefusedCall (502). */
 export function readChunk(event: SseEvent): Chunk {
   const known = chunks.get(event);
   if (known !== undefined) return known;
-  const place = openStrictly(event.data ?? '', (problem) =>
-    invalidAnswer(`a frame of its stream ${problem}`),
+  const chunk = toChunk(
+    openStrictly(event.data, (problem) => invalidAnswer(`a frame of its stream ${problem}`)),
   );
-  const value = parseLossless(place.source);
-  if (!isObject(value)) throw invalidAnswer('a frame of its stream is no object');
-  const chunk = toChunk(value);
   chunks.set(event, chunk);
   return chunk;
 }
 
 const chunks = new WeakMap<SseEvent, Chunk>();
 
-/** The frame of a parsed value. */
-export function toChunk(value: Readonly<Record<string, unknown>>): Chunk {
+/** A chunk of our own. */
+export function parseChunk(json: string): Chunk {
+  return toChunk(openPlace(json));
+}
+
+const anything = { opaque: new Set<string>(), references: new Set<string>(), redactsEmbeddings: false };
+
+function toChunk(place: Place): Chunk {
+  const value = parseLossless(place.source);
+  if (!isObject(value)) throw invalidAnswer('a frame of its stream is no object');
   const members: Members = new Map(Object.entries(value));
   const choices = members.get('choices') ?? [];
   members.delete('choices');
   if (!Array.isArray(choices)) throw invalidAnswer('the choices of a frame are no list');
-  return { members, choices: choices.map(toChoice) };
+  const seen = new Seen(place);
+  walk(bodySpot(place), chunkShape, { rules: anything, isAnswer: true, at: '' }, seen);
+  return { members, choices: choices.map((choice, at) => toChoice(choice, seen.messages[at] ?? seen)), seen };
 }
 
-function toChoice(choice: unknown): ChunkChoice {
+function toChoice(choice: unknown, seen: Seen): ChunkChoice {
   if (!isObject(choice)) throw invalidAnswer('a choice of a frame is no object');
   const members: Members = new Map(Object.entries(choice));
   const index = members.get('index');
   const delta = members.get('delta') ?? {};
   const finish = members.get('finish_reason') ?? undefined;
-  if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= MAX_CHOICES) {
+  if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= MAX_CHOICES)
     throw invalidAnswer('a choice of a frame has no index');
-  }
   if (!isObject(delta)) throw invalidAnswer('a delta of a frame is no object');
   if (finish !== undefined && typeof finish !== 'string')
     throw invalidAnswer('a finish_reason of a frame is no text');
@@ -65,5 +78,6 @@ function toChoice(choice: unknown): ChunkChoice {
     delta: new Map(Object.entries(delta)),
     finishReason: finish === '' ? undefined : finish,
     members,
+    seen,
   };
 }

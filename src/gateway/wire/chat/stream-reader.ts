@@ -1,12 +1,18 @@
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
-import { invalidAnswer, unknownInAnswer } from '../faults.ts';
+import { invalidAnswer, unknownEvent } from '../faults.ts';
+import type { Seen } from '../seen.ts';
 import type { SseEvent } from '../sse.ts';
 import { readChatAnswer } from './answer.ts';
 import { ChatAssembly } from './assembly.ts';
-import { type Chunk, type ChunkChoice, readChunk } from './chunk.ts';
-import type { Members } from './merge.ts';
-import { isQuietMember } from './quiet-members.ts';
-import { reasoningKeys } from './reasoning.ts';
+import { type ChunkChoice, readChunk } from './chunk.ts';
+
+/** The names of events that clients of this endpoint read as chunks, or as an error. */
+const eventNames = new Set(['', 'message', 'chat.completion.chunk', 'error']);
+
+/** Whether an event is one of a kind that no client of this endpoint reads, and that the config lets pass. */
+export function isForeignEvent({ event }: SseEvent): boolean {
+  return event !== undefined && !eventNames.has(event);
+}
 
 /** Reads the stream of `POST /v1/chat/completions`. */
 export class ChatStreamReader implements StreamReader {
@@ -21,18 +27,23 @@ export class ChatStreamReader implements StreamReader {
 
   push(event: SseEvent): StreamPart {
     const { event: name, data } = event;
-    if (name !== undefined && !eventNames.has(name)) throw unknownInAnswer('an event of its stream');
-    if (data === undefined) return { kind: 'free' };
+    if (isForeignEvent(event)) {
+      if (!this.#rules.opaque.has(name ?? '')) throw unknownEvent(name);
+      return { kind: 'held' };
+    }
     if (this.#isDone) throw invalidAnswer('its stream goes on after its end');
     if (data.trim() === '[DONE]') {
       this.#isDone = true;
       return { kind: 'end' };
     }
     const chunk = readChunk(event);
-    if (name === 'error' || isThere(chunk.members.get('error'))) return { kind: 'error' };
+    const error = chunk.members.get('error');
+    if (name === 'error' || (error !== undefined && error !== null)) return { kind: 'error' };
     const deltas = chunk.choices.flatMap((choice) => this.#textsOf(choice));
     this.#assembly.add(chunk);
-    if (!isQuietFrame(chunk) || !chunk.choices.every(isQuietChoice)) return { kind: 'held' };
+    for (const choice of chunk.choices) this.#requireOneReasoning(choice);
+    if (!chunk.seen.other.isEmpty || !chunk.choices.every(({ seen }) => isOfTexts(seen)))
+      return { kind: 'held' };
     return deltas.length === 0 ? { kind: 'free' } : { kind: 'text', deltas };
   }
 
@@ -43,35 +54,26 @@ export class ChatStreamReader implements StreamReader {
     return readChatAnswer(this.#assembly.toBody(), this.#rules);
   }
 
-  #textsOf({ index, delta }: ChunkChoice) {
-    const reasoning = this.#reasoningOf(index, delta);
+  #textsOf({ index, seen }: ChunkChoice) {
+    const { body, refusals, reasoning } = seen;
     const found = [
-      ['content', 'content', delta.get('content')],
-      ['refusal', 'refusal', delta.get('refusal')],
-      ['reasoning', reasoning?.key ?? '', reasoning?.text],
+      ['content', body[0]],
+      ['refusal', refusals[0]],
+      ['reasoning', reasoning[0]],
     ] as const;
-    return found.flatMap(([member, key, text]) => {
-      if (text === undefined || text === null || text === '') return [];
-      if (typeof text !== 'string') throw unknownInAnswer(`choices[${index}].delta.${key}`);
-      return [{ channel: this.#channel({ key: `${index}.${key}`, choice: index, member }), text }];
+    return found.flatMap(([member, facet]) => {
+      const text = facet?.kind === 'text' ? facet.place.text : undefined;
+      if (facet === undefined || text === undefined || text === '') return [];
+      return [{ channel: this.#channel({ key: `${index}.${facet.entry}`, choice: index, member }), text }];
     });
   }
 
   /** Servers have one of two names for it, or both with the same text. */
-  #reasoningOf(index: number, delta: Members): { readonly key: string; readonly text: string } | undefined {
-    const given = reasoningKeys.flatMap((key) => {
-      const text = delta.get(key);
-      return typeof text === 'string' && text !== '' ? [{ key, text }] : [];
-    });
-    const [first, second] = given;
-    if (first === undefined) return undefined;
-    const other = first.key === 'reasoning' ? 'reasoning_content' : 'reasoning';
-    const isOneText = second === undefined || second.text === first.text;
+  #requireOneReasoning({ index }: ChunkChoice): void {
     const choice = this.#assembly.choice(index);
-    const isConsistent =
-      second === undefined ? choice.text(other) === '' : choice.text(other) === choice.text(first.key);
-    if (!isOneText || !isConsistent) throw invalidAnswer('its stream tells its reasoning in two ways');
-    return first;
+    const [one, other] = [choice.text('reasoning_content'), choice.text('reasoning')];
+    if (one !== '' && other !== '' && one !== other)
+      throw invalidAnswer('its stream tells its reasoning in two ways');
   }
 
   #channel(channel: Channel): Channel {
@@ -81,29 +83,7 @@ export class ChatStreamReader implements StreamReader {
   }
 }
 
-/** Clients of this endpoint look at no other. */
-const eventNames = new Set(['', 'message', 'chat.completion.chunk', 'error']);
-
-function isThere(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-/** Whether all that stands beside the choices of a frame is ids, figures and the like. */
-function isQuietFrame({ members }: Chunk): boolean {
-  return members.entries().every(([key, value]) => isQuietMember(key, value));
-}
-
-const textKeys = new Set<string>(['content', 'refusal', ...reasoningKeys]);
-
-/** Whether a choice of a frame has nothing but texts, and its role. */
-function isQuietChoice({ delta, finishReason, members }: ChunkChoice): boolean {
-  return (
-    finishReason === undefined &&
-    members.values().every((value) => !isThere(value)) &&
-    delta.entries().every(([key, value]) => {
-      if (!isThere(value)) return true;
-      if (textKeys.has(key)) return typeof value === 'string';
-      return key === 'role' && (value === 'assistant' || value === '');
-    })
-  );
+/** Whether a choice of a chunk has nothing that waits for the whole answer. */
+function isOfTexts({ other, finish }: Seen): boolean {
+  return other.isEmpty && (finish === undefined || finish.place.text === '');
 }

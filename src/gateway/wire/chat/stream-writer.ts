@@ -6,8 +6,9 @@ import { formatOpenAiError } from '../openai-error.ts';
 import type { Refusal } from '../refusal.ts';
 import { formatEvent, type SseEvent } from '../sse.ts';
 import { ChatAssembly, type ChoiceAssembly } from './assembly.ts';
-import { readChunk, toChunk } from './chunk.ts';
+import { parseChunk, readChunk } from './chunk.ts';
 import { wantsUsage } from './request.ts';
+import { isForeignEvent } from './stream-reader.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
@@ -26,6 +27,7 @@ export class ChatStreamWriter implements StreamWriter {
   }
 
   verbatim(event: SseEvent): string {
+    if (isForeignEvent(event)) return formatEvent(event.data, event.event);
     this.#unread.push(event);
     return formatEvent(event.data, event.event === 'error' ? 'error' : undefined);
   }
@@ -76,7 +78,7 @@ export class ChatStreamWriter implements StreamWriter {
     );
     const value = { ...this.#head, ...frame };
     const json = stringifyJson(value);
-    this.#sent.add(toChunk(value));
+    this.#sent.add(parseChunk(json));
     return formatEvent(json);
   }
 

@@ -1,42 +1,44 @@
 import type { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';
 import type { Place } from '../place.ts';
-import type { Content } from './content.ts';
-
-/** The system and developer messages at the beginning of a request. */
-export interface SystemPrompt {
-  /** Their texts, joined by an empty line. */
-  readonly text: string;
-  /** How many messages they are. */
-  readonly count: number;
-}
+import { rewrite } from '../rewrite.ts';
+import { describe, describeBody, type Seen } from '../seen.ts';
 
 const separator = '\n\n';
 
-export function joinPrompt(contents: readonly Content[]): SystemPrompt {
-  return { text: contents.map(({ text }) => text).join(separator), count: contents.length };
+/** The system prompt: the texts of the system messages at the beginning, joined by an empty line. */
+export function joinPrompt(prompt: readonly Seen[]): string {
+  return prompt.map(textOf).join(separator);
+}
+
+function textOf({ body }: Seen): string {
+  return describeBody(body).content;
 }
 
 /** Writes a changed system prompt into the messages that it was made of. Throws REPLY_MALFORMED when it cannot be told which. */
 export function writePrompt(
   changed: string,
-  { list, contents }: { readonly list: Place; readonly contents: readonly Content[] },
+  { list, prompt }: { readonly list: Place; readonly prompt: readonly Seen[] },
   edits: Edits,
 ): void {
-  if (changed === joinPrompt(contents).text) return;
-  if (contents.length === 0) {
+  if (changed === joinPrompt(prompt)) return;
+  if (prompt.length === 0) {
     edits.insert(list, JSON.stringify({ role: 'system', content: changed }), 0);
     return;
   }
   if (changed === '') {
-    for (const index of contents.keys()) edits.remove(list, index);
+    for (const index of prompt.keys()) edits.remove(list, index);
     return;
   }
-  const texts = splitPrompt(
-    changed,
-    contents.map(({ text }) => text),
-  );
-  for (const [index, content] of contents.entries()) content.write({ content: texts[index] ?? '' }, edits);
+  const texts = splitPrompt(changed, prompt.map(textOf));
+  for (const [index, seen] of prompt.entries()) {
+    const sent = describe(seen, 'system');
+    const { parts: _, ...plain } = sent;
+    const content = texts[index] ?? '';
+    if (content === sent.content) continue;
+    const add = { text: (text: string) => edits.addMember(seen.place, 'content', JSON.stringify(text)) };
+    rewrite(seen, sent, { ...plain, role: 'system', content }, edits, { isAnswer: false, add });
+  }
 }
 
 /** The new text of each message: all separators are those between messages, or one message alone has changed. */

@@ -1,13 +1,161 @@
-import type { EndpointCodec } from '../codec.ts';
+import type { ChatMessage } from '../../../contract/provider.ts';
+import { Json } from '../../../json/json.ts';
+import type { EndpointCodec, RequestPayload, WireAnswer, WireRequest, WireRules } from '../codec.ts';
+import { Edits } from '../edits.ts';
+import { invalidAnswer, invalidRequest, unknownInRequest, unwritable } from '../faults.ts';
 import { formatOpenAiError, readOpenAiError } from '../openai-error.ts';
-import { readEmbeddingsAnswer } from './answer.ts';
-import { readEmbeddingsRequest } from './request.ts';
+import { openAiUsage, readOpenAiUsage } from '../openai-usage.ts';
+import { bodySpot, openPlace, type Place } from '../place.ts';
+import { isSameMessage, requireTold } from '../replaced-messages.ts';
+import { rewrite } from '../rewrite.ts';
+import { describe, Seen } from '../seen.ts';
+import { type Shape, words } from '../shape.ts';
+import { openStrictly } from '../strict-json.ts';
+import { walk } from '../walk.ts';
 
 /** `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings. */
 export const embeddingsCodec: EndpointCodec = {
   name: 'embeddings',
-  readRequest: readEmbeddingsRequest,
-  readAnswer: readEmbeddingsAnswer,
+  readRequest,
+  readAnswer,
   readError: readOpenAiError,
   refusal: formatOpenAiError,
 };
+
+const requestShape: Shape = {
+  members: {
+    model: 'model',
+    input: { string: { show: 'text' }, array: { each: { string: { show: 'text' } } } },
+    dimensions: 'number',
+    encoding_format: words('float', 'base64'),
+  },
+};
+
+const answerShape: Shape = {
+  members: {
+    id: 'id',
+    object: words('list'),
+    model: 'id',
+    created: 'number',
+    usage: openAiUsage,
+    data: { items: { members: { object: words('embedding'), index: 'number', embedding: 'vector' } } },
+  },
+};
+
+/** Reads a request: each text is a message of the user. Throws RefusedCall (400), for lists of tokens too. */
+function readRequest(body: string, rules: WireRules): WireRequest {
+  const place = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
+  const named = place.at('model');
+  if (named?.text === undefined) throw invalidRequest('the body has no `model`', 'model');
+  const read = readTexts(place, rules);
+  return {
+    model: named.text,
+    isStream: false,
+    maxTokens: undefined,
+    choices: 1,
+    payload: read.payload,
+    toolResults: [],
+    places: read.texts.map((_, index) => (read.isList ? `input[${index}]` : 'input')),
+    write: (changed, model) => {
+      const edits = new Edits(body);
+      edits.replaceText(named, model);
+      const isChanged = writeTexts(changed, { read, rules }, edits);
+      const written = edits.apply();
+      if (isChanged) requireTold(readTexts(openPlace(written), rules).payload.messages, changed.messages);
+      return written;
+    },
+  };
+}
+
+interface ReadTexts {
+  readonly seen: Seen;
+  readonly texts: readonly Place[];
+  readonly isList: boolean;
+  readonly payload: RequestPayload;
+}
+
+function readTexts(place: Place, rules: WireRules): ReadTexts {
+  const input = place.at('input');
+  if (input === undefined) throw invalidRequest('the body has no `input`', 'input');
+  const isList = input.kind === 'array';
+  const texts = isList ? input.items : [input];
+  const stray = texts.findIndex(({ kind }) => kind !== 'string');
+  if (stray !== -1) {
+    const what = texts[stray]?.kind === 'object' ? 'object' : 'tokens';
+    throw unknownInRequest(what, isList ? `input[${stray}]` : 'input');
+  }
+  const seen = new Seen(place);
+  walk(bodySpot(place), requestShape, { rules, isAnswer: false, at: '' }, seen);
+  const messages = isList ? seen.messages.map((each) => describe(each, 'user')) : [describe(seen, 'user')];
+  const payload = {
+    messages: messages.map(({ content }): ChatMessage => ({ role: 'user', content })),
+    system_prompt: '',
+    round: 1,
+    tools: [],
+    options: {},
+    other: seen.other.json ?? new Json('{}'),
+  };
+  return { seen, texts, isList, payload };
+}
+
+/** Vectors of other texts would differ in silence, so texts are changed only where the config asks for it. */
+function writeTexts(
+  changed: Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'tools'>,
+  { read, rules }: { readonly read: ReadTexts; readonly rules: WireRules },
+  edits: Edits,
+): boolean {
+  const { payload, texts, seen } = read;
+  if (changed.system_prompt !== '') throw unwritable('a request for embeddings has no system prompt');
+  if (changed.messages.length !== texts.length) throw unwritable('the number of texts to embed has changed');
+  let isChanged = false;
+  for (const [index, message] of changed.messages.entries()) {
+    const [sent, text] = [payload.messages[index], texts[index]];
+    if (sent === undefined || text === undefined || isSameMessage(sent, message)) continue;
+    if (!rules.redactsEmbeddings) {
+      throw unwritable(
+        'texts to embed may not be changed; spec.gateway.embeddings.redact of the config allows it',
+      );
+    }
+    edits.replaceText(text, message.content);
+    isChanged = true;
+  }
+  seen.other.write(changed.other, edits, seen.place);
+  return isChanged;
+}
+
+/** Reads an answer: one message without a text, whose `other` is what is no vector, id or figure. Throws RefusedCall (502). */
+function readAnswer(body: string, rules: WireRules): WireAnswer {
+  const place = openStrictly(body, (problem) => invalidAnswer(`its body ${problem}`));
+  if (place.at('data') === undefined && place.at('error') !== undefined) return readOpenAiError(body);
+  const { told, seen } = readVectors(place, rules);
+  return {
+    body,
+    messages: [told],
+    usage: readOpenAiUsage(place.at('usage')),
+    toolCalls: [],
+    write: ([changed]) => {
+      if (changed === undefined) throw unwritable('the message of an answer is missing');
+      if (isSameMessage(told, changed)) return body;
+      const edits = new Edits(body);
+      rewrite(seen, told, changed, edits, { isAnswer: true });
+      const written = edits.apply();
+      requireTold([readVectors(openPlace(written), rules).told], [changed]);
+      return written;
+    },
+  };
+}
+
+function readVectors(place: Place, rules: WireRules) {
+  const list = place.at('data');
+  if (list?.kind !== 'array') throw invalidAnswer('it has no list of `data`');
+  const stray = list.items.findIndex(({ kind }) => kind !== 'object');
+  if (stray !== -1) throw invalidAnswer(`data[${stray}] is no embedding`);
+  const seen = new Seen(place);
+  walk(bodySpot(place), answerShape, { rules, isAnswer: true, at: '' }, seen);
+  const usage = readOpenAiUsage(place.at('usage'));
+  const told: ChatMessage = {
+    ...describe(seen, 'assistant'),
+    ...(usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } }),
+  };
+  return { told, seen };
+}

@@ -106,8 +106,8 @@ describe('a chat answer', () => {
         finish_reason: 'max_output_tokens',
         cost_info: { input_tokens: 1, output_tokens: 0 },
         other: new Json(
-          '{"body.provider":"Someone","body.citations":["https://b"],"body.usage.note":"x","choice.logprobs":{"content":[{"token":"A"}]},' +
-            '"choice.content_filter_results":{"hate":{"severity":"safe"}},"annotations[0].url_citation.note":"n","reasoning_details":[{"text":"why"}]}',
+          '{"body.provider":"Someone","body.usage.note":"x","body.citations":["https://b"],"reasoning_details":[{"text":"why"}],' +
+            '"annotations[0].url_citation.note":"n","choice.logprobs":{"content":[{"token":"A"}]},"choice.content_filter_results":{"hate":{"severity":"safe"}}}',
         ),
       },
     ]);
@@ -205,6 +205,7 @@ describe('a chat answer that hooks have changed', () => {
         {
           index: 0,
           message: { role: 'assistant', content: 'B', refusal: null, annotations: [] },
+          logprobs: null,
           finish_reason: 'stop',
         },
       ],

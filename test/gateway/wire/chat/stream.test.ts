@@ -116,6 +116,10 @@ describe('a chat stream', () => {
     ['tokens', frame({}, { logprobs: { content: [{ token: 'secret' }] } })],
     ['a tool call', frame({ tool_calls: [{ index: 0, id: 'secret' }] })],
     ['an annotation', frame({ annotations: [{ type: 'secret' }] })],
+    ['a key whose value is null', frame({ content: 'a', 'my secret': null })],
+    ['a key of a choice whose value is null', frame({ content: 'a' }, { 'my secret': null })],
+    ['a key beside the choices whose value is null', { ...frame({ content: 'a' }), 'my secret': null }],
+    ['a text of another type', frame({ content: ['secret'] })],
   ])('holds a frame with %s that may be a text', (_what, value) => {
     const reader = new ChatStreamReader(strict);
     const [event] = eventsOf(streamOf([value]));
@@ -162,7 +166,7 @@ describe('a chat stream', () => {
     ['has choices without an index', streamOf([{ choices: [{ delta: {} }] }]), 'upstream_invalid'],
     ['has a choice too far', streamOf([frame({}, {}, 128)]), 'upstream_invalid'],
     ['lacks a choice', streamOf([frame({ content: 'a' }, { finish_reason: 'stop' }, 1)]), 'upstream_invalid'],
-    ['has a text that is none', streamOf([frame({ content: [{ type: 'text' }] })]), 'unknown_content'],
+    ['has a text that is none', streamOf([frame({ content: [{ type: 'text' }] })]), 'upstream_invalid'],
     [
       'changes the name of a call',
       streamOf([
@@ -171,7 +175,26 @@ describe('a chat stream', () => {
       ]),
       'upstream_invalid',
     ],
-    ['has a call without an index', streamOf([frame({ tool_calls: [{ id: 'a' }] })]), 'upstream_invalid'],
+    [
+      'has a piece of one of two calls',
+      streamOf([
+        frame({ tool_calls: ['a', 'b'].map((id) => ({ id, function: { name: id, arguments: '' } })) }),
+        frame({ tool_calls: [{ function: { arguments: '{}' } }] }),
+      ]),
+      'upstream_invalid',
+    ],
+    [
+      'has calls with and without an index',
+      streamOf([
+        frame({
+          tool_calls: [
+            { index: 0, id: 'a' },
+            { id: 'b', function: { name: 'f' } },
+          ],
+        }),
+      ]),
+      'upstream_invalid',
+    ],
     [
       'tells its reasoning in two ways',
       streamOf([frame({ reasoning: 'a', reasoning_content: 'b' })]),
@@ -190,6 +213,55 @@ describe('a chat stream', () => {
     ['has another role', streamOf([frame({ role: 'user', content: 'a' }), stop]), 'unknown_content'],
   ])('is refused when it %s', (_what, text, code) => {
     expect(() => readStream(text)).toThrow(refused(code));
+  });
+
+  const part = (id: string | undefined, name: string | undefined, args: string) => ({
+    ...(id !== undefined && { id }),
+    type: 'function',
+    function: { ...(name !== undefined && { name }), arguments: args },
+  });
+
+  it.each<[string, unknown[][]]>([
+    ['whole calls in one frame', [[part('a', 'f', '{"x":1}'), part('b', 'g', '{}')]]],
+    ['whole calls in several frames', [[part('a', 'f', '{"x":1}')], [part('b', 'g', '{}')]]],
+    [
+      'pieces with the id of their call',
+      [[part('a', 'f', ''), part('b', 'g', '{}')], [part('a', undefined, '{"x":1}')]],
+    ],
+    [
+      'pieces of the only call',
+      [[part('a', 'f', '{"x"')], [part(undefined, undefined, ':1}')], [part('b', 'g', '{}')]],
+    ],
+  ])('has tool calls without an index: %s', (_what, frames) => {
+    const { answer } = readStream(
+      streamOf([
+        role,
+        ...frames.map((calls) => frame({ tool_calls: calls })),
+        frame({}, { finish_reason: 'tool_calls' }),
+      ]),
+    );
+    expect(answer.toolCalls.map(({ callId, name, args }) => [callId, name, args.text])).toEqual([
+      ['a', 'f', '{"x":1}'],
+      ['b', 'g', '{}'],
+    ]);
+    const written = new ChatStreamWriter(request).finish(answer.body);
+    expect(readStream(written).answer.messages).toEqual(answer.messages);
+  });
+
+  it('names an event that hooks cannot read, and lets it pass where the config does', () => {
+    const [event] = eventsOf('event: codex.rate_limits\ndata: {"note":"x"}\n\n');
+    if (event === undefined) throw new Error('missing');
+    expect(() => new ChatStreamReader(strict).push(event)).toThrow(
+      /"codex\.rate_limits".*spec\.gateway\.opaque/,
+    );
+    const opaque = { ...strict, opaque: new Set(['codex.rate_limits']) };
+    const reader = new ChatStreamReader(opaque);
+    expect(reader.push(event)).toEqual({ kind: 'held' });
+    for (const other of eventsOf(streamOf([role, frame({ content: 'a' }), stop]))) reader.push(other);
+    expect(reader.answer().messages).toMatchObject([{ content: 'a' }]);
+    const writer = new ChatStreamWriter(request);
+    expect(writer.verbatim(event)).toBe('event: codex.rate_limits\ndata: {"note":"x"}\n\n');
+    expect(writer.finish(streamedBody({ content: 'a' }))).toContain('"a"');
   });
 
   it('may end without [DONE], and with one reasoning under two names', () => {
