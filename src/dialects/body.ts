@@ -4,7 +4,7 @@ import { RuntimeError, type RuntimeErrorOptions, toRuntimeError } from '../error
 import { isObject, Json } from '../json/json.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
 import { tryParse } from '../json/try-parse.ts';
-import { lastLineOf } from '../text/last-line.ts';
+import { crashLineOf } from '../text/crash-line.ts';
 import { hintOfExit } from './exit-hint.ts';
 import { invalidOffset } from './printed.ts';
 
@@ -70,7 +70,7 @@ export function malformed(
 function requireCleanExit(reply: ProcessReply): void {
   if (reply.exitCode === 0) return;
   const how = `the process ${describeExit(reply)}`;
-  const lastLine = lastLineOf(reply.stderr);
+  const lastLine = crashLineOf(reply.stderr);
   const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
   throw exitError(reply, message, hintOfExit(reply.exitCode, reply.stderr));
 }

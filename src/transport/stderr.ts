@@ -1,7 +1,7 @@
 import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
+import { crashLineOf } from '../text/crash-line.ts';
 import { createTranscoder } from '../text/encoding/utf16.ts';
-import { lastLineOf } from '../text/last-line.ts';
 import { countNewlines, KeptEnd } from './kept-end.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 
@@ -131,7 +131,7 @@ const END_BYTES = 2 * TAIL_BYTES;
 /** The error with the last non-empty line of stderr in its message and all of it in `details.stderr`. */
 export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
   if (stderr === '') return error;
-  const line = lastLineOf(stderr);
+  const line = crashLineOf(stderr);
   const message = line === '' ? error.message : `${error.message}: ${line}`;
   const { code, hint, details, cause } = error;
   return new RuntimeError(code, message, { hint, details: { ...details, stderr }, cause });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Binding } from '../../binding/binding.ts';
+import { crashLineOf } from '../../text/crash-line.ts';
 import { waitForSettled } from '../../time/deadline.ts';
 import type { HandedPipes } from '../launch/handed-pipes.ts';
 import type {
@@ -178,7 +179,7 @@ export async function startHelper(
 const END_MS = 2_000;
 
 function describeEnd(process: WatchedProcess): string {
-  const last = process.stderr().trimEnd().split('\n').at(-1);
+  const last = crashLineOf(process.stderr());
   return `Python ended before it could fork${last ? `: ${last}` : ''}`;
 }
 
