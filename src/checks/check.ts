@@ -81,6 +81,10 @@ export type Judge = (question: {
   readonly model: string | undefined;
   readonly system: string;
   readonly prompt: string;
+  /** What the answer has to fit, for providers that can keep to it. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** An answer that could not be read, and what to say to it: the model is asked for a better one. */
+  readonly repair?: { readonly answer: string; readonly complaint: string } | undefined;
   readonly signal: AbortSignal;
 }) => Promise<string>;
 

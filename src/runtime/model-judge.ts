@@ -8,19 +8,30 @@ import type { Models } from './models.ts';
  * DENIED, …
  */
 export function openJudge({ providers }: RuntimeConfig, openModel: Models['model']): Judge {
-  return async ({ provider = judgingProvider(providers), model: name, system, prompt, signal }) => {
+  return async ({ provider = judgingProvider(providers), model: name, ...question }) => {
+    const { repair } = question;
     const { model } = await openModel(provider, 'hold', { name });
     const options = {
       prompt: [
-        { role: 'system' as const, content: system },
-        { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] },
+        { role: 'system' as const, content: question.system },
+        user(question.prompt),
+        ...(repair === undefined ? [] : [assistant(repair.answer), user(repair.complaint)]),
       ],
-      abortSignal: signal,
+      responseFormat: { type: 'json' as const, schema: question.schema },
+      abortSignal: question.signal,
     };
     const { callModel } = await import('../pipeline/chat/model-call.ts');
     const { message } = await callModel(model, { options, isStreamed: false, onText: () => {} });
     return message.content;
   };
+}
+
+function user(text: string) {
+  return { role: 'user' as const, content: [{ type: 'text' as const, text }] };
+}
+
+function assistant(text: string) {
+  return { role: 'assistant' as const, content: [{ type: 'text' as const, text }] };
 }
 
 /** The provider named `judge`, or the only one. Throws PROVIDER_UNUSABLE. */

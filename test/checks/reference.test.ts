@@ -140,3 +140,22 @@ test('details say what was computed', async () => {
     f1: 0.5,
   });
 });
+
+describe('number_match', () => {
+  test.each([
+    ['The answer is 1,234.5.', { expected: 1234.5 }, 1],
+    ['3 + 4 = 7', { expected: 7 }, 1],
+    ['7, not 8', { expected: 7 }, 0],
+    ['−0.3', { expected: -0.3 }, 1],
+    ['1.3e3 m', { expected: 1300 }, 1],
+    ['0.9', { expected: 1, tolerance: 0.1 }, 1],
+    ['0.3', { expected: 0.1, tolerance: 0.2 }, 1],
+    ['0.30000001', { expected: 0.1, tolerance: 0.2 }, 0],
+    ['99', { expected: 100, relative: 0.01 }, 1],
+    ['98.9', { expected: 100, relative: 0.01 }, 0],
+    ['none', { expected: 0 }, 0],
+    ['9007199254740993', { expected: 9007199254740992 }, 0],
+  ])('%j with %j scores %d', async (content, params, score) => {
+    expect(await scoreOf('number_match', { content, params })).toBe(score);
+  });
+});

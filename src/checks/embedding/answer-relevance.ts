@@ -4,7 +4,7 @@ import type { Check, CheckInput } from '../check.ts';
 import { findAnswerObject, unreadableAnswer } from '../judge/answer-object.ts';
 import { askModel } from '../judge/judge-call.ts';
 import { judgeParams } from '../judge/judge-params.ts';
-import { writeTask } from '../judge/judge-prompt.ts';
+import { answerSchema, writeTask } from '../judge/judge-prompt.ts';
 import { compareToFirst } from './cosine.ts';
 import { embedderParam, embedTexts } from './embed-texts.ts';
 
@@ -69,6 +69,10 @@ function taskOf(count: number) {
     task: `Write ${count === 1 ? 'a question' : `${count} different questions`} that somebody may have asked who was given \`answer\`, each such that all of \`answer\` answers it, in the language of \`answer\`.
 Say too whether \`answer\` is noncommittal: evasive, vague or ambiguous, such as “I don’t know” or “I’m not sure”.`,
     form: '{"questions": ["TEXT", …], "noncommittal": true or false}',
+    schema: answerSchema({
+      questions: { type: 'array', items: { type: 'string' } },
+      noncommittal: { type: 'boolean' },
+    }),
   };
 }
 

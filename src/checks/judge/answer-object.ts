@@ -23,7 +23,7 @@ export function findAnswerObject(
   wanted: WantedObject,
   judged: string,
 ): FoundObject | EvalUnscored {
-  const { objects, isBroken } = findObjects(answer);
+  const { objects, isBroken } = findObjects(withoutThoughts(answer));
   if (isBroken) return unreadableAnswer('has JSON that cannot be read', answer, wanted);
   const verdicts = withoutRepeats(objects.filter(({ value }) => Object.hasOwn(value, wanted.key)));
   const [verdict, other] = verdicts;
@@ -40,6 +40,21 @@ export function findAnswerObject(
     return unreadableAnswer('has a verdict that names a key twice', answer, wanted);
   return verdict;
 }
+
+/**
+ * What a model says after it has thought aloud. Some APIs leave the first tag out, since the prompt ends with it; a thought that
+ * does not end leaves nothing.
+ */
+function withoutThoughts(answer: string): string {
+  const end = answer.lastIndexOf(THOUGHT_END);
+  if (end === -1) return answer.trimStart().startsWith(THOUGHT) ? '' : answer;
+  const start = answer.indexOf(THOUGHT);
+  const isThought = start === -1 ? !answer.slice(0, end).includes('{') : answer.slice(0, start).trim() === '';
+  return isThought ? answer.slice(end + THOUGHT_END.length) : answer;
+}
+
+const THOUGHT = '<think>';
+const THOUGHT_END = '</think>';
 
 /** The verdicts without repetitions of the same JSON value. */
 function withoutRepeats(verdicts: readonly FoundObject[]): FoundObject[] {
@@ -65,7 +80,7 @@ export function unreadableAnswer(what: string, answer: string, { form }: WantedO
   const message = `the judge’s answer ${what}: ${shorten(answer)}`;
   const error = new RuntimeError('REPLY_MALFORMED', message, {
     hint: `A judge answers with ${form}; another model may keep to that.`,
-    details: { answer: shorten(answer, MAX_ANSWER_CHARACTERS) },
+    details: { answer: shorten(answer, MAX_ANSWER_CHARACTERS), by: 'judge', flaw: what },
   });
   return unscored(message, toFault(error));
 }

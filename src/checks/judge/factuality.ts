@@ -4,7 +4,7 @@ import type { Check, CheckInput } from '../check.ts';
 import { findAnswerObject, unreadableAnswer } from './answer-object.ts';
 import { askModel, listTexts } from './judge-call.ts';
 import { judgeParams } from './judge-params.ts';
-import { writeTask } from './judge-prompt.ts';
+import { answerSchema, writeTask } from './judge-prompt.ts';
 
 const text = { type: 'string', pattern: '\\S' };
 const part = { type: 'number', minimum: 0, maximum: 1 };
@@ -58,6 +58,10 @@ C: both state the same facts.
 D: they contradict each other.
 E: they differ, but in nothing that matters for whether they are true.`,
   form: '{"choice": "LETTER", "reasoning": "TEXT"}',
+  schema: answerSchema({
+    choice: { type: 'string', enum: ['A', 'B', 'C', 'D', 'E'] },
+    reasoning: { type: 'string' },
+  }),
 };
 
 const wanted = { key: 'choice', form: '{"choice": "A" to "E", "reasoning": "…"}' };

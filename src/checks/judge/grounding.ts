@@ -6,7 +6,7 @@ import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { findAnswerObject, unreadableAnswer } from './answer-object.ts';
 import { askModel, listTexts } from './judge-call.ts';
 import { judgeParams } from './judge-params.ts';
-import { type Evidence, writeTask } from './judge-prompt.ts';
+import { answerSchema, type Evidence, writeTask } from './judge-prompt.ts';
 
 const text = { type: 'string', pattern: '\\S' };
 
@@ -93,6 +93,12 @@ function countSupported(
     task: `Take \`${name}\` apart into its claims: short sentences that can be understood by themselves, each with one fact, all facts that it states and no others.
 Of each claim judge whether it follows from \`context\` alone. What you know otherwise does not count, and what merely could be true is not supported.`,
     form: '{"claims": [{"claim": "TEXT", "supported": true or false}, …]}, with an empty list where there is no claim',
+    schema: answerSchema({
+      claims: {
+        type: 'array',
+        items: answerSchema({ claim: { type: 'string' }, supported: { type: 'boolean' } }),
+      },
+    }),
   });
   return askModel(input, task, (answer) => readClaims(answer, judged));
 }

@@ -1,5 +1,5 @@
 import { type EvalOutcome, unscored } from '../../contract/eval.ts';
-import { toFault } from '../../errors.ts';
+import { type Fault, toFault } from '../../errors.ts';
 import { stringifyJson } from '../../json/json.ts';
 import type { CheckInput } from '../check.ts';
 import { exactParam } from '../tools/exact-values.ts';
@@ -12,28 +12,41 @@ import { readVerdict } from './verdict.ts';
  */
 export async function askJudge(input: CheckInput, evidence: Evidence): Promise<EvalOutcome> {
   const judged = listTexts({ ...evidence, extra: exactParam(input, 'extra') });
-  return await askModel(input, writePrompt(input, evidence), (answer) => readVerdict(answer, judged));
+  return await askModel(input, writePrompt(input, evidence), (answer) =>
+    readVerdict(answer, judged, input.params),
+  );
 }
 
-/** Sends a prompt to the judge and reads its answer. Never rejects. */
+/**
+ * Sends a prompt to the judge and reads its answer; of one that cannot be read, the model is asked once for a better one. Never
+ * rejects.
+ */
 export async function askModel(
   { params, judge, signal }: CheckInput,
-  { system, prompt }: JudgePrompt,
+  task: JudgePrompt,
   read: (answer: string) => EvalOutcome | Promise<EvalOutcome>,
 ): Promise<EvalOutcome> {
   const question = {
     provider: optionalText(params['provider']),
     model: optionalText(params['model']),
-    system,
-    prompt,
+    ...task,
     signal,
   };
   try {
-    return await read(await judge(question));
+    const answer = await judge(question);
+    const outcome = await read(answer);
+    if (outcome.status === 'scored' || outcome.error?.code !== 'REPLY_MALFORMED') return outcome;
+    const complaint = `Your answer cannot be used: it ${complaintOf(outcome.error)}. Answer again, with one JSON object of the form that was asked for, and nothing else.`;
+    return await read(await judge({ ...question, repair: { answer, complaint } }));
   } catch (thrown) {
     const fault = toFault(thrown);
     return unscored(`the judge failed: ${fault.message}`, fault);
   }
+}
+
+/** What is wrong with an answer, without quoting it. */
+function complaintOf({ details }: Fault): string {
+  return String(details?.['flaw'] ?? 'cannot be read');
 }
 
 function optionalText(param: unknown): string | undefined {

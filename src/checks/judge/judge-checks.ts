@@ -4,7 +4,7 @@ import { textsOf, textsParam } from '../text/text-params.ts';
 import { factuality } from './factuality.ts';
 import { groundingChecks } from './grounding.ts';
 import { askJudge } from './judge-call.ts';
-import { judgeParams, requiredJudgeParams } from './judge-params.ts';
+import { findScaleProblems, judgeParams, requiredJudgeParams } from './judge-params.ts';
 
 const llmJudge: Check = {
   type: 'llm_judge',
@@ -14,6 +14,7 @@ const llmJudge: Check = {
   range: '0..1',
   params: judgeParams,
   anyOf: requiredJudgeParams,
+  findProblems: findScaleProblems,
   example: {
     params: { criteria: 'The answer is polite.' },
     content: 'I would be glad to help.',
@@ -32,6 +33,7 @@ const llmJudgeSession: Check = {
   range: '0..1',
   params: judgeParams,
   anyOf: requiredJudgeParams,
+  findProblems: findScaleProblems,
   example: {
     params: { criteria: 'The customer got what they asked for.' },
     context: {
@@ -63,6 +65,7 @@ const llmJudgeToolCalls: Check = {
     tools: { schema: textsParam, description: 'The tools whose calls are judged. Default: every tool.' },
   },
   anyOf: requiredJudgeParams,
+  findProblems: findScaleProblems,
   example: {
     params: { criteria: 'Every search is narrow.', tools: ['search'] },
     context: {

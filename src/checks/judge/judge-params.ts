@@ -1,4 +1,5 @@
-import type { ParamSpec } from '../check.ts';
+import { isObject } from '../../json/json.ts';
+import type { ParamProblem, ParamSpec, Params } from '../check.ts';
 
 const text = { type: 'string', minLength: 1 };
 
@@ -9,7 +10,17 @@ export const judgeParams = {
   prompt: {
     schema: text,
     description:
-      'The task of the judge in words of its own. `{{output}}` in it stands for what is judged, `{{rubric}}` for `criteria`: the judge is shown both beside it, as data in quotes, and still answers with a score from 0 to 1.',
+      'The task of the judge in words of its own. `{{output}}` in it stands for what is judged, `{{rubric}}` for `criteria`: the judge is shown both beside it, as data in quotes, and still answers with a score of the `scale`.',
+  },
+  scale: {
+    schema: {
+      type: 'object',
+      required: ['min', 'max'],
+      properties: { min: { type: 'number' }, max: { type: 'number' } },
+      additionalProperties: false,
+    },
+    description:
+      'The scale of the judge’s own score, such as `{min: 1, max: 5}`. The score of the check is (x - min) / (max - min), from 0 to 1, as are thresholds; what lies outside is unscored. Default: 0 to 1.',
   },
   system_prompt: {
     schema: text,
@@ -26,6 +37,18 @@ export const judgeParams = {
     description: 'Further facts for the judge, such as a reference answer. They are shown as data.',
   },
 } as const satisfies Readonly<Record<string, ParamSpec>>;
+
+/** The scale of a judge's score. */
+export function scaleOf({ scale }: Params): { readonly min: number; readonly max: number } {
+  return isObject(scale) ? { min: Number(scale['min']), max: Number(scale['max']) } : { min: 0, max: 1 };
+}
+
+export function findScaleProblems(params: Params): readonly ParamProblem[] {
+  const { min, max } = scaleOf(params);
+  return min < max
+    ? []
+    : [{ param: 'scale', message: `has a min, ${min}, that is not below its max, ${max}` }];
+}
 
 /** At least one of these must be given. */
 export const requiredJudgeParams = [['criteria', 'rubric', 'prompt', 'system_prompt']] as const;

@@ -1,21 +1,23 @@
 import { type EvalOutcome, scored } from '../../contract/eval.ts';
+import { compare, divide, exact, subtract, toDouble } from '../../json/decimal.ts';
 import { Json, stringifyJson } from '../../json/json.ts';
+import type { Params } from '../check.ts';
 import { findAnswerObject, unreadableAnswer } from './answer-object.ts';
+import { scaleOf } from './judge-params.ts';
 import type { FoundObject } from './object-finder.ts';
 
 /** The score of a judge's answer: of the one JSON object with a `score` that it is or holds. */
-export function readVerdict(answer: string, judged: string): EvalOutcome {
+export function readVerdict(answer: string, judged: string, params: Params = {}): EvalOutcome {
+  const { min, max } = scaleOf(params);
+  const wanted = { key: 'score', form: `{"score": ${min}..${max}, "reasoning": "…"}` };
   const found = findAnswerObject(answer, wanted, judged);
-  return 'status' in found ? found : toOutcome(found, answer);
-}
-
-const wanted = { key: 'score', form: '{"score": 0..1, "reasoning": "…"}' };
-
-function toOutcome({ text, value }: FoundObject, answer: string): EvalOutcome {
+  if ('status' in found) return found;
+  const { text, value }: FoundObject = found;
   const { score, reasoning = value['reason'] } = value;
   if (typeof score !== 'number') return unreadableAnswer('has a `score` that is no number', answer, wanted);
-  if (!(score >= 0 && score <= 1))
-    return unreadableAnswer('has a `score` that is not in 0..1', answer, wanted);
+  if (!(compare(score, min) >= 0 && compare(score, max) <= 0))
+    return unreadableAnswer(`has a \`score\` that is not in ${min}..${max}`, answer, wanted);
   const detail = typeof reasoning === 'string' ? reasoning : stringifyJson(reasoning ?? '');
-  return scored(Math.abs(score), reasoning === undefined ? '' : detail, new Json(text));
+  const share = divide(subtract(exact(score), exact(min)), subtract(exact(max), exact(min)));
+  return scored(toDouble(share), reasoning === undefined ? '' : detail, new Json(text));
 }

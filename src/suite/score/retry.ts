@@ -7,7 +7,7 @@ export type MaybeFaulty = { readonly error?: Fault } | { readonly outcome: EvalO
 
 /**
  * Repeats the work, up to `retries` times, while its result is a fault of the infrastructure; never for a
- * score or an answer, however bad. The work gets the number of its attempt, from 1. The pause starts with
+ * score or an answer, however bad; a judge whose answer cannot be read is asked again. The work gets the number of its attempt, from 1. The pause starts with
  * `firstPauseMs`, doubles each time, and has a random factor of 1 to 2. Returns the last result, also when `signal` ends a pause. Throws ABORTED when it
  * is aborted already, and what the work throws.
  */
@@ -55,7 +55,12 @@ class RetryableFault extends Error {
 
 function isRetryable(result: MaybeFaulty): boolean {
   const fault = 'outcome' in result ? faultOf(result.outcome) : result.error;
-  return fault !== undefined && retryableCodes.has(fault.code);
+  return fault !== undefined && (retryableCodes.has(fault.code) || isUnreadableJudge(fault));
+}
+
+/** A model may answer better the next time, where a program says the same again. */
+function isUnreadableJudge({ code, details }: Fault): boolean {
+  return code === 'REPLY_MALFORMED' && details?.['by'] === 'judge';
 }
 
 function faultOf(outcome: EvalOutcome): Fault | undefined {
