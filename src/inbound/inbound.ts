@@ -42,9 +42,10 @@ export interface InboundReply {
 
 /** One event of an agent that has Signalbox for a hook. */
 export interface InboundQuestion {
-  /** What the hooks of the config are asked; undefined where there is nothing to judge. */
-  readonly event: InboundEvent | undefined;
-  toReply(decision: DecisionDocument): InboundReply;
+  /** What the hooks of the config are asked, until one of them is not allowed; empty where there is nothing to judge. */
+  readonly events: readonly InboundEvent[];
+  /** The reply to the decision about that event. One with exit code 0 and no document says nothing: the next event is judged. */
+  toReply(decision: DecisionDocument, event: InboundEvent): InboundReply;
   /** Denies where the event can be denied: nothing passes because something here has failed. */
   toFailure(error: RuntimeError): InboundReply;
 }

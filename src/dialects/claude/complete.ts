@@ -87,6 +87,12 @@ export const fields: Readonly<Record<string, Table>> = {
     prompt: withFallback(text, ''),
   },
   PreToolUse: toolCall,
+  PreSkillShellCommand: {
+    ...toolCall,
+    command_name: withFallback(text, ''),
+    command_source: optionalText,
+    invoked_by: withFallback(text, 'other'),
+  },
   PermissionRequest: { ...tool, permission_suggestions: optional(list) },
   PermissionDenied: { ...toolCall, reason: withFallback(text, '') },
   PostToolUse: { ...toolCall, tool_response: member('any', 'value'), duration_ms: optional(number) },

@@ -70,6 +70,12 @@ export const eventRules: Readonly<Record<string, EventRule>> = {
     takesContext: true,
     verdict: 'permissionDecision',
   },
+  PreSkillShellCommand: {
+    matcher: 'tool_name',
+    block: 'deny',
+    takesDecision: true,
+    verdict: 'permissionDecision',
+  },
   PermissionRequest: { matcher: 'tool_name', block: 'ask', verdict: 'decision' },
   PermissionDenied: { matcher: 'tool_name', block: 'none', replaces: { retry: 'flag' } },
   PostToolUse: {

@@ -12,7 +12,6 @@ export function findReplyFault(point: string, rule: EventRule, output: ReplyObje
   if (isGarbled) return 'answered with bytes that are not UTF-8';
   return (
     findWrongType(body, universal) ??
-    findBlockWithoutReason(rule, body) ??
     findUnknownDecision(rule, body) ??
     (body.get('hookSpecificOutput') === undefined ? undefined : findWrongSpecific(point, rule, specific))
   );
@@ -26,15 +25,6 @@ const universal: MemberKinds = {
   systemMessage: 'text',
   terminalSequence: 'text',
 };
-
-/** The fault of a block without a `reason` at an event where the reason becomes the follow-up text. */
-function findBlockWithoutReason({ block, takesDecision }: EventRule, body: Body): string | undefined {
-  if (block !== 'follow_up' || takesDecision !== true) return undefined;
-  const reason = body.get('reason')?.value;
-  const isBlock = ['block', 'deny'].some((word) => body.get('decision')?.value === word);
-  const isBare = typeof reason !== 'string' || reason.trim() === '';
-  return isBlock && isBare ? 'answered with a block that has no `reason`' : undefined;
-}
 
 /** The fault of an unknown `decision` at an event where nothing can be denied any more. */
 function findUnknownDecision({ block, takesDecision }: EventRule, body: Body): string | undefined {

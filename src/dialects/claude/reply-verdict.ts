@@ -25,6 +25,10 @@ export function verdictOfDecision({ takesDecision }: EventRule, { body }: ReplyO
       return { verdict: 'deny', reason };
     case 'approve':
       return { verdict: 'allow', reason };
+    case 'allow': {
+      const { reason: unknown } = unknownVerdict('decision', given.text);
+      return { verdict: 'deny', reason: `${unknown}; Claude Code would let it pass`, isUnknown: true };
+    }
     default:
       return unknownVerdict('decision', given.text);
   }

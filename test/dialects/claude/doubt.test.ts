@@ -64,7 +64,11 @@ test.each([
   ],
   ['UserPromptSubmit', blocked({ systemMessage: 'm', stopReason: 5 }), 'deny "old"'],
   ['Stop', blocked({ systemMessage: 5 }), 'modify {"follow_up":"old"}'],
-  ['Stop', blocked({ reason: ' ' }), `allow ${open('bad_schema')}`],
+  [
+    'Stop',
+    blocked({ reason: ' ', systemMessage: 5 }),
+    'modify {"follow_up":"Stop hook \\"guard\\" blocked without a message"}',
+  ],
   ['PreToolUse', pre({ permissionDecision: 'allow' }, { systemMessage: 5 }), `allow ${open('bad_schema')}`],
 ])('at %s only what stops counts of %s, which breaks the schema [CC-6-09]', (point, says, means) => {
   expect(sayAt(point, left(says))).toBe(means);

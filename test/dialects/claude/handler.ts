@@ -37,6 +37,7 @@ export const given: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   UserPromptSubmit: { prompt: 'hello' },
   UserPromptExpansion: { command_name: 'deploy' },
   PreToolUse: { tool_name: 'Bash', tool_input: { command: 'ls' } },
+  PreSkillShellCommand: { tool_name: 'Bash', tool_input: { command: 'ls' } },
   PermissionRequest: { tool_name: 'Bash', tool_input: { command: 'ls' } },
   PermissionDenied: { tool_name: 'Bash', tool_input: { command: 'ls' } },
   PostToolUse: { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_response: { stdout: 'a' } },

@@ -195,6 +195,13 @@ const rows: readonly Row[] = [
     means: {},
   },
   {
+    title: 'a command of a skill is stopped, as no person can be asked about it',
+    cites: 'CC-7-05',
+    point: 'PreSkillShellCommand',
+    payload: { tool_name: 'Bash', tool_input: { command: 'git log' }, command_name: 'release' },
+    means: { verdict: 'deny', hook: 'PreSkillShellCommand-1', reason: 'who is this' },
+  },
+  {
     title: 'a switch of models is asked about',
     cites: 'CC-7-05',
     point: 'PreModelSwitch',

@@ -33,6 +33,15 @@ const hooks = {
     on('Later', specific('PreToolUse', { permissionDecision: 'defer' })),
     on('Old', '.claude/hooks/old.sh'),
   ],
+  PreSkillShellCommand: [
+    on(
+      'Bash',
+      specific('PreSkillShellCommand', {
+        permissionDecision: 'ask',
+        permissionDecisionReason: 'who is this',
+      }),
+    ),
+  ],
   PermissionRequest: [
     on(
       'Bash',

@@ -149,7 +149,7 @@ export const claudeHooks = [
     ['CC-8-01', 'none', 'Block, exit code 2 and context at Stop are a follow_up.'],
     ['CC-8-02', 'none', 'At the cap the run ends with its answer and a warning; 0 is no cap.'],
     ['CC-8-03', 'none', 'Several blocks are joined in file order.'],
-    ['CC-8-04', 'none', 'A block without a reason is claude.bad_schema, and the turn ends.'],
+    ['CC-8-04', 'none', 'A block without a reason makes the turn go on, with a stock text.'],
     ['CC-8-05', 'none', '`continue: false` beats block, context and exit code 2.'],
     ['CC-8-06', 'none', '`stop_hook_active` is true once a hook has made the turn go on.'],
     ['CC-8-07', 'none', 'The follow_up becomes a user message, within the loop’s round limit.'],

@@ -34,7 +34,7 @@ test.each([
     `abort ${stock('UserPromptSubmit', 'ended the turn')}`,
   ],
   ['PostToolUse', '{"decision":"block","reason":" "}', `allow +[${stock('PostToolUse', 'blocked')}]`],
-  ['Stop', '{"decision":"deny"}', `allow ${open}`],
+  ['Stop', '{"decision":"deny"}', 'modify {"follow_up":"Stop hook \\"guard\\" blocked without a message"}'],
   ['TeammateIdle', '{"decision":"block"}', 'allow'],
   ['TaskCompleted', '{"decision":"stop"}', 'allow'],
   ['UserPromptSubmit', specific('UserPromptSubmit', { permissionDecisionReason: 5 }), 'allow'],

@@ -94,7 +94,7 @@ const tools: readonly Row[] = [
     title: 'an unknown decision denies',
     cites: 'CC-6-10',
     says: '{"decision":"allow"}',
-    means: 'deny "its `decision` is no known verdict: \\"allow\\""',
+    means: 'deny "its `decision` is no known verdict: \\"allow\\"; Claude Code would let it pass"',
   },
   {
     title: 'a verdict that stands twice denies',
@@ -457,10 +457,10 @@ const stops: readonly Row[] = [
     means: 'modify {"follow_up":"test first"}',
   },
   {
-    title: 'a block without a reason ends the turn',
+    title: 'a block without a reason makes the turn go on',
     cites: 'CC-8-04',
     says: '{"decision":"block"}',
-    means: `allow ${open}`,
+    means: 'modify {"follow_up":"Stop hook \\"guard\\" blocked without a message"}',
   },
   {
     title: 'continue false beats a block',

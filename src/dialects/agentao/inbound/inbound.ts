@@ -34,7 +34,7 @@ function read(told: Told): InboundQuestion {
       hint: 'Take it out of hooks.json, or use a newer Signalbox.',
     });
   return {
-    event: events[name]?.(fields),
+    events: [events[name]?.(fields) ?? []].flat(),
     toReply: (decision) => toReply(name, decision),
     toFailure: ({ message }) => denial(name, message),
   };

@@ -81,7 +81,7 @@ function read(told: Told, env: Environment): InboundQuestion {
       hint: 'Let chibi read the schema of the plugin anew.',
     });
   return {
-    event: known.toEvent(told),
+    events: [known.toEvent(told)],
     toReply: (decision) => reply(toReply(point, decision)),
     toFailure: ({ message }) => ({ ...reply(denial(point, message)), stderr: message }),
   };

@@ -1,11 +1,12 @@
 import type { InboundReply, Told } from '../../../inbound/inbound.ts';
-import { asText } from '../../../json/as-text.ts';
-import { isObject } from '../../../json/json.ts';
+import { textAt } from '../../../inbound/native-event.ts';
+import { withholdResult } from './withheld.ts';
 
-/** Says no where the event can be stopped; where it cannot, the reason is told and nothing else happens. */
+/** Denies where the event can be stopped. Elsewhere only the reason is given, on stderr. */
 export function denial(name: string, told: Told, reason: string): InboundReply {
   switch (name) {
     case 'PreToolUse':
+    case 'PreSkillShellCommand':
       // Versions before August 2026 read JSON on exit 0 only; exit 2 with the reason on stderr blocks in all of them.
       return {
         exitCode: 2,
@@ -16,13 +17,12 @@ export function denial(name: string, told: Told, reason: string): InboundReply {
       return { exitCode: 2, document: { decision: 'block', reason }, stderr: reason };
     case 'PostToolUse':
       // Exit 2 would leave the result to the model in those versions, and put the reason beside it.
-      return {
-        exitCode: 0,
-        document: { decision: 'block', reason, ...replaced(name, told, withheld(told, reason)) },
-        stderr: '',
-      };
+      return { exitCode: 0, document: withheldResult(told, reason), stderr: '' };
     case 'PostToolUseFailure':
+      // The error cannot be replaced. PostToolBatch, which comes next, ends the turn before the model reads it.
       return { exitCode: 0, document: { decision: 'block', reason }, stderr: '' };
+    case 'PostToolBatch':
+      return { exitCode: 0, document: { decision: 'block', reason, stopReason: reason }, stderr: '' };
     case 'Stop':
     case 'SubagentStop':
       // Asked once for another answer; a second time would go on for ever.
@@ -39,21 +39,26 @@ export function output(name: string, fields: Readonly<Record<string, unknown>>) 
 
 /** A result in the place of the tool's own. */
 export function replaced(name: string, told: Told, result: unknown) {
-  const isMcp = asText(told['tool_name']).startsWith('mcp__');
+  const isMcp = textAt(told, 'tool_name').startsWith('mcp__');
   return output(name, { updatedToolOutput: result, ...(isMcp && { updatedMCPToolOutput: result }) });
 }
 
-/** The result with none of its texts and numbers, in the form that it had: another one would be ignored, and the result stay. */
-function withheld(told: Told, reason: string): unknown {
-  return emptied(told['tool_response'], `[withheld: ${reason}]`);
+/** The text in the place of each text of a result that is withheld. */
+export function withheldText(reason: string): string {
+  return `[withheld: ${reason}]`;
 }
 
-function emptied(value: unknown, text: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => emptied(item, text));
-  if (isObject(value))
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, key === 'type' ? item : emptied(item, text)]),
-    );
-  if (typeof value === 'number') return 0;
-  return typeof value === 'string' ? text : (value ?? null);
+function withheldResult(told: Told, reason: string) {
+  const text = withheldText(reason);
+  const given = withholdResult(textAt(told, 'tool_name'), told['tool_response'], text);
+  if (given !== undefined)
+    return { decision: 'block', reason, ...replaced('PostToolUse', told, given.result) };
+  // Nobody knows which form Claude Code would take, and of a wrong one the original stays: the turn ends here.
+  return {
+    decision: 'block',
+    reason,
+    continue: false,
+    stopReason: reason,
+    ...replaced('PostToolUse', told, text),
+  };
 }

@@ -1,3 +1,4 @@
+import { RuntimeError } from '../../../errors.ts';
 import type { InboundEvent, Told } from '../../../inbound/inbound.ts';
 import {
   afterAnswer,
@@ -8,17 +9,24 @@ import {
   ofSession,
   textAt,
 } from '../../../inbound/native-event.ts';
+import { isObject } from '../../../json/json.ts';
 import { allToolNames } from '../tool-names.ts';
 
-/** What native hooks are asked at an event; undefined at those where nothing of a model or a tool passes. */
-export function toInboundEvent(name: string, told: Told): InboundEvent | undefined {
-  return events[name]?.(told);
+/** What native hooks are asked at an event; nothing at those where nothing of a model or a tool passes. */
+export function toInboundEvents(name: string, told: Told): readonly InboundEvent[] {
+  if (name !== 'PostToolBatch') return [events[name]?.(told) ?? []].flat();
+  const calls: unknown = told['tool_calls'];
+  if (!Array.isArray(calls) || !calls.every(isObject))
+    throw new RuntimeError('EVENT_INVALID', 'PostToolBatch has no `tool_calls` that can be judged');
+  return calls.map((call) => afterExecution(callOf(call), { content: contentOf(call['tool_response']) }));
 }
 
 const answered = (told: Told) => afterAnswer('claude', textAt(told, 'last_assistant_message'));
+const beforeCall = (told: Told) => beforeExecution(callOf(told), callerOf(told));
 
 const events: Readonly<Record<string, (told: Told) => InboundEvent>> = {
-  PreToolUse: (told) => beforeExecution(callOf(told), callerOf(told)),
+  PreToolUse: beforeCall,
+  PreSkillShellCommand: beforeCall,
   PostToolUse: (told) =>
     afterExecution(callOf(told), { content: contentOf(told['tool_response']) }, told['duration_ms']),
   PostToolUseFailure: (told) =>

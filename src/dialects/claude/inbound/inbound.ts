@@ -1,10 +1,10 @@
 import type { DecisionDocument } from '../../../contract/document.ts';
 import { RuntimeError } from '../../../errors.ts';
-import type { Inbound, InboundQuestion, Told } from '../../../inbound/inbound.ts';
+import type { Inbound, InboundEvent, InboundQuestion, Told } from '../../../inbound/inbound.ts';
 import { claudeEvents } from '../config/events.ts';
 import { denial } from './denial.ts';
-import { toInboundEvent } from './event.ts';
-import { toReply } from './reply.ts';
+import { toInboundEvents } from './event.ts';
+import { toBatchReply, toReply } from './reply.ts';
 import { settingsFor } from './settings.ts';
 
 /** Claude Code asks, by the fields of the hooks reference (code.claude.com/docs/en/hooks). */
@@ -31,8 +31,9 @@ function read(told: Told): InboundQuestion {
       hint: 'Take it out of the settings, or use a newer Signalbox.',
     });
   return {
-    event: toInboundEvent(name, told),
-    toReply: (decision: DecisionDocument) => toReply(name, told, decision),
+    events: toInboundEvents(name, told),
+    toReply: (decision: DecisionDocument, event: InboundEvent) =>
+      name === 'PostToolBatch' ? toBatchReply(decision, event) : toReply(name, told, decision),
     toFailure: ({ message }) => denial(name, told, message),
   };
 }

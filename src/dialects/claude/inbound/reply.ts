@@ -1,10 +1,11 @@
 import type { DecisionDocument } from '../../../contract/document.ts';
-import type { InboundReply, Told } from '../../../inbound/inbound.ts';
-import { contentOf } from '../../../inbound/native-event.ts';
+import type { InboundEvent, InboundReply, Told } from '../../../inbound/inbound.ts';
+import { contentOf, textAt } from '../../../inbound/native-event.ts';
 import { changedText, reasonOf } from '../../../inbound/reason.ts';
 import { isObject } from '../../../json/json.ts';
 import { tryParseLossless } from '../../../json/try-parse.ts';
-import { denial, output, replaced } from './denial.ts';
+import { denial, output, replaced, withheldText } from './denial.ts';
+import { fitsResultType } from './withheld.ts';
 
 /** The decision of native hooks, in the words of an event of Claude Code. */
 export function toReply(name: string, told: Told, decision: DecisionDocument): InboundReply {
@@ -12,11 +13,37 @@ export function toReply(name: string, told: Told, decision: DecisionDocument): I
   const reason = reasonOf(decision);
   if (verdict === 'allow') return withContext(name, decision, {});
   if (verdict === 'modify') return modified(name, told, decision);
-  if (verdict === 'ask' && name === 'PreToolUse')
+  if (verdict === 'ask' && (name === 'PreToolUse' || name === 'PreSkillShellCommand'))
     return withContext(name, decision, { permissionDecision: 'ask', permissionDecisionReason: reason });
   const denied = denial(name, told, reason);
   if (verdict !== 'abort') return denied;
   return { ...denied, document: { ...denied.document, continue: false, stopReason: reason } };
+}
+
+/**
+ * The decision about a result in the words that the model is about to read. What the hooks stop or change here was not withheld
+ * before: the call has failed, or Claude Code has dropped the form that it was given. So the turn ends.
+ */
+export function toBatchReply(decision: DecisionDocument, event: InboundEvent): InboundReply {
+  const content = contentOfResult(event);
+  const reason = reasonOf(decision);
+  const isSame = decision.verdict === 'modify' && decision.replace?.['content'] === content;
+  if (decision.verdict === 'allow' || isSame || isWithheld(content, reason))
+    return { exitCode: 0, stderr: '' };
+  const why = decision.verdict === 'modify' ? `${reason}. It cannot be changed here.` : reason;
+  return denial('PostToolBatch', {}, why);
+}
+
+function contentOfResult({ response }: InboundEvent): string {
+  const content = isObject(response) ? response['content'] : undefined;
+  return typeof content === 'string' ? content : '';
+}
+
+/** Whether nothing is left of a result but the text in its place, numbers of lines and zeros. */
+function isWithheld(content: string, reason: string): boolean {
+  const text = withheldText(reason);
+  const rest = content.replaceAll(text, '').replaceAll(/^\s*\d+(?=[\t→])/gm, '');
+  return content.includes(text) && !/[\p{L}\p{N}]/u.test(rest.replaceAll('0', ''));
 }
 
 /** Without a decision of its own: what asks a person anyhow still does. */
@@ -58,7 +85,9 @@ function withResult(name: string, told: Told, decision: DecisionDocument, conten
   const before = told['tool_response'];
   if (content === contentOf(before)) return withContext(name, decision, {});
   const result = typeof before === 'string' ? content : tryParseLossless(content);
-  if (!isAlike(before, result))
+  const tool = textAt(told, 'tool_name');
+  const breaksType = fitsResultType(tool, before) && !fitsResultType(tool, result);
+  if (!isAlike(before, result) || breaksType)
     return denial(name, told, `${reasonOf(decision)}, and what it left has another form than the result`);
   return { exitCode: 0, document: replaced(name, told, result), stderr: '' };
 }

@@ -22,14 +22,16 @@ export function settingsFor(
   return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
 }
 
-const hasTools = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure']);
+const hasTools = new Set(['PreToolUse', 'PreSkillShellCommand', 'PostToolUse', 'PostToolUseFailure']);
 
 const moments: Readonly<Record<string, string>> = {
   SessionStart: 'session session_start',
   UserPromptSubmit: 'provider before_call',
   PreToolUse: 'tool before_execution',
+  PreSkillShellCommand: 'tool before_execution',
   PostToolUse: 'tool after_execution',
   PostToolUseFailure: 'tool after_execution',
+  PostToolBatch: 'tool after_execution',
   Stop: 'provider after_call',
   SubagentStop: 'provider after_call',
   SessionEnd: 'session session_end',

@@ -24,11 +24,10 @@ export function readDecision(asked: HookQuestion, parsed: ParsedReply): Answer |
 
 function blockOf(
   asked: HookQuestion,
-  { blocked, beside, fault }: ParsedReply,
+  { blocked, beside }: ParsedReply,
   replyVerdict: ReplyVerdict,
 ): Answer | undefined {
   const isBlock = replyVerdict.verdict === 'deny' && replyVerdict.isUnknown !== true;
-  const isBare = asked.rule.block === 'follow_up' && replyVerdict.reason.trim() === '';
   if (blocked !== undefined) {
     return block(
       asked,
@@ -36,7 +35,7 @@ function blockOf(
       beside,
     );
   }
-  if (isBlock) return isBare && fault !== undefined ? undefined : block(asked, replyVerdict.reason, beside);
+  if (isBlock) return block(asked, replyVerdict.reason, beside);
   return replyVerdict.isUnknown ? denyUnknown(asked, replyVerdict, beside) : undefined;
 }
 

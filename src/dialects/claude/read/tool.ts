@@ -11,12 +11,13 @@ import {
   verdictOfPermission,
 } from '../reply-verdict.ts';
 
-const words = {
+const words: Readonly<Record<string, readonly string[]>> = {
   PreToolUse: ['allow', 'deny', 'ask', 'defer'],
+  PreSkillShellCommand: ['allow', 'deny', 'ask', 'defer'],
   PreModelSwitch: ['allow', 'deny', 'ask'],
-} as const;
+};
 
-/** Reads the verdict at PreToolUse and PreModelSwitch. Undefined when nothing was decided or changed. */
+/** Reads the verdict at PreToolUse, PreSkillShellCommand and PreModelSwitch. Undefined when nothing was decided or changed. */
 export function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
   const { blocked, beside, fault } = parsed;
   const replyVerdict = replyVerdictOf(asked, parsed);
@@ -25,6 +26,7 @@ export function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | und
       replyVerdict.verdict === 'deny' && replyVerdict.isUnknown !== true && replyVerdict.reason !== '';
     return block(asked, hasReason ? replyVerdict.reason : blocked.message, beside);
   }
+  if (asked.question.point === 'PreSkillShellCommand') return readSkillCommand(replyVerdict, parsed);
   const args = asked.question.point === 'PreToolUse' ? inputOf(parsed) : undefined;
   const rewrite = fault === undefined && args !== undefined ? { args } : undefined;
   switch (replyVerdict.verdict) {
@@ -48,11 +50,19 @@ export function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | und
   }
 }
 
+/** No person can be asked about a command of a skill, and it cannot be changed: whatever is no plain allowance stops it. */
+function readSkillCommand({ verdict, reason }: ReplyVerdict, parsed: ParsedReply): Answer | undefined {
+  const { beside, fault } = parsed;
+  if (verdict === 'deny' || verdict === 'ask' || verdict === 'defer') return answers.deny(reason, beside);
+  if (inputOf(parsed) !== undefined) return answers.deny('its `updatedInput` cannot be applied here', beside);
+  return fault === undefined ? answers.allow({ ...beside, reason }) : undefined;
+}
+
 function replyVerdictOf({ rule, question }: HookQuestion, { output }: ParsedReply): ReplyVerdict {
   const isTool = question.point === 'PreToolUse';
-  const newer = verdictOfPermission(output.specific, isTool ? words.PreToolUse : words.PreModelSwitch);
+  const newer = verdictOfPermission(output.specific, words[question.point] ?? []);
   const older = verdictOfDecision(rule, output);
-  const counts = isTool || older.verdict !== 'allow';
+  const counts = isTool || question.point === 'PreSkillShellCommand' || older.verdict !== 'allow';
   const replyVerdict = joinVerdicts(newer, counts ? older : { verdict: 'none', reason: '' });
   if (!isTool || replyVerdict.verdict === 'deny' || replyVerdict.verdict === 'defer') return replyVerdict;
   const args = inputOf({ output });

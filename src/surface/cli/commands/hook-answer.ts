@@ -88,11 +88,18 @@ async function reach(
   try {
     const question = inbound.read(await input.object('stdin', '-'), invocation.env);
     fail = question.toFailure;
-    if (question.event === undefined) return { exitCode: 0, stderr: '' };
+    if (question.events.length === 0) return { exitCode: 0, stderr: '' };
     if (invocation.env['SIGNALBOX_OWNER'] !== undefined) throw recursion(dialect);
     const runtime = await open();
     const withinMs = await requireWithin(within);
-    return question.toReply(await judgeWithin(context, runtime, { event: question.event, withinMs }));
+    const since = performance.now();
+    let reply: InboundReply = { exitCode: 0, stderr: '' };
+    for (const event of question.events) {
+      const leftMs = Math.max(1, Math.floor(withinMs - (performance.now() - since)));
+      reply = question.toReply(await judgeWithin(context, runtime, { event, withinMs: leftMs }), event);
+      if (reply.exitCode !== 0 || reply.document !== undefined) break;
+    }
+    return reply;
   } catch (thrown) {
     const error = toRuntimeError(thrown);
     return fail(

@@ -56,6 +56,19 @@ describe('hook claude before a tool runs', () => {
     });
   });
 
+  test('a command of a skill is judged like a call, and cannot be changed or asked about [DS-INBOUND-02]', () => {
+    const skill = (command: string) => ({ ...beforeTool(command), hook_event_name: 'PreSkillShellCommand' });
+    expect(ask(skill('ls'))).toEqual({ code: 0, document: null, stderr: '' });
+    for (const command of ['rm -rf /', 'mail ada@example.org'])
+      expect(ask(skill(command))).toMatchObject({
+        code: 2,
+        document: decided({ permissionDecision: 'deny' }, 'PreSkillShellCommand'),
+      });
+    expect(ask(skill('sure?')).document).toMatchObject(
+      decided({ permissionDecision: 'ask' }, 'PreSkillShellCommand'),
+    );
+  });
+
   test.each(['crash', 'hang'])('a guard that would %s denies [DS-INBOUND-02]', (command) => {
     expect(ask(beforeTool(command))).toMatchObject({
       code: 2,
@@ -85,29 +98,58 @@ describe('hook claude after a tool has run', () => {
   });
 
   test.each(['rm -rf', 'crash', 'broken form'])(
-    'of a result that is denied (%s) nothing is left but its form [DS-INBOUND-04]',
+    'of a result that is denied (%s) nothing is left but the form of its type [DS-INBOUND-04]',
     (text) => {
-      const reply = ask(afterTool({ type: 'text', lines: [`secret ${text}`, 7], ok: true }));
+      const reply = ask(afterTool({ stdout: `secret ${text}`, stderr: '', interrupted: false, secret: 'x' }));
       expect(JSON.stringify(reply.document)).not.toContain('secret');
-      expect(reply).toMatchObject({
-        code: 0,
+      const stdout = expect.stringContaining('[withheld: ');
+      expect(reply).toEqual({
+        ...{ code: 0, stderr: '' },
         document: {
-          decision: 'block',
-          reason: expect.any(String),
-          ...decided(
-            {
-              updatedToolOutput: {
-                type: 'text',
-                lines: [expect.stringContaining('[withheld: '), 0],
-                ok: true,
-              },
-            },
-            'PostToolUse',
-          ),
+          ...{ decision: 'block', reason: expect.any(String) },
+          ...decided({ updatedToolOutput: { stdout, stderr: '', interrupted: false } }, 'PostToolUse'),
         },
       });
     },
   );
+
+  test('a result of a tool that nobody knows ends the turn, as its form may be dropped [DS-INBOUND-04]', () => {
+    const { document } = ask(afterTool({ type: 'secret rm -rf' }, 'Brew'));
+    expect(JSON.stringify(document)).not.toContain('secret');
+    expect(document).toMatchObject({ decision: 'block', continue: false, stopReason: expect.any(String) });
+  });
+
+  const batch = (...responses: readonly string[]) => ({
+    hook_event_name: 'PostToolBatch',
+    tool_calls: responses.map((response) => ({ ...beforeTool('ls'), tool_response: response })),
+  });
+
+  test.each([
+    ['a failed command', ['fine', 'Exit code 3\nsecret rm -rf']],
+    ['personal data, which cannot be taken out any more', ['ada@example.org']],
+    [
+      'the placeholder with more beside it',
+      ['[withheld: "tools": no deleting: "quotes" and $(touch hacked)] rm -rf x'],
+    ],
+  ])(
+    'what the model is about to read is judged once more: %s ends the turn [DS-INBOUND-04]',
+    (_, responses) => {
+      expect(ask(batch(...responses))).toMatchObject({
+        code: 0,
+        document: { decision: 'block', reason: expect.stringContaining('"tools"') },
+      });
+    },
+  );
+
+  test('results that are allowed, or were withheld before, let the turn go on [DS-INBOUND-04]', () => {
+    const withheld = '[withheld: "tools": no deleting: "quotes" and $(touch hacked)]';
+    expect(ask(batch('fine', withheld, `     1→${withheld}`))).toEqual({
+      code: 0,
+      document: null,
+      stderr: '',
+    });
+    expect(ask({ hook_event_name: 'PostToolBatch' })).toMatchObject({ code: 2 });
+  });
 });
 
 describe('hook claude at prompts and answers', () => {
@@ -221,8 +263,10 @@ describe('hooks export', () => {
     const { hooks } = JSON.parse(stdout);
     expect(Object.keys(hooks).toSorted()).toEqual([
       ...[
+        'PostToolBatch',
         'PostToolUse',
         'PostToolUseFailure',
+        'PreSkillShellCommand',
         'PreToolUse',
         'SessionEnd',
         'SessionStart',
@@ -252,8 +296,10 @@ describe('hooks export', () => {
     const { stdout } = await run(['hooks', 'export', '--dialect', 'claude'], { cwd: place });
     expect(Object.keys(JSON.parse(stdout).hooks)).toEqual([
       'PreToolUse',
+      'PreSkillShellCommand',
       'PostToolUse',
       'PostToolUseFailure',
+      'PostToolBatch',
     ]);
   });
 });
