@@ -28,8 +28,8 @@ export class ChatAssembly {
     return this.#choices.keys().every((index) => index < this.#choices.size);
   }
 
-  add({ members, choices, seen }: Chunk): void {
-    for (const path of seen.other.paths) this.#judged.add(topOf(path));
+  add({ members, choices, judged }: Chunk): void {
+    for (const key of judged) this.#judged.add(key);
     for (const [key, value] of members) this.#addMember(key, value);
     for (const choice of choices) this.choice(choice.index).add(choice);
   }
@@ -66,11 +66,6 @@ export class ChatAssembly {
     const replaces = !isJudged && value !== null && value !== '';
     this.#members.set(key, replaces ? value : mergeValues(before, value, false));
   }
-}
-
-/** The member of a chunk that a path begins with. */
-function topOf(path: string): string {
-  return path.replace(/[.['].*$/s, '');
 }
 
 /** One choice of a stream. */

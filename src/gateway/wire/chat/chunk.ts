@@ -1,4 +1,5 @@
 import { isObject, parseLossless } from '../../../json/json.ts';
+import type { Channel } from '../codec.ts';
 import { invalidAnswer } from '../faults.ts';
 import { bodySpot, openPlace, type Place } from '../place.ts';
 import { Seen } from '../seen.ts';
@@ -13,8 +14,10 @@ export interface Chunk {
   /** All members but `choices`. */
   readonly members: Members;
   readonly choices: readonly ChunkChoice[];
-  /** What of it has to be judged: texts that may go out behind a window, and in `other` everything that may not. */
-  readonly seen: Seen;
+  /** The members that have a value which hooks are to see. */
+  readonly judged: readonly string[];
+  /** Whether it waits for the whole answer: it has more than texts, and members that tell nothing. */
+  readonly isHeld: boolean;
 }
 
 export interface ChunkChoice {
@@ -23,7 +26,12 @@ export interface ChunkChoice {
   readonly finishReason: string | undefined;
   /** Members beside these. */
   readonly members: Members;
-  readonly seen: Seen;
+  /** New texts, which may go out behind a window, with the member of the delta that has each. */
+  readonly texts: readonly {
+    readonly member: Channel['member'];
+    readonly key: string;
+    readonly text: string;
+  }[];
 }
 
 /** The most choices of an answer, as the SDK of OpenAI has it. */
@@ -58,7 +66,13 @@ function toChunk(place: Place): Chunk {
   if (!Array.isArray(choices)) throw invalidAnswer('the choices of a frame are no list');
   const seen = new Seen(place);
   walk(bodySpot(place), chunkShape, { rules: anything, isAnswer: true, at: '' }, seen);
-  return { members, choices: choices.map((choice, at) => toChoice(choice, seen.messages[at] ?? seen)), seen };
+  // What was read is not kept, as a held answer has many chunks.
+  return {
+    members,
+    choices: choices.map((choice, at) => toChoice(choice, seen.messages[at] ?? seen)),
+    judged: [...seen.other.paths].map((path) => path.replace(/[.['].*$/s, '')),
+    isHeld: !seen.other.isEmpty || !seen.messages.every(isOfTexts),
+  };
 }
 
 function toChoice(choice: unknown, seen: Seen): ChunkChoice {
@@ -78,6 +92,24 @@ function toChoice(choice: unknown, seen: Seen): ChunkChoice {
     delta: new Map(Object.entries(delta)),
     finishReason: finish === '' ? undefined : finish,
     members,
-    seen,
+    texts: textsOf(seen),
   };
+}
+
+function textsOf({ body, refusals, reasoning }: Seen): ChunkChoice['texts'] {
+  const found = [
+    ['content', body[0]],
+    ['refusal', refusals[0]],
+    ['reasoning', reasoning[0]],
+  ] as const;
+  return found.flatMap(([member, facet]) => {
+    const text = facet?.kind === 'text' ? facet.place.text : undefined;
+    return facet === undefined || text === undefined || text === ''
+      ? []
+      : [{ member, key: String(facet.entry), text }];
+  });
+}
+
+function isOfTexts({ other, finish }: Seen): boolean {
+  return other.isEmpty && (finish === undefined || finish.place.text === '');
 }

@@ -1,6 +1,5 @@
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';
-import type { Seen } from '../seen.ts';
 import type { SseEvent } from '../sse.ts';
 import { readChatAnswer } from './answer.ts';
 import { ChatAssembly } from './assembly.ts';
@@ -42,8 +41,7 @@ export class ChatStreamReader implements StreamReader {
     const deltas = chunk.choices.flatMap((choice) => this.#textsOf(choice));
     this.#assembly.add(chunk);
     for (const choice of chunk.choices) this.#requireOneReasoning(choice);
-    if (!chunk.seen.other.isEmpty || !chunk.choices.every(({ seen }) => isOfTexts(seen)))
-      return { kind: 'held' };
+    if (chunk.isHeld) return { kind: 'held' };
     return deltas.length === 0 ? { kind: 'free' } : { kind: 'text', deltas };
   }
 
@@ -54,18 +52,11 @@ export class ChatStreamReader implements StreamReader {
     return readChatAnswer(this.#assembly.toBody(), this.#rules);
   }
 
-  #textsOf({ index, seen }: ChunkChoice) {
-    const { body, refusals, reasoning } = seen;
-    const found = [
-      ['content', body[0]],
-      ['refusal', refusals[0]],
-      ['reasoning', reasoning[0]],
-    ] as const;
-    return found.flatMap(([member, facet]) => {
-      const text = facet?.kind === 'text' ? facet.place.text : undefined;
-      if (facet === undefined || text === undefined || text === '') return [];
-      return [{ channel: this.#channel({ key: `${index}.${facet.entry}`, choice: index, member }), text }];
-    });
+  #textsOf({ index, texts }: ChunkChoice) {
+    return texts.map(({ member, key, text }) => ({
+      channel: this.#channel({ key: `${index}.${key}`, choice: index, member }),
+      text,
+    }));
   }
 
   /** Servers have one of two names for it, or both with the same text. */
@@ -81,9 +72,4 @@ export class ChatStreamReader implements StreamReader {
     if (known === undefined) this.#channels.set(channel.key, channel);
     return known ?? channel;
   }
-}
-
-/** Whether a choice of a chunk has nothing that waits for the whole answer. */
-function isOfTexts({ other, finish }: Seen): boolean {
-  return other.isEmpty && (finish === undefined || finish.place.text === '');
 }

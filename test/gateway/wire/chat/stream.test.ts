@@ -343,6 +343,12 @@ describe('a writer of a chat stream', () => {
     expect(early).toBe(': ping\n\n');
   });
 
+  it('passes on data alone, under no name but that of an error', () => {
+    const writer = new ChatStreamWriter(request);
+    expect(writer.verbatim({ event: 'message', data: '[DONE]' })).toBe('data: [DONE]\n\n');
+    expect(writer.verbatim({ event: 'error', data: '{}' })).toBe('event: error\ndata: {}\n\n');
+  });
+
   it('ends with an error, or with a stand-in', async () => {
     const refusal = { status: 400, code: 'content_filter', message: 'withheld', isRetryable: false };
     expect(new ChatStreamWriter(request).fail(refusal)).toBe(
