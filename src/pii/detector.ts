@@ -1,15 +1,18 @@
 import type { CountryCode } from 'libphonenumber-js/max';
-import type { Entity } from './entity.ts';
+import { type Entity, type KnownEntity, regionOf } from './entity.ts';
 import { findAges } from './finders/age.ts';
 import { findApiKeys } from './finders/api-key.ts';
 import { findBirthDates } from './finders/birth-date.ts';
 import { findCards } from './finders/card.ts';
+import { findWallets } from './finders/crypto.ts';
 import { findDomains } from './finders/domain.ts';
 import { findEmails } from './finders/email.ts';
 import { findIbans } from './finders/iban.ts';
 import { findIpAddresses } from './finders/ip.ts';
 import { findLocations } from './finders/location.ts';
 import { findMacAddresses } from './finders/mac.ts';
+import { findMedicalRecords } from './finders/medical-record.ts';
+import { createIdFinder, type IdEntity, idFormats } from './finders/national-ids.ts';
 import { findPersons } from './finders/person.ts';
 import { createPhoneFinder } from './finders/phone.ts';
 import { findPrivateKeys } from './finders/private-key.ts';
@@ -19,7 +22,7 @@ import { findStreets } from './finders/street.ts';
 import { findUrlCredentials } from './finders/url-credentials.ts';
 import { findZipCodes } from './finders/zip-code.ts';
 import type { Finder, Finding } from './finding.ts';
-import { fold, separateControls } from './fold.ts';
+import { fold, separateControls, separateScripts } from './fold.ts';
 import { resolveOverlaps } from './overlap.ts';
 import { createScannedText } from './scanned-text.ts';
 
@@ -37,8 +40,8 @@ export interface DetectorOptions {
 export function createDetector({ entities, regions, isAllowed }: DetectorOptions): Detector {
   const finders = [...new Set(entities)].map((entity) => finderOf(entity, regions));
   const findIn = (text: string) => {
-    const folded = fold(text);
-    const scan = createScannedText(folded.text);
+    const folded = separateScripts(fold(text));
+    const scan = createScannedText(folded);
     const found = finders.flatMap((finder) => [...finder(scan)]);
     return resolveOverlaps(found, folded.text).map((finding) => unfold(finding, folded.toOriginal));
   };
@@ -55,13 +58,25 @@ function unfold(finding: Finding, toOriginal: (at: number) => number): Finding {
 }
 
 function finderOf(entity: Entity, regions: readonly CountryCode[]): Finder {
-  return entity === 'PHONE_NUMBER' ? createPhoneFinder(regions) : finders[entity];
+  if (entity === 'PHONE_NUMBER') return createPhoneFinder(regions);
+  if (isIdEntity(entity)) return createIdFinder(entity, regions.some((region) => region === regionOf(entity)));
+  return isFoundAlike(entity) ? finders[entity] : () => [];
 }
 
-const finders: Readonly<Record<Exclude<Entity, 'PHONE_NUMBER'>, Finder>> = {
+function isFoundAlike(entity: Entity): entity is keyof typeof finders {
+  return Object.hasOwn(finders, entity);
+}
+
+function isIdEntity(entity: Entity): entity is IdEntity {
+  return Object.hasOwn(idFormats, entity);
+}
+
+const finders: Readonly<Record<Exclude<KnownEntity, 'PHONE_NUMBER' | IdEntity>, Finder>> = {
   CREDIT_CARD: findCards,
   IBAN_CODE: findIbans,
   US_SSN: findSsns,
+  MEDICAL_RECORD: findMedicalRecords,
+  CRYPTO: findWallets,
   PRIVATE_KEY: findPrivateKeys,
   API_KEY: findApiKeys,
   SECRET: findSecrets,

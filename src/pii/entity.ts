@@ -1,69 +1,82 @@
-/**
- * The kinds of personal data: their names in a sentence, whether they are looked for by default, and whether
- * a checksum, a registry or a fixed shape confirms a finding.
- */
+/** Of a kind of personal data: its names in a sentence, whether it is looked for by default, and whose it is. */
+type EntityRow = readonly [singular: string, plural: string, isDefault: boolean, region?: string];
+
 const entities = {
-  CREDIT_CARD: { singular: 'credit card', plural: 'credit cards', isDefault: true, isConfirmed: true },
-  IBAN_CODE: { singular: 'IBAN', plural: 'IBANs', isDefault: true, isConfirmed: true },
-  US_SSN: {
-    singular: 'social security number',
-    plural: 'social security numbers',
-    isDefault: true,
-    isConfirmed: true,
-  },
-  PRIVATE_KEY: { singular: 'private key', plural: 'private keys', isDefault: true, isConfirmed: true },
-  API_KEY: { singular: 'API key', plural: 'API keys', isDefault: true, isConfirmed: true },
-  SECRET: { singular: 'secret', plural: 'secrets', isDefault: true, isConfirmed: true },
-  URL_CREDENTIALS: {
-    singular: 'login in a URL',
-    plural: 'logins in URLs',
-    isDefault: true,
-    isConfirmed: true,
-  },
-  EMAIL_ADDRESS: { singular: 'email address', plural: 'email addresses', isDefault: true, isConfirmed: true },
-  IP_ADDRESS: { singular: 'IP address', plural: 'IP addresses', isDefault: true, isConfirmed: true },
-  MAC_ADDRESS: { singular: 'MAC address', plural: 'MAC addresses', isDefault: true, isConfirmed: true },
-  DATE_OF_BIRTH: { singular: 'date of birth', plural: 'dates of birth', isDefault: true, isConfirmed: true },
-  PHONE_NUMBER: { singular: 'phone number', plural: 'phone numbers', isDefault: true, isConfirmed: false },
-  DOMAIN_NAME: { singular: 'web address', plural: 'web addresses', isDefault: false, isConfirmed: false },
-  AGE: { singular: 'age', plural: 'ages', isDefault: false, isConfirmed: false },
-  ZIP_CODE: { singular: 'postal code', plural: 'postal codes', isDefault: false, isConfirmed: false },
-  STREET_ADDRESS: {
-    singular: 'street address',
-    plural: 'street addresses',
-    isDefault: false,
-    isConfirmed: false,
-  },
-  PERSON: { singular: 'name of a person', plural: 'names of persons', isDefault: false, isConfirmed: false },
-  LOCATION: { singular: 'place name', plural: 'place names', isDefault: false, isConfirmed: false },
+  CREDIT_CARD: ['credit card', 'credit cards', true],
+  IBAN_CODE: ['IBAN', 'IBANs', true],
+  US_SSN: ['social security number', 'social security numbers', true, 'US'],
+  US_ITIN: ['US taxpayer number', 'US taxpayer numbers', true, 'US'],
+  US_PASSPORT: ['US passport number', 'US passport numbers', true, 'US'],
+  US_MBI: ['Medicare beneficiary number', 'Medicare beneficiary numbers', true, 'US'],
+  US_NPI: ['US provider number', 'US provider numbers', true, 'US'],
+  UK_NHS: ['NHS number', 'NHS numbers', true, 'GB'],
+  UK_NINO: ['national insurance number', 'national insurance numbers', true, 'GB'],
+  DE_TAX_ID: ['German tax number', 'German tax numbers', true, 'DE'],
+  FR_NIR: ['French social security number', 'French social security numbers', true, 'FR'],
+  ES_NIF: ['Spanish identity number', 'Spanish identity numbers', true, 'ES'],
+  ES_NIE: ['Spanish foreigner number', 'Spanish foreigner numbers', true, 'ES'],
+  IT_FISCAL_CODE: ['Italian tax code', 'Italian tax codes', true, 'IT'],
+  NL_BSN: ['Dutch citizen number', 'Dutch citizen numbers', true, 'NL'],
+  PL_PESEL: ['Polish identity number', 'Polish identity numbers', true, 'PL'],
+  BR_CPF: ['Brazilian taxpayer number', 'Brazilian taxpayer numbers', true, 'BR'],
+  BR_CNPJ: ['Brazilian company number', 'Brazilian company numbers', true, 'BR'],
+  CA_SIN: ['social insurance number', 'social insurance numbers', true, 'CA'],
+  AU_TFN: ['Australian tax file number', 'Australian tax file numbers', true, 'AU'],
+  AU_MEDICARE: ['Australian Medicare number', 'Australian Medicare numbers', true, 'AU'],
+  IN_AADHAAR: ['Aadhaar number', 'Aadhaar numbers', true, 'IN'],
+  IN_PAN: ['Indian tax number', 'Indian tax numbers', true, 'IN'],
+  CN_RESIDENT_ID: ['Chinese identity number', 'Chinese identity numbers', true, 'CN'],
+  JP_MY_NUMBER: ['My Number', 'My Numbers', true, 'JP'],
+  KR_RRN: ['Korean resident number', 'Korean resident numbers', true, 'KR'],
+  SG_NRIC_FIN: ['Singaporean identity number', 'Singaporean identity numbers', true, 'SG'],
+  MEDICAL_RECORD: ['medical record number', 'medical record numbers', true],
+  CRYPTO: ['crypto wallet', 'crypto wallets', true],
+  PRIVATE_KEY: ['private key', 'private keys', true],
+  API_KEY: ['API key', 'API keys', true],
+  SECRET: ['secret', 'secrets', true],
+  URL_CREDENTIALS: ['login in a URL', 'logins in URLs', true],
+  EMAIL_ADDRESS: ['email address', 'email addresses', true],
+  IP_ADDRESS: ['IP address', 'IP addresses', true],
+  MAC_ADDRESS: ['MAC address', 'MAC addresses', true],
+  DATE_OF_BIRTH: ['date of birth', 'dates of birth', true],
+  PHONE_NUMBER: ['phone number', 'phone numbers', true],
+  DOMAIN_NAME: ['web address', 'web addresses', false],
+  AGE: ['age', 'ages', false],
+  ZIP_CODE: ['postal code', 'postal codes', false],
+  STREET_ADDRESS: ['street address', 'street addresses', false],
+  PERSON: ['name of a person', 'names of persons', false],
+  LOCATION: ['place name', 'place names', false],
 } as const satisfies Record<string, EntityRow>;
 
-interface EntityRow {
-  readonly singular: string;
-  readonly plural: string;
-  readonly isDefault: boolean;
-  readonly isConfirmed: boolean;
+/** The kinds that the package knows. */
+export type KnownEntity = keyof typeof entities;
+
+/** A kind of personal data: one that the package knows, or one of a user's own patterns. */
+export type Entity = string;
+
+export const entityNames: readonly KnownEntity[] = Object.keys(entities).filter(isEntity);
+
+export const defaultEntities: readonly KnownEntity[] = entityNames.filter((name) => entities[name][2]);
+
+export function isEntity(name: string): name is KnownEntity {
+  return Object.hasOwn(entities, name);
 }
 
-export type Entity = keyof typeof entities;
-
-export const entityNames: readonly Entity[] = Object.keys(entities).filter(isEntity);
-
-export const defaultEntities: readonly Entity[] = entityNames.filter((name) => entities[name].isDefault);
-
-export function isEntity(name: string): name is Entity {
-  return Object.hasOwn(entities, name);
+/** The country whose numbers these are, ISO 3166; undefined for what is of no country. */
+export function regionOf(entity: KnownEntity): string | undefined {
+  return entities[entity][3];
 }
 
 /** How often each entity was found; entities that were not found are absent. */
 export type Counts = Partial<Record<Entity, number>>;
 
-/** "2 credit cards and 1 email address". */
+/** "2 credit cards and 1 email address"; entities of a user's own go by their name. */
 export function describeCounts(counts: Counts): string {
-  const parts = entityNames.flatMap((name) => {
+  const own = Object.keys(counts).filter((name) => !isEntity(name));
+  const parts = [...entityNames, ...own].flatMap((name) => {
     const count = counts[name] ?? 0;
     if (count === 0) return [];
-    return [`${count} ${count === 1 ? entities[name].singular : entities[name].plural}`];
+    return [`${count} ${isEntity(name) ? entities[name][count === 1 ? 0 : 1] : name}`];
   });
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(parts);
 }

@@ -1,3 +1,4 @@
+import { unspacedScripts } from '../text/words.ts';
 import { decodeEscapeAt } from './character-escapes.ts';
 
 /** A text as the finders read it, and the positions in the original. */
@@ -34,6 +35,45 @@ export function fold(text: string): Folded {
   }
   positions.push(text.length);
   return { text: pieces.join(''), toOriginal: (at) => positions[at] ?? text.length };
+}
+
+/** A folded text with spaces between scripts. */
+export interface SeparatedText extends Folded {
+  /** Where a space stands that the original does not have, in ascending order. */
+  readonly joints: readonly number[];
+}
+
+/**
+ * Puts a space where a script without spaces meets Latin letters or digits, so that every finder sees where a value begins
+ * and ends: Chinese, Japanese, Korean, Thai and the like have none between their words and an address or a number.
+ */
+export function separateScripts({ text, toOriginal }: Folded): SeparatedText {
+  const changes = /[\u0e00-\uffff]/.test(text)
+    ? Array.from(text.matchAll(scriptChange), ({ 0: last, index }) => index + last.length)
+    : [];
+  if (changes.length === 0) return { text, joints: [], toOriginal };
+  const pieces = [0, ...changes].map((from, index) => text.slice(from, changes[index]));
+  // The n-th space stands behind n others.
+  const joints = changes.map((at, index) => at + index);
+  return {
+    text: pieces.join(' '),
+    joints,
+    toOriginal: (at) => toOriginal(at - countBelow(joints, at)),
+  };
+}
+
+const unspaced = `[[\\p{L}\\p{M}]&&[${unspacedScripts}\\p{sc=Hang}]]`;
+const scriptChange = new RegExp(`${unspaced}(?=[\\p{sc=Latn}\\d+\\(])|[\\p{sc=Latn}\\d](?=${unspaced})`, 'gv');
+
+/** How many of the ascending numbers are less than the limit. */
+function countBelow(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The text with each control as a space, since a control may separate words as well as split one. */

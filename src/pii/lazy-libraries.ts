@@ -14,11 +14,38 @@ export const libraries = {
   language: once<Language>(() => require('compromise/two').default ?? require('compromise/two')),
 };
 
+/** Whether the check digits of a national number are right; the numbers come as letters and digits alone. */
+export const idValidators = {
+  auTfn: validator(() => require('stdnum/lib/cjs/au/tfn.js')),
+  brCnpj: validator(() => require('stdnum/lib/cjs/br/cnpj.js')),
+  brCpf: validator(() => require('stdnum/lib/cjs/br/cpf.js')),
+  caSin: validator(() => require('stdnum/lib/cjs/ca/sin.js')),
+  cnResidentId: validator(() => require('stdnum/lib/cjs/cn/ric.js')),
+  deTaxId: validator(() => require('stdnum/lib/cjs/de/idnr.js')),
+  esNie: validator(() => require('stdnum/lib/cjs/es/nie.js')),
+  esNif: validator(() => require('stdnum/lib/cjs/es/nif.js')),
+  frNir: validator(() => require('stdnum/lib/cjs/fr/nir.js')),
+  inAadhaar: validator(() => require('stdnum/lib/cjs/in/aadhaar.js')),
+  inPan: validator(() => require('stdnum/lib/cjs/in/pan.js')),
+  itFiscalCode: validator(() => require('stdnum/lib/cjs/it/codicefiscale.js')),
+  krRrn: validator(() => require('stdnum/lib/cjs/kr/rrn.js')),
+  nlBsn: validator(() => require('stdnum/lib/cjs/nl/bsn.js')),
+  plPesel: validator(() => require('stdnum/lib/cjs/pl/pesel.js')),
+};
+
 type Luhn = typeof import('validator/lib/isLuhnNumber.js')['default'];
 type Iban = typeof import('validator/lib/isIBAN.js')['default'];
 type Phones = typeof import('libphonenumber-js/max');
 type Domains = typeof import('tldts');
 type Language = typeof import('compromise/two')['default'];
+type StandardNumber = typeof import('stdnum/lib/cjs/es/nif.js');
+
+function validator(load: () => StandardNumber): () => (compact: string) => boolean {
+  return once(() => {
+    const { validate } = load();
+    return (compact) => validate(compact).isValid;
+  });
+}
 
 function once<Value>(load: () => Value): () => Value {
   let loaded: { readonly value: Value } | undefined;

@@ -1,9 +1,15 @@
+import type { SeparatedText } from './fold.ts';
+
 /** A text for the finders, with data that several of them need, computed on first use. */
 export interface ScannedText {
   /** The folded text: plain digits, spaces and hyphens, nothing invisible. */
   readonly text: string;
+  /** The spaces in it that the original does not have, between two scripts. */
+  readonly joints: ReadonlySet<number>;
   /** Every unbroken run of digits. */
   readonly digits: DigitGroups;
+  /** Where a word or a number begins that has a digit within its first characters, as numbers of identity papers do. */
+  readonly codeStarts: readonly number[];
 }
 
 /** Runs of digits: the one at `index` stands from `starts[index]` up to, not including, `ends[index]`. */
@@ -12,16 +18,24 @@ export interface DigitGroups {
   readonly ends: readonly number[];
 }
 
-export function createScannedText(text: string): ScannedText {
+export function createScannedText({ text, joints }: SeparatedText): ScannedText {
   let digits: DigitGroups | undefined;
+  let codeStarts: readonly number[] | undefined;
   return {
     text,
+    joints: new Set(joints),
     get digits() {
       digits ??= groupDigits(text);
       return digits;
     },
+    get codeStarts() {
+      codeStarts ??= Array.from(text.matchAll(codeStart), ({ index }) => index);
+      return codeStarts;
+    },
   };
 }
+
+const codeStart = /(?<![\p{sc=Latn}\p{N}_])(?<!\d[.,/-])(?=[A-Za-z]{0,6}[ -]?\d)/gu;
 
 function groupDigits(text: string): DigitGroups {
   const starts: number[] = [];

@@ -7,7 +7,6 @@ import { rememberFindings } from '../../pii/remembering-detector.ts';
 import type { PiiSettings } from '../../pii/settings.ts';
 import type { Finding, GuardRules, Origin } from '../guard.ts';
 import { mergeFindings } from '../merge-findings.ts';
-import { publishedFormat } from './formats.ts';
 import { findRandom } from './random.ts';
 
 /** What signalbox-secrets finds, and how it is called in a sentence. */
@@ -77,7 +76,7 @@ function createFinder({ kinds, isAllowed, key }: SecretSettings) {
       .findings(text, 'original', prefix)
       .map(({ entity: kind, start, end }) => ({ kind, start, end }));
     const folded = fold(text);
-    const more = [...findFormats(folded.text), ...findUnnamed(folded.text)].map((finding) => ({
+    const more = [...findUnnamed(folded.text)].map((finding) => ({
       kind: finding.kind,
       start: folded.toOriginal(finding.start),
       end: folded.toOriginal(finding.end),
@@ -89,12 +88,6 @@ function createFinder({ kinds, isAllowed, key }: SecretSettings) {
 const rows = entityNames.map((entity) => [entity, 'redact']);
 /** Of the findings only the places count here. */
 const allRedacted: PiiSettings['actions'] = Object.fromEntries(rows);
-
-function* findFormats(text: string): Generator<Finding> {
-  for (const { 0: written, index } of text.matchAll(publishedFormat)) {
-    yield { kind: 'API_KEY', start: index, end: index + written.length };
-  }
-}
 
 function* findUnnamed(text: string): Generator<Finding> {
   for (const found of findRandom(text)) yield { kind: 'HIGH_ENTROPY', ...found };

@@ -100,7 +100,7 @@ function hasCardLabel(before: string): boolean {
 
 /** Behind a decimal point there may be as many digits as a card has. */
 function isFraction(text: string, start: number): boolean {
-  return text[start - 1] === '.' && /\d/.test(text[start - 2] ?? '');
+  return /\d\.$|(?<![\d,])-?0,$/.test(text.slice(Math.max(0, start - 4), start));
 }
 
 function startOf({ starts }: DigitGroups, index: number): number {

@@ -1,27 +1,59 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Finding } from '../finding.ts';
 import { type ScannedText, textBefore } from '../scanned-text.ts';
+import { isTold, tellingWords } from './context.ts';
 
-/** IPv4 and IPv6 addresses; a dotted number behind the word "version" is none. */
+/**
+ * IPv4 and IPv6 addresses of machines: no loopback, no wildcard, no netmask. A short dotted number is as likely a version, and
+ * counts where the text speaks of addresses.
+ */
 export function* findIpAddresses({ text }: ScannedText): Generator<Finding> {
-  for (const { 0: written, index } of text.matchAll(/(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d]|\.\d)/g)) {
-    if (!isIPv4(written) || isVersion(textBefore(text, index, 20))) continue;
+  for (const { 0: written, index } of text.matchAll(/(?:(?<![\p{sc=Latn}\d.])(?<!\d-)|(?<=(?<!\p{sc=Latn})ip))\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d|-\d)/giu)) {
+    if (!isIPv4(written) || isNobody(written) || !isMachine(written, text, index)) continue;
     yield { entity: 'IP_ADDRESS', start: index, end: index + written.length, isConfirmed: true };
   }
-  for (const { 0: run, index } of text.matchAll(/(?<![\p{L}\p{N}:.])[\da-fA-F:][\da-fA-F:.]+/gu)) {
-    const written = run.replace(/(?<!:):?\.*$/, '').replace(/[.]+$/, '');
-    if (!isAddress(written) || /[\p{L}\p{N}]/u.test(text[index + run.length] ?? '')) continue;
-    yield { entity: 'IP_ADDRESS', start: index, end: index + written.length, isConfirmed: true };
+  for (const { 0: run, index } of text.matchAll(/(?<![\p{sc=Latn}\p{N}.]|(?:[\da-fA-F:]|^):)[\da-fA-F:][\da-fA-F:.]+/gu)) {
+    const lead = /^:(?!:)/.exec(run)?.[0].length ?? 0;
+    const written = run.slice(lead).replace(/(?<!:):?\.*$/, '').replace(/[.]+$/, '');
+    if (!isAddress(written) || /[\p{sc=Latn}\p{N}]/u.test(text[index + run.length] ?? '')) continue;
+    const start = index + lead;
+    yield { entity: 'IP_ADDRESS', start, end: start + written.length, isConfirmed: true };
   }
 }
 
-function isVersion(before: string): boolean {
-  return /(?:\bv|version|release|rev)[ .:]*$/i.test(before);
+/** 0.0.0.0/8 and 127.0.0.0/8 are no other machine's (RFC 6890); ones in front of zeros are a netmask or a broadcast. */
+function isNobody(written: string): boolean {
+  const octets = written.split('.').map(Number);
+  const [first = 0] = octets;
+  if (first === 0 || first === 127) return true;
+  const bits = octets.map((octet) => octet.toString(2).padStart(8, '0')).join('');
+  return first >= 128 && /^1+0*$/.test(bits);
 }
 
-/** What few characters spell, such as `::` or `a::b`, is more often code than an address. */
+/** Versions have small numbers, and stand behind a word for them or behind the name of a program. */
+function isMachine(written: string, text: string, at: number): boolean {
+  const before = textBefore(text, at, 24);
+  if (versionBefore.test(before)) return false;
+  const end = at + written.length;
+  if (/^(?::\d{2,5}|\/\d{1,2})(?!\d)/.test(text.slice(end, end + 7)) || /[@/[]$/.test(before)) return true;
+  const isLong = written.length >= 11 || written.split('.').filter((octet) => octet.length === 3).length > 0;
+  return isLong || /^(?:10|192|172)\./.test(written) || isTold(text, at, addressWords, 40);
+}
+
+const versionBefore = new RegExp(
+  `${tellingWords('v|ver|version|versión|versione|versão|versie|wersja|release|rev|build|chapter|section|kapitel|abschnitt|chapitre|capítulo|sección|firmware|step|guide|§').source}[ .:n°#]{0,3}$|(?:版本|バージョン|버전|संस्करण|वर्ज़न|第|章|अध्याय|ビルド)[ :.は是]{0,3}$`,
+  'iu',
+);
+const addressWords = tellingWords(
+  "ip|ips|ipv4|addr|address(?:es)?|adresse|dirección|host|hosts|server|servidor|serveur|ping|from|desde|depuis|dns|gateway|router|proxy|client|src|dst|remote|peer|login|ssh|curl|node|endpoint|network|netz|zugriff von|地址|服务器|来自|访问|サーバー?|アドレス|から|पता|आईपी|सर्वर",
+);
+
+/** What few characters spell, such as `::` or `a::b`, is more often code than an address; `::1` is the machine itself. */
 function isAddress(written: string): boolean {
   if (written.length > 45 || written.length < 3 || written.indexOf(':') === -1) return false;
-  const isTelling = written === '::1' || (/\d/.test(written) && written.replaceAll(':', '').length >= 4);
-  return isTelling && isIPv6(written);
+  return /\d/.test(written) && written.replaceAll(':', '').length >= 4 && isIPv6(written) && !isLoopback(written);
+}
+
+function isLoopback(written: string): boolean {
+  return /^[0:]*:0{0,3}[01]$/.test(written) || /^[0:]*:(?:ffff:)?(?:127\.|0\.0\.0\.0)/i.test(written);
 }

@@ -5,6 +5,8 @@ import { libraries } from '../lazy-libraries.ts';
 export interface PhoneBook {
   /** Whether the number is one of its country's plan; without a country code, of one of the regions. */
   isValid(dialled: string): boolean;
+  /** Whether it has the form of a mobile number of a region where people write these in one piece, without a word before them. */
+  isMobile(dialled: string): boolean;
 }
 
 /** Looking a number up takes 50 µs; of one text no more are looked up, and the shape of the others decides. */
@@ -20,8 +22,15 @@ export function createPhoneBook(regions: readonly CountryCode[]): PhoneBook {
       known.set(dialled, isValid);
       return isValid;
     },
+    isMobile: (dialled) => regions.some((region) => bareMobiles[region]?.test(dialled) === true),
   };
 }
+
+const bareMobiles: Readonly<Partial<Record<CountryCode, RegExp>>> = {
+  CN: /^1[3-9]\d{9}$/,
+  JP: /^0[5789]0\d{8}$/,
+  KR: /^010\d{8}$/,
+};
 
 function lookUp(dialled: string, regions: readonly CountryCode[]): boolean {
   const { parsePhoneNumberFromString } = libraries.phones();

@@ -8,12 +8,16 @@ export interface PhoneShape {
   readonly written: string;
   /** What a phone would send: digits, with a plus before a country code. */
   readonly dialled: string;
+  /** The digits as they are written, without any prefix taken for another. */
+  readonly digits: string;
   readonly count: number;
   readonly isInternational: boolean;
   /** Written in groups, so that it is no mere count or code. */
   readonly isGrouped: boolean;
   /** Grouped in a way that is typical of phone numbers only, whatever the numbering plan. */
   readonly isDistinctive: boolean;
+  /** Whether the groups may be those of a national number: no other identifier begins so. */
+  readonly isPlausible: boolean;
 }
 
 /** Reads what stands from `start` to `end` as a phone number; undefined when it is a date, an address or the like. */
@@ -22,21 +26,27 @@ export function readPhoneShape(text: string, start: number, end: number): PhoneS
   const written = whole.includes('(') && !whole.includes(')') ? whole.replace('(', '') : whole;
   const from = end - written.length;
   const sizes = written.match(/\d+/g)?.map(({ length }) => length) ?? [];
-  const extension = /^ ?(?:x|ext\.? ?|extension )\d{1,6}(?!\d)/i.exec(text.slice(end, end + 20))?.[0] ?? '';
+  extensionBehind.lastIndex = end;
+  const extension = extensionBehind.exec(text)?.[0] ?? '';
   const after = text.slice(end + extension.length, end + extension.length + 2);
-  if (isNotPhone(written, sizes) || /^(?:[\p{L}_]|[-/:]\d)/u.test(after)) return undefined;
+  if (isNotPhone(written, sizes) || /^(?:[\p{sc=Latn}_]|[-/:.]\d)/u.test(after)) return undefined;
   const dialled = dialledDigits(written);
   return {
     start: from,
     end: end + extension.length,
     written,
     dialled,
+    digits: written.replace('(0)', '0').replace(/\D/g, ''),
     count: dialled.replace('+', '').length,
     isInternational: dialled.startsWith('+'),
     isGrouped: sizes.length > 1,
     isDistinctive: isDistinctive(written),
+    isPlausible: sizes.length > 1 && isPlausible(written),
   };
 }
+
+/** Also those that stand behind a hyphen in China, and a German direct line. */
+const extensionBehind = /(?: ?(?:x|ext\.? ?|extension |转 ?|轉 ?|内線 ?)\d{1,6}|(?<=\d{7,8})-\d{3,4})(?!\d)/iuy;
 
 function dialledDigits(written: string): string {
   const digits = written.replace('(0)', '').replace(/[^\d+]/g, '');
@@ -52,30 +62,31 @@ function isNotPhone(written: string, sizes: readonly number[]): boolean {
   if (/^[0-3]?\d([-./])[0-3]?\d\1(?:19|20)\d\d$/.test(written)) return true;
   if (/^(?:19|20)\d\d ?- ?(?:19|20)\d\d$/.test(written)) return true;
   const singles = sizes.filter((size) => size === 1).length;
-  return singles > 2 || (sizes.at(-1) ?? 0) < 2;
+  // German extensions: 0711/216-0.
+  return singles > 2 || ((sizes.at(-1) ?? 0) < 2 && !/^(?:\+|.*\d\d-\d$)/.test(written));
 }
 
-/** 555-123-4567 and the like; (72) 754-186; 0490 75 40 81; 03.93.92.16.85. */
+/** 555-123-4567 and the like; (72) 754-186; 0490 75 40 81; 03.93.92.16.85; 655 44 33 22; 91 123 45 67. */
 function isDistinctive(written: string): boolean {
   return (
+    /^[679]\d\d([ .-])\d\d\1\d\d\1\d\d$|^9[1-8] \d{3} \d\d \d\d$/.test(written) ||
+    /^1[-. ](?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])\d{3}[-. ]\d{4}$/.test(written) ||
     /^\(?[2-9]\d\d(?:\) ?|[-. ])\d{3}[-. ]\d{4}$/.test(written) ||
     /^\(0?\d{1,4}\) ?\d{2,4}[- ]\d{2,4}(?:[- ]\d{2,4})?$/.test(written) ||
     /^0[1-9]\d{0,3}([ .])\d{2,4}(?:\1\d{2,4}){1,3}$/.test(written)
   );
 }
 
-/** Whether the words in the same line say that this is a phone number. */
-export function hasPhoneLabel(text: string, { start, end }: PhoneShape): boolean {
-  const before = text.slice(Math.max(0, start - 50), start);
-  if (
-    /(?:order|invoice|ticket|case|account|tracking|reference|ref|id|version|license|licence|passport|card|zip|sku)\b[^\n\p{L}]{0,4}(?:no\.?|number|num|#|is|:)?[^\n\p{L}]{0,4}$/iu.test(
-      before,
-    )
-  )
-    return false;
-  return labelBefore.test(before) || labelAfter.test(text.slice(end, end + 14));
+/** `2026-104523` numbers a case or an invoice. */
+export function beginsWithYear(written: string): boolean {
+  return /^(?:19|20)\d\d[-/.]/.test(written);
 }
 
-const labelBefore =
-  /(?<!\p{L})(?:(?:tele|smart|i)?phones?|tel|mobile|mobil|cell(?:phone|ular)?|fax|call(?:ed|ing)?|dial(?:led)?|ring|text(?:ed|ing)?|sms|whatsapp|signal|hotline|landline|contact(?:ed)?|reach(?:ed)?|answering|voicemail|messages? (?:to|at|on)|desk|registered(?: number)?|handy|telefono?|teléfono|téléphone|móvil|portable|rufnummer|celular)(?!\p{L})(?:(?<=tel|mobil)\.)?[^\n\d@.!?]{0,30}(?:no\.)?\n?[^\n\d@.!?]{0,4}$/iu;
-const labelAfter = /^[ \-,(]{0,3}(?:phone|mobile|cell|fax|office|desk|home|work|tel)(?!\p{L})/iu;
+/** A national prefix, an area code in brackets, or the groups of North America, Spain and India. */
+function isPlausible(written: string): boolean {
+  if (beginsWithYear(written) || /(?:[ .]000)+$/.test(written)) return false;
+  if (/^0[1-9]/.test(written) && written.replace(/\D/g, '').length < 10) return false;
+  return /^\(?0[1-9]|^\(|^[2-9]\d\d([-. ])\d{3}\1\d{4}$|^[6-9]\d{4} \d{5}$|^[48]00-\d{3}-?\d{4}$|^1[3-9]\d([ -])\d{4}\2\d{4}$|^1800[ -]\d{3}[ -]\d{3,4}$/.test(
+    written,
+  );
+}

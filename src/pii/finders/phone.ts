@@ -2,27 +2,41 @@ import type { CountryCode } from 'libphonenumber-js/max';
 import type { Finder, Finding } from '../finding.ts';
 import type { DigitGroups, ScannedText } from '../scanned-text.ts';
 import { createPhoneBook, type PhoneBook } from './phone-book.ts';
-import { hasPhoneLabel, type PhoneShape, readPhoneShape } from './phone-shape.ts';
+import { beginsWithYear, type PhoneShape, readPhoneShape } from './phone-shape.ts';
+import { phoneLabelOf } from './phone-words.ts';
 
 /**
- * Phone numbers: international ones, those of the regions' own plans, and numbers of other plans where their
- * shape or the words around them tell. One in a plan is confirmed when it is written in groups.
+ * Phone numbers: international ones, those of the plans of the regions, or else of the countries that the script suggests, and
+ * numbers of other plans where their shape or the words around them tell.
  */
 export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
   return function* findPhones({ text, digits }: ScannedText): Generator<Finding> {
-    const book = createPhoneBook(regions);
+    const isStated = regions.length > 0;
+    const book = createPhoneBook(isStated ? regions : likelyRegions(text));
     for (let first = 0; first < digits.starts.length; ) {
-      const found = findLongest(first, { text, digits, book });
+      const found = findLongest(first, { text, digits, book, isStated });
       if (found !== undefined) yield found.finding;
       first = found === undefined ? first + 1 : found.last + 1;
     }
   };
 }
 
+/** The countries whose people write so: by script, and for Latin letters those of the languages that most people speak. */
+function likelyRegions(text: string): readonly CountryCode[] {
+  if (/[\p{sc=Hira}\p{sc=Kana}]/u.test(text)) return ['JP'];
+  if (/\p{sc=Hang}/u.test(text)) return ['KR'];
+  if (/\p{sc=Hani}/u.test(text)) return ['CN', 'JP', 'TW', 'HK'];
+  if (/\p{sc=Deva}/u.test(text)) return ['IN', 'NP'];
+  if (/\p{sc=Cyrl}/u.test(text)) return ['RU', 'UA'];
+  return ['US', 'GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'BR', 'MX', 'AU', 'IN', 'AT', 'CH', 'BE', 'PL', 'PT'];
+}
+
 interface Search {
   readonly text: string;
   readonly digits: DigitGroups;
   readonly book: PhoneBook;
+  /** Whether the settings name the regions. */
+  readonly isStated: boolean;
 }
 
 interface NumberContext extends Search {
@@ -73,14 +87,14 @@ function mayBeDistinctive(head: string): boolean {
 function startOfNumber(text: string, at: number): number | undefined {
   const lead = /(?:\+\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
   const start = at - lead.length;
-  return /[\p{L}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isAllowedPrefix(text, start)
+  return /[\p{sc=Latn}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isAllowedPrefix(text, start)
     ? undefined
     : start;
 }
 
 /** What may stand right before a number: `tel:`, `=` and a slash or hyphen that follows a letter or a space. */
 function isAllowedPrefix(text: string, start: number): boolean {
-  return /(?:[\p{L}\s]-|tel=|phone=|mobile=|\p{L}\/|\p{L}\.)$/iu.test(
+  return /(?:[\p{L}\s]-|tel=|phone=|mobile=|(?<!\p{L})(?:tel|fax|phone|mobile|mob|cell|handy|ph)[.:]?|\p{L}\/|\p{L}\.)$/iu.test(
     text.slice(Math.max(0, start - 8), start),
   );
 }
@@ -111,7 +125,7 @@ function isSeparator(between: string): boolean {
 
 function toFinding(
   shape: PhoneShape | undefined,
-  { text, book, isInRow }: NumberContext,
+  { text, book, isStated, isInRow }: NumberContext,
 ): Finding | undefined {
   if (shape === undefined) return undefined;
   const finding = (isConfirmed: boolean): Finding => ({
@@ -122,10 +136,17 @@ function toFinding(
   });
   if (shape.isInternational) {
     if (book.isValid(shape.dialled)) return finding(true);
-    return shape.written.startsWith('+') && shape.count >= 8 ? finding(false) : undefined;
+    if (/\D\d$/.test(shape.written)) return undefined;
+    if (shape.written.startsWith('+')) return shape.count >= 8 ? finding(false) : undefined;
   }
   if (shape.count > maxNationalDigits || (isInRow && !shape.isDistinctive)) return undefined;
-  const hasLabel = hasPhoneLabel(text, shape);
-  if ((hasLabel || shape.isGrouped) && book.isValid(shape.dialled)) return finding(true);
-  return hasLabel || shape.isDistinctive ? finding(false) : undefined;
+  const label = phoneLabelOf(text, shape);
+  const isValid = () => book.isValid(shape.digits);
+  if (label !== undefined && (shape.isGrouped || label === 'stated')) return finding(isValid());
+  if (label === 'beside' && (shape.digits.length >= 9 || isValid())) return finding(isValid());
+  if (shape.isDistinctive) return finding(shape.isPlausible && isValid());
+  // Who names regions wants their numbers whatever else they may be.
+  const mayStandAlone =
+    shape.isPlausible || (shape.isGrouped ? isStated && !beginsWithYear(shape.written) : book.isMobile(shape.digits));
+  return mayStandAlone && isValid() ? finding(true) : undefined;
 }

@@ -42,5 +42,5 @@ function isIssuable(area: string, group: string, serial: string): boolean {
 }
 
 function hasSsnLabel(before: string): boolean {
-  return /\b(?:ssn|ssns|social|soc\.? ?sec|ss ?#)(?:\b|_|(?<=#))/i.test(before);
+  return /\b(?:ssn|ssns|social(?! insurance)|soc\.? ?sec|ss ?#)(?:\b|_|(?<=#))/i.test(before);
 }
