@@ -192,7 +192,9 @@ function readSentence(line: string): { readonly text: string; readonly labels: r
 type MarkedSpan = Omit<Span, 'entity'> & { readonly entity: string };
 
 function show(text: string, findings: readonly Span[]): string {
-  return findings.map(({ entity, start, end }) => `${entity} ${text.slice(start, end)}`).join(', ') || 'nothing';
+  return (
+    findings.map(({ entity, start, end }) => `${entity} ${text.slice(start, end)}`).join(', ') || 'nothing'
+  );
 }
 
 /** A row as the documentation has it: language, labelled, found, recall, clean, flagged, false findings. */

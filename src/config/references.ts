@@ -19,6 +19,7 @@ import { checkEndpoints } from './build/endpoint.ts';
 import { checkGateway } from './build/gateway-check.ts';
 import { checkMatches } from './build/match.ts';
 import { checkNotify } from './build/notify.ts';
+import { checkPii } from './build/pii.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkStateStore } from './build/state-store.ts';
@@ -77,6 +78,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkNotify(document),
     ...checkStateStore(document),
     ...checkGateway(document),
+    ...checkPii(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];
   return reports.map((each) => locateFinding(document, each));

@@ -7,12 +7,11 @@ import type { Finding } from './finding.ts';
 import { resolveOverlaps } from './overlap.ts';
 import {
   findPseudonyms,
-  type PseudonymKind,
   type PseudonymMention,
   type PseudonymResolver,
   type Pseudonyms,
 } from './pseudonyms.ts';
-import { isPseudonymising, type PiiSettings } from './settings.ts';
+import { isPseudonymising, type PiiSettings, type ScanPlace } from './settings.ts';
 import type { TextChanger, TextSource } from './text-changer.ts';
 
 export interface AnonymizerOptions {
@@ -37,11 +36,26 @@ export class Anonymizer implements TextChanger {
     this.#options = options;
   }
 
+  /** What changes the texts of a place: where that is not looked at, pseudonyms alone. */
+  at(place: ScanPlace): TextChanger {
+    if (this.#options.settings.scan?.has(place) !== false) return this;
+    return {
+      edit: (text, source) => this.#edits(text, source, []),
+      blockAll: () => false,
+    };
+  }
+
   /** The changes that this text needs, in order, counted. The lead is what stands before it and is not changed. */
   edit(text: string, source: TextSource, prefix = ''): Edit[] {
-    const mentions = isPseudonymising(this.#options.settings) ? findPseudonyms(text) : [];
+    return this.#edits(text, source, this.findings(text, source, prefix));
+  }
+
+  #edits(text: string, source: TextSource, findings: readonly Finding[]): Edit[] {
+    const { settings } = this.#options;
+    const ownNames = settings.patterns?.map(({ name }) => name);
+    const mentions = isPseudonymising(settings) ? findPseudonyms(text, ownNames) : [];
     if (source === 'echo') for (const mention of mentions) this.#options.pseudonyms?.reserve(mention);
-    const changes = this.findings(text, source, prefix).flatMap((finding) => this.#change(finding, text));
+    const changes = findings.flatMap((finding) => this.#change(finding, text));
     const resolved = mentionsOutside(changes, mentions).flatMap((mention) =>
       this.#resolve(mention, text, source),
     );
@@ -114,7 +128,7 @@ export class Anonymizer implements TextChanger {
   #reveal(mention: PseudonymMention): Edit[] {
     const value = this.#options.resolver?.reveal(mention);
     if (value === undefined) return [];
-    if (!isLiteral(mention.name)) count(this.restored, mention.name);
+    if (mention.name !== 'LITERAL') count(this.restored, mention.name);
     return [{ ...mention, text: value }];
   }
 }
@@ -129,10 +143,6 @@ function mentionsOutside(
     while ((changes[next]?.end ?? Number.POSITIVE_INFINITY) <= start) next += 1;
     return (changes[next]?.start ?? Number.POSITIVE_INFINITY) >= end;
   });
-}
-
-function isLiteral(name: PseudonymKind): name is 'LITERAL' {
-  return name === 'LITERAL';
 }
 
 function count(counts: Counts, entity: Entity): void {

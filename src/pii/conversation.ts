@@ -6,9 +6,9 @@ import { type MessageRewriteOptions, rewriteMessage } from './message-rewrite.ts
 import { type JsonObject, requireList, requireObject, requireText } from './payload.ts';
 import type { PseudonymMemory } from './pseudonym-memory.ts';
 import type { PseudonymResolver, Pseudonyms } from './pseudonyms.ts';
-import type { PiiSettings } from './settings.ts';
+import { type PiiSettings, type ScanPlace, scanPlaces } from './settings.ts';
 import type { TextSource } from './text-changer.ts';
-import { editText, rewriteTree } from './text-rewrite.ts';
+import { editText, type RewriteOptions, rewriteTree } from './text-rewrite.ts';
 
 /** The members of a provider request that had to be changed. */
 export interface RewrittenRequest {
@@ -27,14 +27,14 @@ export function rewriteRequest(
   anonymizer: Anonymizer,
   { restore }: PiiSettings,
 ): RewrittenRequest {
-  const original: MessageRewriteOptions['texts'] = {
-    changer: anonymizer,
+  const original = (place: ScanPlace): MessageRewriteOptions['texts'] => ({
+    changer: anonymizer.at(place),
     textSource: 'original',
     isExecuted: false,
-  };
+  });
   const prompt = requireText(request['system_prompt'], 'system_prompt');
-  const promptEdits = editText(prompt, original);
-  const other = rewriteTree(request['other'], original);
+  const promptEdits = editText(prompt, original('system'));
+  const other = rewriteOther(request['other'], original);
   const given = requireList(request['messages'], 'messages');
   const messages = given.map((message) => {
     const { role } = requireObject(message, 'a message');
@@ -43,8 +43,8 @@ export function rewriteRequest(
     const answer: TextSource = restore.has('answer') ? 'original' : 'echo';
     const textSource: TextSource = role === 'assistant' ? answer : role === 'tool' ? args : 'original';
     return rewriteMessage(message, {
-      texts: { ...original, textSource: textSource },
-      args: { ...original, textSource: args },
+      texts: { ...original(placeOf(role)), textSource: textSource },
+      args: { ...original('args'), textSource: args },
     });
   });
   return {
@@ -52,6 +52,24 @@ export function rewriteRequest(
     ...(promptEdits.length > 0 && { system_prompt: applyEdits(prompt, promptEdits) }),
     ...(other !== request['other'] && { other }),
   };
+}
+
+/** Where a message of that role is looked at; one that nobody knows is a person's. */
+function placeOf(role: unknown): ScanPlace {
+  return scanPlaces.find((place) => place === (role === 'developer' ? 'system' : role)) ?? 'user';
+}
+
+/** The rest of a request's body; its definitions of tools are a place of their own. */
+function rewriteOther(other: unknown, original: (place: ScanPlace) => RewriteOptions): unknown {
+  const [rest, definitions] = [original('other'), original('definitions')];
+  if (!isObject(other) || rest.changer === definitions.changer) return rewriteTree(other, rest);
+  const parts = Object.entries(other).map(([key, value]) => {
+    const part = { [key]: value };
+    return [part, rewriteTree(part, key === 'tools' || key === 'functions' ? definitions : rest)] as const;
+  });
+  return parts.every(([part, changed]) => part === changed)
+    ? other
+    : Object.assign({}, ...parts.map(([, changed]) => changed));
 }
 
 /**

@@ -24,6 +24,7 @@ import { findZipCodes } from './finders/zip-code.ts';
 import type { Finder, Finding } from './finding.ts';
 import { fold, separateControls, separateScripts } from './fold.ts';
 import { resolveOverlaps } from './overlap.ts';
+import { createOwnFinder, type OwnPattern } from './own-pattern.ts';
 import { createScannedText } from './scanned-text.ts';
 
 /** Finds the personal data in a text; findings do not overlap and come in the order of the text. */
@@ -33,12 +34,18 @@ export interface DetectorOptions {
   readonly entities: readonly Entity[];
   /** Whose numbering plans hold for phone numbers without a country code. */
   readonly regions: readonly CountryCode[];
+  /** Kinds of a user's own; looked for whatever `entities` names. */
+  readonly patterns?: readonly OwnPattern[] | undefined;
   /** Whether this text is on the list of allowed values. */
   readonly isAllowed: (text: string) => boolean;
 }
 
-export function createDetector({ entities, regions, isAllowed }: DetectorOptions): Detector {
-  const finders = [...new Set(entities)].map((entity) => finderOf(entity, regions));
+/** Throws Error for a pattern that cannot be compiled. */
+export function createDetector({ entities, regions, patterns = [], isAllowed }: DetectorOptions): Detector {
+  const finders = [
+    ...patterns.map(createOwnFinder),
+    ...[...new Set(entities)].map((entity) => finderOf(entity, regions)),
+  ];
   const findIn = (text: string) => {
     const folded = separateScripts(fold(text));
     const scan = createScannedText(folded);
@@ -59,7 +66,11 @@ function unfold(finding: Finding, toOriginal: (at: number) => number): Finding {
 
 function finderOf(entity: Entity, regions: readonly CountryCode[]): Finder {
   if (entity === 'PHONE_NUMBER') return createPhoneFinder(regions);
-  if (isIdEntity(entity)) return createIdFinder(entity, regions.some((region) => region === regionOf(entity)));
+  if (isIdEntity(entity))
+    return createIdFinder(
+      entity,
+      regions.some((region) => region === regionOf(entity)),
+    );
   return isFoundAlike(entity) ? finders[entity] : () => [];
 }
 

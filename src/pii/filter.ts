@@ -93,8 +93,8 @@ function afterCall(
   const anonymizer = createAnonymizer(pseudonyms, findRevealer(request, { memory, now, rebuild }));
   const [textSource, args] = [textSourceFor('answer', settings), textSourceFor('args', settings)];
   const changed = rewriteMessage(message, {
-    texts: { changer: anonymizer, textSource: textSource, isExecuted: false },
-    args: { changer: anonymizer, textSource: args, isExecuted: true },
+    texts: { changer: anonymizer.at('assistant'), textSource: textSource, isExecuted: false },
+    args: { changer: anonymizer.at('args'), textSource: args, isExecuted: true },
   });
   return reply(anonymizer, 'the answer', changed === message ? {} : { message: complete(changed) });
 }
@@ -133,7 +133,7 @@ function beforeExecution(
   const given = request['args'] ?? {};
   requireObject(given, 'args');
   const args = rewriteTree(given, {
-    changer: anonymizer,
+    changer: anonymizer.at('args'),
     textSource: textSourceFor('args', settings),
     isExecuted: true,
   });
@@ -144,7 +144,11 @@ function beforeExecution(
 function afterExecution(response: JsonObject, { createAnonymizer }: FilterContext): FilterReply {
   const anonymizer = createAnonymizer();
   const content = requireText(response['content'], 'response.content');
-  const edits = editText(content, { changer: anonymizer, textSource: 'original', isExecuted: false });
+  const edits = editText(content, {
+    changer: anonymizer.at('tool'),
+    textSource: 'original',
+    isExecuted: false,
+  });
   return reply(anonymizer, 'the result', edits.length === 0 ? {} : { content: applyEdits(content, edits) });
 }
 

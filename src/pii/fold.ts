@@ -63,7 +63,10 @@ export function separateScripts({ text, toOriginal }: Folded): SeparatedText {
 }
 
 const unspaced = `[[\\p{L}\\p{M}]&&[${unspacedScripts}\\p{sc=Hang}]]`;
-const scriptChange = new RegExp(`${unspaced}(?=[\\p{sc=Latn}\\d+\\(])|[\\p{sc=Latn}\\d](?=${unspaced})`, 'gv');
+const scriptChange = new RegExp(
+  `${unspaced}(?=[\\p{sc=Latn}\\d+\\(])|[\\p{sc=Latn}\\d](?=${unspaced})`,
+  'gv',
+);
 
 /** How many of the ascending numbers are less than the limit. */
 function countBelow(numbers: readonly number[], limit: number): number {

@@ -33,6 +33,18 @@ export const idValidators = {
   plPesel: validator(() => require('stdnum/lib/cjs/pl/pesel.js')),
 };
 
+/** Whether the check digits of a number are right, by the names that patterns of a user's own have for them. */
+export const checksums = once(() => {
+  const library: typeof import('stdnum/lib/cjs/util/checksum.js') = require('stdnum/lib/cjs/util/checksum.js');
+  const isNumber = (digits: string) => /^\d{2,40}$/.test(digits);
+  return {
+    luhn: (digits: string) => isNumber(digits) && libraries.isLuhnNumber()(digits),
+    mod97: (compact: string) => /^[A-Z\d]{3,40}$/.test(compact) && library.mod97base10Validate(compact),
+    mod11_10: (digits: string) => isNumber(digits) && library.mod11mod10Validate(digits),
+    verhoeff: (digits: string) => isNumber(digits) && library.verhoeffValidate(digits),
+  };
+});
+
 type Luhn = typeof import('validator/lib/isLuhnNumber.js')['default'];
 type Iban = typeof import('validator/lib/isIBAN.js')['default'];
 type Phones = typeof import('libphonenumber-js/max');

@@ -1,7 +1,7 @@
 import { type Entity, entityNames } from './entity.ts';
 
-/** What a pseudonym stands for: an entity, or a text of the original that merely looks like a pseudonym. */
-export type PseudonymKind = Entity | 'LITERAL';
+/** What a pseudonym stands for: an entity, or `LITERAL`, a text of the original that merely looks like a pseudonym. */
+export type PseudonymKind = Entity;
 
 /** A pseudonym that stands in a text. */
 export interface PseudonymMention {
@@ -63,13 +63,12 @@ export class Pseudonyms {
  * The pseudonyms in a text. Models change the case, add a space inside or escape the brackets, so these forms
  * count too; without brackets a name is no pseudonym.
  */
-export function findPseudonyms(text: string): PseudonymMention[] {
+export function findPseudonyms(text: string, ownNames: readonly string[] = []): PseudonymMention[] {
   if (!text.includes('_')) return [];
-  return [...text.matchAll(mention)].map((match) => {
+  return [...text.matchAll(mentionOf(ownNames.join('|')))].map((match) => {
     const [whole, name = '', number] = match;
     return {
-      // The pattern has no other names than these.
-      name: namesByText.get(name.toUpperCase()) ?? 'LITERAL',
+      name: name.toUpperCase(),
       number: Number(number),
       start: match.index,
       end: match.index + whole.length,
@@ -77,9 +76,19 @@ export function findPseudonyms(text: string): PseudonymMention[] {
   });
 }
 
-const names: readonly PseudonymKind[] = [...entityNames, 'LITERAL'];
-const namesByText: ReadonlyMap<string, PseudonymKind> = new Map(names.map((name) => [name, name]));
-const mention = new RegExp(`(?:<|&lt;) ?(${names.join('|')})_([1-9]\\d{0,6}) ?(?:>|&gt;)`, 'gi');
+const known = [...entityNames, 'LITERAL'].join('|');
+const mentions = new Map<string, RegExp>();
+
+/** Pseudonyms of the package's names and of a user's own, with bars between; a process has one list of these. */
+function mentionOf(ownNames: string): RegExp {
+  let mention = mentions.get(ownNames);
+  if (mention === undefined) {
+    const names = ownNames === '' ? known : `${ownNames}|${known}`;
+    mention = new RegExp(`(?:<|&lt;) ?(${names})_([1-9]\\d{0,6}) ?(?:>|&gt;)`, 'gi');
+    mentions.set(ownNames, mention);
+  }
+  return mention;
+}
 
 /** A copy of a substring that does not keep the whole text in memory. */
 function copyText(text: string): string {

@@ -7,17 +7,30 @@ export interface LinearPattern {
   test(text: string): boolean;
 }
 
+/** One that also says where. */
+export interface LinearSearch extends LinearPattern {
+  /** Where it matches, without overlaps, in UTF-16 units. */
+  matches(text: string): Iterable<{ readonly start: number; readonly end: number }>;
+}
+
 /** Compiles an RE2 pattern, as CEL has them. Throws Error for an invalid one. */
-export function compileLinear(pattern: string): LinearPattern {
+export function compileLinear(pattern: string): LinearSearch {
   const compiled = loadEngine().RE2JS.compile(pattern);
-  return { size: compiled.programSize(), test: (text) => compiled.matcher(text).find() };
+  return {
+    size: compiled.programSize(),
+    test: (text) => compiled.matcher(text).find(),
+    *matches(text) {
+      const matcher = compiled.matcher(text);
+      while (matcher.find()) yield { start: matcher.start(), end: matcher.end() };
+    },
+  };
 }
 
 /**
  * Compiles a JavaScript pattern with no flags, or with `u` or `s`, on the linear engine; undefined for one
  * that uses lookaround or anything else that cannot be translated exactly.
  */
-export function compileLinearFromJs(source: string, flags: string): LinearPattern | undefined {
+export function compileLinearFromJs(source: string, flags: string): LinearSearch | undefined {
   if (/[^us]/.test(flags) || (!flags.includes('u') && needsUnicode.test(source))) return undefined;
   const translated = translate(source, flags.includes('s'));
   if (translated === undefined) return undefined;

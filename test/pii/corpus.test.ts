@@ -17,7 +17,7 @@ describe.skipIf(!existsSync(corpus))('a labelled corpus (skipped without ../shar
   // Not in the body: vitest runs that of a skipped block too, to collect its tests.
   beforeAll(() => {
     scores = measureCorpus();
-  });
+  }, 60_000);
 
   test('is measured as the documentation says', () => {
     expect(documented).toEqual(scores.map(rowOf));

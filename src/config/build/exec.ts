@@ -13,6 +13,7 @@ import {
 } from '../../yaml/read.ts';
 import type { DefaultsConfig, ExecConfig } from '../config.ts';
 import { execProperties } from '../schema/exec.ts';
+import { piiVariables } from './pii.ts';
 
 /** The process entry at `path`; `refused`: why it must never start; `timeoutMs`: its default timeout. */
 export function readExec(
@@ -23,11 +24,17 @@ export function readExec(
   const pathOf = (key: string): Path => [...path, key];
   const warm = valueAt(document, pathOf('warm'));
   const limits = readLimits(document, path);
+  const command = textAt(document, pathOf('command')) ?? '';
+  const args = itemsAt(document, pathOf('args')).map((item) => textAt(document, item) ?? '');
+  const env = itemsAt(document, pathOf('env')).flatMap((item) => readVariable(document, item));
+  // Of two entries of one variable the entry's own counts.
+  const own = new Set(env.map(nameOf));
+  const variables = piiVariables(document, [command, ...args]).filter((entry) => !own.has(nameOf(entry)));
   return {
-    command: textAt(document, pathOf('command')) ?? '',
-    args: itemsAt(document, pathOf('args')).map((item) => textAt(document, item) ?? ''),
+    command,
+    args,
     runtime: choiceAt(document, pathOf('runtime'), ['server', 'fork']) ?? 'exec',
-    env: itemsAt(document, pathOf('env')).flatMap((item) => readVariable(document, item)),
+    env: [...variables, ...env],
     dialect: choiceAt(document, pathOf('dialect'), dialectNames) ?? 'promptkit',
     ...limits,
     ...omitUndefined({
@@ -41,6 +48,11 @@ export function readExec(
     }),
     position: document.positionOf(pathOf('command')),
   };
+}
+
+/** The name of a variable that an entry of `env` passes on or sets. */
+function nameOf(entry: string): string {
+  return entry.split('=', 1)[0] ?? '';
 }
 
 /** The limits that stand in the mapping at `path`. */

@@ -4,6 +4,7 @@ import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
 import { importSchema } from './import.ts';
 import { notifySchema } from './notify.ts';
+import { piiSchema } from './pii.ts';
 import { providerSchema } from './provider.ts';
 import { sandboxSchema } from './sandbox.ts';
 import { stateStoreSchema } from './store.ts';
@@ -94,6 +95,7 @@ const specSchema = {
     notify: notifySchema,
     state_store: stateStoreSchema,
     gateway: gatewaySchema,
+    pii: piiSchema,
     logging: loggingSchema,
     env_file: {
       type: ['string', 'null'],

@@ -22,7 +22,9 @@ function alternatives(words: string): string[] {
 }
 
 function wholeWord(word: string): string {
-  const begins = /^\\?[\p{sc=Latn}\p{sc=Deva}\d]/u.test(word) ? String.raw`(?<![\p{sc=Latn}\p{sc=Deva}])` : '';
+  const begins = /^\\?[\p{sc=Latn}\p{sc=Deva}\d]/u.test(word)
+    ? String.raw`(?<![\p{sc=Latn}\p{sc=Deva}])`
+    : '';
   const ends = /[\p{sc=Latn}\p{sc=Deva}]\)?\??$/u.test(word) ? String.raw`(?![\p{sc=Latn}\p{sc=Deva}])` : '';
   return `${begins}${word.replaceAll(' ', '[ _-]?')}${ends}`;
 }

@@ -46,7 +46,10 @@ function isBech32(written: string): boolean {
   const generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
   const checksum = values.reduce((sum, value) => {
     const shifted = ((sum & 0x1ffffff) << 5) ^ value;
-    return generators.reduce((all, generator, bit) => ((sum >> (25 + bit)) & 1 ? all ^ generator : all), shifted);
+    return generators.reduce(
+      (all, generator, bit) => ((sum >> (25 + bit)) & 1 ? all ^ generator : all),
+      shifted,
+    );
   }, 1);
   return checksum === 1 || checksum === 0x2bc830a3;
 }

@@ -5,7 +5,9 @@ import type { ScannedText } from '../scanned-text.ts';
 /** International bank account numbers, in one piece or in groups: the country's form and the check digits. */
 export function* findIbans({ text }: ScannedText): Generator<Finding> {
   // Consumes no more than the country and the check digits, so that every start is looked at once.
-  for (const { 0: head, index } of text.matchAll(/(?:(?<![\p{sc=Latn}\p{N}])|(?<=(?<!\p{L})iban))[a-z]{2}[ -]?\d{2}/giu)) {
+  for (const { 0: head, index } of text.matchAll(
+    /(?:(?<![\p{sc=Latn}\p{N}])|(?<=(?<!\p{L})iban))[a-z]{2}[ -]?\d{2}/giu,
+  )) {
     const length = lengths.get(head.slice(0, 2).toUpperCase());
     const end = length === undefined ? undefined : endOfCompact(text, index, length);
     if (end === undefined) continue;

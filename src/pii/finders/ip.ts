@@ -8,13 +8,20 @@ import { isTold, tellingWords } from './context.ts';
  * counts where the text speaks of addresses.
  */
 export function* findIpAddresses({ text }: ScannedText): Generator<Finding> {
-  for (const { 0: written, index } of text.matchAll(/(?:(?<![\p{sc=Latn}\d.])(?<!\d-)|(?<=(?<!\p{sc=Latn})ip))\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d|-\d)/giu)) {
+  for (const { 0: written, index } of text.matchAll(
+    /(?:(?<![\p{sc=Latn}\d.])(?<!\d-)|(?<=(?<!\p{sc=Latn})ip))\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d|-\d)/giu,
+  )) {
     if (!isIPv4(written) || isNobody(written) || !isMachine(written, text, index)) continue;
     yield { entity: 'IP_ADDRESS', start: index, end: index + written.length, isConfirmed: true };
   }
-  for (const { 0: run, index } of text.matchAll(/(?<![\p{sc=Latn}\p{N}.]|(?:[\da-fA-F:]|^):)[\da-fA-F:][\da-fA-F:.]+/gu)) {
+  for (const { 0: run, index } of text.matchAll(
+    /(?<![\p{sc=Latn}\p{N}.]|(?:[\da-fA-F:]|^):)[\da-fA-F:][\da-fA-F:.]+/gu,
+  )) {
     const lead = /^:(?!:)/.exec(run)?.[0].length ?? 0;
-    const written = run.slice(lead).replace(/(?<!:):?\.*$/, '').replace(/[.]+$/, '');
+    const written = run
+      .slice(lead)
+      .replace(/(?<!:):?\.*$/, '')
+      .replace(/[.]+$/, '');
     if (!isAddress(written) || /[\p{sc=Latn}\p{N}]/u.test(text[index + run.length] ?? '')) continue;
     const start = index + lead;
     yield { entity: 'IP_ADDRESS', start, end: start + written.length, isConfirmed: true };
@@ -45,13 +52,15 @@ const versionBefore = new RegExp(
   'iu',
 );
 const addressWords = tellingWords(
-  "ip|ips|ipv4|addr|address(?:es)?|adresse|dirección|host|hosts|server|servidor|serveur|ping|from|desde|depuis|dns|gateway|router|proxy|client|src|dst|remote|peer|login|ssh|curl|node|endpoint|network|netz|zugriff von|地址|服务器|来自|访问|サーバー?|アドレス|から|पता|आईपी|सर्वर",
+  'ip|ips|ipv4|addr|address(?:es)?|adresse|dirección|host|hosts|server|servidor|serveur|ping|from|desde|depuis|dns|gateway|router|proxy|client|src|dst|remote|peer|login|ssh|curl|node|endpoint|network|netz|zugriff von|地址|服务器|来自|访问|サーバー?|アドレス|から|पता|आईपी|सर्वर',
 );
 
 /** What few characters spell, such as `::` or `a::b`, is more often code than an address; `::1` is the machine itself. */
 function isAddress(written: string): boolean {
   if (written.length > 45 || written.length < 3 || written.indexOf(':') === -1) return false;
-  return /\d/.test(written) && written.replaceAll(':', '').length >= 4 && isIPv6(written) && !isLoopback(written);
+  return (
+    /\d/.test(written) && written.replaceAll(':', '').length >= 4 && isIPv6(written) && !isLoopback(written)
+  );
 }
 
 function isLoopback(written: string): boolean {

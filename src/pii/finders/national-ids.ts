@@ -49,7 +49,10 @@ function isMyNumber(digits: string): boolean {
 function isNric(compact: string): boolean {
   const [series = '', letter = ''] = [compact[0], compact[8]];
   const added = { T: 4, G: 4, M: 3 }[series] ?? 0;
-  const sum = [2, 7, 6, 5, 4, 3, 2].reduce((total, weight, at) => total + weight * Number(compact[at + 1]), added);
+  const sum = [2, 7, 6, 5, 4, 3, 2].reduce(
+    (total, weight, at) => total + weight * Number(compact[at + 1]),
+    added,
+  );
   const letters = 'ST'.includes(series) ? 'JZIHGFEDCBA' : series === 'M' ? 'KLJNPQRTUWX' : 'XWUTRQPNMLK';
   return letters[series === 'M' ? 10 - (sum % 11) : sum % 11] === letter;
 }
@@ -82,7 +85,11 @@ export const idFormats = {
     isRare: (written) => written.includes('-'),
     words: 'mbi|medicare|beneficiary',
   },
-  US_NPI: { shape: String.raw`[12]\d{9}`, isValid: isNpi, words: 'npi|provider id(?:entifier)?|national provider' },
+  US_NPI: {
+    shape: String.raw`[12]\d{9}`,
+    isValid: isNpi,
+    words: 'npi|provider id(?:entifier)?|national provider',
+  },
   UK_NHS: { shape: String.raw`\d{3}([ -]?)\d{3}\1\d{4}`, isValid: isNhs, words: 'nhs' },
   UK_NINO: {
     shape: String.raw`[ABCEGHJ-PRSTW-Z][ABCEGHJ-NPRSTW-Z]( ?)\d{2}\1\d{2}\1\d{2}\1[A-D]`,
@@ -124,7 +131,11 @@ export const idFormats = {
     isValid: (compact) => compact.length === 9 && idValidators.nlBsn()(compact),
     words: 'bsn|burgerservicenummer|sofinummer|sofi nummer|burger service',
   },
-  PL_PESEL: { shape: String.raw`\d{11}`, isValid: (compact) => idValidators.plPesel()(compact), words: 'pesel' },
+  PL_PESEL: {
+    shape: String.raw`\d{11}`,
+    isValid: (compact) => idValidators.plPesel()(compact),
+    words: 'pesel',
+  },
   BR_CPF: {
     shape: String.raw`\d{3}([. ]?)\d{3}\1\d{3}[- ]?\d{2}`,
     isValid: (compact) => !isSame(compact) && idValidators.brCpf()(compact),

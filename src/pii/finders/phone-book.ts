@@ -9,16 +9,23 @@ export interface PhoneBook {
   isMobile(dialled: string): boolean;
 }
 
-/** Looking a number up takes 50 µs; of one text no more are looked up, and the shape of the others decides. */
+/** Looking a number up in one plan takes 50 µs; of one text no more are looked up, and the shape of the others decides. */
 const maxLookups = 10_000;
 
 export function createPhoneBook(regions: readonly CountryCode[]): PhoneBook {
   const known = new Map<string, boolean>();
+  let lookups = 0;
+  const isValidIn = (dialled: string, defaultCountry: CountryCode) => {
+    lookups += 1;
+    const { parsePhoneNumberFromString } = libraries.phones();
+    return parsePhoneNumberFromString(dialled, { defaultCountry, extract: false })?.isValid() ?? false;
+  };
   return {
     isValid: (dialled) => {
       const answer = known.get(dialled);
-      if (answer !== undefined || known.size >= maxLookups) return answer ?? true;
-      const isValid = lookUp(dialled, regions);
+      if (answer !== undefined || lookups >= maxLookups) return answer ?? true;
+      const candidates = dialled.startsWith('+') ? regions.slice(0, 1) : regions;
+      const isValid = candidates.some((region) => isValidIn(dialled, region));
       known.set(dialled, isValid);
       return isValid;
     },
@@ -31,12 +38,3 @@ const bareMobiles: Readonly<Partial<Record<CountryCode, RegExp>>> = {
   JP: /^0[5789]0\d{8}$/,
   KR: /^010\d{8}$/,
 };
-
-function lookUp(dialled: string, regions: readonly CountryCode[]): boolean {
-  const { parsePhoneNumberFromString } = libraries.phones();
-  const candidates = dialled.startsWith('+') ? regions.slice(0, 1) : regions;
-  return candidates.some(
-    (defaultCountry) =>
-      parsePhoneNumberFromString(dialled, { defaultCountry, extract: false })?.isValid() ?? false,
-  );
-}

@@ -46,7 +46,8 @@ export function readPhoneShape(text: string, start: number, end: number): PhoneS
 }
 
 /** Also those that stand behind a hyphen in China, and a German direct line. */
-const extensionBehind = /(?: ?(?:x|ext\.? ?|extension |转 ?|轉 ?|内線 ?)\d{1,6}|(?<=\d{7,8})-\d{3,4})(?!\d)/iuy;
+const extensionBehind =
+  /(?: ?(?:x|ext\.? ?|extension |转 ?|轉 ?|内線 ?)\d{1,6}|(?<=\d{7,8})-\d{3,4})(?!\d)/iuy;
 
 function dialledDigits(written: string): string {
   const digits = written.replace('(0)', '').replace(/[^\d+]/g, '');

@@ -30,7 +30,7 @@ const verbs =
   'llama(?:me|r|nos|d)?|llámame|llámanos|contacto|marca|localizarme|atención|打|コール|कॉल|संपर्क|call kar(?:o|na)?';
 const numbers =
   "(?:my|her|his|our|your|their) (?:new |work |home )?number(?:'s)?|(?:meine|deine|unsere|ihre) (?:neue )?nummer|(?:mon|ton|son|notre|votre) (?:numéro|06|07)|numéro|" +
-  '(?:mi|tu|su|nuestro) número|私の番号|手机号|我的号码|मेरा नंबर|का नंबर|नंबर|emergency contact|contact d[’\']urgence|紧急联系人|緊急連絡先|お問い合わせ';
+  "(?:mi|tu|su|nuestro) número|私の番号|手机号|我的号码|मेरा नंबर|का नंबर|नंबर|emergency contact|contact d[’']urgence|紧急联系人|緊急連絡先|お問い合わせ";
 const little =
   "no|nr|num|number|nummer|numéro|número|n°|nº|code|is|it['’]s|are|was|at|on|to|me|us|him|her|them|the|or|via|under|via|unter|auf|an|mich|bitte|uns|ist|lautet|privat|mobil|dienstl|" +
   "est|c['’]est|au|le|la|les|sur|moi|nous|es|el|al|en|del?|du|svp|pls|please|by|phone|hai|now|try|24/7|casa|home|work|office|domicile|domicilio|maison|bureau|oficina|büro|privé|perso|pro|cliente|urgence|emergencia|urgencia|mom|mum|mama|mamá|maman|mother|dad|" +

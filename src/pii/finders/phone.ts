@@ -147,6 +147,7 @@ function toFinding(
   if (shape.isDistinctive) return finding(shape.isPlausible && isValid());
   // Who names regions wants their numbers whatever else they may be.
   const mayStandAlone =
-    shape.isPlausible || (shape.isGrouped ? isStated && !beginsWithYear(shape.written) : book.isMobile(shape.digits));
+    shape.isPlausible ||
+    (shape.isGrouped ? isStated && !beginsWithYear(shape.written) : book.isMobile(shape.digits));
   return mayStandAlone && isValid() ? finding(true) : undefined;
 }

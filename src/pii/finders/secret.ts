@@ -12,7 +12,8 @@ export function* findSecrets({ text }: ScannedText): Generator<Finding> {
     const isPassword = passwordName.test(name);
     const value = valueAt(text, at, isPassword);
     if (value === undefined || value.text.length < MIN_LENGTH || isPlaceholder(value.text)) continue;
-    if (isPassword ? !isPasswordValue(value.text, { name, purpose, assigned }) : !isRandom(value.text)) continue;
+    if (isPassword ? !isPasswordValue(value.text, { name, purpose, assigned }) : !isRandom(value.text))
+      continue;
     const { start } = value;
     yield { entity: 'SECRET', start, end: start + value.text.length, isConfirmed: true };
   }
@@ -108,7 +109,8 @@ function unquotedValue(rest: string, start: number, isPassword: boolean) {
   if (/^[\w$]+(?:\.[\w$]+)*\((?:.*\))?[;,)}]*$/.test(run)) return undefined;
   if (/^(?:<.*>|\{.*\}|\[.*\]|\(.*\))[.,;:!?]*$/.test(run)) return undefined;
   const text = ownScript(run)
-    .replace(nextAssignment, '').replace(/(?:[.,;:?)}\]>"'`]|\\+["'])+$/, '');
+    .replace(nextAssignment, '')
+    .replace(/(?:[.,;:?)}\]>"'`]|\\+["'])+$/, '');
   return { start, text };
 }
 
@@ -143,8 +145,10 @@ function isPasswordValue(value: string, { name, purpose, assigned }: Assignment)
   const isAssigned = purpose === '' && /[:=]/.test(assigned);
   if (!/[!-~]/.test(value)) return false;
   if (isAssigned && !looseName.test(name)) return true;
-  const isTyped = /[\p{L}]/u.test(value) && /\d|[!#$%&*+=?@^_~]/.test(value.replace(/[?!]+$/, (end) => end.slice(1)));
-  if (assigned.trim() === '') return isTyped && /^[!-~]+$/.test(value) && !/^(?:https?:|www\.|\d+\p{L}+$)/iu.test(value);
+  const isTyped =
+    /[\p{L}]/u.test(value) && /\d|[!#$%&*+=?@^_~]/.test(value.replace(/[?!]+$/, (end) => end.slice(1)));
+  if (assigned.trim() === '')
+    return isTyped && /^[!-~]+$/.test(value) && !/^(?:https?:|www\.|\d+\p{L}+$)/iu.test(value);
   return /\d/.test(value) || /[^\p{L}\p{N}-]/u.test(value) || /\p{Ll}\p{Lu}/u.test(value);
 }
 

@@ -1,5 +1,6 @@
 import { actions } from '../../pii/action.ts';
 import { defaultEntities, entityNames } from '../../pii/entity.ts';
+import { scanPlaces } from '../../pii/settings.ts';
 
 /** What --help prints. */
 export function help(): string {
@@ -13,7 +14,12 @@ Options, each with its variable in the environment; an option wins:
   --entities LIST     SIGNALBOX_PII_ENTITIES   what is looked for (default: default)
   --action LIST       SIGNALBOX_PII_ACTION     ${actions.join(', ')};
                                                for one entity: EMAIL_ADDRESS=mask (default: redact)
-  --region LIST       SIGNALBOX_PII_REGION     countries whose phone numbers need no country code (default: US)
+  --region LIST       SIGNALBOX_PII_REGION     countries whose phone numbers need no country code (default: those
+                                               that the script of a text suggests)
+  --pattern JSON      SIGNALBOX_PII_PATTERNS   a kind of your own: {"name", "pattern", "context", "checksum"}; may be
+                                               repeated, in the variable a list (spec.pii.patterns sets it)
+  --scan LIST         SIGNALBOX_PII_SCAN       what is looked at: ${scanPlaces.join(', ')}
+                                               (default: all)
   --allow VALUE       SIGNALBOX_PII_ALLOW      a value, or a /pattern/ for whole values, that may pass; may be
                                                repeated, in the variable one on each line
   --restore LIST      SIGNALBOX_PII_RESTORE    where pseudonyms become values again: answer, args, none
