@@ -64,7 +64,7 @@ export function separateScripts({ text, toOriginal }: Folded): SeparatedText {
 
 const unspaced = `[[\\p{L}\\p{M}]&&[${unspacedScripts}\\p{sc=Hang}]]`;
 const scriptChange = new RegExp(
-  `${unspaced}(?=[\\p{sc=Latn}\\d+\\(])|[\\p{sc=Latn}\\d](?=${unspaced})`,
+  `${unspaced}(?=[A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d+\\(])|[A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d](?=${unspaced})`,
   'gv',
 );
 

@@ -35,7 +35,7 @@ export function createScannedText({ text, joints }: SeparatedText): ScannedText 
   };
 }
 
-const codeStart = /(?<![\p{sc=Latn}\p{N}_])(?<!\d[.,/-])(?=[A-Za-z]{0,6}[ -]?\d)/gu;
+const codeStart = /(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_])(?<!\d[.,/-])(?=[A-Za-z]{0,6}[ -]?\d)/gu;
 
 function groupDigits(text: string): DigitGroups {
   const starts: number[] = [];

@@ -3,7 +3,8 @@ import type { ScannedText } from '../scanned-text.ts';
 import { tellingWords } from './context.ts';
 
 /** A full date beside words that speak of a birth. */
-export function* findBirthDates({ text }: ScannedText): Generator<Finding> {
+export function* findBirthDates({ text, digits }: ScannedText): Generator<Finding> {
+  if (digits.starts.length === 0) return;
   for (const { 0: words, index } of text.matchAll(birth)) {
     const from = index + words.length;
     const match = dateBehind.exec(text.slice(from, from + 70));
@@ -25,7 +26,7 @@ const birth = new RegExp(
       'née?|né\\(e\\)|naissance|naiss\\.?|anniversaire|ddn|' +
       'nac[ií]|naci[oó]|nacid[oa]|nacimiento|nac\\.?|cumpleaños|f\\. ?nac\\.?|nascid[oa]|nascimento|' +
       'data di nascita|nat[oa] il|compleanno|födelsedatum|född|geboortedatum|urodzon[ya]|urodzenia|' +
-      '出生|生日|生于|生於|生年月日|誕生日|生まれ|생년월일|생일|출생|जन्म[\\p{sc=Deva}]*|डीओबी',
+      '出生|生日|生于|生於|生年月日|誕生日|生まれ|생년월일|생일|출생|जन्म[\\u0900-\\u097f]*|डीओबी',
   ).source,
   'giu',
 );
@@ -48,9 +49,9 @@ const dates = [
 const date = `(?:${dates.join('|')})(?!\\d|[-./]\\d)`;
 /** A few words may stand between ("born in Oslo on"), but no other sentence. */
 const dateBehind = new RegExp(
-  `^[^\\d.!?;\\n]{0,30}\\.?\\n?[^\\d.!?;\\n]{0,12}?(?<![\\p{sc=Latn}\\d])(${date})`,
+  `^[^\\d.!?;\\n]{0,30}\\.?\\n?[^\\d.!?;\\n]{0,12}?(?<![A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d])(${date})`,
   'iu',
 );
-const anyDate = new RegExp(`(?<![\\p{sc=Latn}\\d])(?<!\\d[-./])${date}`, 'giu');
+const anyDate = new RegExp(`(?<![A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d])(?<!\\d[-./])${date}`, 'giu');
 const bornBehind =
   /^[ ,]{0,2}(?:in [\p{L} ]{1,12} )?(?:に ?生まれ|生まれ|生(?![\p{sc=Hani}])|出生|geboren|born|nacid[oa]|को (?:जन्म|पैदा)|에? ?출생|생(?!\p{sc=Hang}))/iu;

@@ -22,10 +22,12 @@ function alternatives(words: string): string[] {
 }
 
 function wholeWord(word: string): string {
-  const begins = /^\\?[\p{sc=Latn}\p{sc=Deva}\d]/u.test(word)
-    ? String.raw`(?<![\p{sc=Latn}\p{sc=Deva}])`
+  const begins = /^\\?[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f\d]/u.test(word)
+    ? String.raw`(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f])`
     : '';
-  const ends = /[\p{sc=Latn}\p{sc=Deva}]\)?\??$/u.test(word) ? String.raw`(?![\p{sc=Latn}\p{sc=Deva}])` : '';
+  const ends = /[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f]\)?\??$/u.test(word)
+    ? String.raw`(?![A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f])`
+    : '';
   return `${begins}${word.replaceAll(' ', '[ _-]?')}${ends}`;
 }
 

@@ -11,7 +11,7 @@ export function* findWallets({ text }: ScannedText): Generator<Finding> {
 }
 
 const wallet =
-  /(?<![\p{sc=Latn}\p{N}_])(?:0x[\da-fA-F]{40}|[13DLMTA9X][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|BC1|ltc1|tb1)[\dA-Za-z]{8,87})(?![\p{sc=Latn}\p{N}_])/gu;
+  /(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_])(?:0x[\da-fA-F]{40}|[13DLMTA9X][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|BC1|ltc1|tb1)[\dA-Za-z]{8,87})(?![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_])/gu;
 
 const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 

@@ -6,7 +6,7 @@ import type { ScannedText } from '../scanned-text.ts';
 export function* findIbans({ text }: ScannedText): Generator<Finding> {
   // Consumes no more than the country and the check digits, so that every start is looked at once.
   for (const { 0: head, index } of text.matchAll(
-    /(?:(?<![\p{sc=Latn}\p{N}])|(?<=(?<!\p{L})iban))[a-z]{2}[ -]?\d{2}/giu,
+    /(?:(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}])|(?<=(?<!\p{L})iban))[a-z]{2}[ -]?\d{2}/giu,
   )) {
     const length = lengths.get(head.slice(0, 2).toUpperCase());
     const end = length === undefined ? undefined : endOfCompact(text, index, length);
@@ -25,7 +25,7 @@ function endOfCompact(text: string, start: number, length: number): number | und
     if (!/[A-Za-z0-9]/.test(text[at] ?? '')) return undefined;
     at += 1;
   }
-  return /[\p{sc=Latn}\p{N}]/u.test(text[at] ?? '') ? undefined : at;
+  return /[A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}]/u.test(text[at] ?? '') ? undefined : at;
 }
 
 const between = /[ -]{0,3}(?:\r?\n {0,2})?/y;

@@ -9,20 +9,24 @@ import { isTold, tellingWords } from './context.ts';
  */
 export function* findIpAddresses({ text }: ScannedText): Generator<Finding> {
   for (const { 0: written, index } of text.matchAll(
-    /(?:(?<![\p{sc=Latn}\d.])(?<!\d-)|(?<=(?<!\p{sc=Latn})ip))\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d|-\d)/giu,
+    /(?:(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\d.])(?<!\d-)|(?<=(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff])ip))\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d|-\d)/giu,
   )) {
     if (!isIPv4(written) || isNobody(written) || !isMachine(written, text, index)) continue;
     yield { entity: 'IP_ADDRESS', start: index, end: index + written.length, isConfirmed: true };
   }
   for (const { 0: run, index } of text.matchAll(
-    /(?<![\p{sc=Latn}\p{N}.]|(?:[\da-fA-F:]|^):)[\da-fA-F:][\da-fA-F:.]+/gu,
+    /(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}.]|(?:[\da-fA-F:]|^):)[\da-fA-F:][\da-fA-F:.]+/gu,
   )) {
     const lead = /^:(?!:)/.exec(run)?.[0].length ?? 0;
     const written = run
       .slice(lead)
       .replace(/(?<!:):?\.*$/, '')
       .replace(/[.]+$/, '');
-    if (!isAddress(written) || /[\p{sc=Latn}\p{N}]/u.test(text[index + run.length] ?? '')) continue;
+    if (
+      !isAddress(written) ||
+      /[A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}]/u.test(text[index + run.length] ?? '')
+    )
+      continue;
     const start = index + lead;
     yield { entity: 'IP_ADDRESS', start, end: start + written.length, isConfirmed: true };
   }

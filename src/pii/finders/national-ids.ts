@@ -208,7 +208,10 @@ export type IdEntity = keyof typeof idFormats;
 export function createIdFinder(entity: IdEntity, isHome: boolean): Finder {
   const format: IdFormat = idFormats[entity];
   const words = tellingWords(format.words);
-  const shape = new RegExp(String.raw`${format.shape}(?![\p{sc=Latn}\p{N}_])(?![.,/-]\d)`, 'iuy');
+  const shape = new RegExp(
+    String.raw`${format.shape}(?![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_])(?![.,/-]\d)`,
+    'iuy',
+  );
   return function* findIds({ text, codeStarts }): Generator<Finding> {
     for (const start of codeStarts) {
       shape.lastIndex = start;

@@ -29,7 +29,8 @@ export function readPhoneShape(text: string, start: number, end: number): PhoneS
   extensionBehind.lastIndex = end;
   const extension = extensionBehind.exec(text)?.[0] ?? '';
   const after = text.slice(end + extension.length, end + extension.length + 2);
-  if (isNotPhone(written, sizes) || /^(?:[\p{sc=Latn}_]|[-/:.]\d)/u.test(after)) return undefined;
+  if (isNotPhone(written, sizes) || /^(?:[A-Za-z\u00c0-\u024f\u1e00-\u1eff_]|[-/:.]\d)/u.test(after))
+    return undefined;
   const dialled = dialledDigits(written);
   return {
     start: from,

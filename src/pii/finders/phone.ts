@@ -26,7 +26,7 @@ function likelyRegions(text: string): readonly CountryCode[] {
   if (/[\p{sc=Hira}\p{sc=Kana}]/u.test(text)) return ['JP'];
   if (/\p{sc=Hang}/u.test(text)) return ['KR'];
   if (/\p{sc=Hani}/u.test(text)) return ['CN', 'JP', 'TW', 'HK'];
-  if (/\p{sc=Deva}/u.test(text)) return ['IN', 'NP'];
+  if (/[\u0900-\u097f]/u.test(text)) return ['IN', 'NP'];
   if (/\p{sc=Cyrl}/u.test(text)) return ['RU', 'UA'];
   return ['US', 'GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'BR', 'MX', 'AU', 'IN', 'AT', 'CH', 'BE', 'PL', 'PT'];
 }
@@ -87,7 +87,8 @@ function mayBeDistinctive(head: string): boolean {
 function startOfNumber(text: string, at: number): number | undefined {
   const lead = /(?:\+\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
   const start = at - lead.length;
-  return /[\p{sc=Latn}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isAllowedPrefix(text, start)
+  return /[A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') &&
+    !isAllowedPrefix(text, start)
     ? undefined
     : start;
 }

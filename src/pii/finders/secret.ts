@@ -4,7 +4,7 @@ import type { ScannedText } from '../scanned-text.ts';
 import { entropyOf } from './entropy.ts';
 
 /** Values assigned to names of secrets: any password, PINs, and keys or tokens that look random. */
-export function* findSecrets({ text }: ScannedText): Generator<Finding> {
+export function* findSecrets({ text, digits: scanned }: ScannedText): Generator<Finding> {
   for (const match of text.matchAll(assignment)) {
     const [whole, name = '', purpose = '', assigned = ''] = match;
     if (isInsideWord(text, match.index, name)) continue;
@@ -17,6 +17,7 @@ export function* findSecrets({ text }: ScannedText): Generator<Finding> {
     const { start } = value;
     yield { entity: 'SECRET', start, end: start + value.text.length, isConfirmed: true };
   }
+  if (scanned.starts.length === 0) return;
   for (const { 0: whole, 1: digits = '', index } of text.matchAll(pin)) {
     const end = index + whole.length;
     // India's postal codes are called PIN codes.
@@ -40,7 +41,10 @@ export function isPasswordLabel(words: string): boolean {
 }
 
 const LONGEST_LABEL = 200;
-const passwordLabel = new RegExp(`(?:^|[^\\p{sc=Latn}])(?:${passwordNames})[^\\p{L}\\p{N}]*$`, 'iu');
+const passwordLabel = new RegExp(
+  `(?:^|[^A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff])(?:${passwordNames})[^\\p{L}\\p{N}]*$`,
+  'iu',
+);
 
 /** Whether the value of such a key can be one: in several words the first must be as long as a password is. */
 export function isWholePassword(value: string): boolean {
@@ -60,14 +64,14 @@ const isWords = "is|was|ist|lautet|heißt|war|est|était|c['’]est|es|era|è|é
 /** A name, and what assigns its value: a sign, a verb, or for passwords nothing but a space. */
 const assignment = new RegExp(
   `(${passwordNames}|${looseNames}|${keyNames})(?:['’]?s)?(?: ${details})?(${purposes}?)\\\\{0,3}["']?` +
-    `(\\s{0,3}(?::=|=>|[:=]|(?<![\\p{sc=Latn}])(?:${isWords})(?![\\p{sc=Latn}]) ?:?|是|为|為|は|が|を|改成|改为|设为|设置为|重置为|है ?:?|था|[은는] )\\s{0,3}| {1,2}(?=[!-~]))`,
+    `(\\s{0,3}(?::=|=>|[:=]|(?<![A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff])(?:${isWords})(?![A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff]) ?:?|是|为|為|は|が|を|改成|改为|设为|设置为|重置为|है ?:?|था|[은는] )\\s{0,3}| {1,2}(?=[!-~]))`,
   'giu',
 );
 const passwordName = new RegExp(`^(?:${passwordNames}|${looseNames})$`, 'iu');
 const looseName = new RegExp(`^(?:${looseNames})$`, 'iu');
 
 const pin =
-  /(?:(?<![\p{L}\p{N}])(?:pin(?:[ -]?(?:code|number|nummer|no\.?|nr\.?)| (?:de|del|der|vom|of|for|du)(?: [\p{L}]{1,12}){1,2})?|code pin|código pin|code secret|passcode)["']?(?: ?(?:is|ist|lautet|est|es|:|=|#) ?){1,2}|(?:pin ?码|支付密码|取款密码|暗証番号|(?<![\p{sc=Deva}])पिन(?: (?:नंबर|कोड))?) ?(?:是|为|は|है|[:=])? ?)["']?(\d{4,8})(?![\p{sc=Latn}\d]|[.,-]\d)/giu;
+  /(?:(?<![\p{L}\p{N}])(?:pin(?:[ -]?(?:code|number|nummer|no\.?|nr\.?)| (?:de|del|der|vom|of|for|du)(?: [\p{L}]{1,12}){1,2})?|code pin|código pin|code secret|passcode)["']?(?: ?(?:is|ist|lautet|est|es|:|=|#) ?){1,2}|(?:pin ?码|支付密码|取款密码|暗証番号|(?<![\u0900-\u097f])पिन(?: (?:नंबर|कोड))?) ?(?:是|为|は|है|[:=])? ?)["']?(\d{4,8})(?![A-Za-z\u00c0-\u024f\u1e00-\u1eff\d]|[.,-]\d)/giu;
 
 /** The value that begins there: in quotes all that they hold, otherwise as far as it goes. */
 function valueAt(text: string, at: number, isPassword: boolean): { start: number; text: string } | undefined {
@@ -129,7 +133,7 @@ const otherScript = new RegExp(`[${unspacedScripts}\\p{sc=Hang}\\u3000-\\u303f].
 function isInsideWord(text: string, at: number, name: string): boolean {
   if (/^(?:passwort|kennwort)/i.test(name)) return false;
   const [before = '', first = ''] = text.slice(Math.max(0, at - 1), at + 1).padStart(2);
-  if (!/\p{sc=Latn}/u.test(first)) return /\p{sc=Deva}/u.test(before);
+  if (!/[A-Za-z\u00c0-\u024f\u1e00-\u1eff]/u.test(first)) return /[\u0900-\u097f]/u.test(before);
   return /\p{L}/u.test(before) && !(/\p{Ll}/u.test(before) && /\p{Lu}/u.test(first));
 }
 
