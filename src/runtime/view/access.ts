@@ -1,70 +1,38 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { tokenHeader } from '../../suite/report/html/served.ts';
 import { isLoopbackName } from '../../text/loopback-name.ts';
 import type { Refusal } from './replies.ts';
 
-/** What lets somebody in: made anew with each start. */
-export interface Access {
-  /** In the address that is printed, and then in a cookie. */
-  readonly entry: string;
-  /** In pages, for what changes something. */
-  readonly change: string;
-  /** Of this server alone: browsers give a host’s cookies to all its ports. */
-  readonly cookie: string;
-}
-
-/** Two secrets of 192 bits. `port` is where the server listens. */
-export function newAccess(port: number): Access {
-  return { entry: newSecret(), change: newSecret(), cookie: `signalbox_view_${port}` };
-}
-
-function newSecret(): string {
+/**
+ * The secret of 192 bits that lets somebody in, made anew with each start. It stands in the fragment of the address that is
+ * printed, which goes nowhere, and from then on in `Authorization`. Never in a cookie: browsers send those to all ports of a host.
+ */
+export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Why nothing is shown; undefined: it is. Pages of other names that lead here do not get in, and neither does who lacks the cookie. */
-export function refuseVisit({ headers }: Request, access: Access): Refusal | undefined {
-  return (
-    refuseName(headers) ?? (isSame(cookieOf(headers, access.cookie), access.entry) ? undefined : noEntry)
-  );
-}
-
-/** A visit by the address that was printed. */
-export function isEntry(request: Request, { entry }: Access): boolean {
-  return refuseName(request.headers) === undefined && isSame(tokenIn(request), entry);
-}
-
-/** Whether an address has a token, right or wrong. */
-export function hasToken(request: Request): boolean {
-  return tokenIn(request) !== null;
-}
-
-/** Why nothing is changed; undefined: it may be. Asked beside `refuseVisit`. */
-export function refuseChange({ headers }: Request, { change }: Access): Refusal | undefined {
-  const origin = headers.get('origin');
-  if (origin !== null && origin !== `http://${headers.get('host')}`) return foreign;
-  if (!['same-origin', null].includes(headers.get('sec-fetch-site'))) return foreign;
-  if (!/^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '')) return notJson;
-  return isSame(headers.get(tokenHeader), change) ? undefined : noToken;
-}
-
-function refuseName(headers: Headers): Refusal | undefined {
+/** Why nothing is shown, whatever the token; undefined: it may be. Pages of other names that lead here do not get in. */
+export function refuseName({ headers }: Request): Refusal | undefined {
   const host = headers.get('host');
   return host !== null && isLoopbackName(host) ? undefined : otherName;
 }
 
-function tokenIn({ url }: Request): string | null {
-  return new URL(url).searchParams.get('token');
+/** Why nothing is shown to who has not the token; undefined: it is. */
+export function refuseVisit({ headers }: Request, token: string): Refusal | undefined {
+  const [, given = ''] = /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '') ?? [];
+  return isSame(given, token) ? undefined : noEntry;
 }
 
-function cookieOf(headers: Headers, name: string): string | null {
-  const pairs = (headers.get('cookie') ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
+/** Why nothing is changed; undefined: it may be. Asked beside `refuseVisit`. */
+export function refuseChange({ headers }: Request): Refusal | undefined {
+  const origin = headers.get('origin');
+  if (origin !== null && origin !== `http://${headers.get('host')}`) return foreign;
+  if (!['same-origin', null].includes(headers.get('sec-fetch-site'))) return foreign;
+  return /^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '') ? undefined : notJson;
 }
 
 /** Takes as long whatever is given. */
-function isSame(given: string | null, secret: string): boolean {
-  const [one, other] = [given ?? '', secret].map((each) => createHash('sha256').update(each).digest());
+function isSame(given: string, secret: string): boolean {
+  const [one, other] = [given, secret].map((each) => createHash('sha256').update(each).digest());
   return one !== undefined && other !== undefined && timingSafeEqual(one, other);
 }
 
@@ -74,7 +42,7 @@ const otherName: Refusal = {
   message: 'This server is asked by a name that is not this machine’s own',
   hint: 'Open it as 127.0.0.1 or localhost.',
 };
-const noEntry: Refusal = {
+export const noEntry: Refusal = {
   status: 403,
   code: 'no_entry',
   message: 'Only the address that `signalbox eval view` has printed leads in',
@@ -91,10 +59,4 @@ const notJson: Refusal = {
   code: 'not_json',
   message: 'What changes something is sent as application/json',
   hint: '',
-};
-const noToken: Refusal = {
-  status: 403,
-  code: 'no_token',
-  message: 'The page is of an earlier start of the server',
-  hint: 'Load it again.',
 };

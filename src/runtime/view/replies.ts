@@ -53,6 +53,61 @@ export function refusalPage({ status, message, hint }: Refusal, home?: string): 
   return htmlReply(page, status);
 }
 
+/**
+ * What a browser gets that brings no token: a page without anything of a run, whose script takes the token from the fragment of the
+ * address, or from this browser's storage, which is of this host and port alone, and shows the page itself in its place.
+ */
+export function entryPage({ status, message, hint }: Refusal): Response {
+  return htmlReply(
+    `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>Runs of suites</title>
+</head>
+<body hidden>
+<h1>${text(message)}.</h1>
+<p>${text(hint)}</p>
+<noscript><p>It is shown with JavaScript, which is switched off here.</p></noscript>
+<script>${entryScript}</script>
+</body>
+</html>
+`,
+    status,
+  );
+}
+
+// The page that is written stands under its own content security policy, which forbids what is not made before it.
+const entryScript = `
+const key = 'signalbox-view';
+const [address] = location.href.split('#');
+const fragment = new URLSearchParams(location.hash.slice(1));
+const given = fragment.get('token');
+if (given !== null) {
+  localStorage.setItem(key, given);
+  fragment.delete('token');
+  history.replaceState(null, '', fragment.size === 0 ? address : address + '#' + fragment);
+}
+const token = localStorage.getItem(key);
+const policy = globalThis.trustedTypes?.createPolicy('signalbox-view', { createHTML: (html) => html });
+const write = (html) => document.write(policy === undefined ? html : policy.createHTML(html));
+const show = async () => {
+  const response = await fetch(address, { headers: { authorization: 'Bearer ' + token } });
+  if (response.status === 403) return false;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  document.open();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) write(part.value);
+  document.close();
+  return true;
+};
+const refuse = () => { document.body.hidden = false; };
+if (token === null) refuse();
+else show().then((isShown) => isShown || refuse(), refuse);
+`;
+
 /** A refusal to a page. */
 export function refusalDocument({ status, code, message, hint }: Refusal): Response {
   return jsonReply(JSON.stringify({ error: { code, message, hint } }), status);

@@ -6,36 +6,43 @@ import { compareRuns } from '../../suite/compare/compare.ts';
 import { renderComparisonHtml } from '../../suite/compare/html.ts';
 import { detailOf } from '../../suite/report/html/detail.ts';
 import { openServedHtml } from '../../suite/report/html/html.ts';
-import { renderPlainPage } from '../../suite/report/html/plain/page.ts';
 import { addressOfRun, renderRunsPage } from '../../suite/report/html/plain/runs-page.ts';
 import { replayReport } from '../../suite/stats/replay-report.ts';
-import { type Access, hasToken, isEntry, refuseChange, refuseVisit } from './access.ts';
+import { noEntry, refuseChange, refuseName, refuseVisit } from './access.ts';
 import { readRatingBody } from './rating-body.ts';
-import { htmlReply, jsonReply, type Refusal, refusalDocument, refusalPage, toRefusal } from './replies.ts';
+import {
+  entryPage,
+  htmlReply,
+  jsonReply,
+  type Refusal,
+  refusalDocument,
+  refusalPage,
+  toRefusal,
+} from './replies.ts';
 import type { Shelf, ShelvedRun } from './shelf.ts';
 import { streamPage } from './streamed-page.ts';
 
 export interface ViewContext {
   readonly shelf: Shelf;
-  readonly access: () => Access;
+  readonly token: string;
   /** Under whose name ratings are given until another is. */
   readonly userName: string;
 }
 
 /** The pages over runs. What is not among them is 404, and nothing of an address is ever a path of a file. */
-export function createRoutes({ shelf, access, userName }: ViewContext): Hono {
+export function createRoutes({ shelf, token, userName }: ViewContext): Hono {
   const app = new Hono();
   // One at a time: each holds what one side said of every case.
   const comparing = new PQueue({ concurrency: 1 });
   app.use(async ({ req }, next) => {
     const isPage = isPageRequest(req.raw);
     const refuse = isPage ? refusalPage : refusalDocument;
-    if (isPage && isEntry(req.raw, access())) return enter(req.raw, access());
-    const refusal = methodRefusal(req.method) ?? refuseVisit(req.raw, access());
+    const refusal = methodRefusal(req.method) ?? refuseName(req.raw);
     if (refusal !== undefined) return refuse(refusal);
-    if (isPage && hasToken(req.raw)) return refusalPage(wrongToken, '/');
-    const change = req.method === 'GET' ? undefined : refuseChange(req.raw, access());
-    return change === undefined ? await next() : refuse(change);
+    // No browser sends the token by itself: the script of this page does, whatever link or address has led here.
+    if (isPage && req.raw.headers.get('authorization') === null) return entryPage(noEntry);
+    const visit = refuseVisit(req.raw, token) ?? (req.method === 'GET' ? undefined : refuseChange(req.raw));
+    return visit === undefined ? await next() : refuse(visit);
   });
   app.get('/', async ({ req }) => {
     const suite = req.query('suite') || undefined;
@@ -84,7 +91,7 @@ export function createRoutes({ shelf, access, userName }: ViewContext): Hono {
     const address = addressOfRun(id);
     return openServedHtml(sink, {
       ...{ home: '/', cases: `${address}/case`, ratings: runs === undefined ? null : `${address}/ratings` },
-      ...{ token: access().change, by: userName },
+      ...{ token, by: userName },
     });
   }
 
@@ -108,28 +115,6 @@ function refuseAs(request: Request, refusal: Refusal): Response {
   return isPageRequest(request) ? refusalPage(refusal, '/') : refusalDocument(refusal);
 }
 
-/**
- * Gives the cookie and goes on to the same address without the token. By a page and not by a redirect: after that, what began at
- * another site would not have the cookie.
- */
-function enter({ url }: Request, { entry, cookie }: Access): Response {
-  const { pathname, searchParams } = new URL(url);
-  searchParams.delete('token');
-  // Two slashes would be the name of another server.
-  const path = pathname.replace(/^\/+/, '/');
-  const next = searchParams.size === 0 ? path : `${path}?${searchParams}`;
-  const page = renderPlainPage({
-    title: 'Runs of suites',
-    heading: 'Runs of suites',
-    sections: [],
-    next,
-    home: next,
-  });
-  const response = htmlReply(page);
-  response.headers.append('set-cookie', `${cookie}=${entry}; HttpOnly; SameSite=Strict; Path=/`);
-  return response;
-}
-
 function methodRefusal(method: string): Refusal | undefined {
   return ['GET', 'POST', 'DELETE'].includes(method) ? undefined : wrongMethod;
 }
@@ -141,7 +126,3 @@ const wrongMethod = {
   hint: '',
 };
 const notFound = { status: 404, code: 'not_found', message: 'There is no such page', hint: '' };
-const wrongToken = {
-  ...{ status: 403, code: 'no_entry', message: 'The token in the address is of another start' },
-  hint: 'This browser is let in already: go to the runs.',
-};

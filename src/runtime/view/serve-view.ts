@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../errors.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
 import { isLoopbackName } from '../../text/loopback-name.ts';
-import { type Access, newAccess } from './access.ts';
+import { newToken } from './access.ts';
 import { createRoutes } from './routes.ts';
 import { openShelf, type ShelfOptions } from './shelf.ts';
 
@@ -27,17 +27,12 @@ export const defaultPort = 8788;
 /** Serves pages over runs to browsers of this machine. Throws LISTEN_FAILED. */
 export async function serveView({ host, port, userName, ...shelved }: ViewOptions): Promise<ServedView> {
   requireLoopback(host);
-  let known: Access | undefined;
-  const access = () => {
-    known ??= newAccess(server.port);
-    return known;
-  };
-  const app = createRoutes({ shelf: openShelf(shelved), userName, access });
+  const token = newToken();
+  const app = createRoutes({ shelf: openShelf(shelved), userName, token });
   const listener = toListener((request) => app.fetch(request));
   const server = await listenAt(host, port, () => ({ listener, begin: () => () => {} }));
-  const { entry } = access();
   return {
-    urlOf: (path) => `${server.url}${path}${path.includes('?') ? '&' : '?'}token=${entry}`,
+    urlOf: (path) => `${server.url}${path}#token=${token}`,
     close: async () => void (await server.close(0)),
   };
 }

@@ -87,7 +87,8 @@ export interface View {
   readonly origin: string;
   /** The first address, with its token. */
   readonly first: string;
-  readonly cookie: string;
+  /** What a browser sends that has entered. */
+  readonly authorization: string;
   /** As a browser that has entered. */
   get(path: string): Promise<Answer>;
   /** As a page of a run does; `headers` are laid over its own, an empty one is left out. */
@@ -103,16 +104,13 @@ export async function openView(runtimes: readonly Runtime[], files: readonly str
   const served = await serveView({ runtimes, files, host: '127.0.0.1', port: 0, userName: 'ada' });
   onTestFinished(() => served.close());
   const first = served.urlOf('/');
-  const { origin, pathname, search } = new URL(first);
-  const entered = await ask(origin, `${pathname}${search}`);
-  const cookie = String(entered.headers['set-cookie']).split(';')[0] ?? '';
-  const get = (path: string) => ask(origin, path, { headers: { cookie } });
+  const { origin, hash } = new URL(first);
+  const authorization = `Bearer ${hash.replace('#token=', '')}`;
+  const get = (path: string) => ask(origin, path, { headers: { authorization } });
   return {
-    ...{ origin, first, cookie, get },
+    ...{ origin, first, authorization, get },
     rate: async (id, body, { method = 'POST', headers = {} } = {}) => {
-      const page = await get(`/runs/${id}`);
-      const token = /^served .*"token":"([^"]+)"/m.exec(page.text)?.[1] ?? '';
-      const own = { cookie, 'content-type': 'application/json', 'x-signalbox-token': token, origin };
+      const own = { authorization, 'content-type': 'application/json', origin };
       const sent = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== '');
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       return await ask(origin, `/runs/${id}/ratings`, {

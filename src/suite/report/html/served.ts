@@ -6,11 +6,8 @@ export interface Served {
   readonly cases: string;
   /** Where ratings are sent; null where the run takes none. */
   readonly ratings: string | null;
-  /** Goes with each rating: what no other page knows. */
+  /** Goes with each request, in `Authorization`. */
   readonly token: string;
   /** The name of who rates, until another is given. */
   readonly by: string;
 }
-
-/** The header that has the token. */
-export const tokenHeader = 'x-signalbox-token';

@@ -1,6 +1,5 @@
 import type { Rating } from '../../../rating/rating.ts';
 import type { Served } from '../served.ts';
-import { tokenHeader } from '../served.ts';
 import type { Entry } from './data.ts';
 import type { Place } from './given-ratings.ts';
 
@@ -27,12 +26,12 @@ export async function withdrawRating(served: Served, place: Place): Promise<Sent
 }
 
 /** Fills in the details that were left out of these entries. */
-export async function loadDetails({ cases }: Served, entries: readonly Entry[], variants: readonly string[]) {
+export async function loadDetails(served: Served, entries: readonly Entry[], variants: readonly string[]) {
   for (const entry of entries) {
     const query = new URLSearchParams({ id: entry.id, number: String(entry.number) });
     const variant = variants[entry.variant];
     if (variant !== undefined) query.set('variant', variant);
-    const sent = await ask(`${cases}?${query}`, {});
+    const sent = await ask(served, `${served.cases}?${query}`);
     if ('failed' in sent) return sent;
     entry.detail = sent.value;
   }
@@ -43,15 +42,19 @@ function ofPlace({ case: id, variant, eval: evalId, by }: Place) {
   return { case: id, variant, ...(evalId === null ? {} : { eval: evalId }), by };
 }
 
-async function change({ ratings, token }: Served, method: string, body: unknown): Promise<Sent<unknown>> {
-  const headers = { 'content-type': 'application/json', [tokenHeader]: token };
-  const sent = await ask(ratings ?? '', { method, headers, body: JSON.stringify(body) });
+async function change(served: Served, method: string, body: unknown): Promise<Sent<unknown>> {
+  const sent = await ask(served, served.ratings ?? '', {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   return 'failed' in sent ? sent : { value: JSON.parse(sent.value) };
 }
 
-async function ask(address: string, request: RequestInit): Promise<Sent<string>> {
+async function ask({ token }: Served, address: string, request: RequestInit = {}): Promise<Sent<string>> {
   try {
-    const response = await fetch(address, request);
+    const headers = { ...request.headers, authorization: `Bearer ${token}` };
+    const response = await fetch(address, { ...request, headers });
     const text = await response.text();
     return response.ok ? { value: text } : { failed: describe(text) };
   } catch {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { loadBuilt } from '../../../../yaml/built.ts';
-import { escapeHtml } from '../embed.ts';
 import { link, plain } from './markup.ts';
 
 /** What a page without scripts is made of. */
@@ -17,8 +16,6 @@ export interface PlainPage {
   readonly home?: string;
   /** Whether its forms may be sent to where it comes from. */
   readonly hasForms?: boolean;
-  /** An address that is gone on to at once. */
-  readonly next?: string;
 }
 
 /** Renders a page that runs nothing and loads nothing. Throws INTERNAL when the style was not built. */
@@ -29,18 +26,15 @@ export function renderPlainPage({
   sections,
   home,
   hasForms = false,
-  next,
 }: PlainPage): string {
   const { style } = loadBuilt<{ readonly style: string }>('#report-page');
-  const refresh =
-    next === undefined ? '' : `<meta http-equiv="refresh" content="0; url=${escapeHtml(next)}">\n`;
   const back = home === undefined ? '' : `<p>${link(home, '‹ Runs')}</p>\n`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policyOf(style, hasForms)}">
-${refresh}<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
