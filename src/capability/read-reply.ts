@@ -1,21 +1,40 @@
 import { isUtf8 } from 'node:buffer';
 import { type Scrubber, scrubError, scrubMessages, withMessagesOf } from '../contract/scrub.ts';
 import type { Decoded } from '../dialects/dialect.ts';
-import { type RuntimeError, toRuntimeError } from '../errors.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { isTextTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
 import { Json } from '../json/json.ts';
 import type { Reply } from '../transport/transport.ts';
 
 /**
  * Reads a reply with secrets hidden in all messages about it (reasons, notes, errors), also where an excerpt
- * cuts a secret. Data of the reply stays exact. Throws what `read` throws, scrubbed.
+ * cuts a secret. Data of the reply stays exact. Throws what `read` throws, scrubbed, and REPLY_MALFORMED for a reply that is
+ * nested too deeply for all that follows its levels, here and behind.
  */
 export function readReply<Output extends object>(
   reply: Reply,
   scrubber: Scrubber,
   read: (reply: Reply) => Decoded<Output>,
 ): Decoded<Output> {
+  requireFollowable(reply);
   const hidden = redactReply(reply, scrubber);
   return hidden === reply ? readClean(reply, scrubber, read) : readTwice(reply, hidden, { scrubber, read });
+}
+
+function requireFollowable(reply: Reply): void {
+  if (!textsOf(reply).some((text) => isTextTooDeep(text))) return;
+  throw new RuntimeError('REPLY_MALFORMED', `the reply is nested in more than ${MAX_JSON_DEPTH} levels`);
+}
+
+/** The JSON texts of a reply, as far as they may be long enough to be deep. */
+function textsOf(reply: Reply): readonly string[] {
+  if (reply.via === 'rpc')
+    return [reply.result, reply.error].flatMap((json) => (json === undefined ? [] : [json.text]));
+  const { stdout } = reply;
+  if (stdout.length <= MAX_JSON_DEPTH) return [];
+  // Brackets and quotes are the same bytes in UTF-8. What begins otherwise is a text, in which brackets mean nothing.
+  const text = Buffer.from(stdout.buffer, stdout.byteOffset, stdout.byteLength).toString('latin1');
+  return /^\W{0,8}[[{]/.test(text) ? [text] : [];
 }
 
 /** Reads a reply without secrets; what its codec says of it may still hold the name of a credential. */
