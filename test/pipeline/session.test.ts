@@ -56,7 +56,7 @@ test('session hooks are told of the start, of each turn and of the end [DS-CHAT-
     { hook: 'session', phase: 'session_start', event: { ...about, messages: [], turn_index: 0 } },
     { hook: 'session', phase: 'session_update', event: { ...about, messages: talk('hi'), turn_index: 1 } },
     { hook: 'session', phase: 'session_update', event: { ...about, messages: talk('ho'), turn_index: 2 } },
-    { hook: 'session', phase: 'session_end', event: { ...about, messages: [], turn_index: 2 } },
+    { hook: 'session', phase: 'session_end', event: { ...about, messages: talk('ho'), turn_index: 2 } },
   ]);
 });
 
@@ -64,7 +64,7 @@ const ends = [
   {
     title: 'failed',
     steps: `${say('one', 'hi')}, {id: two, tool: fail}`,
-    says: ['session_start 0 0', 'session_update 1 2', 'session_end 1 0'],
+    says: ['session_start 0 0', 'session_update 1 2', 'session_end 1 2'],
   },
   { title: 'failed in its turn', steps: say('one', 'break'), says: ['session_start 0 0', 'session_end 0 0'] },
   { title: 'had no turn', steps: '{id: one, tool: note}', says: ['session_start 0 0', 'session_end 0 0'] },
@@ -99,7 +99,7 @@ test.each(resumed)(
       'session_start 0 0',
       'session_update 1 2',
       'session_update 2 2',
-      'session_end 2 0',
+      'session_end 2 2',
     ]);
   },
 );
@@ -116,14 +116,14 @@ test('a turn that waited is told of when it is complete', async () => {
   );
   expect(await answer(desk, paused)).toMatchObject({ status: 'completed' });
   await expect.poll(async () => recorded(join(desk.folder, 'session')).length, { timeout: 15_000 }).toBe(3);
-  expect(await told(desk)).toEqual(['session_start 0 0', 'session_update 1 4', 'session_end 1 0']);
+  expect(await told(desk)).toEqual(['session_start 0 0', 'session_update 1 4', 'session_end 1 4']);
 });
 
 test('a run that is cancelled while it waits ends its session', async () => {
   const desk = await openDesk(spec);
   const paused = await desk.run(`steps: [${say('one', 'hi')}, {id: wait, tool: refund}]\n`);
   await desk.runtime.runs.cancel(paused.run_id, { by: 'mara' });
-  expect(await told(desk)).toEqual(['session_start 0 0', 'session_update 1 2', 'session_end 1 0']);
+  expect(await told(desk)).toEqual(['session_start 0 0', 'session_update 1 2', 'session_end 1 2']);
 });
 
 test('a single call is no session, also when it waits', async () => {

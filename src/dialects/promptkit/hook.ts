@@ -29,7 +29,8 @@ function encode(event: NativeEvent, casing: Casing): Message {
 }
 
 /** A tool call as `toPayload` has it, with its arguments spliced in as they stand. */
-function encodeToolCall({ name, call_id }: ToolHookRequest, args: Json, casing: Casing): Message {
+function encodeToolCall(request: ToolHookRequest, args: Json, casing: Casing): Message {
+  const { name, call_id } = withModelId(request, request);
   const keys = casing.toolRequestKeys;
   const start = '{"hook":"tool","phase":"before_execution","request":{';
   return toSplicedMessage(
@@ -52,13 +53,13 @@ function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, 
         response: casing.providerResponse(event.response),
       };
     case 'before_execution':
-      return { hook, phase, request: casing.toolRequest(event.request) };
+      return { hook, phase, request: casing.toolRequest(withModelId(event.request, event.request)) };
     case 'after_execution':
       return {
         hook,
         phase,
-        request: casing.toolRequest(event.request),
-        response: casing.toolResponse(event.response),
+        request: casing.toolRequest(withModelId(event.request, event.request)),
+        response: casing.toolResponse(withModelId(event.request, event.response)),
       };
     case 'session_start':
     case 'session_update':
@@ -68,6 +69,14 @@ function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, 
       // An eval hook reads the bare result, without an envelope.
       return { ...event.event };
   }
+}
+
+/** With the model's own id of the call, as its messages have it, where a model has made the call. */
+function withModelId<Part extends { readonly call_id: string }>(
+  { tool_use_id: own }: ToolHookRequest,
+  part: Part,
+): Part {
+  return own === undefined || own === '' ? part : { ...part, call_id: own };
 }
 
 /** What a filter says of nearly every event, as programs write it, and what that is read as. */

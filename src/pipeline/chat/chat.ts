@@ -91,7 +91,8 @@ async function complete(turn: TurnContext, object: Json | undefined): Promise<St
   run.session.turns += 1;
   const text = state.answer?.message.content ?? '';
   if (isReleasedAtEnd(turn)) run.emit({ type: 'text', run: run.journal.runId, step: chat.name, text });
-  await run.notifySession('session_update', { ...sessionEvent(run), messages: visibleMessages(state) });
+  run.session.messages = visibleMessages(state);
+  await run.notifySession('session_update', sessionEvent(run));
   return okStep({ ...viewOf(state, text), ...(object && { object }) });
 }
 

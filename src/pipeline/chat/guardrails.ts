@@ -4,6 +4,7 @@ import type { ChatStep, Guardrail } from '../file/pipeline.ts';
 import { journalScore, thresholdFault } from '../run/eval-step.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { evaluateIn, type StepContext } from '../state/step-scope.ts';
+import { answerMetadata } from './model-usage.ts';
 import type { GuardrailResult, TurnState } from './turn-state.ts';
 
 /** The results of all guardrails for one answer. */
@@ -34,11 +35,17 @@ export async function checkAnswer(
 
 function toRequest(
   run: RunContext,
-  { scope }: StepContext<ChatStep>,
+  { step, scope }: StepContext<ChatStep>,
   { guardrail, state }: { readonly guardrail: Guardrail; readonly state: TurnState },
 ) {
   const { id, type, threshold } = guardrail;
   const params = evaluateIn(scope, guardrail.params);
+  const given = evaluateIn(scope, guardrail.context);
+  const { variables, metadata } = isObject(given) ? given : {};
+  const { vars } = scope.variables;
+  const { provider = step.provider, model = state.model } = state.answer ?? {};
+  const latencyMs = Math.round(performance.now() - state.startedAt);
+  const measured = { provider, model, latencyMs };
   return {
     id,
     type,
@@ -57,6 +64,9 @@ function toRequest(
         error,
         index,
       })),
+      variables: { ...(isObject(vars) && vars), ...(isObject(variables) && variables) },
+      // What was measured is not for the file to say.
+      metadata: { ...(isObject(metadata) && metadata), ...answerMetadata(state.usage, measured) },
     },
   };
 }

@@ -146,6 +146,8 @@ export interface Guardrail {
   readonly id: string;
   readonly type: string;
   readonly params: Expression;
+  /** Gives `variables` and `metadata` of the eval's context. */
+  readonly context: Expression;
   readonly threshold?: Threshold;
   /** enforce: an answer that fails is withheld; monitor: it is only recorded. */
   readonly action: 'enforce' | 'monitor';

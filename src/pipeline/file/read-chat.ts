@@ -57,6 +57,7 @@ function readGuardrail(document: YamlDocument, path: Path, variables: readonly s
     id: guardrailIdAt(document, path) ?? '',
     type: textAt(document, [...path, 'eval']) ?? '',
     params: mappingAt(document, [...path, 'params'], variables),
+    context: mappingAt(document, [...path, 'context'], variables),
     ...omitUndefined({ threshold: readThreshold(document, [...path, 'threshold']) }),
     action: choiceAt(document, [...path, 'action'], ['enforce', 'monitor']) ?? 'enforce',
   };

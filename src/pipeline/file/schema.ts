@@ -67,6 +67,16 @@ const guardrailSchema = {
     id: { ...name, description: 'Names the guardrail in the chat’s view. Default: the type of its eval.' },
     eval: { ...name, description: 'An eval of the runtime, given the final answer.' },
     params: textOr('object', {}, 'Parameters of the eval.'),
+    context: {
+      type: 'object',
+      additionalProperties: false,
+      description:
+        'What the eval is given beside the conversation, the tool calls and the measures of the answer (tokens, cost, latency).',
+      properties: {
+        variables: textOr('object', {}, 'Variables of the prompt.'),
+        metadata: textOr('object', {}, 'Whatever else the eval may want to know.'),
+      },
+    },
     threshold: thresholdSchema,
     action: {
       type: 'string',

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { EvalOutcome, EvalRequest, Threshold } from '../../contract/eval.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { HookEvent, SessionEvent } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext, Turn } from '../../contract/turn.ts';
 import type { ChainResult, ForeignLink, GateOptions } from '../../hooks/gate.ts';
 import type { OnRetry } from '../../provider/open/retry-listener.ts';
@@ -137,6 +138,8 @@ interface SessionContext {
 export interface Session {
   readonly id: string;
   turns: number;
+  /** The conversation of the last turn, as the model and the tools have left it. */
+  messages: readonly ChatMessage[];
   readonly isResumed: boolean;
   /** Context of session start and resume hooks that the model has not been given yet. */
   readonly context: SessionContext[];

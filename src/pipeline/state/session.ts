@@ -1,6 +1,7 @@
 import type { SessionEvent } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
 import { createHookContext, type HookContext } from '../../contract/turn.ts';
-import type { Json } from '../../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { exactMembers } from '../../json/scan.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import { toCurrentSteps } from './retries.ts';
@@ -12,7 +13,7 @@ export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionE
   return {
     session_id: session.id,
     conversation_id: session.id,
-    messages: [],
+    messages: session.messages,
     turn_index: session.turns,
     metadata: {},
   };
@@ -34,10 +35,28 @@ export async function openSession(store: Store, run: RunRecord): Promise<Session
   const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));
   const entries = [...current.values()].map((record) => stepEntryOf(run, record));
   const chats = entries.filter((entry) => entry?.kind === 'chat');
-  const turns = chats.filter((entry) => entry?.status === 'ok').length;
+  const answered = chats.filter((entry) => entry?.status === 'ok');
+  const turns = answered.length;
   const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');
   const ended = calls.map((entry) => entry && endedBy(entry.view)).find((stopped) => stopped !== undefined);
-  return { id: run.id, turns, isResumed: true, context: [], ...(ended && { ended }) };
+  return {
+    id: run.id,
+    turns,
+    messages: messagesOf(answered.at(-1)?.view),
+    isResumed: true,
+    context: [],
+    ...(ended && { ended }),
+  };
+}
+
+/** The conversation that the view of a chat has; empty where there is none. */
+function messagesOf(view: Json | undefined): readonly ChatMessage[] {
+  const messages = view?.skeleton.startsWith('{') ? exactMembers(view).get('messages')?.value : undefined;
+  return Array.isArray(messages) ? messages.filter(isMessage) : [];
+}
+
+function isMessage(value: unknown): value is ChatMessage {
+  return isObject(value) && typeof value['role'] === 'string' && typeof value['content'] === 'string';
 }
 
 /** The hook that ended the session with this turn, if one did. */

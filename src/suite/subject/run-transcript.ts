@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../../config/config.ts';
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, parseLossless } from '../../json/json.ts';
-import { sumUsage } from '../../pipeline/chat/model-usage.ts';
+import { answerMetadata } from '../../pipeline/chat/model-usage.ts';
 import { toolCallsOf } from '../../pipeline/chat/requested-calls.ts';
 import type { viewOf } from '../../pipeline/chat/turn-state.ts';
 import type { Chat, Pipeline, Step } from '../../pipeline/file/pipeline.ts';
@@ -40,7 +40,10 @@ export function toTranscript(
   const ids = unique(chats.map(({ provider, view }) => view.provider ?? provider));
   const declaredModel = (wanted: string) => providers.find(({ id }) => id === wanted)?.model;
   const models = unique(chats.flatMap(({ provider, view }) => view.model ?? declaredModel(provider) ?? []));
-  const metadata = { ...usageOf(chats), ...commonMember('provider', ids), ...commonMember('model', models) };
+  const metadata = answerMetadata(
+    chats.map(({ view }) => view.usage),
+    { provider: common(ids), model: common(models) },
+  );
   return { messages, tool_calls: calls, metadata };
 }
 
@@ -95,24 +98,9 @@ function toEvalCall(
   return { name, args, result, error, index };
 }
 
-function usageOf(chats: readonly ChatTranscript[]): Record<string, number> {
-  const {
-    input_tokens: input,
-    output_tokens: output,
-    cost_usd,
-  } = sumUsage(chats.map(({ view }) => view.usage));
-  return {
-    ...(input !== null && { input_tokens: input }),
-    ...(output !== null && { output_tokens: output }),
-    ...(input !== null && output !== null && { total_tokens: input + output }),
-    ...(cost_usd !== undefined && { cost_usd }),
-  };
-}
-
-/** A member with the value that all have in common; empty when they differ. */
-function commonMember(key: string, words: readonly string[]): Record<string, string> {
-  const [word, other] = words;
-  return word === undefined || other !== undefined ? {} : { [key]: word };
+/** The word that all have in common; undefined when they differ. */
+function common([word, other]: readonly string[]): string | undefined {
+  return other === undefined ? word : undefined;
 }
 
 function unique(words: readonly string[]): string[] {

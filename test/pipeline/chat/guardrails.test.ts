@@ -69,6 +69,38 @@ test.each(streams)('an answer that fails a guardrail reaches nobody (%s) [DS-CHA
   expect(await allTold(desk, end)).not.toMatch(/secret|swordfish/);
 });
 
+test('a guardrail gets the conversation, the measures of the answer, variables and metadata [DS-CHAT-02]', async () => {
+  const priced = specOf([
+    'when: round == 1, tool_calls: [{name: note}], usage: {input_tokens: 5, output_tokens: 7}',
+    `${fine}, usage: {input_tokens: 50, output_tokens: 70}`,
+  ])
+    .replace('model: scripted', 'model: scripted\n    pricing: {input_cost_per_1k: 1, output_cost_per_1k: 2}')
+    .replace('evals:', `evals:\n  spy: ${recording('answers', 'seen', '{"score": 1}')}`);
+  const desk = await openDesk(priced);
+  const context =
+    'context: {variables: {shop: "${vars.shop}", mood: calm}, metadata: {lane: fast, cost_usd: 9}}';
+  const guardrails = `guardrails: [{eval: spy, ${context}}, {eval: cost_budget, params: {max_cost_usd: 0.209, max_total_tokens: 132}}, {eval: latency_budget, params: {max_ms: 60000}}]`;
+  const end = await desk.run(`vars: {shop: bicycles}${chat(guardrails)}`);
+  expect(end.output).toMatchObject({
+    guardrails: [{ score: 1 }, { score: 1, passed: true }, { score: 1, passed: true }],
+  });
+  await desk.runtime.close();
+  expect(recorded(join(desk.folder, 'seen'))).toMatchObject([
+    {
+      content: 'All good.',
+      context: {
+        messages: [{ role: 'user' }, { role: 'assistant' }, { role: 'tool' }, { role: 'assistant' }],
+        tool_calls: [{ name: 'note', index: 1 }],
+        variables: { shop: 'bicycles', mood: 'calm' },
+        metadata: {
+          ...{ lane: 'fast', input_tokens: 55, output_tokens: 77, total_tokens: 132, cost_usd: 0.209 },
+          ...{ provider: 'main', model: 'scripted', latency_ms: expect.any(Number) },
+        },
+      },
+    },
+  ]);
+});
+
 test('a denied answer denies the run', async () => {
   const desk = await openDesk(specOf([secret]));
   const end = await desk.run(chat(enforce).replace('on_error: continue, ', ''));

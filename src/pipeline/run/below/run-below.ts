@@ -111,7 +111,7 @@ async function execute(
   };
   await redoFaults(store, { id, pipeline, of: parent.retry });
   const journal = await openJournal(store, id, waiting, earlier);
-  const session = isResumed ? await openSession(store, record) : { id, turns: 0, context: [] };
+  const session = isResumed ? await openSession(store, record) : { id, turns: 0, messages: [], context: [] };
   const { name } = pipeline;
   const run: RunContext = {
     ...{ ...parent, emit, name, journal, place },
