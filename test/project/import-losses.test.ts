@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { importHooks } from '../../src/config/import/to-entries.ts';
 import { importSuite } from '../../src/project/suite-import/import-suite.ts';
-import { findSilentValues, findUnreportedKeys, type ImportUnderTest } from './losses.ts';
+import { findSilentValues, findUnreportedKeys, foreignKey, type ImportUnderTest } from './losses.ts';
 
 const reads = (file: string, provider?: string) => async (folder: string) => {
   const { files, problems } = await importSuite(join(folder, file), {
@@ -227,6 +228,89 @@ const tested: Readonly<Record<string, ImportUnderTest>> = {
     },
   },
 };
+
+const readsHooks = (file: string, dialect: 'claude' | 'agentao' | 'picoclaw') => (folder: string) => {
+  const { entries, problems } = importHooks(join(folder, file), {
+    folder,
+    dialect,
+    searchPath: '/bin:/usr/bin',
+  });
+  return { written: entries, problems };
+};
+
+const hookFiles: typeof tested = {
+  'hooks of Claude Code': {
+    read: readsHooks('settings.json', 'claude'),
+    // Keys around the hooks are classified elsewhere; the names of events are keys that are known.
+    idle: [foreignKey, `hooks.${foreignKey}`],
+    files: {
+      'settings.json': {
+        hooks: {
+          PreToolUse: [
+            {
+              matcher: 'Bash',
+              hooks: [
+                {
+                  type: 'command',
+                  command: './guard.sh',
+                  timeout: 5,
+                  if: 'Bash(git *)',
+                  async: true,
+                  shell: 'bash',
+                },
+                {
+                  type: 'http',
+                  url: 'https://a.example',
+                  headers: { 'x-team': 'red' },
+                  allowedEnvVars: ['A'],
+                },
+              ],
+            },
+          ],
+        },
+      },
+      'guard.sh': '#!/bin/sh\n',
+    },
+  },
+  'hooks of Agentao': {
+    read: readsHooks('hooks.json', 'agentao'),
+    idle: [foreignKey, `hooks.${foreignKey}`],
+    files: {
+      'hooks.json': {
+        hooks: { PreToolUse: [{ type: 'command', command: 'true', timeout: 5, matcher: { toolName: 'x' } }] },
+      },
+    },
+  },
+  'hooks of PicoClaw': {
+    read: readsHooks('config.json', 'picoclaw'),
+    idle: [foreignKey],
+    files: {
+      'config.json': {
+        hooks: {
+          enabled: true,
+          defaults: { interceptor_timeout_ms: 100 },
+          processes: {
+            guard: {
+              enabled: true,
+              priority: 1,
+              command: ['true', 'a'],
+              dir: '.',
+              env: { A: 'b' },
+              intercept: ['before_llm'],
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+test.each(Object.entries(hookFiles))(
+  'of %s a key that nobody knows is reported in its file, at its line, wherever it stands [DS-IMPORT-06]',
+  async (_, each) => {
+    expect(await findUnreportedKeys(each)).toEqual([]);
+  },
+);
 
 describe.each(Object.entries(tested))('of %s', (_, each) => {
   test('a key that nobody knows is reported in its file, at its line, wherever it stands [DS-IMPORT-06]', async () => {

@@ -24,7 +24,7 @@ export interface ImportUnderTest {
   readonly idle: readonly string[];
 }
 
-const foreignKey = 'zq_unheard_of';
+export const foreignKey = 'zq_unheard_of';
 const foreignValues = ['a text', 7, true, ['x'], { y: 1 }];
 
 /** Puts a key that no system has into every mapping of every file: each has to be reported in its file, at its line. */

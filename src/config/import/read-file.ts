@@ -9,11 +9,12 @@ import {
 } from '../../dialects/import-context.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
-import type { YamlDocument } from '../../yaml/document.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { valueAt } from '../../yaml/read.ts';
+import { trackReads } from '../../yaml/reads.ts';
 import type { ForeignName } from '../config.ts';
 import { formOf, isEventName, keyUsesOf, readEvents } from './events.ts';
 import {
@@ -129,20 +130,36 @@ function isDisabled(reading: ImportContext): boolean {
 
 function readDocumentWith(
   fileImport: FileImport,
-  { document, pluginRoot }: HooksSource,
+  { document: given, path, pluginRoot }: HooksSource,
   isPlugin: boolean,
   read: (reading: ImportContext) => HookDraft[],
 ): FileContents {
-  const broken = findBroken(document);
+  const broken = findBroken(given);
   if (broken.length > 0) return { drafts: [], problems: broken, faults: [] };
+  const { document, unread } = trackReads(given);
   const problems: Problem[] = [];
+  const found: Path[] = [];
   const addFinding = (report: Finding): void => {
-    problems.push(locateImportFinding(document, report));
+    problems.push(locateImportFinding(given, report));
+    // What has an error is left out, with whatever stands beside it.
+    const { path: at, severity = 'error' } = report;
+    if (at.length > 1) found.push(severity === 'error' ? at.slice(0, -1) : at);
   };
   const { file, folder, searchPath, mustNotDrop, notesLeft = false, judge } = fileImport;
   const projectDir = projectDirOf(isFolder(file) ? join(file, 'plugin.json') : file, folder);
   const place = { projectDir, ...omitUndefined({ pluginRoot, judge }), isPlugin };
   const drafts = read({ document, ...place, searchPath, mustNotDrop, notesLeft, addFinding });
+  // Of what is reported already, as a whole, nothing more is said.
+  const isKnown = (key: Path): boolean =>
+    found.some((each) => each.every((part, index) => part === key[index]));
+  const left = notesLeft ? unread(path.length > 0 ? path : ['hooks']) : [];
+  for (const key of left.filter((each) => !isKnown(each)))
+    addFinding({
+      severity: 'warning',
+      path: key,
+      atKey: true,
+      message: 'is not read, and has no effect here',
+    });
   return { drafts, problems, faults: [] };
 }
 

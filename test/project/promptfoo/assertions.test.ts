@@ -178,7 +178,11 @@ test.each(judged)(
 );
 
 test.each(carried)('$title [DS-PROMPTFOO-01]', async ({ assertion, found }) => {
-  expect(await evalOf(assertion)).toEqual({ told: [], evals: [found] });
+  const { told: warnings, evals } = await evalOf(assertion);
+  expect(evals).toEqual([found]);
+  expect(warnings).toEqual(
+    /contains-json, value|rouge-n/.test(assertion) ? [expect.stringContaining('warning: ')] : [],
+  );
 });
 
 const place = 'promptfooconfig.yaml:6';

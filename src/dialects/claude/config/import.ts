@@ -4,6 +4,7 @@ import { longestMs } from '../../../time/longest-timer.ts';
 import type { Path } from '../../../yaml/document.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
+import { unwatched } from '../../../yaml/reads.ts';
 import { findViolations } from '../../../yaml/violation.ts';
 import type { HookDraft } from '../../foreign-files.ts';
 import type { ImportContext } from '../../import-context.ts';
@@ -90,7 +91,7 @@ function checkShape({ document, judge, addFinding }: ImportContext, path: Path):
     addFinding({ severity: 'error', path, message: refused, ...hint });
     return false;
   }
-  const violations = findViolations(value, claudeHandlerSchema);
+  const violations = findViolations(unwatched(value), claudeHandlerSchema);
   for (const { message, hint, ...violation } of violations) {
     addFinding({ severity: 'error', path: [...path, ...violation.path], message, hint });
   }

@@ -49,7 +49,12 @@ export function readProcesses(context: ImportContext, folder: string): HookDraft
   refuseBuiltins(context);
   const limits = readDefaults(context);
   return entriesAt(document, ['hooks', 'processes'])
-    .filter(({ path }) => valueAt(document, [...path, 'enabled']) === true)
+    .filter(({ path }) => {
+      const isEnabled = valueAt(document, [...path, 'enabled']) === true;
+      const message = 'is not enabled, and is left out';
+      if (!isEnabled && context.notesLeft) addFinding({ severity: 'note', path, message, atKey: true });
+      return isEnabled;
+    })
     .flatMap(({ name, path }) => readProcess(context, { name, path, folder }, limits))
     .toSorted((a, b) => a.priority - b.priority || (a.name < b.name ? -1 : 1))
     .map(toDraft);

@@ -63,4 +63,6 @@ export interface AssertionContext {
   readonly transforms: readonly Code[] | undefined;
   readonly judge: GivenAssertion['judge'];
   readonly rubricPrompt: unknown;
+  /** Whether the test has a threshold, so that the mean of all scores decides, and no single verdict. */
+  readonly isAggregated: boolean;
 }

@@ -116,7 +116,26 @@ function readOne(
     context.notes.add('error', at, found.fault);
     return undefined;
   }
-  return isInverse ? { not: found } : found;
+  noteApproximation(assertion, context);
+  const turnsItself = 'params' in found && found.params['scored'] === true;
+  return isInverse && !turnsItself ? { not: found } : found;
+}
+
+/** Says where a verdict may differ, though the assertion is carried. */
+function noteApproximation({ type, value, isInverse, at }: GivenAssertion, context: AssertionContext): void {
+  const say = (message: string) => context.notes.add('warning', at, message);
+  if (type === 'rouge-n')
+    say('`rouge-n` is judged by rouge, which parts words and punctuation in another way');
+  if (type === 'contains-json' && isObject(value))
+    say('`contains-json` looks at the first JSON of the answer; there at each object in it');
+  const isShare =
+    /^(?:rouge-n|bleu|similar|llm-rubric|g-eval|factuality|answer-relevance|context-|model-graded)/.test(
+      type,
+    );
+  if (context.isAggregated && isInverse && isShare)
+    say(`\`not-${type}\` counts as 1 or 0 towards the threshold of the test; there as a share`);
+  if (context.isAggregated && type === 'python')
+    say('`python` counts as 1 or 0 towards the threshold of the test; there by its score');
 }
 
 /** All of them; with a threshold that one of them reaches alone, any of them. */
@@ -126,17 +145,35 @@ function readSet(
   context: AssertionContext,
 ): Check | undefined {
   const list: readonly unknown[] = Array.isArray(own['assert']) ? own['assert'] : [];
-  const parts = list.map((each, index) => readAssertion(each, inside(at, 'assert', index), context));
+  const single = { ...context, isAggregated: false };
+  const parts = list.map((each, index) => readAssertion(each, inside(at, 'assert', index), single));
   const known = parts.flatMap((part) => (part === undefined ? [] : [part]));
   if (known.length < parts.length || known.length === 0) {
     context.notes.add('error', at, 'an assert-set of which a part is left out is left out as a whole');
     return undefined;
   }
-  const checks = known.map(({ check }) => passing(check));
   const threshold = own['threshold'];
+  if (
+    typeof threshold === 'number' &&
+    known.some(({ check }) => 'type' in check && check.threshold !== undefined)
+  )
+    context.notes.add('warning', at, 'each part of an assert-set counts as 1 or 0; there by its score');
+  if (context.isAggregated)
+    context.notes.add(
+      'warning',
+      at,
+      'an assert-set counts as 1 or 0 towards the threshold of the test; there by the mean of its parts',
+    );
+  // What has a weight of 0 always passes there.
+  const counted = known.filter(({ weight }) => weight > 0);
+  const checks = counted.map(({ check }) => passing(check));
+  if (checks.length === 0) {
+    context.notes.add('error', at, 'an assert-set whose weights are all 0 is left out');
+    return undefined;
+  }
   if (typeof threshold !== 'number' || threshold === 1) return { all_of: checks };
-  const isEven = known.every(({ weight }) => weight === known[0]?.weight);
-  if (isEven && threshold > 0 && threshold <= 1 / known.length) return { any_of: checks };
+  const isEven = counted.every(({ weight }) => weight === counted[0]?.weight);
+  if (isEven && threshold > 0 && threshold <= 1 / counted.length) return { any_of: checks };
   context.notes.add(
     'error',
     inside(at, 'threshold'),

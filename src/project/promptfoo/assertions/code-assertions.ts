@@ -9,7 +9,8 @@ const noValue = { fault: 'an assertion that needs a value has none and is left o
 /** Assertions in JavaScript and Python, and the one about edits, which needs a count that no check gives. */
 export function codeAssertion(given: GivenAssertion, context: AssertionContext): FoundCheck {
   const { type, value, threshold } = given;
-  if (type === 'levenshtein') return changedAssertion(given, []);
+  const isBareJson = type === 'contains-json' && (value === undefined || value === null || value === '');
+  if (type === 'levenshtein' || type === 'bleu' || isBareJson) return changedAssertion(given, []);
   if (type !== 'javascript' && type !== 'python') return undefined;
   if (typeof value !== 'string' || value === '')
     return { fault: `a ${type} assertion without code is left out` };
@@ -22,6 +23,7 @@ export function codeAssertion(given: GivenAssertion, context: AssertionContext):
     ...(threshold !== undefined && { threshold }),
     ...(given.config !== undefined && { config: given.config }),
     ...(given.transforms.length > 0 && { transforms: given.transforms }),
+    ...(context.isAggregated && type === 'javascript' && { scored: true, inverse: given.isInverse }),
   };
   return { type: codeEvals[type], params };
 }
@@ -36,7 +38,16 @@ export function changedAssertion(
     return value === undefined
       ? plain(type, {}, transforms)
       : { fault: 'a schema of what code has changed is left out' };
+  if (type === 'contains-json')
+    return value === undefined || value === null || value === ''
+      ? plain(type, {}, transforms)
+      : { fault: 'a schema of what code has changed is left out' };
   if (value === undefined || value === null || value === '') return noValue;
+  if (type === 'bleu')
+    return typeof value === 'string' ||
+      (Array.isArray(value) && value.every((each) => typeof each === 'string'))
+      ? { ...plain(type, { value }, transforms), threshold: { min_score: threshold ?? 0.5 } }
+      : noValue;
   if (type === 'levenshtein')
     return typeof value === 'string'
       ? plain(type, { value, threshold: threshold ?? 5 }, transforms)
@@ -44,7 +55,11 @@ export function changedAssertion(
   return plain(type, { value }, transforms);
 }
 
-function plain(kind: string, params: Readonly<Record<string, unknown>>, transforms: readonly Code[]): Check {
+function plain(
+  kind: string,
+  params: Readonly<Record<string, unknown>>,
+  transforms: readonly Code[],
+): Extract<Check, { readonly type: string }> {
   const more = transforms.length > 0 ? { transforms } : {};
   return { type: codeEvals.javascript, params: { kind, ...params, ...more } };
 }
@@ -61,4 +76,6 @@ const changeable = [
   'starts-with',
   'regex',
   'is-json',
+  'contains-json',
+  'bleu',
 ];

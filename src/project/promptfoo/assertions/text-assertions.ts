@@ -24,12 +24,11 @@ export function textAssertion({ type, value, threshold }: GivenAssertion): Found
     case 'regex':
       return withValue(value, () => ({ type: 'regex', params: { pattern: textOf(value) } }));
     case 'is-json':
+      return json(value, false);
     case 'contains-json':
-      return json(value, type === 'contains-json');
+      return isObject(value) ? json(value, true) : undefined;
     case 'rouge-n':
       return withValue(value, () => compared('rouge', value, limit ?? 0.75));
-    case 'bleu':
-      return withValue(value, () => compared('bleu', value, threshold ?? 0.5));
     case 'cost':
       return limit === undefined ? noLimit : { type: 'cost_budget', params: { max_cost_usd: limit } };
     case 'latency':
@@ -90,7 +89,7 @@ function json(value: unknown, isWithin: boolean): FoundCheck {
   return { fault: 'a schema that is no mapping is left out' };
 }
 
-function compared(type: 'rouge' | 'bleu', value: unknown, least: number): Check {
+function compared(type: 'rouge', value: unknown, least: number): Check {
   return { type, params: { expected: textOf(value) }, threshold: { min_score: least } };
 }
 

@@ -78,18 +78,19 @@ function caseOf(
   const judge = judgeOf(test);
   const transforms = transformsOf(test, context);
   const { rubricPrompt } = { ...mappingAt(context.defaults, 'options'), ...mappingAt(test.value, 'options') };
-  const inner: AssertionContext = { ...context, vars, judge, transforms, rubricPrompt };
+  const { description, threshold = context.defaults['threshold'] } = test.value;
+  const isAggregated = typeof threshold === 'number';
+  const inner: AssertionContext = { ...context, vars, judge, transforms, rubricPrompt, isAggregated };
   const inherited = test.value['options'];
   const skips = isObject(inherited) && inherited['disableDefaultAsserts'] === true;
   const own = assertsOf(test.value, test.at, inner);
   const common = skips ? [] : assertsOf(context.defaults, ['defaultTest'], inner);
-  const { description, threshold = context.defaults['threshold'] } = test.value;
   return {
     id,
     description: typeof description === 'string' ? description : undefined,
     vars,
     assertions: [...common, ...own],
-    threshold: typeof threshold === 'number' ? threshold : undefined,
+    threshold: isAggregated ? threshold : undefined,
     metadata: { ...mappingAt(context.defaults, 'metadata'), ...mappingAt(test.value, 'metadata') },
   };
 }

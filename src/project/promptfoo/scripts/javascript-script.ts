@@ -29,8 +29,14 @@ async function judge({ params, content, context }) {
   let output = told.output ?? content;
   const given = { vars, prompt, metadata, config: params.config, test: { vars }, providerResponse: { output, metadata } };
   for (const each of params.transforms ?? []) output = await applied(each, output, given);
+  if (params.kind === 'bleu') return { score: bleu(textOf(output), [params.value].flat()) };
   if (params.kind !== undefined) return { score: plain(params, textOf(output)) ? 1 : 0 };
-  return verdict(await applied(params, output, given), params.threshold);
+  // Where the score counts towards the threshold of the test, code that fails counts as 0.
+  const failed = (error) => {
+    if (params.scored) return { pass: params.inverse === true, score: 0, reason: String(error?.message ?? error) };
+    throw error;
+  };
+  return verdict(await applied(params, output, given).catch(failed), params);
 }
 
 /** The prompt that a function makes of the variables, as a text and as the messages that it stands for. */
@@ -62,6 +68,7 @@ function plain({ kind, value, threshold }, text) {
   if (kind === 'starts-with') return text.startsWith(value);
   if (kind === 'regex') return new RegExp(value).test(text);
   if (kind === 'is-json') return isJson(text);
+  if (kind === 'contains-json') return holdsObject(text);
   throw new Error('no such check: ' + kind);
 }
 
@@ -98,16 +105,64 @@ function bodyOf(line) {
   return code;
 }
 
-function verdict(result, threshold) {
-  if (typeof result === 'boolean') return { score: result ? 1 : 0 };
+/** 1 where promptfoo passes and else 0; the score itself where that counts towards the threshold of the test. */
+function verdict(result, { threshold, scored = false, inverse = false }) {
+  const reply = (passed, score, detail) => ({ score: scored ? Math.min(1, Math.max(0, score)) : passed ? 1 : 0, detail });
+  if (typeof result === 'boolean') return reply(result !== inverse, result !== inverse ? 1 : 0, '');
   if (typeof result === 'number' && Number.isFinite(result)) {
-    const passed = threshold ? result >= threshold : result > 0;
-    return { score: passed ? 1 : 0, detail: 'its score is ' + result };
+    const passed = threshold === undefined ? result > 0 : result >= threshold;
+    return reply(passed !== inverse, result, 'its score is ' + result);
   }
   if (result === null || typeof result !== 'object' || typeof result.pass !== 'boolean')
     throw new Error('the assertion gave neither a boolean, a number nor {pass, score, reason}');
-  const passed = result.pass && (threshold === undefined || (result.score ?? 1) >= threshold);
-  return { score: passed ? 1 : 0, detail: String(result.reason ?? '') };
+  const passed = result.pass !== inverse;
+  return reply(passed, typeof result.score === 'number' ? result.score : passed ? 1 : 0, String(result.reason ?? ''));
+}
+
+/** promptfoo's BLEU: words parted by white space, and 1e-7 in the place of a precision of 0. */
+function bleu(text, references) {
+  if (text.trim() === '') return 0;
+  const words = (each) => each.toLowerCase().trim().split(/\s+/);
+  const grams = (list, n) => {
+    const counts = new Map();
+    for (let at = 0; at + n <= list.length; at += 1) {
+      const gram = list.slice(at, at + n).join(' ');
+      counts.set(gram, (counts.get(gram) ?? 0) + 1);
+    }
+    return counts;
+  };
+  const given = words(text);
+  const wanted = references.map(words);
+  const near = wanted.map(({ length }) => length).reduce((best, each) => {
+    const [a, b] = [Math.abs(each - given.length), Math.abs(best - given.length)];
+    return a < b || (a === b && each < best) ? each : best;
+  });
+  const orders = [1, 2, 3, 4].filter((n) => given.length >= n);
+  const logs = orders.map((n) => {
+    const own = grams(given, n);
+    const found = wanted.map((each) => {
+      const known = grams(each, n);
+      return [...own].reduce((sum, [gram, count]) => sum + Math.min(count, known.get(gram) ?? 0), 0);
+    });
+    return Math.log(Math.max(...found) / (given.length - n + 1) || 1e-7);
+  });
+  const penalty = given.length > near ? 1 : Math.exp(1 - near / given.length);
+  return Math.min(1, penalty * Math.exp(logs.reduce((sum, each) => sum + each, 0) / orders.length));
+}
+
+/** Whether an object of JSON stands somewhere in a text. */
+function holdsObject(text) {
+  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) {
+    let depth = 0;
+    for (let end = at; end < Math.min(text.length, at + 100000); end += 1) {
+      if (text[end] === '{') depth += 1;
+      if (text[end] === '}') depth -= 1;
+      if (depth > 0) continue;
+      if (isJson(text.slice(at, end + 1))) return true;
+      break;
+    }
+  }
+  return false;
 }
 
 async function load(path, name) {
