@@ -42,12 +42,8 @@ interface AnswerReading {
 }
 
 /** Whether hooks need not see a member of a response beside its items: it is of its shape, or repeats the request. */
-export function isSettled(
-  key: string,
-  place: Place,
-  { rules, sent }: Omit<AnswerReading, 'extras'>,
-): boolean {
-  return isShaped(place, key, responseMembers, rules) || isEchoed(key, place, sent);
+export function isSettled(key: string, place: Place, sent: Place | undefined): boolean {
+  return isShaped(place, key, responseMembers) || isEchoed(key, place, sent);
 }
 
 /** A response; all of its items are one message. */
@@ -72,7 +68,7 @@ class ResponsesAnswer implements WireAnswer {
     if (output !== undefined)
       walk(output, { items: outputItem, areItems: true }, { rules, isAnswer: true, at: '' }, this.#seen);
     for (const [key, place] of root.members) {
-      if (key === 'output' || this.#repeatsText(key, place) || isSettled(key, place, reading)) continue;
+      if (key === 'output' || this.#repeatsText(key, place) || isSettled(key, place, sent)) continue;
       this.#seen.other.add(key, { place, owner: root, entry: key });
     }
     this.usage = readUsage(root.at('usage'));

@@ -1,18 +1,24 @@
-import type { WireRules } from '../codec.ts';
 import type { Edits } from '../edits.ts';
 import type { Place } from '../place.ts';
 import { Seen } from '../seen.ts';
-import type { Members } from '../shape.ts';
+import type { Members, WalkContext } from '../shape.ts';
 import { walk } from '../walk.ts';
 
 /** Whether a member of a body is of its shape and shows hooks nothing. One without a shape is not. */
-export function isShaped(place: Place, key: string, members: Members, rules: WireRules): boolean {
+export function isShaped(place: Place, key: string, members: Members): boolean {
   const shape = Object.hasOwn(members, key) ? members[key] : undefined;
   if (shape === undefined) return false;
   const seen = new Seen(place);
-  walk({ place, owner: place, entry: key, path: key }, shape, { rules, isAnswer: true, at: '' }, seen);
+  walk({ place, owner: place, entry: key, path: key }, shape, context, seen);
   return seen.isEmpty;
 }
+
+/** Settings hold no content, so that no rule lets some of it pass. */
+const context: WalkContext = {
+  rules: { opaque: new Set(), references: new Set(), redactsEmbeddings: false },
+  isAnswer: true,
+  at: '',
+};
 
 /** Takes out what is sealed in an item of reasoning, since it repeats the reasoning that a hook has changed. */
 export function dropSealed(item: Place, edits: Edits): void {

@@ -87,7 +87,7 @@ export class ResponsesRequest implements WireRequest {
     this.#items = readInput(root, rules);
     this.#tools = listTools(root.at('tools'));
     for (const [key, place] of root.members) {
-      if (readByThemselves.has(key) || isShaped(place, key, requestMembers, rules)) continue;
+      if (readByThemselves.has(key) || isShaped(place, key, requestMembers)) continue;
       this.#leftovers.add(key, { place, owner: root, entry: key });
     }
     this.payload = this.#describe();

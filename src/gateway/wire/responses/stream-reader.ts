@@ -3,7 +3,6 @@ import { exactMembers } from '../../../json/scan.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';
-import type { Leftovers } from '../leftovers.ts';
 import { openPlace, type Place } from '../place.ts';
 import { Seen } from '../seen.ts';
 import type { Members, Shape } from '../shape.ts';
@@ -13,7 +12,7 @@ import { walk, walkMembers } from '../walk.ts';
 import { isSettled, readAnswer, sentBody } from './answer.ts';
 import { outputItem } from './shapes.ts';
 import { type EventKind, eventKindOf, eventMembers } from './stream-kinds.ts';
-import { formatChannel, type ItemPath, noRules, placeAt, StreamedItem, untold } from './streamed-item.ts';
+import { formatChannel, type ItemPath, placeAt, StreamedItem, untold } from './streamed-item.ts';
 
 type Of<Is extends EventKind['is']> = Extract<EventKind, { readonly is: Is }>;
 
@@ -114,7 +113,7 @@ export class ResponsesStreamReader implements StreamReader {
   #isHarmless(key: string, place: Place): boolean {
     if (key === 'output')
       return place.kind === 'null' || (place.kind === 'array' && place.items.length === 0);
-    return isSettled(key, place, { rules: this.#rules, sent: sentBody(this.#request) });
+    return isSettled(key, place, sentBody(this.#request));
   }
 
   #takeItem(told: Told<Of<'item'>>): StreamPart {
@@ -179,11 +178,9 @@ export class ResponsesStreamReader implements StreamReader {
     if (members !== undefined) {
       const delta = root.at('delta');
       if (delta?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`delta\``);
-      this.#addExtras(readOthers(delta, `${told.type}.delta`, members));
-      for (const member of members) {
-        const text = delta.at(member);
-        if (text?.kind === 'string') item.addText([...path, member], text.text ?? '');
-      }
+      const texts = members.filter((member) => delta.at(member)?.kind === 'string');
+      this.#readMembers(delta, { path: `${told.type}.delta`, members: {}, read: texts });
+      for (const member of texts) item.addText([...path, member], delta.at(member)?.text ?? '');
       return { kind: 'held' };
     }
     const text = requireText(root, 'delta');
@@ -213,19 +210,29 @@ export class ResponsesStreamReader implements StreamReader {
     return { item, path, index };
   }
 
-  /** Shows hooks the members of an event but those in `told`, unless they are of their shape. Whether all are. */
-  #readRest({ root, type }: Told, members: Members = {}, told: readonly string[] = []): boolean {
-    const seen = new Seen(root);
-    const spot = { place: root, owner: root, entry: 0, path: type };
-    const context = { rules: this.#rules, isAnswer: true, at: '' };
-    walkMembers(spot, { ...eventMembers, ...members }, context, seen, ['type', ...told]);
-    return this.#addExtras(seen.other);
+  /** Shows hooks the members of an event but those in `read`, unless they are of their shape. Whether all are. */
+  #readRest({ root, type }: Told, members: Members = {}, read: readonly string[] = []): boolean {
+    return this.#readMembers(root, {
+      path: type,
+      members: { ...eventMembers, ...members },
+      read: ['type', ...read],
+    });
   }
 
-  #addExtras(other: Leftovers): boolean {
-    for (const [name, json] of other.json === undefined ? [] : exactMembers(other.json))
-      this.#extra(name, json);
-    return other.isEmpty;
+  #readMembers(
+    place: Place,
+    {
+      path,
+      members,
+      read,
+    }: { readonly path: string; readonly members: Members; readonly read: readonly string[] },
+  ): boolean {
+    const seen = new Seen(place);
+    const spot = { place, owner: place, entry: 0, path };
+    walkMembers(spot, members, { rules: this.#rules, isAnswer: true, at: '' }, seen, read);
+    const { json } = seen.other;
+    for (const [name, value] of json === undefined ? [] : exactMembers(json)) this.#extra(name, value);
+    return json === undefined;
   }
 
   #extra(name: string, json: Json): void {
@@ -279,15 +286,6 @@ export class ResponsesStreamReader implements StreamReader {
       }
     }
   }
-}
-
-/** The members of an object that are no strings of those names. */
-function readOthers(place: Place, path: string, names: readonly string[]): Leftovers {
-  const seen = new Seen(place);
-  const told = names.filter((name) => place.at(name)?.kind === 'string');
-  const context = { rules: noRules, isAnswer: true, at: '' };
-  walkMembers({ place, owner: place, entry: 0, path }, {}, context, seen, told);
-  return seen.other;
 }
 
 /** Throws RefusedCall (502). */

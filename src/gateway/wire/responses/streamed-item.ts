@@ -1,6 +1,5 @@
 import { isSameToTheDigit } from '../../../json/equal.ts';
 import { isObject, parseLossless, stringifyJson } from '../../../json/json.ts';
-import type { WireRules } from '../codec.ts';
 import { invalidAnswer } from '../faults.ts';
 import type { Place } from '../place.ts';
 import { isShaped } from './items.ts';
@@ -171,10 +170,8 @@ function compare({ early, late, key, path, relation }: Comparison, found: [strin
 /** Whether a value may differ from the later one under the same key: it holds no text. */
 function isChangeable(key: string, place: Place): boolean {
   if (place.kind === 'number' || place.kind === 'boolean' || place.kind === 'null') return true;
-  return isShaped(place, key, changeable, noRules);
+  return isShaped(place, key, changeable);
 }
-
-export const noRules: WireRules = { opaque: new Set(), references: new Set(), redactsEmbeddings: false };
 
 /** Which text of which item a channel is. */
 interface ChannelPlace {
