@@ -121,7 +121,7 @@ function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): v
   const known = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   if (known !== undefined) walkKnownKind(spot, by, known, context, seen);
   else if (unknown === 'other') seen.other.add(spot.path, spot);
-  else if (kind !== undefined && context.rules.opaque.has(kind))
+  else if (kind !== undefined && !mediaKinds.has(kind) && context.rules.opaque.has(kind))
     seen.body.push({ ...spot, kind: 'media', description: { type: kind }, inline: undefined });
   else
     throw refusals(context).unknown(
@@ -129,6 +129,9 @@ function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): v
       by === 'type' ? spot : (memberSpot(spot, by) ?? toMember(spot, by, place)),
     );
 }
+
+/** In `opaque` these are what a known kind holds, and no kinds of their own: another one of that name may hold anything. */
+const mediaKinds: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'file']);
 
 /** The member that names the kind has been read. */
 function walkKnownKind(spot: Spot, by: string, known: Shape, context: WalkContext, seen: Seen): void {

@@ -174,6 +174,8 @@ group('a composed value', () => {
     expect(told(see([{ type: 'thing', x: 1 }], content, opaque))).toMatchObject({
       parts: [{ type: 'thing' }],
     });
+    for (const type of ['image', 'audio', 'video', 'file'])
+      expect(() => see([{ type, text: 'secret' }], content, media)).toThrow(refused(502, 'unknown_content'));
     expect(() => see([{ type: 'text', text: ['x'] }], content)).toThrow(refused(502, 'upstream_invalid'));
   });
 
