@@ -31,3 +31,37 @@ export async function migrateStore(
   const address = readAddress(stateStore.urlEnv, environmentOf(config, env));
   return { store: address.location, ...(await migratePostgres(address)) };
 }
+
+/** A store whose kept times were looked at, and how many of them were later than now. */
+export interface ResetClock {
+  readonly store: string;
+  readonly changed: number;
+}
+
+/**
+ * Sets every kept time that is later than now back to now, in the SQLite store of a RuntimeConfig file; when calls expire and waits end
+ * stays as it is. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, and USAGE for another kind of store.
+ */
+export async function resetClock(
+  file: string,
+  env: HostEnv,
+  overlays: readonly string[] = [],
+): Promise<ResetClock> {
+  const { stateStore } = requireConfig(resolve(file), env['PATH'] ?? '', { env, overlays });
+  if (stateStore.type !== 'sqlite') {
+    throw new RuntimeError('USAGE', `the state store of ${file} is not a file`, {
+      hint: 'A store in Postgres goes by the clock of its server.',
+    });
+  }
+  const { openDatabase } = await import('../store/sqlite/database.ts');
+  const { resetTimes } = await import('../store/sqlite/pending-table.ts');
+  const database = await openDatabase(stateStore.file, WAIT_MS);
+  try {
+    const changed = await database.write(() => resetTimes(database, Date.now()));
+    return { store: database.location, changed };
+  } finally {
+    await database.close(async () => {});
+  }
+}
+
+const WAIT_MS = 30_000;

@@ -11,6 +11,7 @@ import { makeChanges } from './postgres/make-changes.ts';
 import { pendingMethods, runMethods, type StoreParts, stepMethods } from './postgres/store-methods.ts';
 import { createTextReader, type TextReader } from './postgres/texts/text-reader.ts';
 import { workMethods } from './postgres/work/work-methods.ts';
+import { numberOf } from './sqlite/row.ts';
 import type { Change } from './sqlite/write/change.ts';
 import { createWriteQueue } from './sqlite/write/write-queue.ts';
 import type { Store } from './store.ts';
@@ -53,6 +54,13 @@ export async function openPostgresStore(address: Address, options: PostgresOptio
       return await guarded.open(() => parts.claims.claim(runId));
     },
     coverRun: parts.claims.cover,
+    now: () =>
+      guarded.run(async (link) => {
+        const [row] = await link.query({
+          ...{ name: 'now', text: 'SELECT signalbox.now_ms($1) AS now', values: [Date.now()] },
+        });
+        return numberOf(row ?? {}, 'now');
+      }),
     watch: listener.watch,
     close: () => {
       closing ??= close();

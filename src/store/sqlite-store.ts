@@ -1,3 +1,4 @@
+import { RuntimeError } from '../errors.ts';
 import { changeMethods } from './change-methods.ts';
 import { sqliteOutbox } from './outbox/sqlite-outbox.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
@@ -52,6 +53,7 @@ function createStore(database: Database): Store {
     }),
     // A lock is looked at as it is taken: within a write transaction of the state.
     listClaimed: () => database.write(() => parts.locks.sweep()),
+    now: async () => Date.now(),
     watch: database.watch,
     close: () => database.close(parts.locks.releaseAll),
   };
@@ -132,8 +134,10 @@ function pendingMethods({
     });
   };
   return {
-    decide: (id, decision, at) =>
+    decide: (id, decision, given) =>
       database.write(() => {
+        const at =
+          pendings.find(id)?.expiresAt == null ? given : requireClock(given, pendings.newestTime(), database);
         pendings.expireDue(at);
         const isAccepted = pendings.decide(id, decision, at);
         const record = pendings.find(id);
@@ -146,3 +150,17 @@ function pendingMethods({
     listDue: (filter) => readWithExpiry(filter.at, () => suspensions.due(filter)),
   };
 }
+
+/**
+ * The time at which something is decided that time may have decided already: never before the newest that was kept. Throws
+ * STORE_FAILED for a clock that went back by more than it does when it is set right.
+ */
+function requireClock(at: number, newest: number, { location }: Pick<Database, 'location'>): number {
+  if (newest - at <= SET_RIGHT_MS) return Math.max(at, newest);
+  const message = `the clock of this machine went back: it says ${new Date(at).toISOString()}, and the state store ${location} has kept ${new Date(newest).toISOString()}`;
+  throw new RuntimeError('STORE_FAILED', message, {
+    hint: 'Set the clock; nothing that expires is decided before. If the kept time is wrong, `signalbox store reset-clock` sets it back to now.',
+  });
+}
+
+const SET_RIGHT_MS = 1_000;

@@ -114,6 +114,9 @@ export interface Store {
   /** In the order in which they were added; those that are due at `at` are first decided as `expired`. */
   listPendings(filter: PendingFilter, at: number): Promise<PendingRecord[]>;
 
+  /** The time by which calls expire and waits end, ms since 1970: that of the database server where there is one. */
+  now(): Promise<number>;
+
   /** Calls `onChange` when a call may have been decided, by any process; also spuriously. Never throws. */
   watch(tell: () => void): StoreWatch;
 

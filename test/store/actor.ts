@@ -97,6 +97,19 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       say({ readable: (await store.listSteps('r1')).length });
     }),
 
+  /** read-full FILE: says which run can be read, and how a write fails. */
+  'read-full': () =>
+    withStore(async (store) => {
+      say({ readable: (await store.listRuns())[0]?.id });
+      try {
+        await store.endStep('r1', 'a', new Json(JSON.stringify('x'.repeat(30_000))), 1);
+        say({ failed: null });
+      } catch (error) {
+        if (!(error instanceof RuntimeError)) throw error;
+        say({ failed: error.code, message: error.message });
+      }
+    }),
+
   /** claim FILE RUN: claims, leaves a child that outlives it, and waits. */
   claim: () =>
     withStore(async (store) => {

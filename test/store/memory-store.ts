@@ -62,6 +62,7 @@ export function createMemoryStore(): Store {
         expireDue(state, filter.at);
         return listDue(state, filter);
       }),
+    now: async () => Date.now(),
     claimRun: (id) => ifOpen(() => claimRun(state, id)),
     coverRun: (id) => ({
       confirm: async () => requireGoingOn(state, id),

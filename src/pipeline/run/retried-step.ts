@@ -22,6 +22,7 @@ export async function runRetried(
   const { step, name, scope } = placed;
   const { retry } = step;
   if (retry === undefined) return await attempt(placed);
+  const { now = async () => Date.now() } = run.journal;
   for (let retries = 0; ; retries += 1) {
     const next = { name: `${name}/retry-${retries + 1}`, kind: retryRecord };
     let known = findRecord(run.journal, next.name, retryRecord);
@@ -35,12 +36,12 @@ export async function runRetried(
       known = await journalStep(run.journal, next, async () => {
         const pauseMs = pauseBefore(retry, retries + 1);
         tell(run, placed, { outcome, pauseMs, retries, retry });
-        return { due_at: Date.now() + pauseMs, code: outcome.error?.code ?? '' };
+        return { due_at: (await now()) + pauseMs, code: outcome.error?.code ?? '' };
       });
     }
     // Nothing is waited for where nothing may be done.
     run.journal.requireWritable?.(next.name);
-    await waitUntil(known.due_at, { atMostMs: pauseBefore(retry, retries + 1), placed });
+    await pause(known.due_at - (await now()), { atMostMs: pauseBefore(retry, retries + 1), placed });
   }
 }
 
@@ -76,11 +77,11 @@ function tell(run: RunContext, { name }: StepContext, { outcome, pauseMs, retrie
 }
 
 /** Waits, whatever the clock has been set to meanwhile. Throws ABORTED when the scope ends first. */
-async function waitUntil(
-  dueAt: number,
+async function pause(
+  leftMs: number,
   { atMostMs, placed: { name, scope } }: { readonly atMostMs: number; readonly placed: StepContext },
 ): Promise<void> {
-  const pauseMs = Math.min(dueAt - Date.now(), atMostMs);
+  const pauseMs = Math.min(leftMs, atMostMs);
   if (pauseMs > 0 && !scope.signal.aborted) await sleep(pauseMs, scope.signal);
   if (scope.signal.aborted)
     throw new RuntimeError('ABORTED', `step "${name}" was given up before it was tried again`);

@@ -278,7 +278,8 @@ async function execute(
     await journal.settle?.();
     const { status } = came;
     const error = 'error' in came ? came.error : null;
-    const at = Date.now();
+    // When it is gone on with is found by the clock of the store.
+    const at = isRunEnd(came) ? Date.now() : await store.now();
     const stands = await store.setRunStatus(
       id,
       isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at),

@@ -22,20 +22,22 @@ export async function runWaitStep(
   { step, name, scope }: StepContext<WaitStep>,
 ): Promise<StepOutcome> {
   const place = { name: `${name}/due`, kind: dueRecord };
+  const { now = async () => Date.now() } = run.journal;
   const { due_at: dueAt } = await journalStep(run.journal, place, async () => ({
-    due_at: dueOf(step, scope),
+    due_at: dueOf(step, scope, await now()),
   }));
   // Nothing is waited for where nothing may be done.
   run.journal.requireWritable?.(place.name);
   const until = iso(dueAt);
+  let leftMs = dueAt - (await now());
   // The time of a group around it goes on meanwhile.
-  if (scope.clocks.length === 0 && dueAt - Date.now() > (run.longestWaitMs ?? dueAt) && !scope.signal.aborted)
+  if (scope.clocks.length === 0 && leftMs > (run.longestWaitMs ?? dueAt) && !scope.signal.aborted)
     throw new RunSuspended({ until: dueAt });
-  if (dueAt > Date.now()) run.emit({ type: 'step.waiting', run: run.journal.runId, step: name, until });
-  while (dueAt > Date.now()) {
+  if (leftMs > 0) run.emit({ type: 'step.waiting', run: run.journal.runId, step: name, until });
+  for (; leftMs > 0; leftMs = dueAt - (await now())) {
     if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" waits until ${until}`);
     // In pieces, since the clock may be set, and the machine sleep.
-    await sleep(Math.min(dueAt - Date.now(), PIECE_MS), scope.signal);
+    await sleep(Math.min(leftMs, PIECE_MS), scope.signal);
   }
   return okStep({ until });
 }
@@ -45,9 +47,9 @@ const PIECE_MS = 30_000;
 /** ms since 1970. */
 const dueRecord = plainRecord('end of the wait', object({ due_at: number }));
 
-function dueOf({ wait }: WaitStep, scope: Scope): number {
+function dueOf({ wait }: WaitStep, scope: Scope, now: number): number {
   const asked = evaluateIn(scope, 'until' in wait ? wait.until : wait.for);
-  const due = 'until' in wait ? timeOf(asked) : addTo(Date.now(), msOf(asked));
+  const due = 'until' in wait ? timeOf(asked) : addTo(now, msOf(asked));
   if (due !== undefined && due >= 0 && due <= LATEST) return Math.round(due);
   const wanted =
     'until' in wait ? 'no time by RFC 3339 with its zone' : 'no duration such as 10m, and no milliseconds';

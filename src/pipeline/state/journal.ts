@@ -32,6 +32,8 @@ export interface Journal {
   readonly fence?: Fence;
   /** The one around the whole run, which `fence` asks too. */
   readonly around?: Fence | undefined;
+  /** The time by which its waits end, ms since 1970: that of its store. Rejects with STORE_FAILED. Absent: that of this machine. */
+  now?(): Promise<number>;
   /** Resolves when all outcomes so far are on the disk. Throws STORE_FAILED. Absent: they always are. */
   settle?(): Promise<void>;
   /** The output of the run, in which a long text that a step has is not kept again. Absent: as it is. */

@@ -64,6 +64,7 @@ export async function openJournal(
     ...{ runId, editionOf, retries: steps.retries, ...keys },
     ...{ around, fence: { isLive, admit: () => admitBy(() => claim.confirm()) } },
     ...(steps.last?.from !== undefined && { retriedFrom: steps.last.from }),
+    now: () => track(store.now()),
     find: outcomes.find,
     forget: outcomes.forget,
     wasCutOff: (name) => cutOff.has(name),

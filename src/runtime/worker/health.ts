@@ -17,10 +17,13 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** Answers GET /healthz and /readyz with 200 or 503. Throws LISTEN_FAILED. */
-export async function serveHealth({ host, port }: ListenAddress, look: () => Health): Promise<HealthServer> {
-  const server = createServer((request, response) => {
-    const health = look();
+/** Answers GET /healthz and /readyz with 200 or 503. `look` never rejects. Throws LISTEN_FAILED. */
+export async function serveHealth(
+  { host, port }: ListenAddress,
+  look: () => Promise<Health>,
+): Promise<HealthServer> {
+  const server = createServer(async (request, response) => {
+    const health = await look();
     const answers: Readonly<Record<string, boolean>> = {
       '/healthz': health.isAlive,
       '/readyz': health.isAlive && health.isReady,

@@ -54,7 +54,20 @@ export async function openWorker(context: WorkerContext, options: WorkerOptions)
     await work.sweep();
     state.heardAt = performance.now();
   };
-  const health = listen && (await serveHealth(listen, () => healthOf(state)));
+  let reaching: Promise<unknown> | undefined;
+  /** Asks the database, unless it has just been heard, and waits a moment for its answer. */
+  const look = async () => {
+    if (performance.now() - state.heardAt > FRESH_MS) {
+      reaching ??= beat()
+        .catch(() => {})
+        .finally(() => {
+          reaching = undefined;
+        });
+      await within(PROBE_MS, reaching);
+    }
+    return healthOf(state);
+  };
+  const health = listen && (await serveHealth(listen, look));
   try {
     state.working = await takeJobs(context, { queues: builds, concurrency, report });
     await beat();
@@ -152,7 +165,7 @@ function recordOf(
 }
 
 function healthOf({ working, isDraining, heardAt }: WorkerState): Health {
-  const isAlive = performance.now() - heardAt < SILENT_MS;
+  const isAlive = performance.now() - heardAt < FRESH_MS + PROBE_MS;
   return { isAlive, isReady: working !== undefined && !isDraining, busy: working?.busy() ?? 0 };
 }
 
@@ -183,8 +196,9 @@ const DEFAULT_PIPELINES = '**/*.pipeline.yaml';
 const DEFAULT_SUITES = '**/*.suite.yaml';
 const BEAT_MS = 5_000;
 const SWEEP_MS = 1_000;
-/** The database is taken for gone when nothing has been heard of it for so long. */
-const SILENT_MS = 15_000;
+/** An answer of the database that is older is asked for anew, and waited for so long, before a probe is answered. */
+const FRESH_MS = 1_500;
+const PROBE_MS = 2_000;
 const DRAIN_MS = 30_000;
 
 function requireConcurrency(concurrency: number): void {

@@ -7,9 +7,9 @@ import { createAtomically } from '../../files/new-file.ts';
 import { defineChecksum } from './checksum.ts';
 import { makeFolder, makePrivateFile } from './folder.ts';
 import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
-import { isMissing } from './missing-file.ts';
+import { isMissing, requireJournal } from './missing-file.ts';
 import { loadSqlite } from './node-sqlite.ts';
-import { isBusy } from './store-error.ts';
+import { isBusy, isOutOfRoom } from './store-error.ts';
 
 /** The name of a database in memory, which nobody else sees and which ends with its connection. */
 export const memoryFile = ':memory:';
@@ -41,12 +41,31 @@ export async function openConnection(opening: ConnectionOptions): Promise<Connec
   const { file, waitMs } = opening;
   if (file === memoryFile) return openInMemory(opening.layout);
   if (isMissing(file)) createFile(opening);
+  requireJournal(file);
   const database = connect(file);
   try {
     await retryWhileBusy(() => setUp(database, opening), waitMs);
     const identity = identityOf(file);
     return connectionTo(database, file, identity);
   } catch (error) {
+    database.close();
+    if (isOutOfRoom(error)) return openFull(opening, error);
+    throw error;
+  }
+}
+
+/**
+ * What was kept on a disk that is full now can be read: the index of the journal, for which there is no room, is kept in memory,
+ * and nobody else uses the store meanwhile. Every write fails with SQLITE_FULL. Throws the error where the store cannot be read either.
+ */
+function openFull({ file, layout }: ConnectionOptions, error: unknown): Connection {
+  const database = connect(file);
+  try {
+    // Source: https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
+    database.exec(`PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; ${syncToDisk}; ${careful}`);
+    inSnapshot(database, () => checkOwner(database, file, layout));
+    return connectionTo(database, file, identityOf(file));
+  } catch {
     database.close();
     throw error;
   }

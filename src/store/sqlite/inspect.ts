@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { defineChecksum } from './checksum.ts';
 import { checkOwner } from './layout.ts';
 import { loadSqlite } from './node-sqlite.ts';
+import { newestTime } from './pending-table.ts';
 import { numberOf } from './row.ts';
 import { stateLayout } from './schema.ts';
 import { toStoreError } from './store-error.ts';
@@ -15,7 +16,7 @@ export interface DatabaseState {
   /** What SQLite finds wrong with the file; not looked for in a very large one. */
   readonly faults: readonly string[];
   readonly waiting: { readonly calls: number; readonly runs: number };
-  /** When a run was last changed, in milliseconds since 1970; undefined of an empty store. */
+  /** The newest time that was kept, in milliseconds since 1970; undefined of an empty store. */
   readonly newestAt: number | undefined;
 }
 
@@ -34,7 +35,7 @@ export function inspectDatabase(file: string): DatabaseState {
       const count = (sql: string) => numberOf(database.prepare(sql).get() ?? {}, 'n');
       const isLarge = statSync(file).size > LARGE;
       const found = isLarge ? [] : database.prepare('PRAGMA quick_check(5)').all();
-      const newest = count('SELECT coalesce(max(updated_at), 0) AS n FROM runs');
+      const newest = numberOf(database.prepare(newestTime).get() ?? {}, 'newest');
       return {
         version: numberOf(database.prepare('PRAGMA user_version').get() ?? {}, 'user_version'),
         knownVersion: stateLayout.version,

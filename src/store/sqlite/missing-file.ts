@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { endianness } from 'node:os';
 import { RuntimeError } from '../../errors.ts';
 
 /**
@@ -19,6 +20,33 @@ export function isMissing(file: string): boolean {
     hint: `Put ${file} back, or restore a backup; without one remove ${file}-wal, and a new store begins empty.`,
   });
 }
+
+/**
+ * Throws STORE_FAILED where the `-wal` file of a store is gone although its index, the `-shm` file, says that changes in it have
+ * not been copied into the store. Whoever closes a store in peace removes both, after the copy.
+ * Source: https://www.sqlite.org/walformat.html#the_wal_index_header
+ */
+export function requireJournal(file: string): void {
+  if (sizeOf(`${file}-wal`) !== undefined || (sizeOf(`${file}-shm`) ?? 0) < WAL_INDEX_BYTES) return;
+  const index = readFileSync(`${file}-shm`);
+  const numberAt = (at: number) => (endianness() === 'LE' ? index.readUInt32LE(at) : index.readUInt32BE(at));
+  const isInUse = index[IS_INIT] === 1;
+  if (!isInUse || numberAt(COPIED_FRAMES) >= numberAt(VALID_FRAMES)) return;
+  throw new RuntimeError(
+    'STORE_FAILED',
+    `${file}-wal is gone, and with it changes that the state store ${file} does not have yet`,
+    {
+      hint: `Put ${file}-wal back, or restore a backup; without them remove ${file}-shm, and the store goes on as it was before these changes.`,
+    },
+  );
+}
+
+/** Two copies of the header, and what a checkpoint keeps behind them. */
+const WAL_INDEX_BYTES = 136;
+const IS_INIT = 12;
+/** How many frames of the -wal file are valid, and how many of them a checkpoint has copied. */
+const VALID_FRAMES = 16;
+const COPIED_FRAMES = 96;
 
 /** Undefined where there is none. Throws what the system says. */
 function sizeOf(file: string): number | undefined {

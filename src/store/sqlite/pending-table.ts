@@ -24,6 +24,7 @@ export function createPendingTable({ prepare }: Preparing) {
     VALUES (:id, :run_id, :step, :call_id, :tool, :args, :origin, :hook, :reason, :message, :members,
       :previous, :created_at, :expires_at, :quorum)`);
   const find = prepare(`${whole} WHERE id = :id`);
+  const newest = prepare(newestTime);
   const all = prepare(`${whole} ORDER BY seq`);
   const open = prepare(`${whole} WHERE ruling IS NULL ORDER BY seq`);
   const ofRun = prepare(`${whole} WHERE run_id = :run_id ORDER BY seq`);
@@ -82,6 +83,8 @@ export function createPendingTable({ prepare }: Preparing) {
       }
       return decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1;
     },
+    /** The newest time that is kept of anything but what is yet to come, ms since 1970. */
+    newestTime: (): number => numberOf(newest.get() ?? {}, 'newest'),
     /** Stores the decision for every open call of the run, and of those below it. */
     decideOpen: (runId: string, by: PendingDecision, at: number) =>
       void decideOpen.run({ run_id: runId, ...decisionToRow(by), decided_at: at }),
@@ -108,6 +111,30 @@ export function callToRow(call: PendingCall) {
     quorum: call.quorum ?? null,
   };
 }
+
+/** Every kept time of what has happened. */
+const storedTimes: readonly { readonly table: string; readonly column: string }[] = [
+  { table: 'runs', column: 'created_at' },
+  { table: 'runs', column: 'updated_at' },
+  { table: 'steps', column: 'began_at' },
+  { table: 'steps', column: 'ended_at' },
+  { table: 'pendings', column: 'created_at' },
+  { table: 'pendings', column: 'decided_at' },
+  { table: 'consents', column: 'given_at' },
+];
+
+/** Sets what is later than that time back to it; returns how many times that were. Needs a write transaction. */
+export function resetTimes({ prepare }: Preparing, now: number): number {
+  const counts = storedTimes.map(({ table, column }) =>
+    prepare(`UPDATE ${table} SET ${column} = :now WHERE ${column} > :now`).run({ now }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** A row named `newest`; 0 of an empty store. */
+export const newestTime = `SELECT max(${storedTimes
+  .map(({ table, column }) => `(SELECT coalesce(max(${column}), 0) FROM ${table})`)
+  .join()}) AS newest`;
 
 /** With who has approved it, as JSON. */
 const whole = `SELECT *, (SELECT json_group_array(json_object('name', name, 'reason', reason, 'given_at', given_at))

@@ -7,6 +7,15 @@ export function isBusy(thrown: unknown): boolean {
   return code !== undefined && BUSY.has(code & 0xff);
 }
 
+/** Whether the disk had no room: SQLITE_FULL, or SQLITE_IOERR for a file that could not be made longer. */
+export function isOutOfRoom(thrown: unknown): boolean {
+  const code = resultCodeOf(thrown);
+  return code !== undefined && ((code & 0xff) === SQLITE_FULL || OUT_OF_ROOM.has(code));
+}
+
+/** SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE, _SHMOPEN, _SHMSIZE, _SHMMAP. Source: https://www.sqlite.org/rescode.html */
+const OUT_OF_ROOM: ReadonlySet<number> = new Set([778, 1034, 1546, 4618, 4874, 5386]);
+
 /** Turns what SQLite or the file system threw into STORE_FAILED; what already is a RuntimeError passes unchanged. */
 export function toStoreError(thrown: unknown, file: string): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
@@ -36,6 +45,7 @@ function isDamage(thrown: unknown, code: number | undefined): boolean {
 }
 
 const SQLITE_ERROR = 1;
+const SQLITE_FULL = 13;
 /** CHECK, FOREIGNKEY, NOTNULL and DATATYPE: our writes violate these only when stored data is damaged. */
 const CONSTRAINT_CODES: ReadonlySet<number> = new Set([275, 787, 1299, 3091]);
 const missingSchema = /^no such (table|column)|has no column named|ON CONFLICT clause does not match/;

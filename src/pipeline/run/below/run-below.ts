@@ -146,7 +146,7 @@ async function keep(
   record: RunRecord,
   came: RunEnd | RunPause,
 ): Promise<FaultPause | undefined> {
-  const at = Date.now();
+  const at = isRunEnd(came) ? Date.now() : await store.now();
   const change = isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at);
   if (!(await store.setRunStatus(record.id, change)))
     throw new RuntimeError('RUN_ENDED', `run ${record.id} was cancelled`);

@@ -122,7 +122,8 @@ function checkNewest(newestAt: number | undefined, file: string): Check[] {
   const now = Date.now();
   if (newestAt === undefined || newestAt <= now + SKEW_MS) return [];
   const message = `${new Date(now).toISOString()} is before the newest record, ${new Date(newestAt).toISOString()}`;
-  const hint = 'Set the clock: approvals and keys expire by it.';
+  const hint =
+    'Set the clock: approvals and keys expire by it. If the record is wrong: signalbox store reset-clock.';
   return [found('error', { check: 'clock', subject: file, message, hint })];
 }
 

@@ -150,6 +150,7 @@ const ANSWER_MS = 30_000;
 
 const settings = `
 SET search_path = pg_catalog;
+SET standard_conforming_strings = on;
 SET lock_timeout = '20s';
 SET statement_timeout = '28s';
 SET idle_in_transaction_session_timeout = '60s';
