@@ -277,7 +277,7 @@ describe('hook export with approvals alone', () => {
       writeFileSync(join(place, 'runtime.yaml'), text.replace(/ {2}hooks:\n.*\n/, ''));
       const { stdout } = await run(['hook', 'export', '--dialect', 'claude'], { cwd: place });
       const { hooks } = JSON.parse(stdout);
-      expect(Object.keys(hooks)).toEqual(['PreToolUse']);
+      expect(Object.keys(hooks)).toEqual(['PreToolUse', 'PreSkillShellCommand']);
       expect(hooks.PreToolUse[0].hooks[0]).toMatchObject({
         timeout,
         command: expect.stringMatching(new RegExp(`--answer-within ${within}$`)),

@@ -1,5 +1,6 @@
 import { toRuntimeError } from '../../../errors.ts';
 import type { AskHooks, InboundServer, Told } from '../../../inbound/inbound.ts';
+import { reasonOf } from '../../../inbound/reason.ts';
 import { isObject, stringifyJson } from '../../../json/json.ts';
 import { settingsFor } from './settings.ts';
 import { type Stage, stages } from './stages.ts';
@@ -22,8 +23,14 @@ async function answer(message: Told, ask: AskHooks): Promise<Told | undefined> {
 /** Whatever fails is a denial: PicoClaw would go on at an error. */
 async function judge(stage: Stage, params: Told, ask: AskHooks): Promise<Told> {
   try {
-    const event = stage.toEvent(params);
-    return event === undefined ? stage.goOn : stage.toResult(params, await ask(event));
+    const decision = await ask(stage.toEvent(params));
+    const isKept =
+      decision.verdict === 'allow' || (decision.verdict === 'modify' && stage.keepsRest === true);
+    const rest = isKept ? stage.toEventOfRest?.(params) : undefined;
+    const aside = rest && (await ask(rest));
+    // What stands beside the text cannot be changed.
+    if (aside !== undefined && aside.verdict !== 'allow') return stage.toDenial(params, reasonOf(aside));
+    return stage.toResult(params, decision);
   } catch (thrown) {
     const { code, message } = toRuntimeError(thrown);
     return stage.toDenial(params, `signalbox: [${code}] ${message}`);

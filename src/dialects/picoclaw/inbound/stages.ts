@@ -2,15 +2,17 @@ import type { DecisionDocument } from '../../../contract/document.ts';
 import type { InboundEvent, Told } from '../../../inbound/inbound.ts';
 import { afterAnswer, afterExecution, beforeExecution, textAt } from '../../../inbound/native-event.ts';
 import { changedText, reasonOf } from '../../../inbound/reason.ts';
-import { isObject } from '../../../json/json.ts';
-import { changedRequest, conversationOf } from './request.ts';
+import { isObject, stringifyJson } from '../../../json/json.ts';
+import { changedRequest, conversationOf, leftovers } from './request.ts';
 
 /** A moment at which PicoClaw waits for an answer. */
 export interface Stage {
-  /** The answer where there is nothing to judge. */
-  readonly goOn: Told;
-  /** What native hooks are asked; undefined where nothing of a model or a tool passes. */
-  toEvent(params: Told): InboundEvent | undefined;
+  /** What native hooks are asked. */
+  toEvent(params: Told): InboundEvent;
+  /** A change leaves what stands beside the text; else it takes it away. */
+  readonly keepsRest?: true;
+  /** The event with what the first one does not hold, as one text; undefined where nothing is left. */
+  toEventOfRest?(params: Told): InboundEvent | undefined;
   toResult(params: Told, decision: DecisionDocument): Told;
   toDenial(params: Told, reason: string): Told;
 }
@@ -30,6 +32,24 @@ function objectAt(params: Told, key: string): Told {
   return isObject(value) ? value : {};
 }
 
+/** All of a result or an answer but its text, and what only repeats it. */
+function restOf(params: Told, key: 'response' | 'result', text: string): string | undefined {
+  const whole: unknown = params[key];
+  const { [text]: shown, ...members } = objectAt(params, key);
+  const own: [string, unknown][] = isObject(whole) ? Object.entries(members) : [[key, whole]];
+  const rest = leftovers([
+    ...own.filter(([name, value]) => value !== shown && !(known[name]?.includes(value) ?? false)),
+    ...(shown === undefined || typeof shown === 'string' ? [] : [[text, shown] as const]),
+  ]);
+  return rest && stringifyJson(rest);
+}
+
+/** Words of PicoClaw's own, which say nothing. */
+const known: Readonly<Record<string, readonly unknown[]>> = {
+  role: ['assistant'],
+  finish_reason: ['stop', 'tool_calls', 'length', 'content_filter'],
+};
+
 const abort = (_params: Told, reason: string): Told => ({ action: 'abort_turn', reason });
 
 /** What is no allowance and no change: a denial, with how much it ends. */
@@ -41,7 +61,6 @@ function refused(decision: DecisionDocument, denied: Told): Told {
 const cannotChange = (decision: DecisionDocument) => `${reasonOf(decision)}. It cannot be changed here.`;
 
 const beforeModel: Stage = {
-  goOn,
   toEvent: (params) => ({ hook: 'provider', phase: 'before_call', request: conversationOf(params) }),
   toResult: (params, decision) => {
     if (decision.verdict === 'allow') return goOn;
@@ -53,8 +72,12 @@ const beforeModel: Stage = {
 };
 
 const afterModel: Stage = {
-  goOn,
+  keepsRest: true,
   toEvent: (params) => afterAnswer('picoclaw', textAt(objectAt(params, 'response'), 'content')),
+  toEventOfRest: (params) => {
+    const rest = restOf(params, 'response', 'content');
+    return rest === undefined ? undefined : afterAnswer('picoclaw', rest);
+  },
   toResult: (params, decision) => {
     if (decision.verdict === 'allow') return goOn;
     if (decision.verdict !== 'modify') return refused(decision, abort(params, reasonOf(decision)));
@@ -67,7 +90,6 @@ const afterModel: Stage = {
 };
 
 const beforeTool: Stage = {
-  goOn,
   toEvent: (params) => beforeExecution(callOf(params)),
   toResult: (params, decision) => {
     const { verdict, replace, result } = decision;
@@ -83,7 +105,6 @@ const beforeTool: Stage = {
 
 /** Judged once more: what took too long at the stage before has gone on there, and does not here. */
 const approveTool: Stage = {
-  goOn: { approved: true },
   // People are asked about the call as the last hook has left it, and once.
   toEvent: (params) => beforeExecution(callOf(params), callerOf(params)),
   toResult: (params, decision) =>
@@ -92,13 +113,16 @@ const approveTool: Stage = {
 };
 
 const afterTool: Stage = {
-  goOn,
   toEvent: (params) => {
     const result = objectAt(params, 'result');
     const text = textAt(result, 'for_llm');
     const nanoseconds = typeof params['duration'] === 'number' ? params['duration'] : 0;
     const outcome = result['is_error'] === true ? { error: text } : { content: text };
     return afterExecution(callOf(params), outcome, nanoseconds / 1e6);
+  },
+  toEventOfRest: (params) => {
+    const rest = restOf(params, 'result', 'for_llm');
+    return rest === undefined ? undefined : afterExecution(callOf(params), { content: rest });
   },
   toResult: (params, decision) => {
     const content = decision.replace?.['content'];
