@@ -1,3 +1,4 @@
+import { evaluatedArguments } from '../../files/evaluated.ts';
 import { takesInlineCode } from '../../files/script.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { isAt, valueAt } from '../../yaml/read.ts';
@@ -18,7 +19,10 @@ export function treatmentAt(document: YamlDocument, path: Path, fill: (text: str
     const isForeign = foreignAt(document, path.slice(0, 3)) !== undefined;
     if (isForeign && !foreignFilled.has(String(path[3]))) return 'left';
   }
-  return path.at(-1) === 'args' && isInlineCode(document, path, fill) ? 'left' : 'filled';
+  if (path.at(-1) === 'args') return isInlineCode(document, path, fill) ? 'left' : 'filled';
+  const index = path.at(-1);
+  if (path.at(-2) !== 'args' || typeof index !== 'number') return 'filled';
+  return findEvaluated(document, path.slice(0, -1), fill).has(index) ? 'refused' : 'filled';
 }
 
 /** The keys of a hook of another system that its own settings do not interpret. */
@@ -45,11 +49,25 @@ const refused: readonly string[] = [
 
 /** As the process will be started, whatever of it a variable names. */
 function isInlineCode(document: YamlDocument, path: Path, fill: (text: string) => string): boolean {
+  return takesInlineCode(...commandLineAt(document, path, fill));
+}
+
+/** Of other programs that run code, wherever in the command line they stand, the value would become a part of the code. */
+function findEvaluated(
+  document: YamlDocument,
+  path: Path,
+  fill: (text: string) => string,
+): ReadonlySet<number> {
+  return evaluatedArguments(...commandLineAt(document, path, fill));
+}
+
+function commandLineAt(
+  document: YamlDocument,
+  path: Path,
+  fill: (text: string) => string,
+): [command: string, args: string[]] {
   const args = valueAt(document, path);
   const command = valueAt(document, [...path.slice(0, -1), 'command']);
-  if (!Array.isArray(args)) return false;
-  return takesInlineCode(
-    fill(String(command ?? '')),
-    args.map((argument) => fill(String(argument))),
-  );
+  const words = Array.isArray(args) ? args.map((argument) => fill(String(argument))) : [];
+  return [fill(String(command ?? '')), words];
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { makeTempFolder } from '../../files/temp-folder.ts';
+import { makeTempFolder, sweepTempFolders } from '../../files/temp-folder.ts';
 
 /** Both ends of a named pipe that is already unlinked. The child's end blocks, the parent's does not. */
 export interface FifoEnds {
@@ -76,6 +76,8 @@ async function takeFifoPath(): Promise<string> {
 }
 
 async function makeFifos(): Promise<string[]> {
+  // A killed program left its own, and one that ends soon does not come to sweep them later.
+  if (madeFolder === undefined) await sweepTempFolders();
   const paths = Array.from({ length: BATCH }, () => join(folder(), `pipe-${counter++}`));
   try {
     await execa('mkfifo', ['-m', '600', ...paths]);

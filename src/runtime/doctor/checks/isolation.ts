@@ -1,5 +1,6 @@
 import type { HostEnv } from '../../../binding/env.ts';
 import type { RuntimeConfig } from '../../../config/config.ts';
+import type { ProcessLimits } from '../../../dialects/process-config.ts';
 import type { Launcher } from '../../../transport/launch/launch.ts';
 import { openGroupMaker } from '../../../transport/limits/cgroup/places.ts';
 import { tryUsedSandboxes } from '../../../transport/sandbox/backends.ts';
@@ -40,5 +41,15 @@ export async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise
     groups === undefined
       ? 'held by rlimits and by watching what runs: no control group can be made here'
       : `held by rlimits, and by control groups in ${groups.folders.join(' and ')}`;
-  return [found('ok', { ...about, message })];
+  const escapable = entries.find(({ binding: { limits, sandbox } }) => isShared(limits) && sandbox === null);
+  const note = 'memory_mb and processes bind no hostile process without a sandbox: it can leave its group';
+  return [
+    found('ok', { ...about, message }),
+    ...(escapable === undefined ? [] : [found('ok', { ...about, place: escapable.place, message: note })]),
+  ];
+}
+
+/** Whether a limit counts several processes together, in a group that one of them could leave. */
+function isShared(limits: ProcessLimits | null): boolean {
+  return limits?.memoryMb !== undefined || limits?.processes !== undefined;
 }
