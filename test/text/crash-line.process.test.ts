@@ -162,8 +162,7 @@ test.each([
     line: "Can't locate X.pm at t.pl line 1.",
   },
   {
-    text:
-      'Traceback (most recent call last):\n  File "x"\nE: old\n' + 'ready\n'.repeat(40) + 'no space left\n',
+    text: `Traceback (most recent call last):\n  File "x"\nE: old\n${'ready\n'.repeat(40)}no space left\n`,
     line: 'no space left',
   },
   { text: 'Node.js v24.0.0\n', line: 'Node.js v24.0.0' },

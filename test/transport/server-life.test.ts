@@ -117,7 +117,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     const opened = await open(bindQuick(), { launcher });
     expect(toFault(await opened.fault({ die: 7 }))).toEqual({
       code: 'SERVER_EXIT',
-      message: 'the server "demo" ended with exit code 7 while the request was in flight: out of memory',
+      message: 'the server ended with exit code 7 while the request was in flight: out of memory',
       hint: 'It is started again on the next call; its last stderr line is in the message.',
       details: { exit_code: 7, signal: null, stderr: 'out of memory\n' },
     });
@@ -257,14 +257,14 @@ describe('stderr', () => {
     const script = '(sleep 0.2; echo last words >&2) >/dev/null & read -r line; exit 3';
     const { fault } = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script], drainMs: 10_000 }));
     expect((await fault()).message).toBe(
-      'the server "demo" ended with exit code 3 while the request was in flight: last words',
+      'the server ended with exit code 3 while the request was in flight: last words',
     );
   });
 
   test('of a dead server: the last line in the message, 64 KiB in the details [PK-2-14@server PK-2-15@server PK-2-16@server]', async () => {
     const { fault } = await open(bind('crash-loudly.sh', { mode: 'server' }));
     expect(toFault(await fault())).toMatchObject({
-      message: `the server "demo" ended with exit code 5 while the request was in flight: ${'0'.repeat(500)}`,
+      message: `the server ended with exit code 5 while the request was in flight: ${'0'.repeat(500)}`,
       details: { stderr: `${'x'.repeat(64 * 1024 - 605)}\n${'0'.repeat(600)}\n  \n` },
     });
   });
@@ -335,7 +335,7 @@ describe('a server that dies', () => {
     const { fault } = await open(bindServer('killed-by-signal'));
     expect(toFault(await fault())).toEqual({
       code: 'SERVER_EXIT',
-      message: 'the server "demo" was ended by SIGKILL while the request was in flight',
+      message: 'the server was ended by SIGKILL while the request was in flight',
       hint: 'It wrote nothing to stderr; it is started again on the next call.',
       details: { exit_code: null, signal: 'SIGKILL' },
     });
@@ -417,7 +417,7 @@ describe('a server that dies', () => {
   test('with closed stdout says what it did [PK-5-42@server]', async () => {
     const { fault, call, events } = await open(bindServer('closes-stdout'));
     expect((await fault()).message).toBe(
-      'the server "demo" closed its stdout and was killed while the request was in flight',
+      'the server closed its stdout and was killed while the request was in flight',
     );
     expect(allOf(events, 'process.ended')).toMatchObject([{ signal: 'SIGKILL' }]);
     await expect(call()).rejects.toMatchObject({ code: 'SERVER_EXIT' });

@@ -36,14 +36,14 @@ export async function waitForSessionEnd(
 const EXIT_AFTER_STDOUT_MS = 100;
 
 /** SERVER_EXIT, for the requests that were in flight when the server ended. */
-export function exitError(name: string, end: SessionEnd, stderr: string): RuntimeError {
+export function exitError(end: SessionEnd, stderr: string): RuntimeError {
   const { exitCode, signal } = end;
   const how = end.closedStdout
     ? 'closed its stdout and was killed'
     : signal === null
       ? `ended with exit code ${exitCode}`
       : `was ended by ${signal}`;
-  const message = `the server "${name}" ${how} while the request was in flight`;
+  const message = `the server ${how} while the request was in flight`;
   const details = { exit_code: exitCode, signal };
   const hint =
     lastLineOf(stderr) === ''

@@ -75,8 +75,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   });
   const over = waitForSessionEnd(binding, child, () => isStopping).then(async (ended) => {
     lines.end();
-    const told =
-      child.limitFault(ended) ?? child.startFault() ?? exitError(binding.name, ended, child.stderr());
+    const told = child.limitFault(ended) ?? child.startFault() ?? exitError(ended, child.stderr());
     const error = binding.sandbox === null ? told : await inSandbox(told, binding.sandbox, child.stderr());
     const isOneshot = hasNoOutput && ended.exitCode === 0 && !isServerOnly;
     const failed = isOneshot ? withHint(error, oneshotHint) : error;

@@ -158,7 +158,7 @@ const servers = [
       status: 'failed',
       error: {
         code: 'SERVER_EXIT',
-        message: 'the server "calc" ended with exit code 7 while the request was in flight: out of memory',
+        message: 'the server ended with exit code 7 while the request was in flight: out of memory',
       },
     },
   },
