@@ -124,6 +124,8 @@ export interface RestateConfig {
 /** What a provider may be asked for; absent: as much as is wanted. */
 export interface RateLimit {
   readonly requestsPerMinute?: number;
+  /** Requests that may begin at once after a pause; absent: ten seconds' worth. */
+  readonly burst?: number;
   /** Of requests and answers together. */
   readonly tokensPerMinute?: number;
 }

@@ -39,8 +39,6 @@ function unusedInProvider(document: YamlDocument, path: Finding['path']): Findin
   const keys = [
     ...unusedProviderKeys.map((key) => [key]),
     ['defaults', 'prompt_caching'],
-    ['rate_limit', 'rps'],
-    ['rate_limit', 'burst'],
   ];
   return [
     ...(refused === undefined ? [] : [warning]),

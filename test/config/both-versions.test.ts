@@ -327,7 +327,6 @@ providers:
     loads: true,
     problems: [
       'warning 5:32 providers[0].voice: is accepted and not used',
-      'warning 5:59 providers[0].rate_limit.rps: is accepted and not used',
       'warning 5:84 providers[0].platform: the provider is refused when it is used: its platform bedrock is not supported',
       'warning 5:122 providers[0].defaults.prompt_caching: is accepted and not used',
     ],

@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readProviders } from '../../src/config/build/providers.ts';
 import { loadConfig, requireConfig } from '../../src/config/load.ts';
 import { RuntimeError } from '../../src/errors.ts';
+import { parseDocument } from '../../src/yaml/document.ts';
 import {
   configText,
   folder,
@@ -44,8 +46,6 @@ describe('a file as PromptKit documents them', () => {
     const toolHint =
       'has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.';
     expect(loadConfig(file, searchPath).problems.map(line)).toEqual([
-      'warning 19:20 providers[0].rate_limit.rps: is accepted and not used',
-      'warning 19:28 providers[0].rate_limit.burst: is accepted and not used',
       'warning 21:7 providers[0].stream_idle_timeout: is accepted and not used',
       'warning 22:7 providers[0].http_transport: is accepted and not used',
       'warning 23:7 providers[0].capabilities: is accepted and not used',
@@ -144,6 +144,7 @@ describe('a file as PromptKit documents them', () => {
           headers: { 'X-Title': 'desk' },
           credential: { env: 'ANTHROPIC_API_KEY' },
           defaults: { temperature: 0.7, topP: 1, maxTokens: 1024 },
+          rateLimit: { requestsPerMinute: 300, burst: 10 },
           pricing: { input: 0.003, output: 0.015 },
           requestTimeoutMs: 90_000,
           additionalConfig: {},
@@ -402,4 +403,14 @@ test('a relative file stays relative in positions, and its folder is absolute', 
     resolve('test/fixtures/config'),
     'test/fixtures/config/promptkit-page.yaml',
   ]);
+});
+
+test.each([
+  ['{rps: 2, burst: 3}', { requestsPerMinute: 120, burst: 3 }],
+  ['{rps: 2}', { requestsPerMinute: 120, burst: 1 }],
+  ['{rps: 10, burst: 5, requests_per_minute: 60}', { requestsPerMinute: 60 }],
+  ['{rps: 0, burst: 0}', undefined],
+])('rate_limit %s of PromptKit keeps calls to its rate', (limit, expected) => {
+  const document = parseDocument('runtime.yaml', `spec: {providers: [{type: openai, model: m, rate_limit: ${limit}}]}`);
+  expect(readProviders(document)[0]?.rateLimit).toEqual(expected);
 });

@@ -76,8 +76,13 @@ function readPricing(document: YamlDocument, path: Path): ProviderConfig['pricin
 }
 
 function readRateLimit(document: YamlDocument, path: Path): RateLimit | undefined {
+  const perMinute = integerAt(document, [...path, 'requests_per_minute']);
+  // PromptKit's: requests a second; 0 is no limit, as there.
+  const perSecond = numberAt(document, [...path, 'rps']) || undefined;
+  const isByRate = perSecond !== undefined && perSecond * 60 < (perMinute ?? Number.POSITIVE_INFINITY);
   const limit = omitUndefined({
-    requestsPerMinute: integerAt(document, [...path, 'requests_per_minute']),
+    requestsPerMinute: isByRate ? perSecond * 60 : perMinute,
+    burst: isByRate ? (integerAt(document, [...path, 'burst']) ?? 1) : undefined,
     tokensPerMinute: integerAt(document, [...path, 'tokens_per_minute']),
   });
   return Object.keys(limit).length === 0 ? undefined : limit;

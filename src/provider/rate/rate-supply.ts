@@ -13,7 +13,7 @@ export type Drawn =
 
 /** Each limit as config files call it. */
 export const limitNames = {
-  requests: 'rate_limit.requests_per_minute',
+  requests: 'rate_limit.requests_per_minute or rps',
   tokens: 'rate_limit.tokens_per_minute',
   hold: 'what the API asked for with Retry-After',
 } as const;
@@ -32,11 +32,11 @@ export interface RateSupply {
   readonly leaseMs: number;
 }
 
-/** What a bucket holds at most: ten seconds' worth, and one at least. */
-export function fullOf({ requestsPerMinute, tokensPerMinute }: RateLimit): Amounts {
+/** What a bucket holds at most: its `burst`, or ten seconds' worth, and one at least. */
+export function fullOf({ requestsPerMinute, burst, tokensPerMinute }: RateLimit): Amounts {
   const most = (perMinute: number | undefined) =>
     perMinute === undefined ? Number.POSITIVE_INFINITY : Math.max(1, perMinute / BURSTS_PER_MINUTE);
-  return { requests: most(requestsPerMinute), tokens: most(tokensPerMinute) };
+  return { requests: burst ?? most(requestsPerMinute), tokens: most(tokensPerMinute) };
 }
 
 const BURSTS_PER_MINUTE = 6;
