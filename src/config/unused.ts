@@ -36,10 +36,7 @@ function unusedInProvider(document: YamlDocument, path: Finding['path']): Findin
     path: [...path, guilty],
     message: `the provider ${message}`,
   };
-  const keys = [
-    ...unusedProviderKeys.map((key) => [key]),
-    ['defaults', 'prompt_caching'],
-  ];
+  const keys = [...unusedProviderKeys.map((key) => [key]), ['defaults', 'prompt_caching']];
   return [
     ...(refused === undefined ? [] : [warning]),
     ...keys.flatMap((key) => unusedAt(document, [...path, ...key])),

@@ -411,6 +411,9 @@ test.each([
   ['{rps: 10, burst: 5, requests_per_minute: 60}', { requestsPerMinute: 60 }],
   ['{rps: 0, burst: 0}', undefined],
 ])('rate_limit %s of PromptKit keeps calls to its rate', (limit, expected) => {
-  const document = parseDocument('runtime.yaml', `spec: {providers: [{type: openai, model: m, rate_limit: ${limit}}]}`);
+  const document = parseDocument(
+    'runtime.yaml',
+    `spec: {providers: [{type: openai, model: m, rate_limit: ${limit}}]}`,
+  );
   expect(readProviders(document)[0]?.rateLimit).toEqual(expected);
 });

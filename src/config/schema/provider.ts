@@ -75,8 +75,16 @@ export const providerSchema = {
       description: 'How much the API is asked for, by all processes that share a state store in Postgres.',
       additionalProperties: false,
       properties: {
-        rps: { type: 'number', minimum: 0, description: 'Calls a second, as PromptKit has it; 0 is no limit.' },
-        burst: { type: 'integer', minimum: 0, description: 'Calls that may begin at once after a pause, beside rps. Default: 1.' },
+        rps: {
+          type: 'number',
+          minimum: 0,
+          description: 'Calls a second, as PromptKit has it; 0 is no limit.',
+        },
+        burst: {
+          type: 'integer',
+          minimum: 0,
+          description: 'Calls that may begin at once after a pause, beside rps. Default: 1.',
+        },
         requests_per_minute: { type: 'integer', minimum: 1, description: 'Calls, retries among them.' },
         tokens_per_minute: {
           type: 'integer',
