@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -408,3 +409,23 @@ function change(file: string, sql: string): void {
   database.exec(sql);
   database.close();
 }
+
+test('every file and folder of a state in use is for its owner alone, whatever the umask', async () => {
+  const file = newFile();
+  const umask = process.umask(0o022);
+  try {
+    const store = await openStore({ type: 'sqlite', file });
+    await store.createRun(newRun('run-1'));
+    const claim = await store.claimRun('run-1');
+    const modes = readdirSync(dirname(file), { recursive: true, encoding: 'utf8' }).map((name) => {
+      const stat = statSync(join(dirname(file), name));
+      return [name, (stat.mode & 0o077).toString(8), stat.isFile()];
+    });
+    expect(modes.some(([name]) => String(name).endsWith('.lock'))).toBe(true);
+    expect(modes.filter(([, others]) => others !== '0')).toEqual([]);
+    await claim?.release();
+    await store.close();
+  } finally {
+    process.umask(umask);
+  }
+});

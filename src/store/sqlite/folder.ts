@@ -12,7 +12,7 @@ export function makeFolder(folder: string): void {
   if (parent !== folder) makeFolder(parent);
   if (!makeSingleFolder(folder)) return;
   // What is in it are arguments and answers of tools: they must not get into a repository by accident.
-  if (basename(folder) === '.signalbox') writeFileSync(join(folder, '.gitignore'), '*\n');
+  if (basename(folder) === '.signalbox') writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
   syncFolder(parent);
 }
 

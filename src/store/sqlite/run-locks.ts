@@ -5,7 +5,7 @@ import type { Claim } from '../store.ts';
 import { checkRunId } from '../store-rules.ts';
 import { memoryFile } from './connection.ts';
 import type { Database } from './database.ts';
-import { makeSingleFolder } from './folder.ts';
+import { makePrivateFile, makeSingleFolder } from './folder.ts';
 import { loadSqlite } from './node-sqlite.ts';
 import { isBusy } from './store-error.ts';
 
@@ -109,6 +109,8 @@ const heldConnections = new Set<DatabaseSync>();
 
 function takeLock(path: string, own: Set<Lock>): Lock | undefined {
   makeSingleFolder(dirname(path));
+  // SQLite would create it with the mode that the umask leaves.
+  makePrivateFile(path);
   const connection = tryLock(path);
   if (connection === undefined) return undefined;
   const lock = { path, connection };

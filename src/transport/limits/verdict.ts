@@ -73,6 +73,8 @@ const TAIL_CHARACTERS = 4096;
 
 /** As C libraries, Python, Node, Java, Go and shells have them. */
 const lastWords: readonly (readonly [LimitName, RegExp])[] = [
+  // A child was ended by it. Source: signal(7) for the name, strsignal of glibc, musl and the BSDs for the words.
+  ['cpu_seconds', /\bSIGXCPU\b|cpu ?time limit exceeded/i],
   ['open_files', /EMFILE|too many open files|\bErrno 24\b|: error 24\b/i],
   ['file_size_mb', /EFBIG|file too large|file size limit exceeded|\bErrno 27\b/i],
   [

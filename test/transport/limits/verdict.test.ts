@@ -55,6 +55,21 @@ const ends = [
     how: { stderr: 'cp: error writing: File too large' },
     limit: 'file_size_mb',
   },
+  {
+    title: 'a shell whose child ran out of time',
+    how: { end: exit(1), stderr: 'CPU time limit exceeded (core dumped)\n' },
+    limit: 'cpu_seconds',
+  },
+  {
+    title: 'Python whose child ran out of time',
+    how: { stderr: "CalledProcessError: Command 'x' died with <Signals.SIGXCPU: 24>." },
+    limit: 'cpu_seconds',
+  },
+  {
+    title: 'Node whose child ran out of time',
+    how: { stderr: "Error: Command failed: x\n  status: null,\n  signal: 'SIGXCPU'," },
+    limit: 'cpu_seconds',
+  },
   { title: 'other last words', how: { stderr: 'no such user' }, limit: undefined },
   { title: 'last words long ago', how: { stderr: `EMFILE${' '.repeat(5000)}` }, limit: undefined },
   { title: 'last words, and an answer', how: { end: exit(0), stderr: 'EMFILE' }, limit: undefined },
