@@ -1,5 +1,4 @@
 import { stringifyJson } from '../../json/json.ts';
-import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { durationMsOf, queueMsOf } from './case-failures.ts';
@@ -25,11 +24,7 @@ export interface CsvTable {
 export function openCsvTable(sink: Sink, titlesBefore: readonly string[]): CsvTable {
   // The columns of a row's own fields are known with the first case.
   let fields: readonly string[] | undefined;
-  const write = async (cells: readonly Cell[]): Promise<void> => {
-    const line = toLine(cells);
-    // A terminal would obey control characters that a spreadsheet only shows.
-    await sink.write(sink.columns === undefined ? line : escapeInvisible(line.replaceAll('\r', '')));
-  };
+  const write = (cells: readonly Cell[]): Promise<void> => sink.write(toLine(cells));
   const requireTitles = async (names: readonly string[]): Promise<readonly string[]> => {
     if (fields !== undefined) return fields;
     fields = names;

@@ -6,7 +6,7 @@ import { escapeCommands } from '../../text/escape-commands.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { formatColumns } from './show/columns.ts';
-import { openStdoutSink, type StdoutSink } from './stdout-sink.ts';
+import { escapeAllButStyles, openStdoutSink, type StdoutSink } from './stdout-sink.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
@@ -95,18 +95,8 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
 
 /** Texts of others stand in nearly all that is shown: names, reasons, paths, messages of the system. */
 function escapeForReader(text: string, hasStyles: boolean): string {
-  const harmless = escapeCommands(text);
-  if (!hasStyles) return escapeInvisible(harmless);
-  // Every second part is a style.
-  return harmless
-    .split(ownStyle)
-    .map((part, index) => (index % 2 === 0 ? escapeInvisible(part) : part))
-    .join('');
+  return escapeAllButStyles(escapeCommands(text), hasStyles);
 }
-
-/** What `styleText` writes of the styles that we use. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a style begins with one.
-const ownStyle = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
 /** Escapes characters that JSON allows, but terminals obey, take for a change of writing direction, or do not show. */
 function escapeControls(json: string): string {
