@@ -248,6 +248,26 @@ const answeredBlocks: readonly Members[] = [
   },
 ];
 
+const fallback = { type: 'fallback', from: { model: 'm' }, to: { model: 'm-2' }, trigger: null };
+
+/** What a message has beside its content. */
+const messageExtras = {
+  stop_reason: 'refusal',
+  stop_details: { type: 'refusal', category: 'cyber', explanation: null },
+  container: { id: 'container_1', expires_at: '2026-01-02T03:04:05Z', skills: [] },
+  context_management: { applied_edits: [{ type: 'clear_tool_uses_20250919', cleared_input_tokens: 1 }] },
+  diagnostics: { cache_miss_reason: { type: 'model_changed', cache_missed_input_tokens: 1 } },
+  usage: {
+    input_tokens: 1,
+    output_tokens: 2,
+    cache_creation: { ephemeral_5m_input_tokens: 0 },
+    server_tool_use: { web_search_requests: 1 },
+    output_tokens_details: { thinking_tokens: 1 },
+    iterations: [{ type: 'message', model: 'm', input_tokens: 1 }],
+    service_tier: 'standard',
+  },
+};
+
 const askedBlocks: readonly Members[] = [
   { type: 'text', text: 'Hello', cache_control: { type: 'ephemeral', ttl: '5m' } },
   {
@@ -529,7 +549,9 @@ const streamed: readonly (readonly [EndpointName, string])[] = [
   ...[...responsesAnswers, withLogprobs].map(
     (answer) => ['responses', responsesStreamOf(answer, 24)] as const,
   ),
-  ...answeredBlocks.map((block) => ['messages', tellMessage(message([block]), { cut })] as const),
+  ...[...answeredBlocks, fallback].map(
+    (block) => ['messages', tellMessage(message([block], messageExtras), { cut })] as const,
+  ),
   [
     'messages',
     tellMessage(

@@ -6,7 +6,13 @@ import { createMutator } from './mutate.ts';
 import { readBySdk } from './sdks.ts';
 
 /** Endpoints whose bodies are read by a closed shape: in these no generated document may leak. */
-export const shapedEndpoints: readonly EndpointName[] = ['chat', 'responses', 'count_tokens', 'embeddings'];
+export const shapedEndpoints: readonly EndpointName[] = [
+  'chat',
+  'responses',
+  'messages',
+  'count_tokens',
+  'embeddings',
+];
 
 export interface Search {
   readonly seed: number;

@@ -161,3 +161,51 @@ test('a count of tokens is figures, and anything else in it is told', () => {
   expect(asRead(odd.messages)).toEqual([{ role: 'assistant', content: '', other: { note: 'Jane' } }]);
   expect(odd.write([{ role: 'assistant', content: '' }])).toBe('{"input_tokens":3}');
 });
+
+test.each([
+  ['end_turn', 'end_turn'],
+  ['the code is 1234', 'end_turn'],
+  ['toString', 'end_turn'],
+  ['tool_use', 'tool_use'],
+])('the reason %s of an answer is %s in a redacted one', (stop_reason, written) => {
+  const answer = read(message([text('Jane')], { stop_reason }));
+  const redacted = answer.write([{ role: 'assistant', content: 'J.' }]);
+  expect(JSON.parse(redacted)).toMatchObject({ content: [{ text: 'J.' }], stop_reason: written });
+});
+
+test('a reason that is no word of the API stays if the hook repeats it', () => {
+  const answer = read(message([text('Jane')], { stop_reason: 'model_is_tired' }));
+  const [sent] = answer.messages;
+  expect(sent?.['finish_reason']).toBe('model_is_tired');
+  const redacted = answer.write([{ ...sent, role: 'assistant', content: 'J.' }]);
+  expect(JSON.parse(redacted)).toMatchObject({ stop_reason: 'model_is_tired' });
+});
+
+describe('copies of a changed text', () => {
+  const sealed = signature;
+
+  test('bytes, tokens and encodings go with an answer that changes, even if the hook repeats them', () => {
+    const copies = {
+      logprobs: [{ token: 'Jane', bytes: [74, 97, 110, 101] }],
+      token_ids: [1, 2],
+      encoded: Buffer.from('Jane Doe').toString('base64'),
+      note: 'kept',
+    };
+    const answer = read({ ...message([{ ...text('Jane'), ...copies }]), token_ids: [3] });
+    const [sent] = answer.messages;
+    const redacted = answer.write([{ ...sent, role: 'assistant', content: 'J.' }]);
+    expect(JSON.parse(redacted)).toEqual(message([{ ...text('J.'), note: 'kept' }]));
+  });
+
+  test('an encrypted copy goes with the text of a compaction', () => {
+    const compaction = { type: 'compaction', content: 'Jane', encrypted_content: sealed, signature: sealed };
+    const body = message([text('hi'), compaction]);
+    const [sent] = read(body).messages;
+    const other = { 'content[1].content': 'J.' };
+    expect(JSON.parse(read(body).write([{ ...sent, role: 'assistant', content: 'hi', other }]))).toEqual(
+      message([text('hi'), { type: 'compaction', content: 'J.' }]),
+    );
+    const rest = read(body).write([{ ...sent, role: 'assistant', content: 'ho' }]);
+    expect(JSON.parse(rest)).toEqual(message([text('ho'), compaction]));
+  });
+});

@@ -248,3 +248,46 @@ test('a stream of 100,000 pieces is read in time that grows with its length', ()
   for (const event of eventsOf(sent)) own.push(event);
   expect(own.answer().messages[0]?.content).toHaveLength(100_000);
 });
+
+test.each([
+  ['text', { type: 'text', text: ['Jane'] }, { type: 'text_delta', text: 'hi' }],
+  ['citations', { type: 'text', text: '', citations: 'Jane' }, { type: 'citations_delta', citation: {} }],
+  ['thinking', { type: 'thinking', thinking: { a: 'Jane' } }, { type: 'thinking_delta', thinking: 'hm' }],
+  [
+    'signature',
+    { type: 'thinking', thinking: '', signature: { Jane: null } },
+    { type: 'signature_delta', signature: '' },
+  ],
+  [
+    'input',
+    { type: 'tool_use', id: 't1', name: 'f', input: 'Jane' },
+    { type: 'input_json_delta', partial_json: '{}' },
+  ],
+  [
+    'content',
+    { type: 'compaction', content: ['Jane'] },
+    { type: 'compaction_delta', content: 'x', encrypted_content: '' },
+  ],
+])('a stream cannot replace the %s that a block has begun with', (_, content_block, of) => {
+  const sent = [begin, { ...beginText, content_block }, delta(of), endBlock, end, stop];
+  expect(refusalOf(sent.map(named).join(''))).toMatchObject({ status: 502, code: 'upstream_invalid' });
+});
+
+test.each([
+  { output_tokens: { Jane: 1 } },
+  { server_tool_use: { web_search_requests: 'Jane' } },
+  { iterations: ['Jane'] },
+])('a stream cannot replace counts that are none: %j', (usage) => {
+  const begun = { ...begin, message: message([], { stop_reason: null, usage }) };
+  const [key = ''] = Object.keys(usage);
+  const counted = { ...end, usage: { [key]: key === 'output_tokens' ? 3 : null, output_tokens: 3 } };
+  const late = { ...end, usage: { [key]: key === 'iterations' ? [] : key === 'output_tokens' ? 3 : {} } };
+  const sent = [begun, beginText, says, endBlock, late, stop];
+  expect(refusalOf(sent.map(named).join(''))).toMatchObject({ status: 502, code: 'upstream_invalid' });
+  if (key === 'output_tokens') return;
+  // Without another count the first one stays, and hooks see it.
+  const own = reader();
+  for (const event of eventsOf([begun, beginText, says, endBlock, counted, stop].map(named).join('')))
+    own.push(event);
+  expect(JSON.stringify(asRead(own.answer().messages))).toContain('Jane');
+});

@@ -15,7 +15,7 @@ import { startTold, type ToldContent } from '../blocks/told-content.ts';
 import { requireWritten } from '../blocks/written-check.ts';
 import { writeMessage } from '../blocks/written-message.ts';
 import { answerShape, countShape } from './answer-shape.ts';
-import { finishWord, stopReasonOf } from './finish-words.ts';
+import { finishWord, isStopReason, stopReasonOf } from './finish-words.ts';
 
 /** The body of a message that is an answer. Throws RefusedCall (502). */
 export function readMessagesAnswer(body: string, rules: WireRules): WireAnswer {
@@ -69,6 +69,7 @@ export function readCount(body: string): WireAnswer {
       if (given.content !== '') throw unwritable('a count of tokens has no text that could be replaced');
       const edits = new Edits(body);
       leftovers.write(given['other'], edits);
+      leftovers.dropCopies(edits, true);
       return edits.apply();
     },
   };
@@ -80,7 +81,7 @@ function openAnswer(body: string): Place {
   return root;
 }
 
-function answerContext(rules: WireRules): ReadContext {
+export function answerContext(rules: WireRules): ReadContext {
   return {
     rules,
     isAnswer: true,
@@ -138,9 +139,11 @@ function writeStopReason(
   { root, told, message }: ReadAnswer,
   edits: Edits,
 ): void {
-  const given = plain['finish_reason'] ?? message['finish_reason'];
   const stop = root.at('stop_reason');
   const old = stop?.text;
+  // A text that is no reason of the API goes unless the hook repeats it.
+  const unsaid = old === undefined || isStopReason(old) ? message['finish_reason'] : 'stop';
+  const given = plain['finish_reason'] ?? unsaid;
   const named = given === message['finish_reason'] ? old : stopReasonOf(given);
   const asks = keepsClientCall(plain['tool_calls'], told);
   const adapted = named === 'tool_use' && !asks && clientCalls(told).length > 0 ? 'end_turn' : named;

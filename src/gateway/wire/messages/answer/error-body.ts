@@ -63,7 +63,7 @@ const errorShape = {
   members: {
     type: words('error'),
     request_id: 'id',
-    error: { members: { type: words(...errorTypes), message: 'told' } },
+    error: { members: { type: words(...errorTypes), message: 'text' } },
   },
 } as const;
 
@@ -120,5 +120,6 @@ function writeKnown(given: ChatMessage, { body, text, leftovers }: KnownError): 
   if (text?.kind === 'string') edits.replaceText(text, content);
   else if (content !== '') throw unwritable('an error has no text that could be replaced');
   leftovers.write(other, edits);
+  leftovers.dropCopies(edits, true);
   return edits.apply();
 }

@@ -17,7 +17,9 @@ export interface BlockKind {
     /** A file that the upstream keeps. */
     | 'upload'
     /** Nothing of its own: its members are told as leftovers. */
-    | 'plain';
+    | 'plain'
+    /** The same, with an encrypted copy of its text. */
+    | 'compaction';
   readonly members: Readonly<Record<string, Shape>>;
 }
 
@@ -29,11 +31,11 @@ const caller: Shape = {
   },
 };
 const citing: Shape = { members: { enabled: 'figure' } };
-const cached = { type: 'told', cache_control: cacheControl } as const;
-const call = { ...cached, id: 'told', name: 'told', input: 'told', caller } as const;
+const cached = { type: 'text', cache_control: cacheControl } as const;
+const call = { ...cached, id: 'text', name: 'text', input: 'told', caller } as const;
 const served: BlockKind = {
   role: 'served',
-  members: { ...cached, tool_use_id: 'told', content: 'told', is_error: 'figure', caller },
+  members: { ...cached, tool_use_id: 'text', content: 'told', is_error: 'figure', caller },
 };
 const plain: BlockKind = { role: 'plain', members: cached };
 const refusal: Shape = {
@@ -49,15 +51,15 @@ const refusal: Shape = {
 
 const kinds: ReadonlyMap<string, BlockKind> = new Map(
   Object.entries({
-    text: { role: 'text', members: { ...cached, text: 'told', citations: 'told' } },
-    thinking: { role: 'thinking', members: { type: 'told', thinking: 'told', signature: 'sealed' } },
-    redacted_thinking: { role: 'redacted', members: { type: 'told', data: 'sealed' } },
+    text: { role: 'text', members: { ...cached, text: 'text', citations: 'told' } },
+    thinking: { role: 'thinking', members: { type: 'text', thinking: 'text', signature: 'sealed' } },
+    redacted_thinking: { role: 'redacted', members: { type: 'text', data: 'sealed' } },
     tool_use: { role: 'call', members: call },
     server_tool_use: { role: 'call', members: call },
     mcp_tool_use: { role: 'call', members: call },
     tool_result: {
       role: 'result',
-      members: { ...cached, tool_use_id: 'told', content: 'told', is_error: 'figure' },
+      members: { ...cached, tool_use_id: 'text', content: 'told', is_error: 'figure' },
     },
     web_search_tool_result: served,
     web_fetch_tool_result: served,
@@ -75,7 +77,7 @@ const kinds: ReadonlyMap<string, BlockKind> = new Map(
     search_result: { role: 'search', members: { ...cached, content: 'told', citations: citing } },
     container_upload: { role: 'upload', members: { ...cached, file_id: 'id' } },
     compaction: {
-      role: 'plain',
+      role: 'compaction',
       members: { ...cached, content: 'said', encrypted_content: 'sealed', signature: 'sealed' },
     },
     fallback: {

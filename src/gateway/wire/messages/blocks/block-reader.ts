@@ -65,6 +65,9 @@ function readKnown({ role }: BlockKind, pathed: PathedBlock, told: ToldContent, 
       if (!context.isAnswer && !context.rules.references.has('file_id'))
         throw context.reference(`${pathed.fullPath}.file_id`);
       return;
+    case 'compaction':
+      told.compactions.push(pathed);
+      return;
     case 'plain':
       return;
     case 'result':

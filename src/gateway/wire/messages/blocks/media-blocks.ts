@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../../../errors.ts';
+import { isSoundFile } from '../../media.ts';
 import type { Place } from '../../place.ts';
 import {
   type BodyPart,
@@ -15,7 +16,7 @@ import {
   type ReadContext,
   requireString,
 } from './read-context.ts';
-import { collectLeftovers } from './shapes.ts';
+import { collectLeftovers, type Shape } from './shapes.ts';
 import type { ToldContent } from './told-content.ts';
 
 /** An image, which has to be listed as opaque. */
@@ -62,6 +63,7 @@ function readTextSource(
   const data = requireString({ block: source, fullPath }, 'data', context);
   const mediaType = mediaTypeOf(source);
   if (type === 'text') return documentTextPart(data, mediaType, positionOf(pathed));
+  requireBytes(data, fullPath, context);
   if (/^(?:application\/pdf|image\/|audio\/|video\/)/i.test(mediaType)) return undefined;
   try {
     return encodedTextPart(data, mediaType, positionOf(pathed));
@@ -103,9 +105,16 @@ function readOpaqueSource(
     throw context.unknown(kind, pathed.fullPath);
   }
   const member = memberOfType[type];
-  requireString({ block: source, fullPath: `${pathed.fullPath}.source` }, member, context);
+  const fullPath = `${pathed.fullPath}.source`;
+  const held = requireString({ block: source, fullPath }, member, context);
+  if (type === 'base64') requireBytes(held, fullPath, context);
   collectSource(source, pathed, told);
   return opaquePart(kind === 'image' ? 'image' : 'document', describeSource(source), positionOf(pathed));
+}
+
+/** A text among bytes would pass unread. */
+function requireBytes({ text = '' }: Place, fullPath: string, { malformed }: ReadContext): void {
+  if (!isSoundFile({ base64: text, mediaType: '' })) throw malformed(`${fullPath}.data`);
 }
 
 /** What is told of a file without its bytes. */
@@ -130,12 +139,12 @@ function collectSource(source: Place, { path }: PathedBlock, told: ToldContent):
 const memberOfType = { base64: 'data', url: 'url', file: 'file_id' } as const;
 
 /** The members of sources: they are told with the part. */
-const sourceShapes: Readonly<Record<string, { readonly members: Readonly<Record<string, 'told'>> }>> = {
-  text: { members: { type: 'told', data: 'told', media_type: 'told' } },
-  base64: { members: { type: 'told', data: 'told', media_type: 'told' } },
-  url: { members: { type: 'told', url: 'told' } },
-  file: { members: { type: 'told', file_id: 'told' } },
-  content: { members: { type: 'told', content: 'told' } },
+const sourceShapes: Readonly<Record<string, { readonly members: Readonly<Record<string, Shape>> }>> = {
+  text: { members: { type: 'text', data: 'text', media_type: 'text' } },
+  base64: { members: { type: 'text', data: 'text', media_type: 'text' } },
+  url: { members: { type: 'text', url: 'text' } },
+  file: { members: { type: 'text', file_id: 'text' } },
+  content: { members: { type: 'text', content: 'told' } },
 };
 
 function mediaTypeOf(source: Place): string {

@@ -1,13 +1,24 @@
 import { isSealed } from '../../../../text/sealed.ts';
-import type { Leftovers } from '../../leftovers.ts';
+import { Leftovers } from '../../leftovers.ts';
 import type { Place } from '../../place.ts';
 import { isPlainId } from '../../plain-id.ts';
 
 /**
- * What a value may be without being told to hooks: nothing that people or models have said. `told` is read by itself, and
- * `said` is always told; null is part of every shape.
+ * What a value may be without being shown in `other`: nothing that people or models have said. Hooks see a `text` elsewhere, as
+ * long as it is a string. `told` is a value of any type that its reader shows whole or refuses; `said` is always shown in
+ * `other`. Null is part of every shape.
  */
-export type Shape = 'told' | 'said' | 'figure' | 'id' | 'date' | 'sealed' | Words | MembersShape | ItemsShape;
+export type Shape =
+  | 'told'
+  | 'text'
+  | 'said'
+  | 'figure'
+  | 'id'
+  | 'date'
+  | 'sealed'
+  | Words
+  | MembersShape
+  | ItemsShape;
 
 /** Words of the protocol itself. */
 export interface Words {
@@ -67,14 +78,23 @@ function collectItems(list: Place, shape: Shape, path: string, leftovers: Leftov
   }
 }
 
-const scalarTests: Readonly<Record<'said' | 'figure' | 'id' | 'date' | 'sealed', (place: Place) => boolean>> =
-  {
-    said: () => false,
-    figure: ({ kind }) => kind === 'number' || kind === 'boolean',
-    id: ({ text }) => text !== undefined && isPlainId(text),
-    date: ({ text }) => text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(text),
-    sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
-  };
+/** Whether an object has the shape, so that hooks need not see any of it. */
+export function isOfShape(object: Place, shape: MembersShape): boolean {
+  const leftovers = new Leftovers();
+  collectLeftovers(object, shape, '', leftovers);
+  return leftovers.isEmpty;
+}
+
+const scalarTests: Readonly<
+  Record<'text' | 'said' | 'figure' | 'id' | 'date' | 'sealed', (place: Place) => boolean>
+> = {
+  text: ({ kind }) => kind === 'string',
+  said: () => false,
+  figure: ({ kind }) => kind === 'number' || kind === 'boolean',
+  id: ({ text }) => text !== undefined && isPlainId(text),
+  date: ({ text }) => text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(text),
+  sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
+};
 
 function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;

@@ -21,6 +21,8 @@ export interface ToldContent {
   /** The elements of all `citations`, and the blocks that have some. */
   readonly citations: { readonly owner: Place; readonly entry: number; readonly place: Place }[];
   readonly citing: Place[];
+  /** Blocks with a text among the leftovers and an encrypted copy of it, and their paths. */
+  readonly compactions: { readonly block: Place; readonly path: string }[];
   readonly leftovers: Leftovers;
   /** The list that a new text may be put into. */
   readonly list: Place | undefined;
@@ -37,6 +39,7 @@ export function startTold(list: Place | undefined, start = 0): ToldContent {
     served: [],
     citations: [],
     citing: [],
+    compactions: [],
     leftovers: new Leftovers(),
     list,
     start,

@@ -38,6 +38,13 @@ export function writeMessage(
   writeServed(plain['tool_results'], told, edits);
   writeCitations(plain['citations'], told, edits, isAnswer ? 'null' : 'absent');
   told.leftovers.write(plain['other'], edits);
+  for (const { block, path } of told.compactions) {
+    const isSame = told.leftovers.isUnchanged(`${path}.content`, plain['other']);
+    if (block.at('content')?.kind !== 'string' || isSame) continue;
+    for (const key of ['encrypted_content', 'signature'])
+      if (block.at(key) !== undefined) edits.remove(block, key);
+  }
+  told.leftovers.dropCopies(edits, isAnswer);
   return plain;
 }
 

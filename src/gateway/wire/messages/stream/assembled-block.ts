@@ -58,6 +58,17 @@ export class AssembledBlock {
     return withMembers(this.begun, changes);
   }
 
+  /** Whether the deltas of a text go on from what was begun. Another value would be replaced before hooks see it. */
+  get hasText(): boolean {
+    if (this.type === 'text') return this.#begins('text', 'string');
+    return this.type !== 'thinking' || this.#begins('thinking', 'string');
+  }
+
+  #begins(key: string, kind: Place['kind']): boolean {
+    const place = this.begun.at(key);
+    return isBlank(place) || place?.kind === kind;
+  }
+
   #addText(place: Place | undefined): boolean {
     if (place?.text === undefined) return false;
     this.text += place.text;
@@ -66,7 +77,7 @@ export class AssembledBlock {
 
   /** A signature is whole; a second one would be another. */
   #sign(signature: string | undefined): boolean {
-    if (signature === undefined) return false;
+    if (signature === undefined || !this.#begins('signature', 'string')) return false;
     const known = this.#signature ?? this.begun.at('signature')?.text ?? '';
     if (known !== '' && known !== signature) return false;
     this.#signature = signature;
@@ -74,26 +85,34 @@ export class AssembledBlock {
   }
 
   #cite(citation: Place | undefined): boolean {
-    if (citation?.kind !== 'object') return false;
+    if (citation?.kind !== 'object' || !this.#begins('citations', 'array')) return false;
     this.citations ??= (this.begun.at('citations')?.items ?? []).map(({ json }) => json.text);
     this.citations.push(citation.json.text);
     return true;
   }
 
   #addInput(piece: string | undefined): boolean {
-    if (piece === undefined) return false;
-    const begun = this.begun.at('input');
-    if (begun !== undefined && begun.members.size > 0) return false;
+    if (piece === undefined || !isBlank(this.begun.at('input'))) return false;
     this.input = (this.input ?? '') + piece;
     return true;
   }
 
   #compact(delta: Place): boolean {
-    const isEmpty = this.begun.at('content')?.text === undefined;
+    const isEmpty = [...delta.members].every(([key, { json }]) => {
+      const begun = this.begun.at(key);
+      return key === 'type' || isBlank(begun) || begun?.json.text === json.text;
+    });
     if (this.#compaction !== undefined || !isEmpty) return false;
     this.#compaction = delta.members;
     return true;
   }
+}
+
+/** Whether a value says nothing, so that a stream may replace it: hooks see what stands there at the end. */
+function isBlank(place: Place | undefined): boolean {
+  if (place === undefined || place.kind === 'null' || place.text === '') return true;
+  if (place.kind === 'array') return place.items.length === 0;
+  return place.kind === 'object' && place.members.size === 0;
 }
 
 /** The arguments: what is no whole JSON, as of a call that was cut off, is a string of its text. */

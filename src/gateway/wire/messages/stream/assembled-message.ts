@@ -1,4 +1,7 @@
-import type { Place } from '../../place.ts';
+import { openPlace, type Place } from '../../place.ts';
+import { isPlainId } from '../../plain-id.ts';
+import { usageShape } from '../answer/answer-shape.ts';
+import { isOfShape } from '../blocks/shapes.ts';
 import { AssembledBlock, withMembers } from './assembled-block.ts';
 
 /**
@@ -42,8 +45,9 @@ export class AssembledMessage {
   beginBlock(index: unknown, block: Place | undefined): boolean {
     if (!this.isBegun || this.isEnded || this.openBlock !== undefined) return false;
     if (index !== this.blocks.length || block?.kind !== 'object') return false;
-    this.blocks.push(new AssembledBlock(block));
-    return true;
+    const begun = new AssembledBlock(block);
+    this.blocks.push(begun);
+    return begun.hasText;
   }
 
   addDelta(index: unknown, delta: Place | undefined): boolean {
@@ -85,7 +89,8 @@ export class AssembledMessage {
     for (const [key, place] of usage?.members ?? []) {
       if (place.kind === 'null' || !countedMembers.has(key)) continue;
       const before = this.#usage.get(key) ?? this.#begun?.at('usage')?.at(key);
-      if (hasString(before) && before?.json.text !== place.json.text) return false;
+      const isSame = before?.json.text === place.json.text;
+      if (before !== undefined && !isSame && !isCount(key, before)) return false;
       this.#usage.set(key, place);
     }
     return true;
@@ -116,7 +121,8 @@ export class AssembledMessage {
       changes.set('usage', usage === undefined ? objectOf(counts) : withMembers(usage, counts));
     const fallback = this.blocks.findLast(({ type }) => type === 'fallback');
     const model = fallback?.begun.at('to')?.at('model');
-    if (model !== undefined) changes.set('model', model.json.text);
+    if (model !== undefined && isPlainId(begun.at('model')?.text ?? ' '))
+      changes.set('model', model.json.text);
     return withMembers(begun, changes);
   }
 
@@ -129,10 +135,10 @@ function holdsText(place: Place | undefined): boolean {
   return place !== undefined && place.kind !== 'null';
 }
 
-/** Whether a value is or has a string. */
-function hasString(place: Place | undefined): boolean {
-  if (place === undefined) return false;
-  return place.kind === 'string' || [...place.items, ...place.members.values()].some(hasString);
+/** Whether hooks need not see a member of `usage`, so that a later one may replace it. */
+function isCount(key: string, place: Place): boolean {
+  const shape = usageShape.members[key] ?? 'figure';
+  return isOfShape(openPlace(`{"count":${place.json.text}}`), { members: { count: shape } });
 }
 
 function objectOf(members: ReadonlyMap<string, string>): string {

@@ -2,13 +2,15 @@ import { isSealed } from '../../../../text/sealed.ts';
 import type { StreamPart, StreamReader, WireRules } from '../../codec.ts';
 import { invalidAnswer, unknownInAnswer } from '../../faults.ts';
 import { Leftovers } from '../../leftovers.ts';
-import type { Place } from '../../place.ts';
+import { openPlace, type Place } from '../../place.ts';
 import type { SseEvent } from '../../sse.ts';
 import { openStrictly } from '../../strict-json.ts';
-import { readMessagesAnswer } from '../answer/answer.ts';
+import { answerContext, readMessagesAnswer } from '../answer/answer.ts';
 import { answerShape } from '../answer/answer-shape.ts';
 import { findBlockKind } from '../blocks/block-kinds.ts';
-import { collectLeftovers } from '../blocks/shapes.ts';
+import { readBlock } from '../blocks/block-reader.ts';
+import { collectLeftovers, isOfShape } from '../blocks/shapes.ts';
+import { startTold } from '../blocks/told-content.ts';
 import { AssembledMessage } from './assembled-message.ts';
 import { deltaShapes, eventShapes } from './event-shapes.ts';
 import { withStreamLeftovers } from './stream-leftovers.ts';
@@ -110,9 +112,7 @@ function require(isConsistent: boolean, type: string): void {
 
 /** Whether a beginning tells nothing of the answer. */
 function isFree(message: Place | undefined): boolean {
-  const leftovers = new Leftovers();
-  if (message !== undefined) collectLeftovers(message, answerShape, '', leftovers);
-  return leftovers.isEmpty;
+  return message === undefined || isOfShape(message, answerShape);
 }
 
 function readBegunBlock(message: AssembledMessage, rules: WireRules): StreamPart {
@@ -120,12 +120,18 @@ function readBegunBlock(message: AssembledMessage, rules: WireRules): StreamPart
   const kind = findBlockKind(block?.type);
   if (block === undefined || (kind === undefined && !rules.opaque.has(block.type)))
     throw unknownInAnswer('a content block of an unknown type');
-  const leftovers = new Leftovers();
-  if (kind !== undefined) collectLeftovers(block.begun, kind, '', leftovers);
+  // A block that begins must be one that an answer could have.
+  const told = startTold(undefined);
+  const entry = message.blocks.length - 1;
+  const path = `content[${entry}]`;
+  readBlock(
+    { block: openPlace(block.json), owner: block.begun, entry, path, fullPath: path },
+    told,
+    answerContext(rules),
+  );
   const role = kind?.role;
   const isText = role === 'text' || role === 'thinking' || role === 'redacted';
-  const hasCitations = (block.begun.at('citations')?.items.length ?? 0) > 0;
-  if (!isText || hasCitations || !leftovers.isEmpty) return { kind: 'held' };
+  if (!isText || told.citations.length > 0 || !told.leftovers.isEmpty) return { kind: 'held' };
   return textPart(message, block.text);
 }
 
