@@ -314,3 +314,28 @@ test('tools may be taken out, and the rest of a body changed at its place', () =
     expect.objectContaining({ code: 'REPLY_MALFORMED' }),
   );
 });
+
+describe('a file that may pass', () => {
+  const rules: WireRules = { ...none, opaque: new Set(['image', 'file']) };
+  const secret = 'Jane Doe';
+
+  test.each([
+    ['image', { ...png, data: `iVBO ${secret}` }],
+    ['document', { ...pdf, data: secret }],
+    ['document', { type: 'base64', media_type: 'text/plain', data: `aGk= ${secret}` }],
+  ])('is refused when its bytes are more than base64: %s %j', (type, source) => {
+    expect(refusalOf(body([user([{ type, source }])]), rules)).toMatchObject({
+      code: 'invalid_request',
+      param: 'messages[0].content[0].source.data',
+    });
+  });
+
+  test.each([
+    ['image', { ...png, media_type: [secret] }],
+    ['document', { ...pdf, media_type: { [secret]: null } }],
+    ['document', { type: 'text', media_type: [secret], data: 'd' }],
+  ])('has a media type of another JSON type in `other`: %s %j', (type, source) => {
+    const { messages } = messagesCodec.readRequest(body([user([{ type, source }])]), rules).payload;
+    expect(asRead(messages[0]?.['other'])).toEqual({ 'content[0].source.media_type': source.media_type });
+  });
+});
