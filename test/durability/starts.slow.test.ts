@@ -24,6 +24,7 @@ const seed = Number(process.env['STARTS_SEED'] ?? Date.now() % 2 ** 31);
 async function playAll(places: readonly Place[], prefix: string) {
   const histories = sampleHistories(count, seed).entries();
   const wrong: string[] = [];
+  const kinds = new Map<string, number>();
   const tally = { histories: 0, starts: 0, refused: 0, takeovers: 0, statuses: new Map<string, number>() };
   const note = (number: number, history: unknown, played: Played) => {
     tally.histories += 1;
@@ -32,6 +33,7 @@ async function playAll(places: readonly Place[], prefix: string) {
     tally.takeovers += played.takeovers;
     const status = played.status ?? 'none';
     tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
+    for (const each of new Set(played.wrong)) kinds.set(each, (kinds.get(each) ?? 0) + 1);
     if (played.wrong.length > 0)
       wrong.push(
         `history ${number} of seed ${seed}: ${played.wrong.join('; ')} in ${JSON.stringify(history)}`,
@@ -45,7 +47,7 @@ async function playAll(places: readonly Place[], prefix: string) {
   );
   const statuses = [...tally.statuses].map(([status, often]) => `${often} ${status}`).join(', ');
   console.log(
-    `${tally.histories} histories over ${prefix}: ${tally.starts} starts, ${tally.refused} refused, ${tally.takeovers} takeovers; ${statuses}`,
+    `${tally.histories} histories over ${prefix}: ${tally.starts} starts, ${tally.refused} refused, ${tally.takeovers} takeovers; ${statuses}; wrong: ${JSON.stringify([...kinds])}`,
   );
   expect(wrong.slice(0, 5)).toEqual([]);
   return tally;
