@@ -75,7 +75,7 @@ test.each([
   async ({ args }) => {
     const { files, builtins } = await loadsOf(...args);
     expect(files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file))).toEqual([]);
-    expect(files.length).toBeLessThan(17);
+    expect(files.length).toBeLessThan(19);
     expect(builtins.filter((name) => startsOrStores.includes(name))).toEqual([]);
     expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
   },
@@ -117,7 +117,7 @@ test.each([
   const packages = /\/node_modules\/(koffi|@koromix)\//;
   const others = files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file));
   expect(others.filter((file) => !packages.test(file))).toEqual([]);
-  expect(files.length).toBeLessThan(28);
+  expect(files.length).toBeLessThan(29);
   expect(builtins.filter((name) => given.unwanted.includes(name))).toEqual([]);
 });
 
