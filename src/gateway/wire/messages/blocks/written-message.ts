@@ -42,7 +42,7 @@ export function writeMessage(
     const isSame = told.leftovers.isUnchanged(`${path}.content`, plain['other']);
     if (block.at('content')?.kind !== 'string' || isSame) continue;
     for (const key of ['encrypted_content', 'signature'])
-      if (block.at(key) !== undefined) edits.remove(block, key);
+      if ((block.at(key)?.text ?? '') !== '') edits.remove(block, key);
   }
   told.leftovers.dropCopies(edits, isAnswer);
   return plain;
