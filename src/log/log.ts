@@ -53,18 +53,22 @@ export function openLog(options: LogOptions): Log {
   let logger: Logger | undefined;
   const take = (event: RuntimeEvent) => {
     if (!wants(event)) return;
-    logger ??= openLogger(options);
+    logger ??= openLogger(options, redact);
     write(logger, redact, event);
   };
   return Object.assign(take, { hears, wants });
 }
 
 /** Loads pino, which takes longer than most commands, for the first line. */
-function openLogger(options: LogOptions): Logger {
+function openLogger(options: LogOptions, redact: Redact): Logger {
   const { pino }: typeof import('pino') = load('pino');
   const { level, fields } = options.logging;
   const base = { ...(options.name === '' ? {} : { config: options.name }), ...fields };
-  return pino({ level, base }, openStream(options));
+  // pino writes these fields on every line, past the redaction of the event.
+  const shown = Object.fromEntries(
+    Object.entries(base).map(([key, value]) => [key, redactTree(value, redact)]),
+  );
+  return pino({ level, base: shown }, openStream(options));
 }
 
 function openStream({ logging, target }: LogOptions): DestinationStream {

@@ -1,10 +1,11 @@
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
-import { scrubError, scrubMessages } from '../../contract/scrub.ts';
+import { scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
 import { toRuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { lazyGuard } from '../../provider/guard/lazy-guard.ts';
 import type { ResultStore } from '../../store/result-store.ts';
+import { createSecretHider } from '../../text/hide-secrets.ts';
 import { once } from '../../time/once.ts';
 import { toHookInfos, toToolInfo } from '../../tool-call/document.ts';
 import { unknownName } from '../../yaml/unknown-name.ts';
@@ -98,6 +99,9 @@ export function serveRuntime(
   const agents = openAgents({ config, wired, store, emit });
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
+  // Only filled-in values stand in what a config declares: a forwarded value that equals a name must not hide the name.
+  const shown = <Value>(declared: Value): Value =>
+    scrubMembers(declared, createSecretHider(config.environment?.secrets ?? []).text);
   return {
     file: config.file,
     overlays: config.overlays ?? [],
@@ -141,7 +145,7 @@ export function serveRuntime(
     },
     suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
     tools: {
-      list: () => config.tools.map(toToolInfo),
+      list: () => shown(config.tools.map(toToolInfo)),
       call: method(async (name, args, options = {}) => {
         const tool = find(name) ?? unknownName('tool', String(name), tools.keys());
         return await callDirectly({ ...direct, tool, find }, args, options);
@@ -161,11 +165,11 @@ export function serveRuntime(
       },
     },
     hooks: {
-      list: () => toHookInfos(config),
+      list: () => shown(toHookInfos(config)),
       fire: method(async (event, options) => await fireEvent(wired, event, options)),
     },
     agents: { ...agents, judge: method(agents.judge) },
-    providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
+    providers: { list: () => shown(config.providers.map(({ id, type, model }) => ({ id, type, model }))) },
     gateway: openGateway,
     fetch: ({ fetch: inner = globalThis.fetch } = {}) => {
       requireOpen();

@@ -2,10 +2,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { environmentOf, hostEnv } from '../../../binding/env.ts';
 import type { RuntimeConfig } from '../../../config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
+import { scrubMembers } from '../../../contract/scrub.ts';
 import { toRuntimeError } from '../../../errors.ts';
+import { createScrubber } from '../../../log/scrub.ts';
 import { openLauncher } from '../../../transport/launch/open.ts';
 import { acquireWatcher } from '../../../transport/launch/process-groups.ts';
 import type { RuntimeOptions } from '../../api-options.ts';
+import { secretsOf } from '../../stages/config-secrets.ts';
 import { resolveEntries } from '../../stages/resolve.ts';
 import { type Check, found } from './check.ts';
 import { checkEntries, processEntries } from './entries.ts';
@@ -38,11 +41,12 @@ export async function runDoctor(file: string, options: DoctorOptions): Promise<r
       ...machine,
     ];
   }
-  const ofConfig =
-    loaded.config === undefined
-      ? []
-      : await checkConfig(loaded.config, options, environmentOf(loaded.config, env));
-  return [...problemsOf(file, loaded, ofConfig), ...ofConfig, ...machine];
+  const { config } = loaded;
+  if (config === undefined) return [...problemsOf(file, loaded, []), ...machine];
+  const host = environmentOf(config, env);
+  const ofConfig = await checkConfig(config, options, host);
+  const checks = [...problemsOf(file, loaded, ofConfig), ...ofConfig, ...machine];
+  return scrubMembers(checks, createScrubber(secretsOf(config, host)).values);
 }
 
 /** The problems of the file, without those that a check has told already. */
