@@ -39,7 +39,9 @@ export function compileDataSchema(
   const { $schema: declared, ...rest } = isObject(value) ? value : { $schema: undefined };
   const body = isObject(value) ? rest : value;
   const exact = { ...schema, digits: moved(schema.digits, value, body) };
-  const kind = `${isFirstOnly ? 'first' : 'all'} ${hasFormats ? 'formats' : ''}`;
+  // Code of ajv that stops at the first violation takes a missing member named "" for none.
+  const stopsEarly = isFirstOnly && !text.includes('""');
+  const kind = `${stopsEarly ? 'first' : 'all'} ${hasFormats ? 'formats' : ''}`;
   const unchecked = text.includes('"unevaluated') ? findUnchecked(value) : undefined;
   if (unchecked !== undefined) throw new Error(unchecked);
   if (declared === undefined && text.includes('"$recursiveRef":'))
@@ -48,7 +50,7 @@ export function compileDataSchema(
   for (const draft of draftsOf(declared)) {
     // The standard asks for Unicode mode; patterns such as `^\-$` compile only without it.
     for (const unicodeRegExp of [true, false]) {
-      const options = { ...lenient, allErrors: !isFirstOnly, validateFormats: hasFormats, unicodeRegExp };
+      const options = { ...lenient, allErrors: !stopsEarly, validateFormats: hasFormats, unicodeRegExp };
       try {
         return compilingExactly(exact, () =>
           compile(body, { draft, options, kind: `${kind} ${unicodeRegExp}` }),

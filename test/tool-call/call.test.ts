@@ -193,7 +193,7 @@ test('a result that cannot be checked is invalid, and nothing throws', async () 
   };
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const { outcome } = await callTool(refund(openBench(), giving('oneshot', deep), { output }), '{}');
-  expect(outcome).toMatchObject({ status: 'failed', error: { code: 'RESULT_INVALID' } });
+  expect(outcome).toMatchObject({ status: 'failed', error: { code: 'REPLY_MALFORMED' } });
 });
 
 test('filters decide before the process starts [PK-6-51@oneshot]', async () => {

@@ -184,8 +184,11 @@ describe('a step', () => {
         maxRounds: 3,
         toolConcurrency: 1,
         guardrails: [
-          { id: 'e', type: 'e', params: expression, action: 'enforce' },
-          { id: 'g', type: 'e', params: expression, threshold: { max_score: 0.5 }, action: 'monitor' },
+          { id: 'e', type: 'e', params: expression, context: expression, action: 'enforce' },
+          {
+            ...{ id: 'g', type: 'e', params: expression, context: expression },
+            ...{ threshold: { max_score: 0.5 }, action: 'monitor' },
+          },
         ],
         retries: 2,
         stream: 'windowed',
