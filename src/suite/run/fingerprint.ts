@@ -27,10 +27,25 @@ const digestOfNothing = digestOf(null);
 export function findChanges(before: string, now: string): readonly string[] | undefined {
   const [old, current] = [toDigests(before), toDigests(now)];
   if (old === undefined || current === undefined) return undefined;
+  // An earlier version kept no digests of programs: whether they have changed since is unknown.
+  const keepsPrograms = Object.keys(old).some(isProgram);
   return [...new Set([...Object.keys(current), ...Object.keys(old)])].filter(
-    (name) => (old[name] ?? digestOfNothing) !== (current[name] ?? digestOfNothing),
+    (name) =>
+      (keepsPrograms || !isProgram(name)) &&
+      (old[name] ?? digestOfNothing) !== (current[name] ?? digestOfNothing),
   );
 }
+
+/** The name of the digest of a program. */
+export function programPart(name: string): string {
+  return `${PROGRAM}${name}`;
+}
+
+function isProgram(part: string): boolean {
+  return part.startsWith(PROGRAM);
+}
+
+const PROGRAM = 'the program ';
 
 /** Whether nothing differs. An option that an earlier version did not have is like one that is not given. */
 export function isUnchanged(before: string, now: string): boolean {

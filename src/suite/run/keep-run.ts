@@ -6,7 +6,7 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { ResultRun, ResultStore } from '../../store/result-store.ts';
 import { fencedBy } from '../../time/fence.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
-import { findChanges, fingerprintOf, isUnchanged } from './fingerprint.ts';
+import { findChanges, fingerprintOf, isUnchanged, programPart } from './fingerprint.ts';
 import { toHeader } from './header.ts';
 import { isCutOff, openJournal, readHeader } from './journal.ts';
 import type { RunHeader, SuiteReport } from './record.ts';
@@ -100,7 +100,7 @@ function fingerprintOfRun({ suite, config, programs, wanted }: KeepOptions): str
   return fingerprintOf({
     [suiteFile]: readFileSync(suite.file, 'utf8'),
     'the config': textsOf([config.file, ...(config.overlays ?? [])]),
-    ...Object.fromEntries(Object.entries(programs).map(([name, digest]) => [`the program ${name}`, digest])),
+    ...Object.fromEntries(Object.entries(programs).map(([name, digest]) => [programPart(name), digest])),
     ...(pipelines.length === 0 ? {} : { 'the pipeline': textsOf(pipelines) }),
     '--repeat': epochs,
     '--retries': retries,

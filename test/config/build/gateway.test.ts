@@ -61,6 +61,7 @@ drain_ms: 100`);
       redactsEmbeddings: true,
       tools: { hooks: true, pending: 'hold', holdMs: 5000 },
       passThrough: ['authorization', 'x-api-key'],
+      forwardHeaders: [],
       limits: {
         ...{ bodyBytes: 1000, answerBytes: 2, depth: 10, headersMs: 1, requestMs: 2, upstreamMs: 3 },
         ...{ answerMs: 8, idleMs: 4, connections: 5, heldBytes: 6, totalHeldBytes: 7 },
