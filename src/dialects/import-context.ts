@@ -29,7 +29,7 @@ export interface ImportContext {
  * What becomes of a top-level key of a file. guard: it stands for guards that cannot run here, which `on_failure: deny` does
  * not allow. left: a protection of another kind, which does not hold here. Both complete a sentence about the key.
  */
-export type KeyUse =
+type KeyUse =
   | 'read'
   | 'irrelevant'
   | { readonly guard: string; readonly isSet?: (value: unknown) => boolean }

@@ -14,7 +14,7 @@ export interface OwnPattern {
 }
 
 export const checksumNames = ['luhn', 'mod97', 'mod11_10', 'verhoeff'] as const;
-export type Checksum = (typeof checksumNames)[number];
+type Checksum = (typeof checksumNames)[number];
 
 export const ownName = /^[A-Z][A-Z0-9_]{1,39}$/;
 

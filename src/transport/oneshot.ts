@@ -12,7 +12,7 @@ import type { Message, ProcessReply, Transport } from './transport.ts';
 export type StartWith = (binding: Binding, input: Uint8Array, start: StartLimits) => Promise<WatchedProcess>;
 
 /** What may keep a process from being started. */
-export interface StartLimits {
+interface StartLimits {
   /** Once it is aborted nobody waits for the process any more, and nothing more is to be started. */
   readonly over: AbortSignal;
   readonly requireStart: Message['requireStart'];

@@ -8,10 +8,10 @@ import { type Path, parseDocument } from '../../src/yaml/document.ts';
 import type { Problem } from '../../src/yaml/problem.ts';
 
 /** Files of another system by their names: values are written as YAML, or as rows of JSON Lines or CSV where the name ends so. */
-export type ForeignFiles = Readonly<Record<string, unknown>>;
+type ForeignFiles = Readonly<Record<string, unknown>>;
 
 /** What an import makes of files in a folder. */
-export interface Imported {
+interface Imported {
   /** Whatever is written, in any form that compares. */
   readonly written: unknown;
   readonly problems: readonly Problem[];

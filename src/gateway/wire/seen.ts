@@ -124,7 +124,7 @@ export function describe(seen: Seen, role: ChatMessage['role']): ChatMessage {
   };
 }
 
-export function describeLinks({ links }: Seen): Readonly<Record<string, unknown>> {
+function describeLinks({ links }: Seen): Readonly<Record<string, unknown>> {
   return Object.fromEntries([...links].map(([member, { place }]) => [member, place.text ?? '']));
 }
 
@@ -181,7 +181,7 @@ export function describeResult({ id, content, texts, isError }: ResultFacet, cal
 }
 
 /** JSON is written anew, so that no escape hides a word. */
-export function resultText(content: Place | undefined): string {
+function resultText(content: Place | undefined): string {
   if (content === undefined) return '';
   return content.text ?? stringifyJson(tryParseLossless(content.json.text));
 }

@@ -49,17 +49,17 @@ export interface Words {
  * A copy of a text in another form, such as log probabilities. Hooks see it in `other`, unless it is null or `emptied` already.
  * When a hook changes the message, this JSON takes its place, or it is taken out, even if the hook repeats it.
  */
-export interface Copy {
+interface Copy {
   readonly emptied: 'null' | '[]' | 'absent';
 }
 
 /** Content that the upstream keeps: refused unless `references` of the config lists this name, else shown in `other`. */
-export interface Reference {
+interface Reference {
   readonly reference: string;
 }
 
 /** A string that says which call a message answers: hooks see it as this member of `tool_result`. Another value is refused. */
-export interface Link {
+interface Link {
   readonly link: string;
 }
 
@@ -143,7 +143,7 @@ export interface ShowCall {
   readonly held?: Members;
 }
 
-export interface ResultContent {
+interface ResultContent {
   /** The member with the result. */
   readonly content: string;
   /** Its content is what this shape shows as `text`. Absent: hooks see any JSON whole, as its text without escapes. */
@@ -161,7 +161,7 @@ export interface ShowResult extends ResultContent {
 }
 
 /** Something encrypted that goes with the reasoning of its message. */
-export interface ShowSealed {
+interface ShowSealed {
   readonly show: 'sealed';
   readonly data: string;
   readonly of?: Members;
@@ -210,7 +210,7 @@ export interface ShowMedia {
 }
 
 /** Why a model stopped: the API's words and the native ones. Another string is told as it is, and goes when a hook changes the message without repeating it. */
-export interface ShowFinish {
+interface ShowFinish {
   readonly show: 'finish';
   readonly words: Readonly<Record<string, string>>;
 }

@@ -52,7 +52,7 @@ function holdsText(value: unknown): boolean {
 }
 
 /** What a native message does not hold of this one. */
-export function besideMessage(message: Told, path: string): readonly Entry[] {
+function besideMessage(message: Told, path: string): readonly Entry[] {
   const { role: _, content: __, tool_calls: calls, ...rest } = message;
   const known = listAt(message, 'tool_calls');
   const isList = Array.isArray(calls) && calls.length === known.length;

@@ -156,7 +156,7 @@ const note = (members: Members = {}): ObjectShape => object({ ...ofItem, call_id
 const safetyChecks: Shape = { items: 'other' };
 
 /** The kinds of items. A hook sees each member that a kind does not name as a member of `other`. */
-export const itemKinds: Readonly<Record<string, Shape>> = {
+const itemKinds: Readonly<Record<string, Shape>> = {
   message: {
     kinds: {
       user: message('input_text'),
