@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { test } from 'vitest';
 import { isRunning, launchers, until } from './harness.ts';
 import type { Plan } from './returns.ts';
 
@@ -26,9 +26,10 @@ const plans = launchers.flatMap((launcher) =>
   ),
 );
 
-test.concurrent.each(plans)(
+test.concurrent.for(plans)(
   'a host with an idle $kind ends after $calls calls, closed: $isClosed, $launcher launcher',
-  async ({ kind: _, ...plan }) => {
+  // Of this test: the global one belongs to whichever runs beside it.
+  async ({ kind: _, ...plan }, { expect, onTestFinished }) => {
     const host = spawn(process.execPath, [join(import.meta.dirname, 'returns.ts'), JSON.stringify(plan)], {
       stdio: ['ignore', 'pipe', 'inherit'],
       timeout: 40_000,
