@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { openBench } from '../../capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
@@ -43,7 +44,9 @@ const messagesAnswer = (content: readonly object[], stop_reason = 'tool_use') =>
   },
   usage: { input_tokens: 1, output_tokens: 1 },
 });
-const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmF0dXJl' };
+// Bytes, as those of the API: base64 of a text would be taken for a copy of what was changed.
+const signature = createHash('sha512').update('Hm.').digest('base64');
+const thinking = { type: 'thinking', thinking: 'Hm.', signature };
 const text = (words: string) => ({ type: 'text', text: words });
 
 test.each([
