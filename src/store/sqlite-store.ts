@@ -134,10 +134,11 @@ function pendingMethods({
     });
   };
   return {
-    decide: (id, decision, given) =>
+    decide: (id, decision, at) =>
       database.write(() => {
-        const at =
-          pendings.find(id)?.expiresAt == null ? given : requireClock(given, pendings.newestTime(), database);
+        const found = pendings.find(id);
+        if (found?.ruling === null && found.expiresAt !== null)
+          requireClock(at, pendings.newestTime(), database);
         pendings.expireDue(at);
         const isAccepted = pendings.decide(id, decision, at);
         const record = pendings.find(id);
@@ -152,11 +153,11 @@ function pendingMethods({
 }
 
 /**
- * The time at which something is decided that time may have decided already: never before the newest that was kept. Throws
- * STORE_FAILED for a clock that went back by more than it does when it is set right.
+ * Throws STORE_FAILED where the clock is behind the newest time that was kept, by more than clocks are set right by: time may have
+ * decided already what is to be decided.
  */
-function requireClock(at: number, newest: number, { location }: Pick<Database, 'location'>): number {
-  if (newest - at <= SET_RIGHT_MS) return Math.max(at, newest);
+function requireClock(at: number, newest: number, { location }: Pick<Database, 'location'>): void {
+  if (newest - at <= SET_RIGHT_MS) return;
   const message = `the clock of this machine went back: it says ${new Date(at).toISOString()}, and the state store ${location} has kept ${new Date(newest).toISOString()}`;
   throw new RuntimeError('STORE_FAILED', message, {
     hint: 'Set the clock; nothing that expires is decided before. If the kept time is wrong, `signalbox store reset-clock` sets it back to now.',

@@ -29,7 +29,7 @@ steps:
   - {id: two, tool: echo, args: {code: "\${steps.one.error.code}"}}
 output: \${steps.two.result}
 `);
-  expect(end).toMatchObject({ status: 'completed', output: { code: 'RESULT_INVALID' } });
+  expect(end).toMatchObject({ status: 'completed', output: { code: 'REPLY_MALFORMED' } });
 });
 
 test('what a failed tool wrote to stderr is in no document: no filter has seen it', async () => {

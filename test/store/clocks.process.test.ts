@@ -25,7 +25,7 @@ test('a call that expires is not decided while the clock is behind what the stor
   });
   // No clock decides about a call that never expires.
   expect((await store.decide('never', approved, now - hour))?.isAccepted).toBe(true);
-  // A clock that is set right by less than a second stands for the newest time.
+  // Clocks are set right by less than a second all the time.
   expect((await store.decide('soon', approved, now - 500))?.record.decidedAt).toBeGreaterThanOrEqual(
     now - hour,
   );

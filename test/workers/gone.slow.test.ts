@@ -84,7 +84,7 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
       expect(worker.child.exitCode).toBe(null);
       await own.start();
       const desk = await openDesk(project.config, url);
-      await until(async () => (await desk.runs.show(run_id)).status === 'completed');
+      await until(async () => (await desk.runs.show(run_id)).status === 'completed', 1_500);
       expect(project.effects()).toEqual(['first', 'last']);
       worker.child.kill('SIGTERM');
       expect(await worker.ended).toBe(0);
