@@ -121,7 +121,7 @@ export function withPool(
       const fence = currentFence();
       const asked = { message, signal, clock };
       if (fence === undefined) return inSlots(asked, () => transport.exchange(message, signal));
-      return exchangeFenced(fence, { name, signal }, () =>
+      return exchangeFenced({ name, signal }, () =>
         inSlots(asked, (hasWaited) => admitAndSend(transport, fence, { name, message, signal, hasWaited })),
       );
     },
@@ -140,14 +140,13 @@ type Entered = { readonly reply: Reply } | { readonly admission?: Promise<void> 
 
 /** Enters slots until the message could be sent. A store that takes long is waited for outside of them. */
 async function exchangeFenced(
-  fence: Fence,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal | undefined },
   enter: () => Promise<Entered>,
 ): Promise<Reply> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const entered = await enter();
     if ('reply' in entered) return entered.reply;
-    await orAborted(entered.admission ?? fence.admit(), name, signal);
+    if (entered.admission !== undefined) await orAborted(entered.admission, name, signal);
   }
   throw new RuntimeError(
     'STORE_FAILED',

@@ -15,7 +15,7 @@ import type { WireRules } from './codec.ts';
  * - `model`: a string that the reader looks up itself among names that it knows, and never passes on otherwise.
  * - `vector`: a list of numbers, or base64 of numbers of four bytes that are no UTF-8 text.
  * - `none`: null alone.
- * - `{ words }`: one of these strings. `{ flags }` is the same with fixed JSON values of any type.
+ * - `{ words }`: one of these strings.
  * - `other`: any value; hooks always see it in `other`.
  */
 export type Shape =

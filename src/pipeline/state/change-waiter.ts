@@ -34,7 +34,6 @@ export function openChangeWaiter(
   return {
     next: async (due = Number.POSITIVE_INFINITY) => {
       const idle = watch.isLive() ? Math.min(lookAgainMs, idleMs) : POLL_INTERVAL_MS;
-      // At most `idleMs` late where the store has another clock.
       const untilDue = due - Date.now() + 1;
       // What is due by this clock is not always due by that of the store.
       const pause = untilDue > 0 ? Math.min(idle, untilDue) : untilSoonest();
