@@ -180,7 +180,7 @@ export interface HookMatch {
 
 export interface LoggingConfig {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Absent: pretty on a terminal, JSON otherwise. */
+  /** Absent: text on a terminal; elsewhere as the opener of the runtime prefers. */
   readonly format?: 'text' | 'json';
   /** Members added to every log line. */
   readonly fields: Readonly<Record<string, string>>;

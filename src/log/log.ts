@@ -6,7 +6,8 @@ import type { RuntimeEvent } from '../contract/event.ts';
 import type { Redact, Scrubber } from '../contract/scrub.ts';
 import { openOutputSink } from '../files/output-sink.ts';
 import { Json, parseLossless } from '../json/json.ts';
-import { escapeInvisible } from '../text/escape-invisible.ts';
+import { escapeCommands } from '../text/escape-commands.ts';
+import { escapeControls, escapeInvisible } from '../text/escape-invisible.ts';
 import { createRedact, isCredentialName } from './redact.ts';
 
 const load = createRequire(import.meta.url);
@@ -45,8 +46,8 @@ export interface Log {
 /** Opens a log. Everything passes the redaction before it is written. */
 export function openLog(options: LogOptions): Log {
   const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
-  // A person's terminal obeys what a program only reads; JSON spells most of it out.
-  const redact = isText(options) ? (text: string) => escapeInvisible(hide(text)) : hide;
+  // Others' texts are escaped here, before the line gets our colours.
+  const redact = isText(options) ? (text: string) => escapeCommands(escapeInvisible(hide(text))) : hide;
   const least = weights[options.logging.level];
   const wants = (event: RuntimeEvent) => weights[levelOf(event)] >= least;
   const hears = (type: RuntimeEvent['type']) => weights[highestLevels[type] ?? 'debug'] >= least;
@@ -74,7 +75,8 @@ function openLogger(options: LogOptions, redact: Redact): Logger {
 function openStream({ logging, target }: LogOptions): DestinationStream {
   const { fd, write, hasColour } = target;
   const sink = write === undefined ? openOutputSink(fd) : { write };
-  if (!isText({ logging, target })) return sink;
+  if (!isText({ logging, target }))
+    return { write: (line) => sink.write(escapeCommands(escapeControls(line))) };
   const pretty = loadPretty()({
     colorize: hasColour,
     singleLine: true,

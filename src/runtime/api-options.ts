@@ -21,6 +21,8 @@ export interface RuntimeOptions {
   readonly log?: Partial<LogTarget> | false | undefined;
   /** Overrides `spec.logging.defaultLevel`. */
   readonly logLevel?: LoggingConfig['level'] | undefined;
+  /** Overrides `spec.logging.format`. */
+  readonly logFormat?: LoggingConfig['format'] | undefined;
   /** Called with every event, in order. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
   /** When aborted, queued events for observers and shadows are dropped. */

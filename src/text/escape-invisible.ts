@@ -16,6 +16,17 @@ export function escapeInvisibleLine(text: string): string {
   return escapeInvisible(text.trim().replaceAll(/\s+/g, ' '));
 }
 
+/**
+ * The JSON text with those characters escaped that JSON allows in strings, but that a terminal obeys, takes for a change of
+ * writing direction, or does not show. It stays the same JSON.
+ */
+export function escapeControls(json: string): string {
+  return json.replaceAll(
+    /[\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** What scripts and emoji cannot be written without: joiners and variants, but not behind letters that have none. */
 const legitimateInvisible = [
   String.raw`(?<=[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{DI}]])[\u200c\u200d]`,

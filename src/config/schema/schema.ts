@@ -55,7 +55,8 @@ const loggingSchema = {
     format: {
       type: 'string',
       enum: ['json', 'text'],
-      description: 'One JSON object per line, or text. Default: text on a terminal, JSON otherwise.',
+      description:
+        'One JSON object per line, or text. Default: JSON for serve, work and worker in a pipe, otherwise text.',
     },
     commonFields: { ...scalarMap, description: 'Members added to every line.' },
     modules: { description: 'PromptKit’s levels per module. Not used.' },

@@ -85,12 +85,16 @@ async function lazyLauncher(name: LauncherName): Promise<Launcher> {
 
 function withOptions(
   declared: RuntimeConfig,
-  { concurrency = declared.concurrency, logLevel }: RuntimeOptions,
+  { concurrency = declared.concurrency, logLevel, logFormat }: RuntimeOptions,
 ): RuntimeConfig {
   return {
     ...declared,
     ...(concurrency !== undefined && { concurrency }),
-    ...(logLevel && { logging: { ...declared.logging, level: logLevel } }),
+    logging: {
+      ...declared.logging,
+      ...(logLevel && { level: logLevel }),
+      ...(logFormat && { format: logFormat }),
+    },
   };
 }
 

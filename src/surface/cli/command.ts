@@ -15,6 +15,7 @@ interface CommonOptions {
   readonly json?: true;
   readonly color: boolean;
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logFormat?: 'text' | 'json';
   readonly stopTimeout?: string;
 }
 
@@ -36,8 +37,10 @@ export type OpenOptions = Pick<
   RuntimeOptions,
   'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel'
 > & {
-  /** Formats the log for people also without a terminal, unless the config says otherwise. */
-  readonly isLogForPeople?: boolean;
+  /** Logs JSON where stderr is no terminal; every other command logs text. */
+  readonly isService?: boolean;
+  /** Takes the lines of the log in place of stderr. */
+  readonly writeLog?: (lines: string) => void;
   /** Ctrl-C does not end its work: the command ends it by itself. */
   readonly outlivesInterrupt?: boolean;
 };
@@ -84,7 +87,7 @@ async function runWork(
   const terminal = openTerminal(invocation, options.color);
   const opened: Runtime[] = [];
   const open = async (file = options.config, open: OpenOptions = {}) => {
-    const { isLogForPeople = false, outlivesInterrupt = false, ...more } = open;
+    const { isService = false, writeLog, outlivesInterrupt = false, ...more } = open;
     const { openRuntime } = await import('../../runtime/runtime.ts');
     const runtime = await openRuntime(file, {
       ...more,
@@ -93,9 +96,11 @@ async function runWork(
       launcher: launcherOf(invocation),
       ...(!outlivesInterrupt && { signal }),
       logLevel: options.logLevel ?? more.logLevel,
+      logFormat: options.logFormat,
       log: {
-        write: terminal.writeStderr,
-        isTerminal: isLogForPeople || terminal.stderr.isTTY,
+        // The log escapes its own lines.
+        write: writeLog ?? ((lines) => terminal.stderr.write(lines)),
+        isTerminal: !isService || terminal.stderr.isTTY,
         hasColour: terminal.hasErrorColour,
       },
     });

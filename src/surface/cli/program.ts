@@ -142,6 +142,12 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
         'silent',
       ]),
     )
+    .addOption(
+      new Option('--log-format <format>', 'how; serve, work and worker write json in a pipe').choices([
+        'text',
+        'json',
+      ]),
+    )
     .option(
       '--stop-timeout <duration>',
       'how long what runs may take to end after Ctrl-C or SIGTERM (default: 30s)',

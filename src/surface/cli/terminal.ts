@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { type OutputSink, openOutputSink } from '../../files/output-sink.ts';
 import { stringifyJson } from '../../json/json.ts';
 import { escapeCommands } from '../../text/escape-commands.ts';
-import { escapeInvisible } from '../../text/escape-invisible.ts';
+import { escapeControls, escapeInvisible } from '../../text/escape-invisible.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { formatColumns } from './show/columns.ts';
 import { escapeAllButStyles, openStdoutSink, type StdoutSink } from './stdout-sink.ts';
@@ -96,14 +96,6 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
 /** Texts of others stand in nearly all that is shown: names, reasons, paths, messages of the system. */
 function escapeForReader(text: string, hasStyles: boolean): string {
   return escapeAllButStyles(escapeCommands(text), hasStyles);
-}
-
-/** Escapes characters that JSON allows, but terminals obey, take for a change of writing direction, or do not show. */
-function escapeControls(json: string): string {
-  return json.replaceAll(
-    /[\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** Writes through the sink of the log, so that both stay in order. */

@@ -380,7 +380,9 @@ test.concurrent('commands and files of a config are those of its folder, whereve
 test.concurrent('what a tool writes on stderr is logged on stderr, line by line [DS-CLI-02]', async ({
   expect,
 }) => {
-  const { stdout, stderr } = await run(['tool', 'call', 'crash', '--json'], { cwd: desk });
+  const { stdout, stderr } = await run(['--log-format', 'json', 'tool', 'call', 'crash', '--json'], {
+    cwd: desk,
+  });
   expect(onlyDocument(stdout)).toMatchObject({ status: 'failed' });
   expect(
     stderr

@@ -48,7 +48,14 @@ async function answer(
     terminal.printJson(inbound.describe?.(await phasesOrAll(context)) ?? {});
     return 0;
   }
-  const reply = await reach(context, inbound, { dialect, within });
+  // An agent gives its model what a denial writes on stderr: the log waits, and a denial's is dropped.
+  const held: string[] = [];
+  let writeLog = (lines: string): void => void held.push(lines);
+  const open: CommandContext['open'] = async (file, more) =>
+    await context.open(file, { ...more, writeLog: (lines) => writeLog(lines) });
+  const reply = await reach({ ...context, open }, inbound, { dialect, within });
+  writeLog = reply.stderr === '' ? (lines) => terminal.stderr.write(lines) : () => {};
+  for (const lines of held) writeLog(lines);
   return give(reply, terminal);
 }
 

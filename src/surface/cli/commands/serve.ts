@@ -32,7 +32,7 @@ async function serve(context: CommandContext, listen: string | undefined): Promi
   const { loadServer } = await import('../../../runtime/runtime.ts');
   const { serveRuntimes } = await loadServer();
   const served = await serveRuntimes({
-    open: async () => await open(options.config, { outlivesInterrupt: true }),
+    open: async () => await open(options.config, { outlivesInterrupt: true, isService: true }),
     listen,
     print: terminal.print,
   });

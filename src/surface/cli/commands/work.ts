@@ -53,7 +53,7 @@ async function work(context: CommandContext, flags: WorkFlags): Promise<ExitCode
   }
   const once = flags.once === true;
   const concurrency = readNumber('--concurrency', flags.concurrency);
-  const runtime = await open(options.config, { outlivesInterrupt: true });
+  const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
   if (options.stopTimeout === undefined) invocation.stopWithin(drainMs + AFTER_DRAIN_MS);
   const runs: WorkedRun[] = [];
   await runtime.work({

@@ -57,7 +57,7 @@ async function work(context: CommandContext, flags: WorkerFlags): Promise<0> {
       hint: 'Write it like 500ms, 30s or 2m.',
     });
   }
-  const runtime = await open(options.config, { outlivesInterrupt: true });
+  const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
   const worker = await runtime.worker({
     ...{ pipelines: flags.pipelines, suites: flags.suites, health: flags.health, version: versionOf() },
     concurrency: readNumber('--concurrency', flags.concurrency),

@@ -110,10 +110,7 @@ export async function runSuites(
 }
 
 /** Opens each config once, so that suites of the same one share its providers and their limits. */
-function openRuntimes(
-  own: RunFlags,
-  { open, options }: CommandContext,
-): (config: string) => Promise<Runtime> {
+function openRuntimes(own: RunFlags, { open }: CommandContext): (config: string) => Promise<Runtime> {
   const opened = new Map<string, Promise<Runtime>>();
   return async (config) => {
     const runtime =
@@ -122,7 +119,6 @@ function openRuntimes(
         cassette: cassetteOf(own),
         concurrency: readWhole('--concurrency', own.concurrency),
         logLevel: 'warn',
-        isLogForPeople: options.json !== true,
       });
     opened.set(config, runtime);
     return await runtime;

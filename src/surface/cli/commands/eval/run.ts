@@ -117,7 +117,6 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
       concurrency,
       // The stderr of eval processes is in the record of each case.
       logLevel: 'warn',
-      isLogForPeople: options.json !== true,
     });
     progress = openProgress(terminal.stderr, {
       // A JSON log on stderr must not be mixed with other lines.
