@@ -166,6 +166,8 @@ export interface HookConfig {
   readonly modifies?: false;
   /** Absent: it hears of every event of its phases. */
   readonly match?: HookMatch;
+  /** `external`: `match` names only tools or providers that others bring; `none`: only ones that cannot be. Absent: declared ones. */
+  readonly reach?: 'external' | 'none';
 }
 
 /** Which events of its phases a hook hears of: all that is said must hold. Names may have `*` and `?`. */

@@ -26,7 +26,7 @@ export type { Selection } from '../suite/select/select.ts';
 export type { DecisionInput as Decider } from '../tool-call/decider.ts';
 export { formatProblem, problemsOf } from '../yaml/problem.ts';
 export type * from './api.ts';
-export type { ChaosCell, ChaosReport } from './doctor/chaos/report.ts';
+export type { ChaosCell, ChaosReport, UntriedHook } from './doctor/chaos/report.ts';
 export type { Check } from './doctor/checks/check.ts';
 export type { ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';

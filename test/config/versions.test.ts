@@ -10,7 +10,7 @@ hooks:
   guard: {command: sh, hook: tool, dialect: promptkit, timout_ms: 5, zebra: 1}`,
     native: [
       'error 5:58 hooks[guard].timout_ms: unknown key | did you mean `timeout_ms`?',
-      'error 5:72 hooks[guard].zebra: unknown key | known keys: command, args, runtime, env, dialect, timeout_ms, max_output_bytes, grace_ms, leftovers, limits, nice, sandbox, cwd, concurrency, instances, warm, on_failure, url, headers, ca, hook, phases, mode, modifies, match, picoclaw, claude, agentao',
+      'error 5:72 hooks[guard].zebra: unknown key | known keys: command, args, runtime, env, dialect, timeout_ms, max_output_bytes, grace_ms, leftovers, limits, nice, sandbox, cwd, concurrency, instances, warm, on_failure, url, headers, ca, hook, phases, mode, modifies, match, external, picoclaw, claude, agentao',
     ],
     promptkit: [
       'warning 5:58 hooks[guard].timout_ms: unknown key; it is ignored | did you mean `timeout_ms`?',

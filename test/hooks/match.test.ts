@@ -110,7 +110,7 @@ hooks:
   );
   expect(problems.filter((problem) => !problem.startsWith('note'))).toMatchInlineSnapshot(`
     [
-      "warning 7:71 hooks[a].match.tools[0]: is not declared | did you mean \`refund\`?",
+      "error 7:71 hooks[a].match.tools[0]: no tool is declared as "refnd", so the hook is not asked about it | Did you mean \`refund\`? Set \`external: true\` on the hook if a client or an agent brings the tool.",
       "error 7:79 hooks[a].match.models: only events of provider hooks have models (hook: tool) | Use \`when\`, an expression over the \`event\`.",
       "error 8:69 hooks[b].match.when: \`\${args.x > 1}\` is no expression: Unknown variable: args | The expression sees the event as \`event\`.",
       "error 9:63 hooks[c].match.tool: unknown key | did you mean \`tools\`?",

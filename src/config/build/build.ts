@@ -32,7 +32,7 @@ import { readAgents, readApprovals } from './approvals.ts';
 import { readEndpoint } from './endpoint.ts';
 import { readDefaults, readExec } from './exec.ts';
 import { readGateway } from './gateway.ts';
-import { readMatch } from './match.ts';
+import { readMatch, readReach } from './match.ts';
 import { readNotify } from './notify.ts';
 import { readProviders } from './providers.ts';
 import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
@@ -135,7 +135,7 @@ function readHook(document: YamlDocument, name: string, path: Path): Omit<HookCo
     hook,
     phases: readPhases(document, [...path, 'phases'], phasesOf[hook]),
     mode: readMode(document, [...path, 'mode'], hook),
-    ...omitUndefined({ match: readMatch(document, path) }),
+    ...omitUndefined({ match: readMatch(document, path), reach: readReach(document, path) }),
     ...(valueAt(document, [...path, 'modifies']) === false && { modifies: false }),
   };
 }

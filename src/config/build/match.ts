@@ -1,11 +1,14 @@
+import { foreignDialects } from '../../dialects/registry.ts';
 import { type ExpressionError, findExpressionErrors } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
+import { matchesGlob } from '../../text/glob.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { findNearest } from '../../yaml/suggest.ts';
-import type { HookMatch } from '../config.ts';
+import type { HookConfig, HookMatch } from '../config.ts';
+import { foreignAt } from '../foreign/entries.ts';
 
 /** Which events the hook at `path` hears of; undefined: all of its phases. */
 export function readMatch(document: YamlDocument, path: Path): HookMatch | undefined {
@@ -24,14 +27,48 @@ function namesAt(document: YamlDocument, path: Path): string[] | undefined {
   return itemsAt(document, path).map((item) => textAt(document, item) ?? '');
 }
 
-/** What is wrong with the `match` of hooks: names that another kind has, expressions, and names that are nearly declared ones. */
+/** Whose tools and providers the hook at `path` is asked about. */
+export function readReach(document: YamlDocument, path: Path): HookConfig['reach'] {
+  const match = [...path, 'match'];
+  const reaches = (['tools', 'providers'] as const).map((key) => {
+    const patterns = namesAt(document, [...match, key]);
+    const known = declaredNames[key](document);
+    const isReached = patterns?.some((pattern) => known.some((name) => matchesGlob(pattern, name))) ?? true;
+    if (isReached) return undefined;
+    return isOpen(document, path, key) ? 'external' : 'none';
+  });
+  return reaches.find((reach) => reach === 'none') ?? reaches.find((reach) => reach === 'external');
+}
+
+const declaredNames = {
+  tools: (document: YamlDocument) =>
+    entriesAt(document, ['spec', 'tools']).flatMap(({ name, path }) => [
+      name,
+      ...itemsAt(document, [...path, 'aliases']).flatMap((item) => textAt(document, item) ?? []),
+    ]),
+  providers: (document: YamlDocument) =>
+    itemsAt(document, ['spec', 'providers']).flatMap((path) => textAt(document, [...path, 'id']) ?? []),
+} as const;
+
+/** Sections whose clients, agents and plugins bring tools of their own. */
+const sourcesOfTools = ['gateway', 'approvals', 'agents', 'imports'];
+
+/** Whether others may bring tools or providers that the config does not declare. */
+function isOpen(document: YamlDocument, hook: Path, key: keyof typeof declaredNames): boolean {
+  if (valueAt(document, [...hook, 'external']) === true) return true;
+  if (declaredNames[key](document).length === 0 || key === 'providers') return true;
+  const isThere = (section: string) => valueAt(document, ['spec', section]) !== undefined;
+  return (
+    sourcesOfTools.some(isThere) ||
+    entriesAt(document, ['spec', 'hooks']).some((entry) => {
+      const dialect = foreignAt(document, entry.path);
+      return dialect !== undefined && foreignDialects[dialect].plugins !== undefined;
+    })
+  );
+}
+
+/** What is wrong with the `match` of hooks: names that another kind has, expressions, and names that nothing has. */
 export function checkMatches(document: YamlDocument): Finding[] {
-  const declared = {
-    tools: entriesAt(document, ['spec', 'tools']).map(({ name }) => name),
-    providers: itemsAt(document, ['spec', 'providers']).flatMap(
-      (path) => textAt(document, [...path, 'id']) ?? [],
-    ),
-  };
   return entriesAt(document, ['spec', 'hooks']).flatMap(({ path }) => {
     const match = [...path, 'match'];
     const when = [...match, 'when'];
@@ -40,8 +77,8 @@ export function checkMatches(document: YamlDocument): Finding[] {
       ...findExpressionErrors(valueAt(document, when), ['event'], 'bool').map((error) =>
         badExpression(when, error),
       ),
-      ...findSlips(document, [...match, 'tools'], declared.tools),
-      ...findSlips(document, [...match, 'providers'], declared.providers),
+      ...findUndeclared(document, path, 'tools'),
+      ...findUndeclared(document, path, 'providers'),
     ];
   });
 }
@@ -66,14 +103,24 @@ function badExpression(path: Path, { message, hint }: ExpressionError): Finding 
   return { path, message, hint: isUnknown ? 'The expression sees the event as `event`.' : hint };
 }
 
-/** Clients of a gateway may have tools of other names; one that is nearly a declared name is hardly meant as such. */
-function findSlips(document: YamlDocument, path: Path, known: readonly string[]): Finding[] {
-  return itemsAt(document, path).flatMap((item): Finding[] => {
+/** A hook that waits for a name that nothing has guards nothing. */
+function findUndeclared(document: YamlDocument, path: Path, key: keyof typeof declaredNames): Finding[] {
+  if (valueAt(document, [...path, 'external']) === true) return [];
+  const known = declaredNames[key](document);
+  const isExternal = isOpen(document, path, key);
+  const thing = kindOf[key];
+  return itemsAt(document, [...path, 'match', key]).flatMap((item): Finding[] => {
     const name = textAt(document, item) ?? '';
-    const nearest = /[*?]/.test(name) || known.includes(name) ? undefined : findNearest(name, known);
-    if (nearest === undefined) return [];
+    if (/[*?]/.test(name) || known.includes(name)) return [];
+    const nearest = findNearest(name, known);
+    const suggestion = nearest === undefined ? '' : `Did you mean \`${nearest}\`? `;
     return [
-      { severity: 'warning', path: item, message: 'is not declared', hint: `did you mean \`${nearest}\`?` },
+      {
+        severity: isExternal ? 'warning' : 'error',
+        path: item,
+        message: `no ${thing} is declared as "${name}", so the hook is not asked about it`,
+        hint: `${suggestion}Set \`external: true\` on the hook if a client or an agent brings the ${thing}.`,
+      },
     ];
   });
 }

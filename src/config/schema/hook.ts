@@ -80,7 +80,7 @@ const nativeRule = {
   if: isOneOf(foreignNames),
   else: { properties: Object.fromEntries(withoutBlocks), allOf: [endpointRule] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { properties: { match: false, url: false, headers: false, ca: false } },
+  then: { properties: { match: false, external: false, url: false, headers: false, ca: false } },
 };
 
 /** The dialects whose processes always stay. */
@@ -168,6 +168,11 @@ export const hookSchema = {
         'false: the filter never answers with `replace`, so it is asked together with those beside it that never do. One that does so nevertheless denies. Default: true.',
     },
     match: matchSchema,
+    external: {
+      type: 'boolean',
+      description:
+        'true: clients, agents or servers bring the tools and providers that `match` names, so the names may be undeclared here. Default: false.',
+    },
     ...blocks,
   },
   allOf: [

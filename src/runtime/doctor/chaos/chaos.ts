@@ -87,7 +87,7 @@ async function tryAll(
     return { subject, moment, why: await whyUnproven(subject, moment, context) };
   });
   const untried = controls.flatMap(({ subject, why }) =>
-    why === undefined ? [] : [{ hook: subject.name, why, isUnproven: true }],
+    why === undefined ? [] : [{ hook: subject.name, why, state: 'unproven' as const }],
   );
   const jobs = controls
     .filter(({ why }) => why === undefined)
@@ -124,6 +124,6 @@ async function tryOrTell(
   } catch (thrown) {
     context.signal?.throwIfAborted();
     const why = `could not be asked at ${moment.name} (${fault.name}): ${toRuntimeError(thrown).message}`;
-    return { hook: subject.name, why, isUnproven: true };
+    return { hook: subject.name, why, state: 'unproven' };
   }
 }

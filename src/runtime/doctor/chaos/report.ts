@@ -22,8 +22,8 @@ export interface ChaosCell {
 export interface UntriedHook {
   readonly hook: string;
   readonly why: string;
-  /** A filter that could not be tried, rather than one that is never asked. */
-  readonly isUnproven: boolean;
+  /** `never asked` by design; `unproven`: it could not be tried; `unreached`: no event of the config can reach it. */
+  readonly state: 'never asked' | 'unproven' | 'unreached';
 }
 
 /** What a trial of every filter of a config has shown. */

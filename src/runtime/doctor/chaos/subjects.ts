@@ -36,17 +36,25 @@ export async function findSubjects(entries: Entries): Promise<{
   ].toSorted((one, other) => one.place - other.place);
   for (const each of all) {
     const found = 'native' in each ? toNative(each.native) : await toForeign(each.foreign);
-    if ('why' in found) untried.push({ ...found, isUnproven: false });
+    if ('why' in found) untried.push({ state: 'never asked', ...found });
     else subjects.push(found);
+    if ('native' in each && each.native.config.reach === 'external') {
+      untried.push({ hook: each.native.config.name, state: 'unproven', why: whyExternal });
+    }
   }
   return { subjects, untried };
 }
 
-type Skipped = Pick<UntriedHook, 'hook' | 'why'>;
+type Skipped = Pick<UntriedHook, 'hook' | 'why'> & Partial<Pick<UntriedHook, 'state'>>;
+
+const whyExternal =
+  'matches no declared tool or provider: whether an event of a client or an agent reaches it cannot be tried here';
 
 function toNative(native: NativeEntry): Subject | Skipped {
   const { config, resolved } = native;
-  const { name, mode } = config;
+  const { name, mode, reach } = config;
+  if (reach === 'none')
+    return { hook: name, state: 'unreached', why: 'matches no declared tool: no event reaches it' };
   if (mode !== 'filter') return { hook: name, why: whyNotAsked[mode] };
   const { dialect, mode: process, endpoint } = resolved.binding;
   const form = endpoint === null ? process : 'http';

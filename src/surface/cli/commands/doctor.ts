@@ -36,7 +36,7 @@ Examples:
   signalbox doctor --chaos
   signalbox doctor --chaos --junit chaos.xml --json
 
-Exit codes: 0 no errors (warnings are told), or with --chaos no filter that passes without a documented rule;
+Exit codes: 0 no errors (warnings are told), or with --chaos every filter is reached and none passes without a documented rule;
 1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`;
 
 async function check(
@@ -86,9 +86,11 @@ async function tryFilters(
       cells: report.cells.length,
       denied: report.cells.length - open.length,
       open: open.map(({ hook, fault, rule }) => ({ hook, fault, rule })),
+      untried: report.untried,
     });
   } else {
     for (const line of renderChaos(report, terminal)) terminal.print(line);
   }
-  return open.some(({ rule }) => rule === null) ? 1 : 0;
+  const isUnreached = report.untried.some(({ state }) => state === 'unreached');
+  return isUnreached || open.some(({ rule }) => rule === null) ? 1 : 0;
 }

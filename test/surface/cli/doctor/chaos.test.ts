@@ -42,7 +42,7 @@ test('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CH
   const { code, stdout, stderr } = await run(['doctor', '--chaos', '--json'], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   // 14 faults of a one-shot process at four moments, 15 of a server at one.
-  expect(JSON.parse(stdout)).toEqual({ cells: 71, denied: 71, open: [] });
+  expect(JSON.parse(stdout)).toMatchObject({ cells: 71, denied: 71, open: [] });
   expect(readdirSync(cwd).toSorted()).toEqual(['mark.sh', 'runtime.yaml']);
   const shown = await run(['doctor', '--chaos'], { cwd });
   expect(shown.stdout).toContain('told observes: it is told, never asked');
@@ -59,7 +59,7 @@ test('a native filter that is an endpoint denies with every fault, and its own i
   const { code, stdout, stderr } = await run(['doctor', '--chaos', '--json'], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   // 12 faults of an endpoint, 14 of a one-shot process.
-  expect(JSON.parse(stdout)).toEqual({ cells: 26, denied: 26, open: [] });
+  expect(JSON.parse(stdout)).toMatchObject({ cells: 26, denied: 26, open: [] });
 });
 
 const foreign = (more: string) => `  own: {command: ./mark.sh, hook: tool, phases: [before_execution]}
@@ -148,7 +148,7 @@ test('a decoder that lets a crash pass is found [DS-CHAOS-04 DS-CHAOS-06]', asyn
     const { code, found } = await chaosOf(cwd);
     expect({ code, found }).toEqual({
       code: 1,
-      found: { cells: 14, denied: 13, open: [{ hook: 'guard', fault: 'exit_126', rule: null }] },
+      found: { cells: 14, denied: 13, open: [{ hook: 'guard', fault: 'exit_126', rule: null }], untried: [] },
     });
     const shown = await run(['doctor', '--chaos', '--junit', 'out/chaos.xml'], { cwd });
     expect(shown.code).toBe(1);
@@ -217,4 +217,29 @@ test('a config without filters, with errors, and none [DS-CHAOS-08]', async () =
   expect((await run(['doctor', '--chaos'], { cwd: wrong })).code).toBe(2);
   expect((await run(['doctor', '--chaos', 'nowhere.yaml'], { cwd: wrong })).code).toBe(2);
   expect((await run(['doctor', '--junit', 'x.xml'], { cwd: empty })).code).toBe(2);
+});
+
+const pays = 'tools: {pay: {description: d, input_schema: {type: object}, exec: {command: ./mark.sh}}}\n';
+
+test.each([
+  {
+    title: 'only a glob that fits nothing',
+    spec: pays,
+    match: '{tools: ["pey*"]}',
+    code: 1,
+    state: 'unreached',
+  },
+  { title: 'tools of an agent', spec: '', match: '{tools: [Bash]}', code: 0, state: 'unproven' },
+  { title: 'a declared tool', spec: pays, match: '{tools: [pay]}', code: 0, state: undefined },
+])('a filter that hears of $title is $state', async ({ spec, match, code, state }) => {
+  const cwd = folderOf({
+    'runtime.yaml': config(`${spec}hooks: {no: {command: ./mark.sh, hook: tool, match: ${match}}}\n`),
+    'mark.sh': marks,
+  });
+  const { stdout, ...ran } = await run(['doctor', '--chaos', '--json'], { cwd });
+  const { untried }: { untried: { hook: string; state: string }[] } = JSON.parse(stdout);
+  expect({ code: ran.code, states: untried.map((each) => each.state) }).toEqual({
+    code,
+    states: state === undefined ? [] : [state],
+  });
 });

@@ -1,4 +1,4 @@
-import type { ChaosCell, ChaosReport } from '../../../../runtime/runtime.ts';
+import type { ChaosCell, ChaosReport, UntriedHook } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../text/escape-invisible.ts';
 import { defaultColumns, eraseLine } from '../../../../text/terminal.ts';
 import { cut, padEnd } from '../../../../text/width.ts';
@@ -127,12 +127,16 @@ function placeOf(hook: string, places: ChaosReport['places']): string {
 }
 
 function untriedLines({ untried }: ChaosReport, columns: number, paint: Paint): string[] {
-  const list = (isUnproven: boolean, title: string) => {
-    const own = untried.filter((each) => each.isUnproven === isUnproven);
+  const list = (state: UntriedHook['state'], title: string, style: Style = 'yellow') => {
+    const own = untried.filter((each) => each.state === state);
     const lines = own.flatMap(({ hook, why }) => indented(`${oneLine(hook)} ${oneLine(why)}`, columns));
-    return own.length === 0 ? [] : [paint('yellow', cut(title, columns)), ...lines, ''];
+    return own.length === 0 ? [] : [paint(style, cut(title, columns)), ...lines, ''];
   };
-  return [...list(true, 'Could not be tried, so nothing is proven of:'), ...list(false, 'Not asked:')];
+  return [
+    ...list('unreached', 'No event reaches:', 'red'),
+    ...list('unproven', 'Not proven:'),
+    ...list('never asked', 'Not asked:'),
+  ];
 }
 
 function indented(text: string, columns: number, indent = '  '): string[] {
