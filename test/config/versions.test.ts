@@ -14,7 +14,7 @@ hooks:
     ],
     promptkit: [
       'warning 5:58 hooks[guard].timout_ms: unknown key; it is ignored | did you mean `timeout_ms`?',
-      'warning 5:72 hooks[guard].zebra: unknown key; it is ignored | known keys: command, args, runtime, env, dialect, timeout_ms, max_output_bytes, grace_ms, leftovers, limits, nice, sandbox, cwd, concurrency, instances, warm, on_failure, url, headers, ca, hook, phases, mode, modifies, match, picoclaw, claude, agentao',
+      'warning 5:72 hooks[guard].zebra: unknown key; it is ignored | known keys: command, args, runtime, env, dialect, timeout_ms, max_output_bytes, grace_ms, leftovers, limits, nice, sandbox, cwd, concurrency, instances, warm, on_failure, url, headers, ca, hook, phases, mode, modifies, match, external, picoclaw, claude, agentao',
     ],
   },
   {
