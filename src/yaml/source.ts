@@ -29,7 +29,12 @@ export class Source {
   }
 
   get location(): SourceLocation {
-    return this.#place.keyPositionOf(this.path);
+    return this.locationOf([]);
+  }
+
+  /** Where something in it stands. */
+  locationOf(inside: Path): SourceLocation {
+    return this.#place.keyPositionOf([...this.path, ...inside]);
   }
 
   /** What it is, without taking it; `none` also stands for null. */
@@ -53,7 +58,7 @@ export class Source {
     const child = new Source(memberOf(this.#value, key), this.#place, [...this.path, key]);
     this.#children.set(key, child);
     if (this.#state === 'taken') child.#state = 'taken';
-    else if (child.isGiven) this.#state = 'open';
+    else if (child.isGiven || (this.kind === 'mapping' && this.keys().length === 0)) this.#state = 'open';
     return child;
   }
 
@@ -129,8 +134,9 @@ export class Source {
   }
 
   /** Reports whatever is in it and was not taken. */
-  reportUntaken(): void {
-    for (const each of this.untaken()) each.leave(`\`${describePath(each.path, {})}\` is not carried`);
+  reportUntaken(severity: Problem['severity'] = 'error'): void {
+    for (const each of this.untaken())
+      each.leave(`\`${describePath(each.path, {})}\` is not carried`, undefined, severity);
   }
 
   /** What was not taken, outermost first; nothing of what is not there. */

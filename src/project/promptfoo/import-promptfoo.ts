@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { isObject } from '../../json/json.ts';
 import { parseDocument, type YamlDocument } from '../../yaml/document.ts';
 import { requireLoaded } from '../../yaml/problem.ts';
 import { collectNotes } from '../suite-import/notes.ts';
@@ -16,13 +15,11 @@ import { writtenFiles } from './written/written-files.ts';
  * Throws FILE_UNREADABLE, and CONFIG_INVALID for a text that is no YAML or JSON.
  */
 export async function importPromptfoo(file: string, output: string): Promise<SuiteImport> {
-  const document = openConfig(file);
-  const notes = collectNotes(document);
-  const value: unknown = document.value;
-  if (!isObject(value)) notes.add('error', [], 'a config is a mapping');
+  const { value, keyPositionOf } = openConfig(file);
+  const notes = collectNotes();
   const nunjucks = openTemplates();
-  const files = openSourceFiles(dirname(resolve(file)), output);
-  const config = await readConfig(isObject(value) ? value : {}, { files, notes, nunjucks }).finally(() =>
+  const files = openSourceFiles(dirname(resolve(file)), output, notes);
+  const config = await readConfig(notes.open(value, keyPositionOf), { files, notes, nunjucks }).finally(() =>
     nunjucks.end(),
   );
   if (config.prompts.length * config.providers.length > mostPairs)

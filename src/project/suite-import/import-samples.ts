@@ -1,15 +1,14 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { readers } from '../../suite/dataset/readers.ts';
-import { parseDocument } from '../../yaml/document.ts';
 import type { SourceLocation } from '../../yaml/problem.ts';
-import { Source, type SourcePlace } from '../../yaml/source.ts';
+import type { Source } from '../../yaml/source.ts';
 import { readProvider, slugOf } from '../promptfoo/providers/providers.ts';
 import { readInspectSample } from './inspect-sample.ts';
 import { collectNotes, type Notes } from './notes.ts';
 import type { ReadSample, Sample } from './sample.ts';
 import { sampleFiles } from './sample-suite.ts';
-import { openSourceFiles, textOfFile } from './source-files.ts';
+import { largestWithPlaces, openSourceFiles, openText, textOfFile } from './source-files.ts';
 import { type SuiteImport, toSuiteImport } from './suite-import.ts';
 import { readDeepEvalSample, readRagasSample } from './test-case-sample.ts';
 
@@ -33,18 +32,20 @@ export interface SampleOptions {
 /** Makes a suite of samples. Throws FILE_UNREADABLE, and DATASET_INVALID for a table without a header. */
 export async function importSamples(file: string, options: SampleOptions): Promise<SuiteImport> {
   const start = { file, line: 1, column: 1 };
-  const notes = collectNotes({ positionOf: () => start });
+  const notes = collectNotes();
   const samples: Sample[] = [];
   const answered: Source[] = [];
   for await (const row of readSampleRows(file, notes)) {
     const sample = sampleReaders[options.kind](row);
-    row.reportUntaken();
     if (sample === undefined) continue;
     samples.push(sample);
     if (sample.answer !== undefined) answered.push(row);
   }
-  const files = openSourceFiles(dirname(resolve(file)), options.output);
-  const provider = readProvider(options.provider ?? 'openai:gpt-4.1', [], { files, notes });
+  const files = openSourceFiles(dirname(resolve(file)), options.output, notes);
+  const provider = readProvider(
+    notes.open(options.provider ?? 'openai:gpt-4.1', () => start),
+    { files, notes },
+  );
   const isRecorded = samples.every(({ answer }) => answer !== undefined);
   if (!isRecorded)
     answered[0]?.note(
@@ -87,41 +88,30 @@ async function* readSampleRows(file: string, notes: Notes): AsyncGenerator<Sourc
   const text = textOfFile(file);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
   const format = formatOf(file);
-  if ((format === 'json' || format === 'yaml') && text.length <= largestWithPositions) {
-    const document = parseDocument(file, text);
-    if (document.problems.length === 0) {
-      yield* rowsIn(document.value, { keyPositionOf: document.keyPositionOf, add: notes.addOfRow });
+  if ((format === 'json' || format === 'yaml') && text.length <= largestWithPlaces) {
+    const root = openText(file, text, notes);
+    if (!('fault' in root)) {
+      yield* rowsIn(root, notes);
       return;
     }
   }
   for await (const { line, content } of readers[format](bytesOf(text), file)) {
     const at = { file, line, column: 1 };
-    const place = { keyPositionOf: () => at, add: notes.addOfRow };
     const isTable = format === 'csv' || format === 'tsv';
-    if (content.usable) yield* rowsIn(isTable ? withoutEmpty(content.value) : content.value, place);
-    else notes.add('error', at, content.problem.message, content.problem.hint);
+    if (!content.usable) notes.add('error', at, content.problem.message, content.problem.hint);
+    else
+      yield* rowsIn(
+        notes.openRow(isTable ? withoutEmpty(content.value) : content.value, () => at),
+        notes,
+      );
   }
 }
 
-/** Characters of a file in which every key has its line; in a larger one, every row. */
-const largestWithPositions = 4 * 1024 * 1024;
-
-/** A list of rows, a row, or a mapping with a list of them. */
-function* rowsIn(value: unknown, place: SourcePlace): Generator<Source> {
-  const root = new Source(value, place);
+/** The rows of a list, or of a mapping with a list of them; what is neither is a row. */
+function rowsIn(root: Source, notes: Notes): readonly Source[] {
   const key = listKeys.find((name) => root.at(name).kind === 'list');
-  if (root.kind !== 'list' && key === undefined) {
-    yield root;
-    return;
-  }
-  for (const item of (key === undefined ? root : root.at(key)).items()) {
-    const { path } = item;
-    const inner = item.mapping();
-    const { add } = place;
-    if (inner !== undefined)
-      yield new Source(inner, { keyPositionOf: (more) => place.keyPositionOf([...path, ...more]), add });
-  }
-  root.reportUntaken();
+  if (root.kind !== 'list' && key === undefined) return [root];
+  return notes.openItems(key === undefined ? root : root.at(key));
 }
 
 /** A cell without a text is none. */

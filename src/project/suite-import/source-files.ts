@@ -6,6 +6,8 @@ import { followLinks } from '../../files/real-path.ts';
 import { tryParse } from '../../json/try-parse.ts';
 import { readText } from '../../text/encoding/decode.ts';
 import { parseDocument } from '../../yaml/document.ts';
+import type { Source } from '../../yaml/source.ts';
+import type { Notes } from './notes.ts';
 
 /** A file that is there. */
 interface FoundFile {
@@ -26,6 +28,8 @@ export interface SourceFiles {
   /** The way back, for the programs that the import writes. */
   readonly outputFromFolder: string;
   find(name: string): FoundFile | Fault;
+  /** What is in a file of YAML or JSON, each key at its place; of another its text. */
+  open(name: string): Source | Fault;
   /** The files of a glob pattern; a name that is no pattern is itself. */
   match(pattern: string): readonly string[];
 }
@@ -34,8 +38,9 @@ export interface SourceFiles {
 const largestFile = 64 * 1024 * 1024;
 
 /** Files below the folder of a config, for files written to `output`. */
-export function openSourceFiles(configFolder: string, output: string): SourceFiles {
+export function openSourceFiles(configFolder: string, output: string, notes: Notes): SourceFiles {
   const folder = realpathSync(configFolder);
+  const opened = new Map<string, Source | Fault>();
   const find = (name: string): FoundFile | Fault => findWithin(folder, name);
   const match = (pattern: string): readonly string[] => {
     const plain = plainName(pattern);
@@ -43,9 +48,16 @@ export function openSourceFiles(configFolder: string, output: string): SourceFil
     const isWithin = !isAbsolute(plain) && !plain.split(/[\\/]/).includes('..');
     return isWithin && /[*?{[]/.test(plain) ? globSync(plain, { cwd: folder }).toSorted() : [plain];
   };
+  const open = (name: string): Source | Fault => {
+    const found = find(name);
+    if ('fault' in found) return found;
+    const known = opened.get(found.file) ?? openFile(found.file, notes);
+    opened.set(found.file, known);
+    return known;
+  };
   const target = followLinks(resolve(output));
   const ways = { folderFromOutput: relative(target, folder), outputFromFolder: relative(folder, target) };
-  return { ...ways, find, match };
+  return { ...ways, find, open, match };
 }
 
 function findWithin(folder: string, name: string): FoundFile | Fault {
@@ -83,8 +95,36 @@ export function textOfFile(file: string, most = largestFile): string | Fault {
 /** What a text file stands for: YAML and JSON their value, all others their text. */
 export function valueOfFile(file: string): { readonly value: unknown } | Fault {
   const text = textOfFile(file);
-  if (typeof text !== 'string') return text;
-  if (!['.json', '.yaml', '.yml'].includes(extname(file))) return { value: text.trim() };
+  return typeof text === 'string' ? valueOfText(file, text) : text;
+}
+
+function openFile(file: string, notes: Notes): Source | Fault {
+  const text = textOfFile(file);
+  return typeof text === 'string' ? openText(file, text, notes) : text;
+}
+
+/** The same with each key at its place, as long as the file is not so large that places take too long. */
+export function openText(file: string, text: string, notes: Notes): Source | Fault {
+  const isPlaced = isStructured(file) && text.length <= largestWithPlaces;
+  const document = isPlaced ? parseDocument(file, text) : undefined;
+  const keyPositionOf = document?.keyPositionOf ?? (() => ({ file, line: 1, column: 1 }));
+  if (document?.problems.length === 0) return notes.open(document.value, keyPositionOf);
+  const found = valueOfText(file, text);
+  if ('fault' in found) return found;
+  // JSON that has a key twice is JSON, of which something is lost all the same.
+  for (const problem of document?.problems ?? []) notes.add('error', problem, problem.message);
+  return notes.open(found.value, keyPositionOf);
+}
+
+/** Characters of a file in which every key has its line. */
+export const largestWithPlaces = 4 * 1024 * 1024;
+
+function isStructured(file: string): boolean {
+  return ['.json', '.yaml', '.yml'].includes(extname(file));
+}
+
+function valueOfText(file: string, text: string): { readonly value: unknown } | Fault {
+  if (!isStructured(file)) return { value: text.trim() };
   const known = extname(file) === '.json' ? tryParse(text) : undefined;
   if (known !== undefined) return { value: known };
   const { value, problems } = parseDocument(file, text);

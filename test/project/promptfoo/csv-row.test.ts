@@ -7,8 +7,9 @@ import { collectNotes } from '../../../src/project/suite-import/notes.ts';
 const at = { file: 'tests.csv', line: 2, column: 1 };
 
 function testOf(row: Readonly<Record<string, unknown>>) {
-  const notes = collectNotes({ positionOf: () => at });
-  return { test: testOfRow(row, at, notes), problems: notes.all().map(({ message }) => message) };
+  const notes = collectNotes();
+  const test = testOfRow(notes.openRow(row, () => at));
+  return { test, problems: notes.all().map(({ message }) => message) };
 }
 
 /** The assertions that promptfoo 0.121.20 makes of these cells. */
@@ -60,8 +61,8 @@ test('columns with two underscores say what promptfoo reads of them, and all oth
     metadata: { area: 'billing', tags: ['a,b', 'c'] },
   });
   expect(problems).toEqual([
-    'the column `__config:__expected:weight` is not carried',
-    'the column `__providerOutput` is not carried',
+    '`__config:__expected:weight` is not carried',
+    '`__providerOutput` is not carried',
   ]);
 });
 

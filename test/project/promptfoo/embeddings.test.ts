@@ -136,7 +136,8 @@ test('a key of an embeddings provider is named, and never written [DS-PROMPTFOO-
   expect(JSON.stringify(result)).not.toContain('sk-secret');
   expect(told(result)).toEqual([
     expect.stringContaining('warning: the key is not written out'),
-    expect.stringContaining('the setting `organization` of an embeddings provider is not carried'),
+    expect.stringContaining('an embeddings provider with the setting `organization` is left out'),
+    expect.stringContaining('`similar` whose embeddings provider is not carried is left out'),
   ]);
 });
 

@@ -79,7 +79,7 @@ tests: [{vars: {q: hi}}]
     },
     { id: 'ollama-chat-llama3-2', model: 'llama3.2', type: 'ollama' },
   ]);
-  expect(told(result)).toEqual([expect.stringMatching(/^promptfooconfig\.yaml:6:54 warning: the key/)]);
+  expect(told(result)).toEqual([expect.stringMatching(/^promptfooconfig\.yaml:6:46 warning: the key/)]);
 });
 
 test('what is written is valid, and what cannot run has its line [DS-PROMPTFOO-01 DS-PROMPTFOO-02]', async () => {
@@ -101,7 +101,7 @@ redteam: {purpose: none}
   expect(told(result)).toEqual([
     expect.stringMatching(/^promptfooconfig\.yaml:3:29 the provider `vertex`/),
     expect.stringMatching(/^promptfooconfig\.yaml:7:9 warning: `llm-rubric`/),
-    expect.stringMatching(/^promptfooconfig\.yaml:9:10 `redteam`/),
+    expect.stringMatching(/^promptfooconfig\.yaml:9:1 `redteam`/),
   ]);
   expect(result).toMatchObject({ status: 'partly', cases: 1 });
   expect(await writeImport(output, result, false)).toEqual(result);
@@ -224,7 +224,7 @@ tests: [{vars: {x: 1}}]
   );
   expect(told(result).filter((line) => !line.includes('note: the label'))).toEqual([
     expect.stringMatching(/^promptfooconfig\.yaml:5:5 a prompt with messages that hold more than texts/),
-    expect.stringMatching(/^promptfooconfig\.yaml:7:3 two asks for a prompt `gone`/),
+    expect.stringMatching(/^promptfooconfig\.yaml:6:1 two asks for a prompt `gone`/),
   ]);
   expect(result.suites).toEqual(['promptfoo.suite.yaml']);
   const { variants } = written(result, 'promptfoo.suite.yaml').spec.subject;
@@ -284,16 +284,16 @@ nunjucksFilters: {}
     { 'defaults.yaml': 'vars: {a: 1}\nrunSerially: true\n', 'vars.yaml': 'b: 2\n' },
   );
   expect(told(result)).toEqual([
-    'promptfooconfig.yaml:2:27 the setting `a` of a prompt is not carried',
-    'promptfooconfig.yaml:4:34 `inputs` of a provider is not carried',
-    'promptfooconfig.yaml:4:57 the setting `logprobs` of a provider is not carried',
-    'promptfooconfig.yaml:5:14 `runSerially` of a test is not carried',
-    'promptfooconfig.yaml:7:40 `matrix` of a test is not carried',
-    'promptfooconfig.yaml:7:63 the option `prefix` of a test is not carried',
-    expect.stringMatching(/^promptfooconfig\.yaml:7:\d+ `note` of an assertion is not carried/),
-    'promptfooconfig.yaml:8:5 file://gone.yaml does not exist',
-    'promptfooconfig.yaml:8:40 assertions that are no list are left out',
-    'promptfooconfig.yaml:9:18 `nunjucksFilters` is not carried',
+    'defaults.yaml:2:1 `runSerially` is not carried',
+    'promptfooconfig.yaml:2:24 the setting `a` of a prompt is not carried',
+    'promptfooconfig.yaml:4:26 `inputs` of a provider is not carried',
+    'promptfooconfig.yaml:4:47 the setting `logprobs` of a provider is not carried',
+    'promptfooconfig.yaml:7:32 `tests[0].matrix` is not carried',
+    'promptfooconfig.yaml:7:45 `tests[0].options` is not carried',
+    'promptfooconfig.yaml:7:103 `tests[0].assert[0].note` is not carried',
+    'promptfooconfig.yaml:8:6 file://gone.yaml does not exist',
+    'promptfooconfig.yaml:8:32 `tests[1].assert` is not carried',
+    'promptfooconfig.yaml:9:1 `nunjucksFilters` is not carried',
   ]);
   expect(rows(result).map(({ vars }) => vars)).toEqual([{ a: 1, b: 2 }, { a: 1 }]);
 });
@@ -326,7 +326,7 @@ tests:
   symlinkSync(folder, join(folder, 'inner/link'));
   const result = await importPromptfoo(join(folder, 'inner/config.yaml'), join(folder, 'inner/out'));
   expect(JSON.stringify(result)).not.toContain('TOP SECRET');
-  expect(told(result).filter((line) => line.includes('leads out of the folder')).length).toBe(9);
+  expect(told(result).filter((line) => line.includes('leads out of the folder')).length).toBe(10);
 });
 
 test('a pattern that no file fits is told, and nothing is left [DS-PROMPTFOO-02]', async () => {
@@ -339,8 +339,8 @@ tests: [file://t/*, {vars: {a: 'file://v/*.txt'}}]
   expect(told(result)).toEqual([
     'promptfooconfig.yaml:1:11 no file is called file://p*.txt',
     'promptfooconfig.yaml:3:9 no file is called file://t/*',
-    'promptfooconfig.yaml:3:21 no file is called file://v/*.txt',
     expect.stringContaining('note: the list `a` is empty'),
+    'promptfooconfig.yaml:3:29 no file is called file://v/*.txt',
   ]);
   expect(result.status).toBe('none');
 });

@@ -184,7 +184,7 @@ test('eval import says with its line what it leaves out, ends with 1, and writes
       status: 'partly',
       cases: 1,
       suites: ['signalbox/promptfoo.suite.yaml'],
-      problems: [{ file: 'promptfooconfig.yaml', line: 4, column: 21, severity: 'error' }],
+      problems: [{ file: 'promptfooconfig.yaml', line: 4, column: 14, severity: 'error' }],
     },
   });
   expect(existsSync(join(cwd, 'signalbox'))).toBe(false);

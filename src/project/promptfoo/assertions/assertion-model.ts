@@ -1,5 +1,4 @@
-import type { Path } from '../../../yaml/document.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../../suite-import/notes.ts';
 import type { SourceFiles } from '../../suite-import/source-files.ts';
 import type { Code } from '../code.ts';
@@ -40,20 +39,19 @@ export interface GivenAssertion {
   /** Whether it was written with `not-`. */
   readonly isInverse: boolean;
   readonly value: unknown;
-  readonly threshold: number | undefined;
-  readonly config: unknown;
-  readonly at: Path | SourceLocation;
+  /** The assertion as it is written: whoever needs more of it takes it from there. */
+  readonly own: Source;
   /** What is made of the answer before it is judged, in order. */
   readonly transforms: readonly Code[];
   /** The model that judges, where this assertion or its test names one. */
-  readonly judge: { readonly value: unknown; readonly at: Path | SourceLocation } | undefined;
+  readonly judge: Source | undefined;
   /** What the judge is asked, where this assertion, its test or all tests say it. */
-  readonly rubricPrompt: unknown;
+  readonly rubricPrompt: Source | undefined;
 }
 
 export interface AssertionContext {
   readonly vars: Readonly<Record<string, unknown>>;
-  readonly templates: Readonly<Record<string, unknown>>;
+  readonly templates: Source;
   readonly files: SourceFiles;
   readonly notes: Notes;
   readonly judges: Judges;
@@ -62,7 +60,7 @@ export interface AssertionContext {
   /** What the test makes of each answer; undefined where that cannot be run. */
   readonly transforms: readonly Code[] | undefined;
   readonly judge: GivenAssertion['judge'];
-  readonly rubricPrompt: unknown;
+  readonly rubricPrompt: GivenAssertion['rubricPrompt'];
   /** Whether the test has a threshold, so that the mean of all scores decides, and no single verdict. */
   readonly isAggregated: boolean;
 }

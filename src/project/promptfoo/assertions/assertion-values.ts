@@ -1,28 +1,21 @@
-import type { Path } from '../../../yaml/document.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Source } from '../../../yaml/source.ts';
 import { valueOfFile } from '../../suite-import/source-files.ts';
 import { type Code, javascriptEndings, readCode } from '../code.ts';
 import type { AssertionContext } from './assertion-model.ts';
-import { inside } from './inside.ts';
 
 /** The value with its variables filled in; code and its files stay as they are. */
 export function loadValue(
-  value: unknown,
-  at: Path | SourceLocation,
+  source: Source,
   context: AssertionContext,
-): { readonly value: unknown } | undefined {
+): { readonly value: unknown } | { readonly fault: string } {
+  const value = source.whole();
   if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
     return { value };
   const isFile = typeof value === 'string' && value.startsWith('file://');
   const loaded = isFile ? loadFile(value, context) : { value };
-  if ('fault' in loaded) {
-    context.notes.add('error', at, loaded.fault);
-    return undefined;
-  }
+  if ('fault' in loaded) return loaded;
   const filled = context.nunjucks.fill(loaded.value, context.vars);
-  if ('value' in filled) return filled;
-  context.notes.add('error', inside(at, 'value'), `an assertion whose template ${filled.fault} is left out`);
-  return undefined;
+  return 'value' in filled ? filled : { fault: `an assertion whose template ${filled.fault} is left out` };
 }
 
 function loadFile(
@@ -35,22 +28,20 @@ function loadFile(
 
 /** What the test, and then the assertion, makes of the answer. */
 export function transformsOf(
-  own: unknown,
-  at: Path | SourceLocation,
-  { transforms = [], files, notes }: AssertionContext,
-): readonly Code[] | undefined {
-  if (own === undefined) return transforms;
+  own: Source,
+  { transforms = [], files }: AssertionContext,
+): readonly Code[] | { readonly fault: string } {
+  if (!own.isGiven) return transforms;
   const code = readTransform(own, files);
-  if (!('fault' in code)) return [...transforms, code];
-  notes.add('error', inside(at, 'transform'), `${code.fault}; the assertion is left out`);
-  return undefined;
+  return 'fault' in code ? { fault: `${code.fault}; the assertion is left out` } : [...transforms, code];
 }
 
 /** The JavaScript that changes an answer, or why it cannot be run. */
 export function readTransform(
-  given: unknown,
+  given: Source,
   files: AssertionContext['files'],
 ): Code | { readonly fault: string } {
-  if (typeof given !== 'string') return { fault: 'a `transform` that is no text is not run' };
-  return readCode(given, files, javascriptEndings);
+  const text = given.text();
+  if (text === undefined) return { fault: 'a `transform` that is no text is not run' };
+  return readCode(text, files, javascriptEndings);
 }

@@ -1,129 +1,82 @@
 import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
-import type { Notes } from '../../suite-import/notes.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { AssertionContext, Check, GivenAssertion, ImportedAssertion } from './assertion-model.ts';
 import { loadValue, transformsOf } from './assertion-values.ts';
 import { changedAssertion, codeAssertion } from './code-assertions.ts';
 import { embeddingAssertion } from './embedding-assertions.ts';
-import { inside } from './inside.ts';
 import { modelAssertion } from './model-assertions.ts';
 import { textAssertion } from './text-assertions.ts';
 
 /** One assertion; undefined, with a note, where it cannot be carried with the same verdict. */
-export function readAssertion(
-  given: unknown,
-  at: Path | SourceLocation,
-  context: AssertionContext,
-): ImportedAssertion | undefined {
-  // Told where the test says what it makes of its answers.
+export function readAssertion(given: Source, context: AssertionContext): ImportedAssertion | undefined {
+  // Noted where the test says what it makes of its answers.
   if (context.transforms === undefined) return undefined;
-  const own = resolveTemplate(given, context);
-  if (!isObject(own) || typeof own['type'] !== 'string') {
-    context.notes.add('error', at, 'an assertion without a type is left out');
+  const template = given
+    .at('$ref')
+    .text()
+    ?.replace(/^#\/assertionTemplates\//, '');
+  const own = template === undefined ? given : context.templates.at(template);
+  const type = own.at('type').text();
+  if (type === undefined) {
+    given.leave('an assertion without a type is left out');
     return undefined;
   }
-  const { type, metric, weight } = own;
-  const template = isObject(given) ? templateName(given) : undefined;
-  const place = template === undefined ? at : ['assertionTemplates', template];
-  if (refuseKeys(own, place, context.notes)) return undefined;
-  const check = type === 'assert-set' ? readSet(own, at, context) : readOne(own, at, context);
-  if (check === undefined) return undefined;
-  const name = typeof metric === 'string' && !metric.includes('{{') ? metric : type;
-  return { name, check, weight: typeof weight === 'number' && weight >= 0 ? weight : 1 };
+  const changed = own.at('contextTransform');
+  if (changed.isGiven) {
+    changed.note('error', 'an assertion with `contextTransform` is left out', 'Write it as an exec eval.');
+    own.whole();
+    return undefined;
+  }
+  const metric = own.at('metric').text();
+  if (metric?.includes('{{'))
+    own.at('metric').note('note', 'the name of a metric that is a template is not carried');
+  const weight = own.at('weight').number() ?? 1;
+  if (weight < 0) own.at('weight').leave('a weight below 0 is not carried');
+  const check = type === 'assert-set' ? readSet(own, context) : readOne(type, own, context);
+  if ('fault' in check) {
+    own.leave(check.fault);
+    return undefined;
+  }
+  const name = metric === undefined || metric.includes('{{') ? type : metric;
+  return { name, check, weight: Math.max(0, weight) };
 }
 
-function templateName(given: Readonly<Record<string, unknown>>): string | undefined {
-  const reference = given['$ref'];
-  return typeof reference === 'string' ? reference.replace(/^#\/assertionTemplates\//, '') : undefined;
-}
-
-function resolveTemplate(given: unknown, { templates }: AssertionContext): unknown {
-  const name = isObject(given) ? templateName(given) : undefined;
-  if (name === undefined) return given;
-  return Object.hasOwn(templates, name) ? templates[name] : undefined;
-}
-
-const knownKeys = [
-  'type',
-  'value',
-  'threshold',
-  'weight',
-  'metric',
-  'transform',
-  'provider',
-  'config',
-  'assert',
-  'contextTransform',
-  'rubricPrompt',
-];
-
-/** Whether it judges something else than the answer. */
-function refuseKeys(
-  own: Readonly<Record<string, unknown>>,
-  at: Path | SourceLocation,
-  notes: Notes,
-): boolean {
-  for (const key of Object.keys(own).filter((name) => !knownKeys.includes(name)))
-    notes.add('error', inside(at, key), `\`${key}\` of an assertion is not carried`);
-  for (const key of ['threshold', 'weight'].filter((name) => own[name] !== undefined && own[name] !== null))
-    if (typeof own[key] !== 'number')
-      notes.add('error', inside(at, key), `\`${key}\` of an assertion is no number, and is not carried`);
-  if (own['contextTransform'] === undefined) return false;
-  const message = 'an assertion with `contextTransform` is left out';
-  notes.add('error', inside(at, 'contextTransform'), message, 'Write it as an exec eval.');
-  return true;
-}
-
-function readOne(
-  own: Readonly<Record<string, unknown>>,
-  at: Path | SourceLocation,
-  context: AssertionContext,
-): Check | undefined {
-  const type = String(own['type']);
+function readOne(type: string, own: Source, context: AssertionContext): Check | { readonly fault: string } {
   const isInverse = type.startsWith('not-');
-  const loaded = loadValue(own['value'], at, context);
-  if (loaded === undefined) return undefined;
-  const transforms = transformsOf(own['transform'], at, context);
-  if (transforms === undefined) return undefined;
-  const threshold = own['threshold'];
-  const provider = own['provider'];
+  const loaded = loadValue(own.at('value'), context);
+  if ('fault' in loaded) return loaded;
+  const transforms = transformsOf(own.at('transform'), context);
+  if ('fault' in transforms) return transforms;
+  const [provider, prompt] = [own.at('provider'), own.at('rubricPrompt')];
   const assertion: GivenAssertion = {
     type: isInverse ? type.slice(4) : type,
     isInverse,
     value: loaded.value,
-    threshold: typeof threshold === 'number' ? threshold : undefined,
-    config: own['config'],
-    at,
+    own,
     transforms,
-    judge: provider === undefined ? context.judge : { value: provider, at: inside(at, 'provider') },
-    rubricPrompt: own['rubricPrompt'] ?? context.rubricPrompt,
+    judge: provider.isGiven ? provider : context.judge,
+    rubricPrompt: prompt.isGiven ? prompt : context.rubricPrompt,
   };
   const found =
     (transforms.length > 0 ? changedAssertion(assertion, transforms) : textAssertion(assertion)) ??
     codeAssertion(assertion, context) ??
     embeddingAssertion(assertion, context) ??
     modelAssertion(assertion, context);
-  if (found === undefined) {
-    context.notes.add(
-      'error',
-      inside(at, 'type'),
-      `the assertion \`${type}\` has no counterpart and is left out`,
-    );
-    return undefined;
-  }
-  if ('fault' in found) {
-    context.notes.add('error', at, found.fault);
-    return undefined;
-  }
+  if (found === undefined) return { fault: `the assertion \`${type}\` has no counterpart and is left out` };
+  if ('fault' in found) return found;
   noteApproximation(assertion, context);
   const turnsItself = 'params' in found && found.params['scored'] === true;
   return isInverse && !turnsItself ? { not: found } : found;
 }
 
-/** Says where a verdict may differ, though the assertion is carried. */
-function noteApproximation({ type, value, isInverse, at }: GivenAssertion, context: AssertionContext): void {
-  const say = (message: string) => context.notes.add('warning', at, message);
+/** Says where a verdict may differ, though the assertion is carried, and of settings that its type has not that they have no effect. */
+function noteApproximation({ type, value, isInverse, own }: GivenAssertion, context: AssertionContext): void {
+  const say = (message: string) => own.note('warning', message);
+  if (/^(?:equals|regex|starts-with|is-json|is-refusal|i?contains.*)$/.test(type))
+    for (const key of ['threshold', 'config', 'provider', 'rubricPrompt'].filter(
+      (each) => own.at(each).isGiven,
+    ))
+      own.at(key).leave(`\`${key}\` has no effect on \`${type}\`, there as here`, undefined, 'note');
   if (type === 'rouge-n')
     say('`rouge-n` is judged by rouge, which parts words and punctuation in another way');
   if (type === 'contains-json' && isObject(value))
@@ -139,47 +92,31 @@ function noteApproximation({ type, value, isInverse, at }: GivenAssertion, conte
 }
 
 /** All of them; with a threshold that one of them reaches alone, any of them. */
-function readSet(
-  own: Readonly<Record<string, unknown>>,
-  at: Path | SourceLocation,
-  context: AssertionContext,
-): Check | undefined {
-  const list: readonly unknown[] = Array.isArray(own['assert']) ? own['assert'] : [];
+function readSet(own: Source, context: AssertionContext): Check | { readonly fault: string } {
   const single = { ...context, isAggregated: false };
-  const parts = list.map((each, index) => readAssertion(each, inside(at, 'assert', index), single));
+  const parts = own
+    .at('assert')
+    .items()
+    .map((each) => readAssertion(each, single));
   const known = parts.flatMap((part) => (part === undefined ? [] : [part]));
-  if (known.length < parts.length || known.length === 0) {
-    context.notes.add('error', at, 'an assert-set of which a part is left out is left out as a whole');
-    return undefined;
-  }
-  const threshold = own['threshold'];
-  if (
-    typeof threshold === 'number' &&
-    known.some(({ check }) => 'type' in check && check.threshold !== undefined)
-  )
-    context.notes.add('warning', at, 'each part of an assert-set counts as 1 or 0; there by its score');
+  if (known.length < parts.length || known.length === 0)
+    return { fault: 'an assert-set of which a part is left out is left out as a whole' };
+  const threshold = own.at('threshold').number();
+  if (threshold !== undefined && known.some(({ check }) => 'type' in check && check.threshold !== undefined))
+    own.note('warning', 'each part of an assert-set counts as 1 or 0; there by its score');
   if (context.isAggregated)
-    context.notes.add(
+    own.note(
       'warning',
-      at,
       'an assert-set counts as 1 or 0 towards the threshold of the test; there by the mean of its parts',
     );
   // What has a weight of 0 always passes there.
   const counted = known.filter(({ weight }) => weight > 0);
   const checks = counted.map(({ check }) => passing(check));
-  if (checks.length === 0) {
-    context.notes.add('error', at, 'an assert-set whose weights are all 0 is left out');
-    return undefined;
-  }
-  if (typeof threshold !== 'number' || threshold === 1) return { all_of: checks };
+  if (checks.length === 0) return { fault: 'an assert-set whose weights are all 0 is left out' };
+  if (threshold === undefined || threshold === 1) return { all_of: checks };
   const isEven = counted.every(({ weight }) => weight === counted[0]?.weight);
   if (isEven && threshold > 0 && threshold <= 1 / counted.length) return { any_of: checks };
-  context.notes.add(
-    'error',
-    inside(at, 'threshold'),
-    'an assert-set with a threshold between one and all of its parts is left out',
-  );
-  return undefined;
+  return { fault: 'an assert-set with a threshold between one and all of its parts is left out' };
 }
 
 /** A part that counts as passed or not. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../yaml/present.ts';
 import { type Code, javascriptEndings, readCode } from '../code.ts';
 import type { AssertionContext, Check, FoundCheck, GivenAssertion } from './assertion-model.ts';
 
@@ -8,7 +9,7 @@ const noValue = { fault: 'an assertion that needs a value has none and is left o
 
 /** Assertions in JavaScript and Python, and the one about edits, which needs a count that no check gives. */
 export function codeAssertion(given: GivenAssertion, context: AssertionContext): FoundCheck {
-  const { type, value, threshold } = given;
+  const { type, value, own } = given;
   const isBareJson = type === 'contains-json' && (value === undefined || value === null || value === '');
   if (type === 'levenshtein' || type === 'bleu' || isBareJson) return changedAssertion(given, []);
   if (type !== 'javascript' && type !== 'python') return undefined;
@@ -20,8 +21,7 @@ export function codeAssertion(given: GivenAssertion, context: AssertionContext):
   if ('fault' in source) return source;
   const params = {
     ...source,
-    ...(threshold !== undefined && { threshold }),
-    ...(given.config !== undefined && { config: given.config }),
+    ...omitUndefined({ threshold: own.at('threshold').number(), config: own.at('config').whole() }),
     ...(given.transforms.length > 0 && { transforms: given.transforms }),
     ...(context.isAggregated && type === 'javascript' && { scored: true, inverse: given.isInverse }),
   };
@@ -30,7 +30,7 @@ export function codeAssertion(given: GivenAssertion, context: AssertionContext):
 
 /** Assertions about the text that code makes of the answer, which no built-in check could see. */
 export function changedAssertion(
-  { type, value, threshold }: GivenAssertion,
+  { type, value, own }: GivenAssertion,
   transforms: readonly Code[],
 ): FoundCheck {
   if (!changeable.includes(type)) return undefined;
@@ -46,11 +46,14 @@ export function changedAssertion(
   if (type === 'bleu')
     return typeof value === 'string' ||
       (Array.isArray(value) && value.every((each) => typeof each === 'string'))
-      ? { ...plain(type, { value }, transforms), threshold: { min_score: threshold ?? 0.5 } }
+      ? {
+          ...plain(type, { value }, transforms),
+          threshold: { min_score: own.at('threshold').number() ?? 0.5 },
+        }
       : noValue;
   if (type === 'levenshtein')
     return typeof value === 'string'
-      ? plain(type, { value, threshold: threshold ?? 5 }, transforms)
+      ? plain(type, { value, threshold: own.at('threshold').number() ?? 5 }, transforms)
       : noValue;
   return plain(type, { value }, transforms);
 }

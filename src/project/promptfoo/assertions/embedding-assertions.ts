@@ -23,7 +23,7 @@ function similarity(given: GivenAssertion, { embedders }: AssertionContext): Fou
   const near = (expected: unknown): Check => ({
     type: 'similarity',
     params: { expected, provider },
-    threshold: { min_score: given.threshold ?? 0.75 },
+    threshold: { min_score: given.own.at('threshold').number() ?? 0.75 },
   });
   if (texts.length === 1) return near(only);
   return given.isInverse ? { all_of: texts.map(near) } : near(texts);
@@ -40,15 +40,14 @@ function isText(value: unknown): boolean {
 /** To the question of the test; else to the prompt, which is in the messages of a chat. */
 function relevance(given: GivenAssertion, context: AssertionContext): FoundCheck {
   const { query } = context.vars;
-  const provider = context.judges.use(given.judge, given.at);
+  const provider = context.judges.use(given.judge);
   if (provider === undefined) return { fault: '`answer-relevance` whose judge is not carried is left out' };
   const embedder = context.embedders.use(given.judge);
   if (embedder === undefined)
     return { fault: '`answer-relevance` whose embeddings provider is not carried is left out' };
   const hasQuestion = typeof query === 'string' && query.trim() !== '';
-  context.notes.add(
+  given.own.note(
     'warning',
-    given.at,
     hasQuestion
       ? '`answer-relevance` is judged by answer_relevance, whose prompt is Signalbox’s own'
       : '`answer-relevance` is judged by answer_relevance, whose prompt is Signalbox’s own; the question is the prompt, which programs leave unscored',
@@ -56,6 +55,6 @@ function relevance(given: GivenAssertion, context: AssertionContext): FoundCheck
   return {
     type: 'answer_relevance',
     params: { ...(hasQuestion && { question: query }), provider, embedding_provider: embedder },
-    threshold: { min_score: given.threshold ?? 0 },
+    threshold: { min_score: given.own.at('threshold').number() ?? 0 },
   };
 }

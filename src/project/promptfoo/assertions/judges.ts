@@ -1,66 +1,73 @@
-import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import { stringifyJson } from '../../../json/json.ts';
+import type { Source } from '../../../yaml/source.ts';
 import { isEmbeddingId } from '../providers/embedding-provider.ts';
 import type { ProviderContext } from '../providers/provider-model.ts';
-import { type ImportedProvider, readProvider } from '../providers/providers.ts';
+import { readProvider, slugOf } from '../providers/providers.ts';
 
-/** Where a model that grades is named, which may be in a row of a table. */
-export interface GivenJudge {
-  readonly value: unknown;
-  readonly at: Path | SourceLocation;
-}
+type Mapping = Readonly<Record<string, unknown>>;
 
 /** The models that grade, each under an id of the runtime. */
 export interface Judges {
   /** The id of the judge that is named; without one, that of all tests. Undefined, with a note, where it is no model. */
-  use(given: GivenJudge | undefined, at: Path | SourceLocation): string | undefined;
-  /** Those that were asked for. */
-  used(): readonly ImportedProvider[];
+  use(given: Source | undefined): string | undefined;
+  /** The entries of those that were asked for. */
+  used(): readonly Mapping[];
 }
 
 /** Judges of a config, of which `common` is that of all tests. */
-export function collectJudges(common: unknown, context: ProviderContext): Judges {
-  const known = new Map<string, ImportedProvider | undefined>();
-  const open = (id: string, value: unknown, at: Path): string | undefined => {
-    if (!known.has(id)) {
-      const provider = readProvider(value, at, context);
-      const isModel = provider?.kind === 'chat';
-      if (provider !== undefined && !isModel)
-        context.notes.add('error', at, 'a judge that is no model is left out');
-      known.set(id, isModel ? { ...provider, name: id, entry: { ...provider.entry, id } } : undefined);
-    }
-    return known.get(id) === undefined ? undefined : id;
-  };
+export function collectJudges(common: Source, context: ProviderContext): Judges {
+  const models = collectModels((source) => {
+    const provider = readProvider(source, context);
+    if (provider !== undefined && provider.kind !== 'chat')
+      source.leave('a judge that is no model is left out');
+    if (provider?.kind !== 'chat') return undefined;
+    const lost = Object.keys(provider.chat ?? {}).map((key) => `\`${key}\``);
+    if (lost.length > 0) source.note('error', `${lost.join(', ')} of a judge is not carried`);
+    return { entry: provider.entry, label: provider.id };
+  });
+  const ofPromptfoo = () => context.notes.open('openai:gpt-4.1', () => common.location);
   return {
-    use: (given, at) => {
-      const value = graderOf(given?.value);
-      if (given === undefined || value === undefined)
-        return open('judge', graderOf(common) ?? 'openai:gpt-4.1', ['defaultTest', 'options', 'provider']);
-      const place = 'file' in given.at ? [] : given.at;
-      return open(`judge-${slugOfJudge(value)}`, value, 'file' in at ? [] : place);
+    use: (given) => {
+      const own = graderOf(given);
+      return own === undefined
+        ? models.use(graderOf(common) ?? ofPromptfoo(), 'judge')
+        : models.use(own, 'judge-');
     },
-    used: () => [...known.values()].filter((each) => each !== undefined),
+    used: models.used,
   };
 }
 
 /** The grader of texts, where there are several kinds; undefined where only others are named. */
-function graderOf(given: unknown): unknown {
-  if (!isObject(given)) return isEmbedder(given) ? undefined : given;
-  if (given['text'] !== undefined) return given['text'];
-  const isOther = ['embedding', 'classification', 'moderation'].some((kind) => given[kind] !== undefined);
-  return isOther || isEmbedder(given['id']) ? undefined : given;
+function graderOf(given: Source | undefined): Source | undefined {
+  if (given?.isGiven !== true || isEmbeddingId(given.text() ?? given.at('id').text() ?? '')) return undefined;
+  if (given.at('text').isGiven) return given.at('text');
+  const isOther = ['embedding', 'classification', 'moderation'].some((kind) => given.at(kind).isGiven);
+  return isOther ? undefined : given;
 }
 
-function isEmbedder(id: unknown): boolean {
-  return typeof id === 'string' && isEmbeddingId(id);
+interface ReadModel {
+  readonly entry: Mapping;
+  readonly label: string;
 }
 
-/** What an id of the runtime says of a model that is named in the config. */
-export function slugOfJudge(value: unknown): string {
-  const name = typeof value === 'string' ? value : isObject(value) ? String(value['id']) : 'other';
-  return name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, 48);
+/** Models that are read once each, equal ones under one id: `name`, or `name` with what the model is called. */
+export function collectModels(read: (source: Source) => ReadModel | undefined) {
+  const known = new Map<Source, ReadModel | undefined>();
+  const ids = new Map<string, { readonly id: string; readonly entry: Mapping }>();
+  return {
+    use: (source: Source, name: string): string | undefined => {
+      const found = known.has(source) ? known.get(source) : read(source);
+      known.set(source, found);
+      if (found === undefined) return undefined;
+      const base = name.endsWith('-') ? `${name}${slugOf(found.label)}` : name;
+      const { id: _, ...entry } = found.entry;
+      const key = `${base} ${stringifyJson(entry)}`;
+      const taken = [...ids.values()].map(({ id }) => id);
+      let id = ids.get(key)?.id ?? base;
+      for (let count = 2; !ids.has(key) && taken.includes(id); count += 1) id = `${base}-${count}`;
+      ids.set(key, { id, entry });
+      return id;
+    },
+    used: (): readonly Mapping[] => [...ids.values()].map(({ id, entry }) => ({ id, ...entry })),
+  };
 }

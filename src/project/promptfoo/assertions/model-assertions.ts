@@ -32,7 +32,7 @@ const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
 
 /** A judge with another prompt than promptfoo’s, which is told. */
 export function modelAssertion(given: GivenAssertion, context: AssertionContext): FoundCheck {
-  if (given.type === 'is-refusal') return refusal(given, context);
+  if (given.type === 'is-refusal') return refusal(given);
   const type = given.type === 'model-graded-factuality' ? 'factuality' : given.type;
   const kind = Object.hasOwn(judgedTypes, type) ? judgedTypes[type] : undefined;
   if (kind === undefined) return undefined;
@@ -50,14 +50,10 @@ export function modelAssertion(given: GivenAssertion, context: AssertionContext)
     return { fault: `\`${type}\` without a value is left out` };
   const missing = kind.variables.find((name) => typeof context.vars[name] !== 'string');
   if (missing !== undefined) return { fault: `\`${type}\` without a variable \`${missing}\` is left out` };
-  const provider = context.judges.use(given.judge, given.at);
+  const provider = context.judges.use(given.judge);
   if (provider === undefined) return { fault: `\`${type}\` whose judge is not carried is left out` };
   const check = kind.check ?? 'llm_judge';
-  context.notes.add(
-    'warning',
-    given.at,
-    `\`${type}\` is judged by ${check}, whose prompt is Signalbox’s own`,
-  );
+  given.own.note('warning', `\`${type}\` is judged by ${check}, whose prompt is Signalbox’s own`);
   const seen = Object.fromEntries(kind.variables.map((name) => [name, context.vars[name]]));
   const { query } = context.vars;
   const params =
@@ -71,31 +67,30 @@ export function modelAssertion(given: GivenAssertion, context: AssertionContext)
   return {
     type: check,
     params: { ...params, provider },
-    threshold: { min_score: given.threshold ?? kind.threshold },
+    threshold: { min_score: given.own.at('threshold').number() ?? kind.threshold },
   };
 }
 
 /** The user’s own prompt around what is judged, which llm_judge shows as data. */
-function withPrompt(given: GivenAssertion, prompt: string, { judges, notes }: AssertionContext): FoundCheck {
-  const { type, value, at } = given;
-  const provider = judges.use(given.judge, at);
+function withPrompt(given: GivenAssertion, prompt: string, { judges }: AssertionContext): FoundCheck {
+  const { type, value, own } = given;
+  const provider = judges.use(given.judge);
   if (provider === undefined) return { fault: `\`${type}\` whose judge is not carried is left out` };
   const text = Array.isArray(value) ? value.join('\n') : value;
-  notes.add(
+  own.note(
     'warning',
-    at,
     `\`rubricPrompt\` is the task of llm_judge, which shows the answer beside it and asks for a score from 0 to 1`,
   );
   return {
     type: 'llm_judge',
     params: { prompt, ...(typeof text === 'string' && text !== '' && { criteria: text }), provider },
-    threshold: { min_score: given.threshold ?? 0.5 },
+    threshold: { min_score: given.own.at('threshold').number() ?? 0.5 },
   };
 }
 
 /** By wording, as there, but with other phrases. */
-function refusal({ at, transforms }: GivenAssertion, { notes }: AssertionContext): FoundCheck {
+function refusal({ own, transforms }: GivenAssertion): FoundCheck {
   if (transforms.length > 0) return { fault: '`is-refusal` of what code has changed is left out' };
-  notes.add('warning', at, '`is-refusal` is judged by refusal, whose phrases are Signalbox’s own');
+  own.note('warning', '`is-refusal` is judged by refusal, whose phrases are Signalbox’s own');
   return { type: 'refusal', params: {} };
 }

@@ -1,6 +1,5 @@
-import { isObject } from '../../../json/json.ts';
 import { tryParse } from '../../../json/try-parse.ts';
-import { valueOfFile } from '../../suite-import/source-files.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { AssertionContext } from './assertion-model.ts';
 
 type Read = { readonly text: string } | { readonly fault: string };
@@ -9,17 +8,16 @@ type Read = { readonly text: string } | { readonly fault: string };
 const places = { output: '{{output}}', rubric: '{{rubric}}' };
 
 /** A text, messages, or a file of either, as the task of a judge: the variables of the test are filled in, the answer is not. */
-export function readRubricPrompt(given: unknown, { files, nunjucks, vars }: AssertionContext): Read {
-  const isFile = typeof given === 'string' && given.startsWith('file://');
-  const found = isFile ? files.find(given) : undefined;
-  if (found !== undefined && 'fault' in found) return found;
-  if (isFile && /\.(?:py|[cm]?[jt]s|rb)(?::\w+)?$/.test(given))
+export function readRubricPrompt(given: Source, { files, notes, nunjucks, vars }: AssertionContext): Read {
+  const own = given.text();
+  const isFile = own?.startsWith('file://') === true;
+  if (isFile && /\.(?:py|[cm]?[jt]s|rb)(?::\w+)?$/.test(own))
     return { fault: 'an assertion whose `rubricPrompt` a program makes is left out' };
-  const loaded = found === undefined ? { value: given } : valueOfFile(found.file);
-  if ('fault' in loaded) return loaded;
-  const text = textOf(
-    typeof loaded.value === 'string' ? (messagesIn(loaded.value) ?? loaded.value) : loaded.value,
-  );
+  const found = isFile ? files.open(own) : given;
+  if ('fault' in found) return found;
+  const written = found.text();
+  const messages = written === undefined ? found : messagesIn(written, found, notes);
+  const text = messages === undefined ? written : textOf(messages);
   if (text === undefined || text.trim() === '')
     return { fault: 'an assertion whose `rubricPrompt` is no text and no list of messages is left out' };
   const filled = nunjucks.fill(text, { ...vars, ...places });
@@ -28,16 +26,17 @@ export function readRubricPrompt(given: unknown, { files, nunjucks, vars }: Asse
 }
 
 /** Messages that are written as JSON. */
-function messagesIn(text: string): unknown {
+function messagesIn(text: string, at: Source, notes: AssertionContext['notes']): Source | undefined {
   const value = /^\s*\[/.test(text) ? tryParse(text) : undefined;
-  return Array.isArray(value) ? value : undefined;
+  return Array.isArray(value) ? notes.open(value, () => at.location) : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return undefined;
-  const texts = value.flatMap((message: unknown) =>
-    isObject(message) && typeof message['content'] === 'string' ? [message['content']] : [],
-  );
-  return texts.length === value.length ? texts.join('\n\n') : undefined;
+function textOf(messages: Source): string | undefined {
+  const items = messages.items();
+  const texts = items.flatMap((message) => {
+    // One judge reads all of them, whoever says them.
+    message.at('role').word('system', 'user');
+    return message.at('content').text() ?? [];
+  });
+  return texts.length === items.length ? texts.join('\n\n') : undefined;
 }

@@ -3,8 +3,8 @@ import { asDraft07 } from '../../../yaml/ajv.ts';
 import type { Check, FoundCheck, GivenAssertion } from './assertion-model.ts';
 
 /** Assertions about the text alone, as built-in checks with the same verdict. */
-export function textAssertion({ type, value, threshold }: GivenAssertion): FoundCheck {
-  const limit = threshold ?? (typeof value === 'number' ? value : undefined);
+export function textAssertion({ type, value, own }: GivenAssertion): FoundCheck {
+  const limit = () => own.at('threshold').number() ?? (typeof value === 'number' ? value : undefined);
   switch (type) {
     case 'equals':
       if (isObject(value) || Array.isArray(value))
@@ -20,6 +20,8 @@ export function textAssertion({ type, value, threshold }: GivenAssertion): Found
     case 'icontains-all':
       return withList(value, (list) => found(list, type === 'icontains-all', '&'));
     case 'starts-with':
+      // Tables give it one, at which promptfoo does not look.
+      own.at('threshold').number();
       return withValue(value, () => ({ type: 'starts_with', params: { expected: textOf(value) } }));
     case 'regex':
       return withValue(value, () => ({ type: 'regex', params: { pattern: textOf(value) } }));
@@ -28,18 +30,23 @@ export function textAssertion({ type, value, threshold }: GivenAssertion): Found
     case 'contains-json':
       return isObject(value) ? json(value, true) : undefined;
     case 'rouge-n':
-      return withValue(value, () => compared('rouge', value, limit ?? 0.75));
+      return withValue(value, () => compared('rouge', value, limit() ?? 0.75));
     case 'cost':
-      return limit === undefined ? noLimit : { type: 'cost_budget', params: { max_cost_usd: limit } };
+      return withLimit(limit(), (max) => ({ type: 'cost_budget', params: { max_cost_usd: max } }));
     case 'latency':
-      return limit === undefined ? noLimit : { type: 'latency_budget', params: { max_ms: limit } };
+      return withLimit(limit(), (max) => ({ type: 'latency_budget', params: { max_ms: max } }));
     default:
       return undefined;
   }
 }
 
-const noLimit = { fault: 'an assertion that needs a threshold has none and is left out' };
 const noValue = { fault: 'an assertion that needs a value has none and is left out' };
+
+function withLimit(limit: number | undefined, use: (limit: number) => Check): FoundCheck {
+  return limit === undefined
+    ? { fault: 'an assertion that needs a threshold has none and is left out' }
+    : use(limit);
+}
 
 function withValue(value: unknown, use: () => Check): FoundCheck {
   const isText =

@@ -1,6 +1,4 @@
-import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../../suite-import/notes.ts';
 import type { SourceFiles } from '../../suite-import/source-files.ts';
 import type { AssertionContext, ImportedAssertion } from '../assertions/assertion-model.ts';
@@ -8,14 +6,11 @@ import { readTransform } from '../assertions/assertion-values.ts';
 import { readAssertion } from '../assertions/assertions.ts';
 import type { Embedders } from '../assertions/embedders.ts';
 import type { Judges } from '../assertions/judges.ts';
-import type { Code } from '../code.ts';
 import type { Templates } from '../nunjucks/templates.ts';
 import { type ImportedProvider, readProvider } from '../providers/providers.ts';
 import { fillVariables } from './filled-variables.ts';
-import { type Mapping, mappingAt } from './mapping.ts';
-import { noteKeys } from './test-keys.ts';
 import type { GivenTest } from './tests.ts';
-import { combinations, loadVariable, varsOf } from './variables.ts';
+import { combinations, loadVariable, type Mapping, varsOf } from './variables.ts';
 
 /** A test with everything that it inherits. */
 export interface ImportedCase {
@@ -39,109 +34,114 @@ export interface AskedOf {
 export interface CaseContext {
   readonly files: SourceFiles;
   readonly notes: Notes;
-  readonly defaults: Mapping;
-  readonly templates: Mapping;
+  readonly defaults: Source;
+  readonly templates: Source;
   readonly judges: Judges;
   readonly embedders: Embedders;
   readonly nunjucks: Templates;
 }
 
 /** The cases of a test: one, or one for each combination of variables that are lists. */
-export function casesOf(test: GivenTest, number: number, context: CaseContext): readonly ImportedCase[] {
-  if (test.isNoted !== true) noteKeys(test.value, test.at, context.notes);
-  const raw = {
-    ...varsOf(context.defaults, ['defaultTest'], context),
-    ...varsOf(test.value, test.at, context),
-  };
-  const loaded = Object.entries(raw).map(
-    ([name, value]) => [name, loadVariable(value, test, context)] as const,
-  );
-  const options = { ...mappingAt(context.defaults, 'options'), ...mappingAt(test.value, 'options') };
-  const expanded =
-    options['disableVarExpansion'] === true
-      ? [Object.fromEntries(loaded)]
-      : combinations(loaded, test, context);
-  const asks = askedOf(test, context);
+export function casesOf(given: GivenTest, number: number, context: CaseContext): readonly ImportedCase[] {
+  const { defaults, files, nunjucks } = context;
+  const test = given.at(-1) ?? defaults;
+  const parts = [defaults, ...given];
+  const options = parts.map((part) => part.at('options'));
+  const raw = new Map(parts.flatMap((part) => varsOf(part, files)));
+  // What an other part says again is carried from there.
+  const loaded = [...raw].map(([name, source]) => [name, loadVariable(source, files)] as const);
+  for (const part of parts) for (const [, source] of varsOf(part, files)) source.whole();
+  const isOne = inherited(options, 'disableVarExpansion', (each) => each.boolean()) === true;
+  const expanded = isOne ? [Object.fromEntries(loaded)] : combinations(loaded, test);
+  for (const each of options)
+    if (each.at('runSerially').isGiven)
+      each.at('runSerially').leave('`runSerially` is not carried: it decides no verdict', undefined, 'note');
+  const asks = askedOf(parts, test, context);
   if (asks === undefined) return [];
-  return expanded.map((given, index) => {
-    const vars = fillVariables(given, test, context);
-    return { ...caseOf(String(number + index), vars, test, context), asks };
-  });
+  return expanded.map((vars, index) => ({
+    id: String(number + index),
+    ...caseOf(fillVariables(vars, test, nunjucks), given, context),
+    asks,
+  }));
 }
 
-function caseOf(
-  id: string,
-  vars: Mapping,
-  test: GivenTest,
-  context: CaseContext,
-): Omit<ImportedCase, 'asks'> {
-  const judge = judgeOf(test);
-  const transforms = transformsOf(test, context);
-  const { rubricPrompt } = { ...mappingAt(context.defaults, 'options'), ...mappingAt(test.value, 'options') };
-  const { description, threshold = context.defaults['threshold'] } = test.value;
-  const isAggregated = typeof threshold === 'number';
-  const inner: AssertionContext = { ...context, vars, judge, transforms, rubricPrompt, isAggregated };
-  const inherited = test.value['options'];
-  const skips = isObject(inherited) && inherited['disableDefaultAsserts'] === true;
-  const own = assertsOf(test.value, test.at, inner);
-  const common = skips ? [] : assertsOf(context.defaults, ['defaultTest'], inner);
-  return {
-    id,
-    description: typeof description === 'string' ? description : undefined,
+function caseOf(vars: Mapping, given: GivenTest, context: CaseContext): Omit<ImportedCase, 'asks' | 'id'> {
+  const { defaults } = context;
+  const parts = [defaults, ...given];
+  const options = parts.map((part) => part.at('options'));
+  const threshold = inherited(parts, 'threshold', (each) => each.number());
+  const transforms = transformsOf(options, context);
+  // What cannot be run is noted, and nothing is judged without it.
+  if (transforms === undefined) for (const part of given) part.at('assert').whole();
+  const inner: AssertionContext = {
+    ...context,
     vars,
-    assertions: [...common, ...own],
-    threshold: isAggregated ? threshold : undefined,
-    metadata: { ...mappingAt(context.defaults, 'metadata'), ...mappingAt(test.value, 'metadata') },
+    judge: lastGiven(options.slice(1), 'provider'),
+    transforms,
+    rubricPrompt: lastGiven(options, 'rubricPrompt'),
+    isAggregated: threshold !== undefined,
+  };
+  const skips = inherited(options.slice(1), 'disableDefaultAsserts', (each) => each.boolean()) === true;
+  const asserting = skips ? given : parts;
+  const metadata = parts.flatMap((part) => part.at('metadata').members());
+  return {
+    description: inherited(given, 'description', (each) => each.text()),
+    vars,
+    assertions: asserting.flatMap((part) =>
+      part
+        .at('assert')
+        .items()
+        .flatMap((each) => readAssertion(each, inner) ?? []),
+    ),
+    threshold,
+    metadata: Object.fromEntries(metadata.map(([name, value]) => [name, value.whole()])),
   };
 }
 
-function judgeOf({ value, at }: GivenTest): AssertionContext['judge'] {
-  const provider = mappingAt(value, 'options')['provider'];
-  if (provider === undefined) return undefined;
-  return { value: provider, at: 'file' in at ? at : [...at, 'options', 'provider'] };
+/** What the last of the parts says that says it. */
+function inherited<Value>(
+  parts: readonly Source[],
+  key: string,
+  read: (source: Source) => Value | undefined,
+): Value | undefined {
+  return parts.reduce<Value | undefined>((found, part) => read(part.at(key)) ?? found, undefined);
+}
+
+/** What the last of the parts says that says it; what the others say counts as read. */
+function lastGiven(parts: readonly Source[], key: string): Source | undefined {
+  const found = parts.map((part) => part.at(key)).filter(({ isGiven }) => isGiven);
+  for (const overridden of found.slice(0, -1)) overridden.whole();
+  return found.at(-1);
+}
+
+/** Says of a judge, and of what it is asked, that no assertion has any. */
+export function leaveUnasked(test: Source): void {
+  for (const given of ['provider', 'rubricPrompt'].map((key) => test.at('options').at(key)))
+    if (given.untaken()[0] === given)
+      given.leave('it is not carried, as no assertion asks a judge', undefined, 'note');
 }
 
 /** What the test makes of each answer before it is judged; undefined, with a note, where that cannot be run. */
-function transformsOf(
-  { value, at }: GivenTest,
-  { defaults, files, notes }: CaseContext,
-): readonly Code[] | undefined {
-  const options = { ...mappingAt(defaults, 'options'), ...mappingAt(value, 'options') };
-  const given = options['transform'] ?? options['postprocess'];
-  if (given === undefined) return [];
-  const code = readTransform(given, files);
+function transformsOf(options: readonly Source[], { files }: CaseContext): AssertionContext['transforms'] {
+  const older = lastGiven(options, 'postprocess');
+  const found = lastGiven(options, 'transform') ?? older;
+  if (found === undefined) return [];
+  const code = readTransform(found, files);
   if (!('fault' in code)) return [code];
-  notes.add('error', at, `${code.fault}; the assertions of the test are left out`);
+  found.leave(`${code.fault}; the assertions of the test are left out`);
   return undefined;
 }
 
-function assertsOf(
-  holder: Mapping,
-  at: Path | SourceLocation,
-  context: AssertionContext,
-): readonly ImportedAssertion[] {
-  const list = holder['assert'];
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((each: unknown, index) => {
-    const place = 'file' in at ? at : [...at, 'assert', index];
-    const found = readAssertion(each, place, context);
-    return found === undefined ? [] : [found];
-  });
-}
-
 /** Undefined, with a note, for a test whose own provider is not carried. */
-function askedOf({ value, at }: GivenTest, { defaults, files, notes }: CaseContext): AskedOf | undefined {
-  const listed = (key: string): readonly string[] | undefined => {
-    const given = value[key] ?? defaults[key];
-    return Array.isArray(given) ? given.filter((each) => typeof each === 'string') : undefined;
-  };
-  const [providers, prompts] = [listed('providers'), listed('prompts')];
+function askedOf(parts: readonly Source[], test: Source, context: CaseContext): AskedOf | undefined {
+  const [providers, prompts] = ['providers', 'prompts'].map((key) =>
+    inherited(parts, key, (each) => each.texts()),
+  );
   const named = { ...(providers && { providers }), ...(prompts && { prompts }) };
-  const own = value['provider'] ?? defaults['provider'];
-  if (own === undefined || own === null) return named;
-  const place = 'file' in at ? [] : [...at, 'provider'];
-  const provider = readProvider(own, place, { files, notes });
+  const own = lastGiven(parts, 'provider');
+  if (own === undefined) return named;
+  const provider = readProvider(own, context);
   if (provider !== undefined) return { ...named, provider };
-  notes.add('error', at, 'a test whose own provider is not carried is left out');
+  test.leave('a test whose own provider is not carried is left out');
   return undefined;
 }

@@ -1,34 +1,36 @@
-import type { SourceLocation } from '../../../yaml/problem.ts';
-import type { Notes } from '../../suite-import/notes.ts';
+import type { Source } from '../../../yaml/source.ts';
 import { splitList } from '../assertions/text-assertions.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
 /** A row of a table as a test, as promptfoo's `testCaseFromCsvRow` reads it: columns that begin with two underscores are no variables. */
-export function testOfRow(row: Mapping, at: SourceLocation, notes: Notes): Mapping {
+export function testOfRow(row: Source): Mapping {
   const vars: Record<string, unknown> = {};
   const asserts: Record<string, unknown>[] = [];
-  const thresholds: (readonly [number, number])[] = [];
+  const thresholds: (readonly [Source, number, number])[] = [];
   const metadata: Record<string, unknown> = {};
   const more: Record<string, unknown> = {};
   let metric = '';
-  for (const [name, value] of Object.entries(row)) {
+  for (const [name, cell] of row.members()) {
     const column = name.trim();
-    const text = String(value);
     const config = /^__config:__expected([1-9]\d*)?:threshold$/.exec(column);
-    if (!column.startsWith('__')) vars[column] = value;
+    if (!column.startsWith('__')) vars[column] = cell.whole();
     else if (column.startsWith('__expected')) {
-      if (text.trim() !== '') asserts.push(assertionOf(text.trim(), at, notes));
-    } else if (column === '__description') more['description'] = text;
-    else if (column === '__metric') metric = text;
-    else if (column === '__threshold') more['threshold'] = numberOf(text);
-    else if (column.startsWith('__metadata:')) addMetadata(metadata, column.slice(11), text);
-    else if (config !== null && numberOf(text) !== undefined)
-      thresholds.push([Number(config[1] ?? 1) - 1, numberOf(text) ?? 0]);
-    else if (text !== '') notes.add('error', at, `the column \`${column}\` is not carried`);
+      const text = cell.scalar()?.trim() ?? '';
+      if (text !== '') asserts.push(assertionOf(text, cell));
+    } else if (column === '__description') more['description'] = cell.text();
+    else if (column === '__metric') metric = cell.text() ?? '';
+    else if (column === '__threshold') more['threshold'] = numberOf(cell);
+    else if (column.startsWith('__metadata:')) addMetadata(metadata, column.slice(11), cell.scalar() ?? '');
+    else if (config !== null) {
+      const threshold = numberOf(cell);
+      if (threshold !== undefined) thresholds.push([cell, Number(config[1] ?? 1) - 1, threshold]);
+    } else cell.word('');
   }
-  for (const [index, threshold] of thresholds)
-    if (asserts[index] !== undefined) asserts[index]['threshold'] = threshold;
+  for (const [cell, index, threshold] of thresholds)
+    if (asserts[index] === undefined)
+      cell.leave('a threshold of an assertion that is not there is not carried');
+    else asserts[index]['threshold'] = threshold;
   return {
     vars,
     assert: asserts.map((each) => (metric === '' ? each : { ...each, metric })),
@@ -37,10 +39,13 @@ export function testOfRow(row: Mapping, at: SourceLocation, notes: Notes): Mappi
   };
 }
 
-/** The number of a cell that is one and nothing else. */
-function numberOf(cell: string): number | undefined {
-  const isNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(cell.trim());
-  return isNumber && Number.isFinite(Number(cell)) ? Number(cell) : undefined;
+/** The number of a cell that is one and nothing else; of another one that is not empty it is reported. */
+function numberOf(cell: Source): number | undefined {
+  const text = cell.scalar()?.trim() ?? '';
+  const isNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text);
+  if (isNumber && Number.isFinite(Number(text))) return Number(text);
+  if (text !== '') cell.leave(`the threshold ${JSON.stringify(text)} is no number, and is not carried`);
+  return undefined;
 }
 
 /** A key that ends in `[]` has a list, whose commas a backslash keeps. */
@@ -51,7 +56,7 @@ function addMetadata(metadata: Record<string, unknown>, key: string, text: strin
 }
 
 /** `type(threshold): value`, the short forms for code and judges, or a text that the answer must equal. */
-function assertionOf(text: string, at: SourceLocation, notes: Notes): Record<string, unknown> {
+function assertionOf(text: string, cell: Source): Record<string, unknown> {
   const code =
     /^(?:javascript|fn|eval):([\s\S]*)$/.exec(text) ?? /^(file:\/\/.*\.[cm]?[jt]s(?::\w+)?)$/.exec(text);
   if (code !== null) return { type: 'javascript', value: code[1]?.trim() };
@@ -66,7 +71,7 @@ function assertionOf(text: string, at: SourceLocation, notes: Notes): Record<str
   if (/-(?:any|all)$/.test(base) && value !== undefined) {
     const list = splitList(value);
     if (!('fault' in list)) return { type, value: list.values };
-    notes.add('error', at, list.fault);
+    cell.note('error', list.fault);
   }
   const measured = measuredTypes.has(base) && {
     threshold: threshold === undefined ? (base === 'similar' ? 0.8 : 0.75) : Number(threshold),

@@ -1,19 +1,14 @@
-import type { Notes } from '../../suite-import/notes.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Templates } from '../nunjucks/templates.ts';
-import type { Mapping } from './mapping.ts';
-import type { GivenTest } from './tests.ts';
+import type { Mapping } from './variables.ts';
 
 /** The variables with their templates filled in; they may name one another. */
-export function fillVariables(
-  vars: Mapping,
-  { at }: GivenTest,
-  { notes, nunjucks }: { readonly notes: Notes; readonly nunjucks: Templates },
-): Mapping {
+export function fillVariables(vars: Mapping, test: Source, nunjucks: Templates): Mapping {
   const known = resolveNames(vars);
   const entries = Object.entries(known).map(([name, value]) => {
     const filled = nunjucks.fill(value, known);
     if ('value' in filled) return [name, filled.value] as const;
-    notes.add('error', at, `the template of the variable \`${name}\` ${filled.fault}, and stays as it is`);
+    test.note('error', `the template of the variable \`${name}\` ${filled.fault}, and stays as it is`);
     return [name, value] as const;
   });
   // Nunjucks writes nothing for what is null.

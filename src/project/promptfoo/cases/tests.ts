@@ -1,19 +1,12 @@
 import { basename, extname } from 'node:path';
-import { isObject } from '../../../json/json.ts';
 import { readers } from '../../../suite/dataset/readers.ts';
-import type { Path } from '../../../yaml/document.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../../suite-import/notes.ts';
-import { type SourceFiles, textOfFile, valueOfFile } from '../../suite-import/source-files.ts';
+import { type SourceFiles, textOfFile } from '../../suite-import/source-files.ts';
 import { testOfRow } from './csv-row.ts';
 
-/** A test as it was written, and where. */
-export interface GivenTest {
-  readonly value: Readonly<Record<string, unknown>>;
-  readonly at: Path | SourceLocation;
-  /** Whether its unknown keys are reported already, at the places of its parts. */
-  readonly isNoted?: true;
-}
+/** A test: what is said of it, of which the last says most; several parts where a scenario has made it. */
+export type GivenTest = readonly Source[];
 
 export interface TestContext {
   readonly files: SourceFiles;
@@ -21,91 +14,69 @@ export interface TestContext {
 }
 
 /** All tests of a config, those of its files among them. */
-export async function readTests(
-  given: unknown,
-  at: Path,
-  context: TestContext,
-): Promise<readonly GivenTest[]> {
-  if (given === undefined || given === null) return [];
-  if (!Array.isArray(given)) return await readSource(given, at, context);
-  const tests: GivenTest[] = [];
-  for (const [index, each] of given.entries()) {
-    const place = [...at, index];
-    const isSource = typeof each === 'string' || (isObject(each) && typeof each['path'] === 'string');
-    if (isSource) for (const test of await readSource(each, place, context)) tests.push(test);
-    else if (isObject(each)) tests.push({ value: each, at: place });
-    else context.notes.add('error', place, 'a test that is no mapping is left out');
+export async function readTests(given: Source, context: TestContext): Promise<readonly Source[]> {
+  if (!given.isGiven) return [];
+  if (given.kind !== 'list') return await readSource(given, context);
+  const tests: Source[] = [];
+  for (const each of given.items()) {
+    if (each.kind === 'text' || each.at('path').kind === 'text')
+      for (const test of await readSource(each, context)) tests.push(test);
+    else if (each.kind === 'mapping') tests.push(each);
+    else each.leave('a test that is no mapping is left out');
   }
   return tests;
 }
 
-async function readSource(given: unknown, at: Path, context: TestContext): Promise<readonly GivenTest[]> {
-  const name = isObject(given) ? given['path'] : given;
-  if (typeof name !== 'string' || /^(https?|huggingface|az|s3|gs):/.test(name))
-    return leftOut(
-      context,
-      at,
-      'tests that are fetched from elsewhere are left out',
-      'Save them beside the config.',
-    );
-  const tests: GivenTest[] = [];
+async function readSource(given: Source, context: TestContext): Promise<readonly Source[]> {
+  const name = given.text() ?? given.at('path').text();
+  if (name === undefined || /^(https?|huggingface|az|s3|gs):/.test(name)) {
+    given.leave('tests that are fetched from elsewhere are left out', 'Save them beside the config.');
+    return [];
+  }
   const names = context.files.match(name);
-  if (names.length === 0) return leftOut(context, at, `no file is called ${name}`);
+  if (names.length === 0) given.leave(`no file is called ${name}`);
+  const tests: Source[] = [];
   for (const file of names) {
-    for (const test of await readFile(file, at, context)) tests.push(test);
+    const found = await readFile(file, context);
+    if ('fault' in found) given.note('error', found.fault, found.hint);
+    else for (const test of found.tests) tests.push(test);
   }
   return tests;
 }
 
-async function readFile(name: string, at: Path, context: TestContext): Promise<readonly GivenTest[]> {
+type Read = { readonly tests: readonly Source[] } | { readonly fault: string; readonly hint?: string };
+
+async function readFile(name: string, { files, notes }: TestContext): Promise<Read> {
   const ending = extname(name);
   if (!['.csv', '.tsv', '.jsonl', '.json', '.yaml', '.yml'].includes(ending))
-    return leftOut(
-      context,
-      at,
-      `the tests of ${basename(name)} are made by a program`,
-      'Write them to a file of JSON Lines.',
-    );
-  const found = context.files.find(name);
-  if ('fault' in found) return leftOut(context, at, found.fault);
-  if (['.csv', '.tsv', '.jsonl'].includes(ending)) return await readRows(found.file, ending, context, at);
-  const loaded = valueOfFile(found.file);
-  if ('fault' in loaded) return leftOut(context, at, loaded.fault);
-  const { value } = loaded;
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const tests = list.flatMap((each) => (isObject(each) ? [{ value: each, at }] : []));
-  if (tests.length < list.length) context.notes.add('error', at, `${name} holds what is no test`);
-  return tests;
-}
-
-async function readRows(
-  file: string,
-  ending: string,
-  context: TestContext,
-  at: Path,
-): Promise<readonly GivenTest[]> {
-  const text = textOfFile(file);
-  if (typeof text !== 'string') return leftOut(context, at, text.fault);
-  const { notes } = context;
-  const format = ending === '.jsonl' ? 'jsonl' : ending === '.tsv' ? 'tsv' : 'csv';
-  const tests: GivenTest[] = [];
-  for await (const { line, content } of readers[format](bytesOf(text), file)) {
-    const place = { file, line, column: 1 };
-    if (!content.usable) notes.add('error', place, content.problem.message, content.problem.hint);
-    else
-      tests.push({
-        value: format === 'jsonl' ? content.value : testOfRow(content.value, place, notes),
-        at: place,
-      });
+    return {
+      fault: `the tests of ${basename(name)} are made by a program`,
+      hint: 'Write them to a file of JSON Lines.',
+    };
+  const format = ({ '.jsonl': 'jsonl', '.tsv': 'tsv', '.csv': 'csv' } as const)[ending];
+  if (format === undefined) {
+    const root = files.open(name);
+    if ('fault' in root) return root;
+    if (root.kind === 'list') return { tests: notes.openItems(root) };
+    if (root.kind !== 'mapping') root.leave('what is no test is left out');
+    return { tests: root.kind === 'mapping' ? [root] : [] };
   }
-  return tests;
+  const found = files.find(name);
+  if ('fault' in found) return found;
+  const text = textOfFile(found.file);
+  if (typeof text !== 'string') return text;
+  const tests: Source[] = [];
+  for await (const { line, content } of readers[format](bytesOf(text), found.file)) {
+    const place = { file: found.file, line, column: 1 };
+    if (!content.usable) notes.add('error', place, content.problem.message, content.problem.hint);
+    else {
+      const row = notes.openRow(content.value, () => place);
+      tests.push(format === 'jsonl' ? row : notes.openRow(testOfRow(row), () => place));
+    }
+  }
+  return { tests };
 }
 
 async function* bytesOf(text: string): AsyncGenerator<Buffer> {
   yield await Promise.resolve(Buffer.from(text));
-}
-
-function leftOut({ notes }: TestContext, at: Path, message: string, hint?: string): readonly GivenTest[] {
-  notes.add('error', at, message, hint);
-  return [];
 }

@@ -1,4 +1,3 @@
-import type { Notes } from '../../suite-import/notes.ts';
 import type { ImportedCase } from '../cases/cases.ts';
 import type { Templates } from '../nunjucks/templates.ts';
 import { type ImportedPrompt, promptName } from './prompt-model.ts';
@@ -15,7 +14,7 @@ interface MadePrompts {
 export function makePrompts(
   prompts: readonly ImportedPrompt[],
   cases: readonly ImportedCase[],
-  { nunjucks, notes }: { readonly nunjucks: Templates; readonly notes: Notes },
+  nunjucks: Templates,
 ): MadePrompts {
   const made: Record<string, unknown>[] = cases.map(() => ({}));
   const kept = prompts.filter((prompt) => {
@@ -31,14 +30,9 @@ export function makePrompts(
     }
     const [fault] = faults;
     if (count > 0 && fault !== undefined)
-      notes.add('warning', prompt.at, `the template of a prompt ${fault}: such cases have no answer`);
+      prompt.at.note('warning', `the template of a prompt ${fault}: such cases have no answer`);
     else if (fault !== undefined)
-      notes.add(
-        'error',
-        prompt.at,
-        `a prompt whose template ${fault} is left out`,
-        'Write it as a pipeline.',
-      );
+      prompt.at.leave(`a prompt whose template ${fault} is left out`, 'Write it as a pipeline.');
     return count > 0 || cases.length === 0;
   });
   return { prompts: kept, made };

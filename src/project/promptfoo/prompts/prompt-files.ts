@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
 import { readers } from '../../../suite/dataset/readers.ts';
-import { parseDocument } from '../../../yaml/document.ts';
 import { textOfFile } from '../../suite-import/source-files.ts';
 import { javascriptEndings } from '../code.ts';
 import { leaveOut, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
@@ -34,10 +33,12 @@ export async function readFilePrompts(
   const text = textOfFile(found.file);
   if (typeof text !== 'string') return leaveOut(place, text.fault);
   if (/\.ya?ml$/.test(name)) {
-    const { value } = parseDocument(found.file, text);
-    if (Array.isArray(value)) return promptOfMessages(value, label ?? name, place);
+    const root = place.files.open(name);
+    if (!('fault' in root) && root.kind === 'list') return promptOfMessages(root, label ?? name, place);
+    if (!('fault' in root)) root.whole();
   }
-  const parts = extname(name) === '.csv' ? await rowsOf(text, found.file) : partsOf(text, extname(name));
+  const parts =
+    extname(name) === '.csv' ? await rowsOf(text, found.file, place.notes) : partsOf(text, extname(name));
   return parts.flatMap((part) => promptOfText(part.text, label ?? part.label ?? name, place));
 }
 
@@ -77,7 +78,7 @@ function partsOf(text: string, ending: string): readonly Part[] {
 }
 
 /** A table with the columns `prompt` and `label`; without a comma each line is a prompt. */
-async function rowsOf(text: string, file: string): Promise<readonly Part[]> {
+async function rowsOf(text: string, file: string, notes: PromptPlace['notes']): Promise<readonly Part[]> {
   if (!text.includes(',')) {
     const lines = text.split(/\r?\n/).map((line) => line.trim().replace(/^"([^"]*)"$/, '$1'));
     return lines.flatMap((line, index) =>
@@ -85,11 +86,13 @@ async function rowsOf(text: string, file: string): Promise<readonly Part[]> {
     );
   }
   const parts: Part[] = [];
-  for await (const { content } of readers.csv(bytesOf(text), file)) {
-    const { prompt, label } = content.usable ? content.value : {};
-    if (typeof prompt !== 'string' || prompt.trim() === '') continue;
-    const isNamed = typeof label === 'string' && label.trim() !== '';
-    parts.push({ text: prompt.trim(), ...(isNamed && { label: label.trim() }) });
+  for await (const { line, content } of readers.csv(bytesOf(text), file)) {
+    const place = { file, line, column: 1 };
+    if (!content.usable) notes.add('error', place, content.problem.message, content.problem.hint);
+    const row = notes.openRow(content.usable ? content.value : {}, () => place);
+    const prompt = row.at('prompt').text()?.trim() ?? '';
+    const label = row.at('label').text()?.trim() ?? '';
+    if (prompt !== '') parts.push({ text: prompt, ...(label !== '' && { label }) });
   }
   return parts;
 }

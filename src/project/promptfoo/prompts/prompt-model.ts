@@ -1,4 +1,4 @@
-import type { Path } from '../../../yaml/document.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../../suite-import/notes.ts';
 import type { SourceFiles } from '../../suite-import/source-files.ts';
 import type { Code } from '../code.ts';
@@ -28,7 +28,7 @@ export interface ImportedPrompt {
   readonly body: PromptBody;
   /** Options of its chats, beside those of the model. */
   readonly chat?: Readonly<Record<string, unknown>>;
-  readonly at: Path;
+  readonly at: Source;
 }
 
 /** A prompt that has no number yet. */
@@ -36,7 +36,7 @@ export type UnnumberedPrompt = Omit<ImportedPrompt, 'number'>;
 
 /** Where a prompt stands, and where to say what is left out. */
 export interface PromptPlace {
-  readonly at: Path;
+  readonly at: Source;
   readonly files: SourceFiles;
   readonly notes: Notes;
 }
@@ -47,7 +47,7 @@ export function promptName({ number }: Pick<ImportedPrompt, 'number'>): string {
 }
 
 /** Says why a prompt is left out. */
-export function leaveOut({ at, notes }: PromptPlace, message: string, hint?: string): readonly [] {
-  notes.add('error', at, message, hint);
+export function leaveOut({ at }: PromptPlace, message: string, hint?: string): readonly [] {
+  at.leave(message, hint);
   return [];
 }

@@ -39,8 +39,8 @@ function conversationOf(text: string): Filled {
     return { value: { text, messages: text } };
   const messages = value.flatMap((each: unknown) => {
     if (!isObject(each)) return [];
-    const { role, content } = each;
-    const isKnown = typeof role === 'string' && knownRoles.includes(role);
+    const { role, content, ...more } = each;
+    const isKnown = typeof role === 'string' && knownRoles.includes(role) && Object.keys(more).length === 0;
     return isKnown && typeof content === 'string' ? [{ role, content }] : [];
   });
   if (messages.length < value.length) return { fault: 'makes messages that hold more than texts' };

@@ -1,8 +1,7 @@
-import { extname } from 'node:path';
-import { isObject } from '../../../json/json.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../../suite-import/notes.ts';
-import { type SourceFiles, textOfFile } from '../../suite-import/source-files.ts';
-import { numberSettings, settingOf } from '../providers/chat-options.ts';
+import type { SourceFiles } from '../../suite-import/source-files.ts';
+import { settingOf } from '../providers/chat-options.ts';
 import { isNamedFile, readFilePrompts } from './prompt-files.ts';
 import { type ImportedPrompt, leaveOut, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
 import { promptOfMessages, promptOfText } from './prompt-text.ts';
@@ -15,117 +14,86 @@ export interface ImportedPrompts {
 
 /** Reads the prompts of a config; nothing of them is filled in or run. */
 export async function readPrompts(
-  given: unknown,
-  files: SourceFiles,
-  notes: Notes,
+  given: Source,
+  context: { readonly files: SourceFiles; readonly notes: Notes },
 ): Promise<ImportedPrompts> {
   const prompts: ImportedPrompt[] = [];
   let count = 0;
-  for (const { value, at } of listed(given)) {
-    const found = await readPrompt(value, { at, files, notes });
+  const add = (found: readonly UnnumberedPrompt[]): void => {
     for (const [index, each] of found.entries()) prompts.push({ ...each, number: count + index + 1 });
     // What is left out has a column in promptfoo’s results all the same.
     count += Math.max(1, found.length);
-  }
+  };
+  // An older form: files and their labels.
+  const labels = given.members();
+  if (labels.length > 0 && labels.every(([, { kind }]) => kind === 'text'))
+    for (const [id, label] of labels) {
+      const text = noteLabel(label);
+      add(await readNamed({ name: `file://${id}`, label: text }, { at: label, ...context }));
+    }
+  else
+    for (const at of given.kind === 'list' ? given.items() : [given])
+      add(await readPrompt({ at, ...context }));
   return { prompts, count };
 }
 
-function listed(given: unknown): readonly { readonly value: unknown; readonly at: ImportedPrompt['at'] }[] {
-  // An older form: files and their labels.
-  if (isObject(given) && Object.values(given).every((label) => typeof label === 'string'))
-    return Object.entries(given).map(([id, label]) => ({
-      value: { id: `file://${id}`, label },
-      at: ['prompts', id],
-    }));
-  const list: readonly unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
-  return list.map((value, index) => ({ value, at: ['prompts', index] }));
+async function readPrompt(place: PromptPlace): Promise<readonly UnnumberedPrompt[]> {
+  const { at } = place;
+  const label = noteLabel(at.at('label'));
+  const messages = at.at('messages');
+  const [first, ...others] = ['raw', 'id', 'content']
+    .map((key) => at.at(key))
+    .filter(({ isGiven }) => isGiven);
+  // Of several texts the first is the prompt.
+  const unused = messages.kind === 'list' && first !== undefined ? [first, ...others] : others;
+  for (const each of [at.at('display'), ...unused].filter(({ isGiven }) => isGiven))
+    each.leave(
+      `\`${String(each.path.at(-1))}\` of a prompt is not carried: it changes no answer`,
+      undefined,
+      'note',
+    );
+  const chat = chatOf(place);
+  if (messages.kind === 'list')
+    return promptOfMessages(messages, label ?? 'messages', place).map((prompt) => ({ ...prompt, ...chat }));
+  const raw = at.text() ?? first?.text();
+  if (raw === undefined) return leaveOut(place, 'a prompt that is no text is left out');
+  const found = isNamedFile(raw)
+    ? await readNamed({ name: raw, label }, place)
+    : promptOfText(raw, label ?? raw, place);
+  return found.map((prompt) => ({ ...prompt, ...chat }));
 }
 
-async function readPrompt(given: unknown, place: PromptPlace): Promise<readonly UnnumberedPrompt[]> {
-  noteOtherKeys(given, place);
-  if (isObject(given) && Array.isArray(given['messages']))
-    return readMessages(given, given['messages'], place).map((prompt) => ({
-      ...prompt,
-      ...chatOf(given, place),
-    }));
-  const raw = isObject(given) ? (given['raw'] ?? given['id'] ?? given['content']) : given;
-  const chat = chatOf(given, place);
-  const label = isObject(given) && typeof given['label'] === 'string' ? given['label'] : undefined;
-  if (typeof raw !== 'string') return leaveOut(place, 'a prompt that is no text is left out');
-  if (!isNamedFile(raw))
-    return promptOfText(raw, label ?? raw, place).map((prompt) => ({ ...prompt, ...chat }));
+/** The prompts of a file, or of those that fit a pattern. */
+async function readNamed(
+  { name: pattern, label }: { readonly name: string; readonly label: string | undefined },
+  place: PromptPlace,
+): Promise<readonly UnnumberedPrompt[]> {
+  const names = place.files.match(pattern);
+  if (names.length === 0) place.at.note('error', `no file is called ${pattern}`);
   const found: UnnumberedPrompt[] = [];
-  for (const name of matched(raw, place)) found.push(...(await readFilePrompts(name, label, place)));
-  return found.map((prompt) => ({ ...prompt, source: raw, ...chat }));
+  for (const name of names) found.push(...(await readFilePrompts(name, label, place)));
+  return found.map((prompt) => ({ ...prompt, source: pattern }));
 }
 
 /** Settings of a model that hold for this prompt. */
-function chatOf(given: unknown, { at, files, notes }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
-  const config = isObject(given) && isObject(given['config']) ? given['config'] : {};
+function chatOf({ at, files }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
   let chat: Readonly<Record<string, unknown>> = {};
-  for (const [key, value] of Object.entries(config)) {
-    const name = numberSettings[key];
-    const found =
-      name !== undefined && typeof value === 'number'
-        ? { chat: { [name]: value } }
-        : settingOf(key, value, files);
-    chat = { ...chat, ...found?.chat };
+  for (const [key, setting] of at.at('config').members()) {
+    const found = settingOf(key, setting, files);
+    chat = { ...chat, ...found?.chat, ...found?.defaults };
     if (found === undefined || found.entry !== undefined)
-      notes.add('error', [...at, 'config', key], `the setting \`${key}\` of a prompt is not carried`);
-    else if (found.warning !== undefined) notes.add('warning', [...at, 'config', key], found.warning);
+      setting.leave(`the setting \`${key}\` of a prompt is not carried`);
+    else if (found.warning !== undefined) setting.note('warning', found.warning);
   }
   return Object.keys(chat).length > 0 ? { chat } : {};
 }
 
-/** A prompt that stands in the config as its messages, of which a text may be a file. */
-function readMessages(
-  given: Readonly<Record<string, unknown>>,
-  list: readonly unknown[],
-  place: PromptPlace,
-): readonly UnnumberedPrompt[] {
-  const label = typeof given['label'] === 'string' ? given['label'] : 'messages';
-  const messages: unknown[] = [];
-  for (const [index, each] of list.entries()) {
-    for (const key of isObject(each) ? Object.keys(each) : [])
-      if (key !== 'role' && key !== 'content')
-        place.notes.add(
-          'error',
-          [...place.at, 'messages', index, key],
-          `\`${key}\` of a message is not carried`,
-        );
-    const content = isObject(each) ? each['content'] : undefined;
-    const loaded =
-      typeof content === 'string' && content.startsWith('file://') ? readPart(content, place) : content;
-    if (loaded === undefined) return [];
-    messages.push({ role: isObject(each) ? each['role'] : undefined, content: loaded });
-  }
-  return promptOfMessages(messages, label, place);
-}
-
-function readPart(name: string, place: PromptPlace): string | undefined {
-  const found = place.files.find(name);
-  const isText = ['.txt', '.md', '.j2'].includes(extname(name));
-  const text = 'fault' in found ? found : isText ? textOfFile(found.file) : { fault: `${name} is no text` };
-  if (typeof text === 'string') return text.trim();
-  leaveOut(place, `${text.fault}; the prompt is left out`);
-  return undefined;
-}
-
-function matched(pattern: string, { at, files, notes }: PromptPlace): readonly string[] {
-  const names = files.match(pattern);
-  if (names.length === 0) notes.add('error', at, `no file is called ${pattern}`);
-  return names;
-}
-
-function noteOtherKeys(given: unknown, { at, notes }: PromptPlace): void {
-  const known = ['id', 'label', 'raw', 'content', 'messages', 'display', 'config'];
-  for (const key of isObject(given) ? Object.keys(given).filter((name) => !known.includes(name)) : [])
-    notes.add('error', [...at, key], `\`${key}\` of a prompt is not carried`);
-  const label = isObject(given) ? given['label'] : undefined;
+function noteLabel(given: Source): string | undefined {
+  const label = given.text();
   if (label !== undefined)
-    notes.add(
+    given.note(
       'note',
-      [...at, 'label'],
       `the label ${JSON.stringify(label)} is not carried: a variant is called by the number of its prompt`,
     );
+  return label;
 }

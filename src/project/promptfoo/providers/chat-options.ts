@@ -1,8 +1,11 @@
 import { isObject } from '../../../json/json.ts';
-import { type SourceFiles, valueOfFile } from '../../suite-import/source-files.ts';
+import type { Source } from '../../../yaml/source.ts';
+import type { SourceFiles } from '../../suite-import/source-files.ts';
 
 /** What a setting of a model is here: options of a chat, or members of its entry. */
 interface FoundSetting {
+  /** Numbers of `defaults`. */
+  readonly defaults?: Readonly<Record<string, number>>;
   readonly chat?: Mapping;
   readonly entry?: Mapping;
   /** What it means beyond what it meant. */
@@ -11,27 +14,33 @@ interface FoundSetting {
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** A setting that is no number of `defaults`; undefined where nothing here is like it. */
-export function settingOf(key: string, value: unknown, files: SourceFiles): FoundSetting | undefined {
+/** A setting; undefined where nothing here is like it. */
+export function settingOf(key: string, given: Source, files: SourceFiles): FoundSetting | undefined {
+  if (Object.hasOwn(numberSettings, key)) {
+    const value = given.number();
+    return value === undefined ? undefined : { defaults: { [numberSettings[key] ?? key]: value } };
+  }
   switch (key) {
     case 'stop':
     case 'stop_sequences':
     case 'stopSequences':
-      return stopsOf(value);
-    case 'seed':
-      return typeof value === 'number' && Number.isSafeInteger(value) ? { chat: { seed: value } } : undefined;
+      return stopsOf(given);
+    case 'seed': {
+      const seed = given.number();
+      return Number.isSafeInteger(seed) ? { chat: { seed } } : undefined;
+    }
     case 'response_format':
-      return formatOf(value, files);
-    case 'cost':
-      return typeof value === 'number' && value >= 0
-        ? { entry: { pricing: pricingOf(value, value) } }
-        : undefined;
+      return formatOf(given, files);
+    case 'cost': {
+      const cost = given.number();
+      return cost !== undefined && cost >= 0 ? { entry: { pricing: pricingOf(cost, cost) } } : undefined;
+    }
     // What is so anyway.
     case 'presence_penalty':
     case 'frequency_penalty':
-      return value === 0 ? {} : undefined;
+      return given.number() === 0 ? {} : undefined;
     case 'n':
-      return value === 1 ? {} : undefined;
+      return given.number() === 1 ? {} : undefined;
     default:
       return undefined;
   }
@@ -42,35 +51,39 @@ function pricingOf(input: number, output: number): Mapping {
   return { input_cost_per_1k: input * 1000, output_cost_per_1k: output * 1000 };
 }
 
-function stopsOf(value: unknown): FoundSetting | undefined {
-  const stops: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isGood = stops.length > 0 && stops.every((each) => typeof each === 'string' && each !== '');
-  return isGood ? { chat: { stop: stops } } : undefined;
+function stopsOf(given: Source): FoundSetting | undefined {
+  const only = given.text();
+  const stops = only === undefined ? given.texts() : [only];
+  return stops !== undefined && stops.length > 0 && !stops.includes('')
+    ? { chat: { stop: stops } }
+    : undefined;
 }
 
-function formatOf(given: unknown, files: SourceFiles): FoundSetting | undefined {
-  const value = loaded(given, files);
-  if (!isObject(value)) return undefined;
-  const type = value['type'];
+function formatOf(given: Source, files: SourceFiles): FoundSetting | undefined {
+  const format = loaded(given, files);
+  const type = format?.at('type').text();
   if (type === 'text') return {};
   const warning =
     'an answer that does not fit `response_format` is asked for once more, and is then no answer; there it is judged';
   if (type === 'json_object') return { chat: { output: { schema: { type: 'object' } } }, warning };
-  const { json_schema: named } = value;
-  const schema = loaded(isObject(named) ? named['schema'] : value['schema'], files);
+  const named = format?.at('json_schema');
+  for (const key of ['name', 'strict', 'description'])
+    if (named?.at(key).isGiven)
+      named.at(key).leave(`\`${key}\` of a schema is not carried: it changes no verdict`, undefined, 'note');
+  const schema = loaded(named?.isGiven ? named.at('schema') : format?.at('schema'), files)?.mapping();
   if (type !== 'json_schema' || !isObject(schema) || schema['type'] !== 'object') return undefined;
   return { chat: { output: { schema } }, warning };
 }
 
-function loaded(given: unknown, files: SourceFiles): unknown {
-  if (typeof given !== 'string' || !given.startsWith('file://')) return given;
-  const found = files.find(given);
-  const read = 'fault' in found ? found : valueOfFile(found.file);
-  return 'value' in read ? read.value : undefined;
+function loaded(given: Source | undefined, files: SourceFiles): Source | undefined {
+  const name = given?.text();
+  if (name?.startsWith('file://') !== true) return given;
+  const found = files.open(name);
+  return 'fault' in found ? undefined : found;
 }
 
 /** What the APIs call a setting, and its name here. */
-export const numberSettings: Readonly<Record<string, string | undefined>> = {
+const numberSettings: Readonly<Record<string, string | undefined>> = {
   temperature: 'temperature',
   top_p: 'top_p',
   topP: 'top_p',

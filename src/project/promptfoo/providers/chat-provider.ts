@@ -1,7 +1,6 @@
-import { isObject } from '../../../json/json.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import { findApi } from './apis.ts';
-import { numberSettings, settingOf } from './chat-options.ts';
+import { settingOf } from './chat-options.ts';
 import { credentialOf, isCleanUrl } from './connection.ts';
 import type { GivenProvider, ProviderContext } from './provider-model.ts';
 
@@ -30,7 +29,7 @@ export function chatProviderOf(
     model,
     ...entry,
     ...(own.base_url !== undefined && { base_url: own.base_url }),
-    credential: credentialOf(given, key, context.notes),
+    credential: credentialOf(given, key),
     defaults: Object.keys(own.defaults).length > 0 ? own.defaults : undefined,
     ...own.entry,
   });
@@ -39,53 +38,45 @@ export function chatProviderOf(
 
 interface Settings {
   readonly base_url: string | undefined;
-  readonly defaults: Record<string, number>;
+  readonly defaults: Readonly<Record<string, number>>;
   readonly entry: Mapping;
   readonly chat: Mapping;
   /** Whether a setting is not carried that may say where requests go, or with whose rights. */
   readonly isElsewhere: boolean;
 }
 
-function settingsOf({ config, at }: GivenProvider, { files, notes }: ProviderContext): Settings {
-  let [entry, chat]: readonly [Mapping, Mapping] = [{}, {}];
-  const defaults: Record<string, number> = {};
+function settingsOf({ config }: GivenProvider, { files }: ProviderContext): Settings {
+  let [entry, chat, defaults]: readonly [Mapping, Mapping, Settings['defaults']] = [{}, {}, {}];
   let base: string | undefined;
   let isElsewhere = false;
-  const { generationConfig, ...plain } = config;
-  const nested = isObject(generationConfig) ? generationConfig : {};
-  for (const [key, value] of Object.entries({ ...nested, ...plain })) {
-    const place = key in plain ? [...at, 'config', key] : [...at, 'config', 'generationConfig', key];
-    const setting = Object.hasOwn(numberSettings, key) ? numberSettings[key] : undefined;
-    if (setting !== undefined && typeof value === 'number') defaults[setting] = value;
-    else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
-    else if (!['apiKey', 'apiKeyEnvar'].includes(key)) {
-      const found = settingOf(key, value, files);
-      const isShaping = answerSettings.has(key);
-      if (found === undefined && !isShaping) {
-        isElsewhere = true;
-        const message = `a provider with the setting \`${key}\` is left out: its requests could go elsewhere`;
-        notes.add(
-          'error',
-          place,
-          message,
-          'Declare it in the runtime, and name it in the subject of the suite.',
-        );
-      } else if (found === undefined)
-        notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
-      else {
-        entry = { ...entry, ...found.entry };
-        chat = { ...chat, ...found.chat };
-        if (found.warning !== undefined) notes.add('warning', place, found.warning);
-      }
-    }
+  const nested = config.at('generationConfig').members();
+  const plain = config
+    .members()
+    .filter(([key, { kind }]) => key !== 'generationConfig' || kind !== 'mapping');
+  for (const [key, setting] of [...nested, ...plain]) {
+    if (key === 'apiKey' || key === 'apiKeyEnvar') continue;
+    const address = key === 'apiBaseUrl' ? setting.text() : undefined;
+    const isAddress = address !== undefined && isCleanUrl(address);
+    if (isAddress) base = address;
+    const found = isAddress ? {} : settingOf(key, setting, files);
+    if (found === undefined && !answerSettings.has(key)) {
+      isElsewhere = true;
+      setting.leave(
+        `a provider with the setting \`${key}\` is left out: its requests could go elsewhere`,
+        'Declare it in the runtime, and name it in the subject of the suite.',
+      );
+    } else if (found === undefined) setting.leave(`the setting \`${key}\` of a provider is not carried`);
+    entry = { ...entry, ...found?.entry };
+    chat = { ...chat, ...found?.chat };
+    defaults = { ...defaults, ...found?.defaults };
+    if (found?.warning !== undefined) setting.note('warning', found.warning);
   }
   return { base_url: base, defaults, entry, chat, isElsewhere };
 }
 
 /** What shapes an answer and cannot change where a request goes. Whatever is not listed might. */
 const answerSettings: ReadonlySet<string> = new Set([
-  ...Object.keys(numberSettings),
-  ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities n outputCost parallel_tool_calls presence_penalty frequency_penalty reasoning reasoning_effort reasoningEffort response_format responseMimeType responseSchema safetySettings seed showThinking stop stop_sequences stopSequences store systemInstruction temperature thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity cost candidateCount'.split(
+  ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities n outputCost parallel_tool_calls presence_penalty frequency_penalty reasoning reasoning_effort reasoningEffort response_format responseMimeType responseSchema safetySettings seed showThinking stop stop_sequences stopSequences store systemInstruction temperature top_p topP max_tokens maxTokens max_output_tokens maxOutputTokens max_completion_tokens thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity cost candidateCount'.split(
     ' ',
   ),
 ]);

@@ -1,9 +1,7 @@
-import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
+import type { Source } from '../../../yaml/source.ts';
 import { findApi } from './apis.ts';
 import { credentialOf, isCleanUrl } from './connection.ts';
-import type { GivenProvider, ProviderContext } from './provider-model.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -17,67 +15,51 @@ export function isEmbeddingId(id: string): boolean {
   );
 }
 
-/** The entry of `spec.providers` of a model that embeds; undefined, with a note, where nothing here asks it. */
+/** The entry of `spec.providers` of a model that embeds, and its id there; undefined, with a note, where nothing here asks it. */
 export function embeddingProviderOf(
-  value: unknown,
-  name: string,
-  context: ProviderContext & { readonly at: Path },
-): Mapping | undefined {
-  const given = normalize(value, context.at);
-  const found = given === undefined ? undefined : findApi(given.id);
+  source: Source,
+): { readonly entry: Mapping; readonly label: string } | undefined {
+  const id = source.text() ?? source.at('id').text();
+  const found = id === undefined ? undefined : findApi(id);
   if (
-    given === undefined ||
+    id === undefined ||
     found === undefined ||
     !marker.test(found.rest) ||
     !embeds.includes(found.api.type)
   ) {
-    const named = given === undefined ? 'without an id' : `\`${given.id}\``;
+    const named = id === undefined ? 'without an id' : `\`${id}\``;
     const hint = 'Declare a provider with `role: embedding` in the runtime, and name it in the evals.';
-    context.notes.add(
-      'error',
-      context.at,
-      `the embeddings provider ${named} has no counterpart and is left out`,
-      hint,
-    );
+    source.leave(`the embeddings provider ${named} has no counterpart and is left out`, hint);
     return undefined;
   }
   const { type, base_url, key } = found.api;
-  return omitUndefined({
-    id: name,
+  const config = source.at('config');
+  const address = config.at('apiBaseUrl').text();
+  const dimensions = config.at('dimensions').number();
+  const isCounted = dimensions !== undefined && Number.isSafeInteger(dimensions) && dimensions > 0;
+  const entry = omitUndefined({
     type,
     model: found.rest.replace(marker, ''),
     role: 'embedding',
-    base_url: isCleanUrl(given.config['apiBaseUrl']) ? given.config['apiBaseUrl'] : base_url,
-    credential: credentialOf(given, key, context.notes),
-    additional_config: dimensionsOf(given, context),
+    base_url: address ?? base_url,
+    credential: credentialOf({ id, label: id, config, transform: source.at('transform'), at: source }, key),
+    additional_config: isCounted ? { dimensions } : undefined,
   });
+  // As with models that answer: texts could go elsewhere.
+  const isElsewhere = address !== undefined && !isCleanUrl(address);
+  const lost = config.untaken();
+  for (const each of lost)
+    each.leave(
+      `an embeddings provider with the setting \`${String(each.path.at(-1))}\` is left out: its requests could go elsewhere`,
+    );
+  if (isElsewhere)
+    config
+      .at('apiBaseUrl')
+      .leave('an embeddings provider with such an address is left out: its requests could go elsewhere');
+  if (dimensions !== undefined && !isCounted)
+    config.at('dimensions').leave('the setting `dimensions` of an embeddings provider is not carried');
+  return lost.length > 0 || isElsewhere ? undefined : { entry, label: id };
 }
 
 /** Types of APIs that have embeddings here. */
 const embeds = ['openai', 'openai-compatible', 'ollama', 'gemini'];
-
-function normalize(value: unknown, at: Path): GivenProvider | undefined {
-  const id = isObject(value) ? value['id'] : value;
-  const config = isObject(value) ? value['config'] : undefined;
-  if (typeof id !== 'string') return undefined;
-  return { id, label: id, config: isObject(config) ? config : {}, transform: undefined, at };
-}
-
-const ofConnection = ['apiKey', 'apiKeyEnvar', 'apiBaseUrl'];
-
-function dimensionsOf({ config, at }: GivenProvider, { notes }: ProviderContext): Mapping | undefined {
-  const { dimensions } = config;
-  const isCarried = typeof dimensions === 'number' && Number.isSafeInteger(dimensions) && dimensions > 0;
-  for (const [key, value] of Object.entries(config)) {
-    const isKnown =
-      (key === 'dimensions' && isCarried) ||
-      (ofConnection.includes(key) && (key !== 'apiBaseUrl' || isCleanUrl(value)));
-    if (!isKnown)
-      notes.add(
-        'error',
-        [...at, 'config', key],
-        `the setting \`${key}\` of an embeddings provider is not carried`,
-      );
-  }
-  return isCarried ? { dimensions } : undefined;
-}

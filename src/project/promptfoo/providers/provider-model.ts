@@ -1,15 +1,15 @@
-import type { Path } from '../../../yaml/document.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../../suite-import/notes.ts';
 import type { SourceFiles } from '../../suite-import/source-files.ts';
 
-/** One provider as the config has it, and where. */
+/** One provider as the config has it. */
 export interface GivenProvider {
   readonly id: string;
   readonly label: string;
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly config: Source;
   /** What it makes of its answers. */
-  readonly transform: unknown;
-  readonly at: Path;
+  readonly transform: Source;
+  readonly at: Source;
 }
 
 /** Where files are, and where to say what is left out. */

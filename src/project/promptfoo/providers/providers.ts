@@ -1,7 +1,4 @@
-import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
-import type { Notes } from '../../suite-import/notes.ts';
-import { valueOfFile } from '../../suite-import/source-files.ts';
+import type { Source } from '../../../yaml/source.ts';
 import { chatProviderOf } from './chat-provider.ts';
 import type { GivenProvider, ProviderContext } from './provider-model.ts';
 import { isProgram, toolOf } from './tool-provider.ts';
@@ -28,45 +25,43 @@ export interface ImportedProviders {
 }
 
 /** The providers of a config that can be carried, each under a name of its own. */
-export function readProviders(given: unknown, at: Path, context: ProviderContext): ImportedProviders {
-  const written: readonly unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
-  const list = written.flatMap((each, index) =>
-    loaded(each, context).map((value) => ({ value, place: Array.isArray(given) ? [...at, index] : at })),
-  );
+export function readProviders(given: Source, context: ProviderContext): ImportedProviders {
+  const written = given.kind === 'list' ? given.items() : given.isGiven ? [given] : [];
+  const list = written.flatMap((each) => loaded(each, context));
   const taken = new Set<string>();
-  const providers = list.flatMap(({ value: each, place }) => {
-    const provider = readProvider(each, place, context);
+  const providers = list.flatMap((each) => {
+    const prompts = memberOf(each).at('prompts').texts();
+    const provider = readProvider(each, context);
     if (provider === undefined) return [];
     let name = provider.name;
     for (let count = 2; taken.has(name); count += 1) name = `${provider.name}-${count}`;
     taken.add(name);
-    return [{ ...rename(provider, name), ...promptsOf(each) }];
+    return [{ ...rename(provider, name), ...(prompts !== undefined && { prompts }) }];
   });
   return { providers, count: list.length };
 }
 
 /** A provider, or those of a file that it names. */
-function loaded(given: unknown, { files }: ProviderContext): readonly unknown[] {
-  if (typeof given !== 'string' || !/^file:\/\/.*\.(?:ya?ml|json)$/.test(given)) return [given];
-  const found = files.find(given);
-  const inner = 'fault' in found ? found : valueOfFile(found.file);
-  // Without a counterpart the name of the file is told.
-  if ('fault' in inner || inner.value === null || typeof inner.value !== 'object') return [given];
-  return Array.isArray(inner.value) ? inner.value : [inner.value];
+function loaded(given: Source, { files }: ProviderContext): readonly Source[] {
+  const name = given.text();
+  if (name === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/.test(name)) return [given];
+  const found = files.open(name);
+  // Without a counterpart the name of the file is noted.
+  if ('fault' in found || (found.kind !== 'list' && found.kind !== 'mapping')) return [given];
+  return found.kind === 'list' ? found.items() : [found];
 }
 
 /** One provider; undefined, with a note, where there is no counterpart. */
-export function readProvider(
-  given: unknown,
-  at: Path,
-  context: ProviderContext,
-): ImportedProvider | undefined {
-  const known = normalize(given, at);
+export function readProvider(given: Source, context: ProviderContext): ImportedProvider | undefined {
+  const known = normalize(given);
   if (known === undefined) {
-    context.notes.add('error', at, 'a provider without an id is left out');
+    given.leave('a provider without an id is left out');
     return undefined;
   }
-  if (hasForeignKeys(given, known, context.notes)) return undefined;
+  if (hasForeignKeys(known.at)) {
+    given.whole();
+    return undefined;
+  }
   const named = { name: slugOf(known.label), id: known.id, label: known.label };
   if (known.id === 'echo') return { kind: 'echo', ...named, entry: { id: named.name, ...echo } };
   if (isProgram(known.id)) {
@@ -74,26 +69,17 @@ export function readProvider(
     return entry === undefined ? undefined : { kind: 'tool', ...named, entry };
   }
   const model = chatProviderOf(known, named.name, context);
-  if (model === 'left out') return undefined;
-  if (model !== undefined && known.transform !== undefined)
-    context.notes.add(
-      'error',
-      [...at, 'transform'],
-      '`transform` of a model is not carried',
-      'Make it one of `defaultTest`.',
-    );
+  if (model === 'left out') {
+    given.whole();
+    return undefined;
+  }
+  if (model !== undefined && known.transform.isGiven)
+    known.transform.leave('`transform` of a model is not carried', 'Make it one of `defaultTest`.');
   if (model !== undefined) return { kind: 'chat', ...named, ...model };
   const kind = known.id.split(':')[0] ?? known.id;
   const hint = 'Declare a provider or a tool in the runtime, and name it in the subject of the suite.';
-  context.notes.add('error', at, `the provider \`${kind}\` has no counterpart and is left out`, hint);
+  given.leave(`the provider \`${kind}\` has no counterpart and is left out`, hint);
   return undefined;
-}
-
-function promptsOf(given: unknown): Pick<ImportedProvider, 'prompts'> {
-  const [only] = isObject(given) && given['id'] === undefined ? Object.values(given) : [given];
-  const prompts = isObject(only) ? only['prompts'] : undefined;
-  const names = Array.isArray(prompts) ? prompts.filter((name) => typeof name === 'string') : undefined;
-  return names === undefined ? {} : { prompts: names };
 }
 
 const echo = {
@@ -103,33 +89,39 @@ const echo = {
   additional_config: { responses: [{ text: '${messages[size(messages) - 1].content}', repeat: true }] },
 };
 
-function normalize(given: unknown, at: Path): GivenProvider | undefined {
-  if (typeof given === 'string') return { id: given, label: given, config: {}, transform: undefined, at };
-  if (!isObject(given)) return undefined;
-  const { id = given['model'], label, config, transform } = given;
-  if (typeof id === 'string') {
-    const name = typeof label === 'string' ? label : id;
-    return { id, label: name, config: isObject(config) ? config : {}, transform, at };
-  }
-  const [only, ...rest] = Object.entries(given);
-  if (only === undefined || rest.length > 0 || !isObject(only[1])) return undefined;
-  return normalize({ id: only[0], ...only[1] }, [...at, only[0]]);
+/** What is said of a provider: it, or the one member under its id. */
+function memberOf(given: Source): Source {
+  const [only, ...rest] = given.keys();
+  const isNamed = given.at('id').isGiven || given.at('model').isGiven;
+  return only === undefined || rest.length > 0 || isNamed ? given : given.at(only);
+}
+
+function normalize(given: Source): GivenProvider | undefined {
+  const at = memberOf(given);
+  const key = at === given ? given.text() : given.keys()[0];
+  const own = at.at('id').text();
+  const id = own ?? at.at('model').text() ?? key;
+  if (id === undefined || (at !== given && at.kind !== 'mapping')) return undefined;
+  return {
+    id,
+    label: at.at('label').text() ?? id,
+    config: at.at('config'),
+    transform: at.at('transform'),
+    at,
+  };
 }
 
 /** Reports what else is said of a provider; whether it may say where requests go, as `env` does. */
-function hasForeignKeys(given: unknown, { at }: GivenProvider, notes: Notes): boolean {
-  if (!isObject(given)) return false;
-  const [only] = given['id'] === undefined && given['model'] === undefined ? Object.values(given) : [given];
+function hasForeignKeys(given: Source): boolean {
   let isElsewhere = false;
-  for (const key of Object.keys(isObject(only) ? only : {})) {
+  for (const [key, member] of given.members()) {
     if (['id', 'model', 'label', 'config', 'prompts', 'transform'].includes(key)) continue;
     if (key === 'delay')
-      notes.add('note', [...at, key], '`delay` of a provider is not carried: see `rate_limit`');
-    else if (key === 'inputs') notes.add('error', [...at, key], '`inputs` of a provider is not carried');
+      member.leave('`delay` of a provider is not carried: see `rate_limit`', undefined, 'note');
+    else if (key === 'inputs') member.leave('`inputs` of a provider is not carried');
     else {
       isElsewhere = true;
-      const message = `a provider with \`${key}\` is left out: its requests could go elsewhere`;
-      notes.add('error', [...at, key], message);
+      member.leave(`a provider with \`${key}\` is left out: its requests could go elsewhere`);
     }
   }
   return isElsewhere;

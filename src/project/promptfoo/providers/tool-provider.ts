@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../../json/json.ts';
-import { type Code, javascriptEndings, readCode } from '../code.ts';
+import { omitUndefined } from '../../../yaml/present.ts';
+import { javascriptEndings, readCode } from '../code.ts';
 import { envNamesOf, envNamesOfFile } from '../env-names.ts';
 import { programOf } from '../program.ts';
 import type { GivenProvider, ProviderContext } from './provider-model.ts';
@@ -17,22 +18,22 @@ export function isProgram(id: string): boolean {
 
 /** The entry of `spec.tools` that runs such a provider; undefined, with a note, where it cannot be run. */
 export function toolOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
+  return addressPattern.test(given.id) ? addressOf(given, context) : programEntryOf(given, context);
+}
+
+function programEntryOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
+  const config = given.config.whole() ?? {};
+  if (holdsSecret(config)) return leftOut(given, secret, 'Read it from a variable.');
   const script = scriptPattern.exec(given.id);
-  const isAddress = addressPattern.test(given.id);
-  if (holdsSecret(given.config))
-    return leftOut(
-      given,
-      context,
-      'a provider whose config holds a key is left out',
-      'Read it from a variable.',
-    );
-  if (isAddress) return addressOf(given, context);
-  const options = optionsOf(given, context, script?.[2] === 'py' ? ['py'] : javascriptEndings);
+  const options = optionsOf(given, config, {
+    context,
+    endings: script?.[2] === 'py' ? ['py'] : javascriptEndings,
+  });
   if (options === undefined) return undefined;
   const named = envNamesOf(options);
   if (script === null) return entryOf('exec', [given.id.slice(5).trim(), '', options], named, context);
   const found = context.files.find(script[1] ?? '');
-  if ('fault' in found) return leftOut(given, context, found.fault);
+  if ('fault' in found) return leftOut(given, found.fault);
   const language = script[2] === 'py' ? 'python' : 'javascript';
   return entryOf(
     language,
@@ -42,52 +43,52 @@ export function toolOf(given: GivenProvider, context: ProviderContext): Entry | 
   );
 }
 
-/** The settings of an address that mean here what they mean there. */
-const known = ['url', 'method', 'headers', 'body', 'queryParams', 'transformResponse', 'responseParser'];
-
+/** The settings of an address that mean here what they mean there; one that others go by is left out, with a note. */
 function addressOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
-  const unknown = Object.keys(given.config).filter((each) => !known.includes(each));
-  for (const key of unknown)
-    context.notes.add(
-      'error',
-      [...given.at, 'config', key],
-      `an address with the setting \`${key}\` is left out: its requests could go elsewhere, or without what they need`,
+  const { config } = given;
+  const url = config.at('url').text() ?? given.id;
+  const rest = omitUndefined({
+    method: config.at('method').text(),
+    headers: config.at('headers').mapping(),
+    body: config.at('body').whole(),
+    queryParams: config.at('queryParams').mapping(),
+  });
+  const older = config.at('responseParser').text();
+  const transform = config.at('transformResponse').text() ?? older;
+  if (holdsSecret(rest)) return leftOut(given, secret, 'Read it from a variable.');
+  const unknown = config.untaken();
+  for (const each of unknown)
+    each.leave(
+      `an address with the setting \`${each.path.slice(given.config.path.length).join('.')}\` is left out: its requests could go elsewhere, or without what they need`,
     );
-  if (unknown.length > 0) return undefined;
-  const { url = given.id, responseParser, transformResponse = responseParser, ...rest } = given.config;
-  if (typeof url !== 'string' || !/^(?:https?:\/\/|\{\{)/.test(url))
-    return leftOut(given, context, 'an address that is none is left out');
-  const parse =
-    transformResponse === undefined ? undefined : codeOf(transformResponse, context, javascriptEndings);
-  if (parse !== undefined && 'fault' in parse) return leftOut(given, context, parse.fault);
-  const config = { ...rest, url, ...(parse !== undefined && { transformResponse: parse }) };
-  const options = optionsOf({ ...given, config }, context, javascriptEndings);
+  if (unknown.length > 0) {
+    given.at.whole();
+    return undefined;
+  }
+  if (!/^(?:https?:\/\/|\{\{)/.test(url)) return leftOut(given, 'an address that is none is left out');
+  const parse = transform === undefined ? undefined : readCode(transform, context.files, javascriptEndings);
+  if (parse !== undefined && 'fault' in parse) return leftOut(given, parse.fault);
+  const read = { ...rest, url, ...(parse !== undefined && { transformResponse: parse }) };
+  const options = optionsOf(given, read, { context, endings: javascriptEndings });
   return options === undefined ? undefined : entryOf('http', ['', '', options], envNamesOf(options), context);
 }
 
 /** Its config and what it makes of its answers, as the program reads them. */
 function optionsOf(
   given: GivenProvider,
-  context: ProviderContext,
-  endings: readonly string[],
+  config: unknown,
+  { context, endings }: { readonly context: ProviderContext; readonly endings: readonly string[] },
 ): string | undefined {
-  if (given.transform === undefined) return stringifyJson({ config: given.config });
+  if (!given.transform.isGiven) return stringifyJson({ config });
+  const text = given.transform.text();
   const code = endings.includes('py')
     ? { fault: '`transform` of a provider in Python is not carried' }
-    : codeOf(given.transform, context, endings);
-  if (!('fault' in code)) return stringifyJson({ config: given.config, transform: code });
-  leftOut(given, context, `${code.fault}; the provider is left out`);
-  return undefined;
-}
-
-function codeOf(
-  value: unknown,
-  { files }: ProviderContext,
-  endings: readonly string[],
-): Code | { readonly fault: string } {
-  return typeof value === 'string'
-    ? readCode(value, files, endings)
-    : { fault: 'code that is no text is not run' };
+    : text === undefined
+      ? { fault: 'code that is no text is not run' }
+      : readCode(text, context.files, endings);
+  return 'fault' in code
+    ? leftOut(given, `${code.fault}; the provider is left out`)
+    : stringifyJson({ config, transform: code });
 }
 
 /** What `promptfoo-run` answers: the text that is judged, and what a program may say beside it. */
@@ -112,14 +113,10 @@ function entryOf(
   };
 }
 
-function leftOut(
-  given: GivenProvider,
-  { notes }: ProviderContext,
-  message: string,
-  hint?: string,
-): undefined {
-  notes.add('error', given.at, message, hint);
-  return undefined;
+const secret = 'a provider whose config holds a key is left out';
+
+function leftOut({ at }: GivenProvider, message: string, hint?: string): undefined {
+  at.leave(message, hint);
 }
 
 function holdsSecret(value: unknown): boolean {

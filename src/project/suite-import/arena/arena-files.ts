@@ -3,7 +3,7 @@ import { RuntimeError } from '../../../errors.ts';
 import { isObject } from '../../../json/json.ts';
 import { parseDocument, type YamlDocument } from '../../../yaml/document.ts';
 import { requireLoaded } from '../../../yaml/problem.ts';
-import { Source } from '../../../yaml/source.ts';
+import type { Source } from '../../../yaml/source.ts';
 import type { Notes } from '../notes.ts';
 import { openSourceFiles, type SourceFiles, textOfFile } from '../source-files.ts';
 
@@ -21,8 +21,6 @@ export interface ArenaFiles {
   readonly files: SourceFiles;
   /** The files of a list of `{file}`; what cannot be read is noted at its place in the first one. */
   listed(key: keyof typeof kindsOf): readonly ArenaFile[];
-  /** Reports whatever no reader has taken, in any of the files. */
-  reportUntaken(): void;
 }
 
 /** Opens an Arena, or one of its scenarios. Throws FILE_UNREADABLE and CONFIG_INVALID of that file. */
@@ -30,14 +28,12 @@ export function openArena(file: string, output: string, notes: Notes): ArenaFile
   const text = textOfFile(file);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
   const document = parseDocument(file, text);
-  const opened: Source[] = [];
   const toArenaFile = (parsed: YamlDocument, value: unknown): ArenaFile => {
-    const root = new Source(value, { keyPositionOf: parsed.keyPositionOf, add: notes.add });
-    opened.push(root);
+    const root = notes.open(value, parsed.keyPositionOf);
     return { ...headOf(root), root, spec: root.at('spec') };
   };
   const first = toArenaFile(document, requireLoaded(file, document.value, document.problems));
-  const files = openSourceFiles(dirname(resolve(file)), output);
+  const files = openSourceFiles(dirname(resolve(file)), output, notes);
   const open = (entry: Source, name: string, kind: string): readonly ArenaFile[] => {
     const found = files.find(name);
     const body = 'fault' in found ? found : textOfFile(found.file);
@@ -72,14 +68,7 @@ export function openArena(file: string, output: string, notes: Notes): ArenaFile
         entry.leave(`an entry of \`${key}\` without a file is left out`);
         return [];
       });
-  return {
-    first,
-    files,
-    listed,
-    reportUntaken: () => {
-      for (const root of opened) root.reportUntaken();
-    },
-  };
+  return { first, files, listed };
 }
 
 /** The kind of file that each list of an Arena names. */

@@ -31,8 +31,7 @@ type Mapping = Readonly<Record<string, unknown>>;
  * tools that are programs. Throws FILE_UNREADABLE and CONFIG_INVALID of the file itself.
  */
 export function importArena(file: string, { output, provider }: ArenaOptions): SuiteImport {
-  const start = { file, line: 1, column: 1 };
-  const notes = collectNotes({ positionOf: () => start });
+  const notes = collectNotes();
   const arena = openArena(file, output, notes);
   requireArena(file, arena.first.kind);
   const prompts = arena.listed('prompt_configs').map(promptOf);
@@ -44,7 +43,6 @@ export function importArena(file: string, { output, provider }: ArenaOptions): S
   });
   const providers = providersOf(arena, { provider, notes });
   const rows = cases.map((each) => rowOf(each, promptFor(each, prompts)));
-  arena.reportUntaken();
   const asked = providers.flatMap((each) => {
     const own = rows.filter(({ given }) => isAsked(given, each, provider !== undefined));
     return own.length === 0 ? [] : [{ provider: each, rows: own }];
@@ -85,7 +83,10 @@ function providersOf(
       'no model is named: openai:gpt-4.1 answers',
       'Name one with --provider.',
     );
-  const given = readProvider(provider ?? 'openai:gpt-4.1', [], { files: arena.files, notes });
+  const given = readProvider(
+    notes.open(provider ?? 'openai:gpt-4.1', () => arena.first.root.location),
+    { files: arena.files, notes },
+  );
   return given === undefined ? [] : [given];
 }
 
