@@ -87,7 +87,7 @@ export function separateControls(text: string): string {
 /** Whether folding may change anything; most texts are left as they are. */
 const mayNeedFolding =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
-  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|&(?:#|[a-z]{2,8};)|\\[ux]|(?![\0-\x7f])[\p{DI}\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Pd}\p{Nd}\u2212\u2043\uff01-\uff5e]/iu;
+  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|&(?:#|[a-z]{2,8};)|\\[ux]|(?![\0-\x7f])[\p{DI}\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Pd}\p{Nd}\u0901\u093c\u0958-\u095f\u2212\u2043\uff01-\uff5e]/iu;
 
 function foldCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
@@ -97,7 +97,16 @@ function foldCharacter(character: string): string {
   if (/^\p{Zs}$/u.test(character)) return ' ';
   if (/^[\p{Pd}\u2212\u2043]$/u.test(character)) return '-';
   if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
+  if (code >= 0x901 && code <= 0x95f) return devanagari(character);
   return /^\p{Nd}$/u.test(character) ? String(digitOf(code)) : character;
+}
+
+/** Dots below letters and the moon over vowels are left out as often as they are written: फ़ोन, फोन; पाँच, पांच. */
+function devanagari(character: string): string {
+  return character
+    .normalize('NFD')
+    .replace(/\u093c/g, '')
+    .replace('\u0901', '\u0902');
 }
 
 /** Decimal digits stand in rows of ten that begin with their zero. */

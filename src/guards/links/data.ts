@@ -1,4 +1,4 @@
-import { entropyOf } from '../../pii/finders/entropy.ts';
+import { entropyOf } from '../../pii/finders/typed.ts';
 import type { Link } from './scan.ts';
 
 /**

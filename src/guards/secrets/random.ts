@@ -1,4 +1,4 @@
-import { entropyOf } from '../../pii/finders/entropy.ts';
+import { entropyOf } from '../../pii/finders/typed.ts';
 
 /** A run of characters that keys are made of; longer ones are files, not keys. */
 const run = /[A-Za-z0-9+/_=-]{20,}/g;

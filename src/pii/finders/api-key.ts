@@ -1,7 +1,7 @@
 import type { Finding } from '../finding.ts';
 import type { ScannedText } from '../scanned-text.ts';
-import { entropyOf } from './entropy.ts';
 import { publishedKey } from './key-formats.ts';
+import { entropyOf } from './typed.ts';
 
 /** Keys and tokens that their makers mark with a prefix, JSON web tokens, and what follows `Bearer`. */
 export function* findApiKeys({ text }: ScannedText): Generator<Finding> {

@@ -1,42 +1,53 @@
 import type { Finding } from '../finding.ts';
 import type { ScannedText } from '../scanned-text.ts';
-import { tellingWords } from './context.ts';
+import { tellingWords, wordsBefore, wordsBehind } from './context.ts';
 
-/** A full date beside words that speak of a birth. */
-export function* findBirthDates({ text, digits }: ScannedText): Generator<Finding> {
+/** Full dates of living people in sentences that speak of a birth, before the date or behind it. */
+export function* findBirthDates(scan: ScannedText): Generator<Finding> {
+  const { text, digits } = scan;
   if (digits.starts.length === 0) return;
-  for (const { 0: words, index } of text.matchAll(birth)) {
-    const from = index + words.length;
-    const match = dateBehind.exec(text.slice(from, from + 70));
-    if (match?.[1] === undefined) continue;
-    const end = from + match[0].length;
-    yield { entity: 'DATE_OF_BIRTH', start: end - match[1].length, end, isConfirmed: true };
-  }
   for (const { 0: written, index } of text.matchAll(anyDate)) {
     const end = index + written.length;
-    if (!bornBehind.test(text.slice(end, end + 24))) continue;
+    const before = wordsBefore(scan, index, 70);
+    const behind = /^[^\d]*/.exec(wordsBehind(scan, end, 40))?.[0] ?? '';
+    if (otherDay.test(before) || otherDay.test(behind) || isHistoric(written)) continue;
+    if (!birthBefore.test(before) && !birthWords.test(behind) && !bornBehind.test(behind)) continue;
     yield { entity: 'DATE_OF_BIRTH', start: index, end, isConfirmed: true };
   }
 }
 
-const birth = new RegExp(
-  tellingWords(
-    'born|d\\.?o\\.?b\\.?|date of birth|birth date|birthday|b-day|bday|' +
-      'geboren|geburtsdatum|geburtstag|geburtstermin|geb\\.|geb\\.?-datum|\\(\\*|' +
-      'née?|né\\(e\\)|naissance|naiss\\.?|anniversaire|ddn|' +
-      'nac[ií]|naci[oó]|nacid[oa]|nacimiento|nac\\.?|cumpleaños|f\\. ?nac\\.?|nascid[oa]|nascimento|' +
-      'data di nascita|nat[oa] il|compleanno|födelsedatum|född|geboortedatum|urodzon[ya]|urodzenia|' +
-      '出生|生日|生于|生於|生年月日|誕生日|生まれ|생년월일|생일|출생|जन्म[\\u0900-\\u097f]*|डीओबी',
-  ).source,
-  'giu',
+/** Who was born before 1900 is history. */
+function isHistoric(written: string): boolean {
+  return /(?:^|\D)1[0-8]\d\d(?:\D|$)/.test(written);
+}
+
+const births =
+  'born|d\\.?o\\.?b\\.?|dates? of birth|birth ?dates?|birth ?days?|b-?day|birth|came into (?:the|this) world|' +
+  'geboren*|geburt|geburtsdat*|geburtstag|geburtstage|geburtstags|geburtstermin*|geb(?= ?[.:]| am)|geb\\.?-?(?:datum|dat|am)|zur welt|[\\(,;] ?\\*|wiegenfest|' +
+  'nee?s?|ne\\(e\\)|naissance|naiss|anniversaire|anniv|ddn|(?:vu|voit) le jour|venue? au monde|' +
+  'nac[ií]|naci[oó]|nacieron|nacid[oa]s?|nacimiento|nac|cumpleaños|cumple|cumples|f\\.? ?nac\\.?|fnac|vino al mundo|llego al mundo|nascid[oa]|nasceu|nasci|nascimento|aniversario|' +
+  'data di nascita|nat[oa] il|nat[oa]|compleanno|födelsedat*|född|geboortedat*|urodzon[ya]|urodzenia|urodził*|' +
+  '出生|生日|生于|生於|誕生|诞生|生年月日|誕生日|生まれ|うまれ|産まれ|生を受け|출생|생년월일|생일|태어|' +
+  'जन्म*|पैदा|पैदाइश|पैदायश|बर्थडे|बर्थ ?डे|बर्थ ?डेट|डेट ऑफ बर्थ|डीओबी|डी\\.ओ\\.बी\\.?|janm*|paida|родил*|рожден*';
+/** Nothing but words of the same sentence may stand between: no other number. */
+const birthBefore = tellingWords(births, '[^\\d]{0,45}$');
+const birthWords = tellingWords(births);
+const bornBehind = /^ ?[,)]? ?生(?!\p{sc=Hani})|^ ?生(?:的|人)/u;
+/** Days that are kept by a birthday's word, and births of what is no person. */
+const otherDay = tellingWords(
+  'part(?:y|ies)|celebration|dinner|wedding|marriage|company|firm|startup|*feier|*fete|hochzeit*|firma|unternehmen|verein|firmen*|fete|mariage|societe|entreprise|' +
+    'fiesta|boda|bodas|matrimonio|empresa|compañia|conference|konferenz|' +
+    '結婚|结婚|パーティー|会社|企業|公司|企业|派对|聚会|शादी|विवाह|पार्टी|कंपनी',
 );
 
 const months =
   '(?:jan|feb|fév|fev|mar|mär|apr|avr|abr|may|mai|maj|jun|juin|juil|jul|aug|août|aout|ago|sep|set|oct|okt|out|ott|nov|dec|dez|déc|dic|ene|gen|gennaio|lug|giu|mag|' +
   'जनवरी|फरवरी|फ़रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|सितम्बर|अक्टूबर|अक्तूबर|नवंबर|नवम्बर|दिसंबर|दिसम्बर)[\\p{L}\\p{M}]{0,9}\\.?';
 const dates = [
-  '\\d{4}[-./] ?\\d{1,2}[-./] ?\\d{1,2}',
-  '\\d{1,2}[-./] ?\\d{1,2}[-./] ?(?:\\d{4}|\\d{2})',
+  ...['-', '\\.', '/'].flatMap((sign) => [
+    `\\d{4}${sign} ?\\d{1,2}${sign} ?\\d{1,2}`,
+    `\\d{1,2} ?${sign} ?\\d{1,2} ?${sign} ?(?:\\d{4}|\\d{2})`,
+  ]),
   `\\d{1,2}(?:st|nd|rd|th|er|º|ª|\\.)?[ -](?:(?:of|de) |d['’])?${months}(?: of| de|,)?[ -]\\d{4}`,
   `${months} \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}`,
   '\\d{4} ?[年년] ?\\d{1,2} ?[月월] ?\\d{1,2}(?: ?[日号號일])?',
@@ -47,11 +58,4 @@ const dates = [
   '(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\\d|3[01])(?:19|20)\\d{2}',
 ];
 const date = `(?:${dates.join('|')})(?!\\d|[-./]\\d)`;
-/** A few words may stand between ("born in Oslo on"), but no other sentence. */
-const dateBehind = new RegExp(
-  `^[^\\d.!?;\\n]{0,30}\\.?\\n?[^\\d.!?;\\n]{0,12}?(?<![A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d])(${date})`,
-  'iu',
-);
 const anyDate = new RegExp(`(?<![A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d])(?<!\\d[-./])${date}`, 'giu');
-const bornBehind =
-  /^[ ,]{0,2}(?:in [\p{L} ]{1,12} )?(?:に ?生まれ|生まれ|生(?![\p{sc=Hani}])|出生|geboren|born|nacid[oa]|को (?:जन्म|पैदा)|에? ?출생|생(?!\p{sc=Hang}))/iu;

@@ -1,18 +1,27 @@
-import { textBefore } from '../scanned-text.ts';
+import { fold } from '../fold.ts';
+import { columnHead, type ScannedText, unaccent } from '../scanned-text.ts';
 
 /**
- * A pattern for words that tell what follows, separated by `|`. A word in letters that are written with spaces must stand by
+ * A pattern for words that tell what stands near them, separated by `|`, for the text without accents. `*` stands for the rest
+ * of a word, so that one stem covers its inflections and compounds. A word in letters that are written with spaces must stand by
  * itself; one in Chinese or Japanese may follow another, and `_` and `-` of names in programs count as spaces.
  */
 export function tellingWords(words: string, rest = ''): RegExp {
-  return new RegExp(`(?:${alternatives(words).map(wholeWord).join('|')})${rest}`, 'iu');
+  // Words with the same edges share the look at these: it decides at most places.
+  const byEdges = new Map<string, string[]>();
+  for (const word of alternatives(unaccent(fold(words).text))) {
+    const edges = `${beginsSpaced.test(word) ? `(?<!${letter})` : ''}|${endsSpaced.test(word) ? `(?!${letter})` : ''}`;
+    byEdges.set(edges, [...(byEdges.get(edges) ?? []), bodyOf(word)]);
+  }
+  const groups = [...byEdges].map(([edges, bodies]) => edges.replace('|', `(?:${bodies.join('|')})`));
+  return new RegExp(`(?:${groups.join('|')})${rest}`, 'iu');
 }
 
-/** The parts between the bars that stand in no bracket. */
+/** The parts between the bars that stand in no bracket; a bracket that is meant itself is escaped. */
 function alternatives(words: string): string[] {
   const parts = [''];
   let depth = 0;
-  for (const sign of words) {
+  for (const [sign] of words.matchAll(/\\?./gsu)) {
     if (sign === '(') depth += 1;
     if (sign === ')') depth -= 1;
     if (sign === '|' && depth === 0) parts.push('');
@@ -21,18 +30,56 @@ function alternatives(words: string): string[] {
   return parts;
 }
 
-function wholeWord(word: string): string {
-  const begins = /^\\?[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f\d]/u.test(word)
-    ? String.raw`(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f])`
-    : '';
-  const ends = /[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f]\)?\??$/u.test(word)
-    ? String.raw`(?![A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u097f])`
-    : '';
-  return `${begins}${word.replaceAll(' ', '[ _-]?')}${ends}`;
+const letter = String.raw`[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u0963\u0970-\u097f]`;
+const beginsSpaced = new RegExp(String.raw`^\\?(?:${letter}|\d)`, 'u');
+const endsSpaced = new RegExp(String.raw`${letter}\)?\??$`, 'u');
+/** The rest of a word behind a stem; no word is longer. */
+const restOfWord = String.raw`[\p{L}\p{M}]{0,20}`;
+
+function bodyOf(word: string): string {
+  return word
+    .replace(/^\*/, '')
+    .replace(/(?<![\]\\])\*$/, restOfWord)
+    .replaceAll(' ', '[ _-]?');
 }
 
-/** Whether such a word stands in the same line, at most `length` characters before the position. */
-export function isTold(text: string, at: number, words: RegExp, length = 50): boolean {
-  const before = textBefore(text, at, length);
-  return words.test(before.slice(before.lastIndexOf('\n', before.length - 2) + 1));
+/**
+ * The words before a position that may tell what stands there: those of the same sentence and line, at most `length`
+ * characters; of a line that holds nothing before it, the line above; in front of all, the head of its column in a table.
+ */
+export function wordsBefore(scan: ScannedText, at: number, length: number): string {
+  const before = scan.plain.slice(Math.max(0, at - length), at);
+  const line = before.slice(before.lastIndexOf('\n') + 1);
+  const near = /[\p{L}\p{N}]/u.test(line)
+    ? line
+    : before.slice(before.lastIndexOf('\n', before.length - line.length - 2) + 1);
+  const end = lastEnd(near);
+  const head = columnHead(scan, at);
+  return head === undefined
+    ? near.slice(end)
+    : `${head}: ${near.slice(Math.max(end, near.lastIndexOf('\n') + 1))}`;
+}
+
+/** The words behind a position, to the end of the sentence and of the line. */
+export function wordsBehind(scan: ScannedText, at: number, length: number): string {
+  const behind = scan.plain.slice(at, at + length);
+  return behind.slice(0, sentenceEnd.exec(behind)?.index ?? length);
+}
+
+/** A point ends a sentence behind a word that is too long for an abbreviation, where a capital or nothing follows. */
+const sentenceEnd = /[!?。！？\n]|(?<=[\p{Ll}\p{M}]{4}|[\d)])\.(?=\s+\p{Lu}|\s*$)|।/u;
+const sentenceEnds = new RegExp(sentenceEnd.source, 'gu');
+
+/** Where the last sentence begins; what follows a question ("your number?") still answers it. */
+function lastEnd(near: string): number {
+  let end = 0;
+  for (const { 0: sign, index } of near.matchAll(sentenceEnds)) {
+    if (sign !== '\n' && sign !== '?') end = index + sign.length;
+  }
+  return end;
+}
+
+/** Whether such a word stands in the same sentence, at most `length` characters before the position. */
+export function isTold(scan: ScannedText, at: number, words: RegExp, length = 50): boolean {
+  return words.test(wordsBefore(scan, at, length));
 }

@@ -7,11 +7,12 @@ import { isTold, tellingWords } from './context.ts';
  * IPv4 and IPv6 addresses of machines: no loopback, no wildcard, no netmask. A short dotted number is as likely a version, and
  * counts where the text speaks of addresses.
  */
-export function* findIpAddresses({ text }: ScannedText): Generator<Finding> {
+export function* findIpAddresses(scan: ScannedText): Generator<Finding> {
+  const { text } = scan;
   for (const { 0: written, index } of text.matchAll(
     /(?:(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\d.])(?<!\d-)|(?<=(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff])ip))\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d|-\d)/giu,
   )) {
-    if (!isIPv4(written) || isNobody(written) || !isMachine(written, text, index)) continue;
+    if (!isIPv4(written) || isNobody(written) || !isMachine(written, scan, index)) continue;
     yield { entity: 'IP_ADDRESS', start: index, end: index + written.length, isConfirmed: true };
   }
   for (const { 0: run, index } of text.matchAll(
@@ -42,13 +43,22 @@ function isNobody(written: string): boolean {
 }
 
 /** Versions have small numbers, and stand behind a word for them or behind the name of a program. */
-function isMachine(written: string, text: string, at: number): boolean {
-  const before = textBefore(text, at, 24);
+function isMachine(written: string, scan: ScannedText, at: number): boolean {
+  const { text, plain } = scan;
+  const before = textBefore(plain, at, 24);
   if (versionBefore.test(before)) return false;
   const end = at + written.length;
+  if (isNetwork(written, text.slice(end, end + 4))) return false;
   if (/^(?::\d{2,5}|\/\d{1,2})(?!\d)/.test(text.slice(end, end + 7)) || /[@/[]$/.test(before)) return true;
   const isLong = written.length >= 11 || written.split('.').filter((octet) => octet.length === 3).length > 0;
-  return isLong || /^(?:10|192|172)\./.test(written) || isTold(text, at, addressWords, 40);
+  return isLong || /^(?:10|192|172)\./.test(written) || isTold(scan, at, addressWords, 40);
+}
+
+/** `10.0.0.0/8`: all of a network, no machine in it. */
+function isNetwork(written: string, behind: string): boolean {
+  const bits = Number(/^\/(\d{1,2})(?!\d)/.exec(behind)?.[1] ?? 32);
+  const address = written.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
+  return bits < 32 && address % 2 ** (32 - bits) === 0;
 }
 
 const versionBefore = new RegExp(

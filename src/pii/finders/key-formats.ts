@@ -5,7 +5,7 @@
 const shapes = [
   // Models and agents.
   'sk-(?:ant-|proj-|svcacct-|admin-|or-v1-|lf-|helicone-)?[A-Za-z0-9_-]{20,}',
-  'AIza[A-Za-z0-9_-]{35}',
+  'AIza[A-Za-z0-9_-]{35,}',
   'AQ\\.Ab[A-Za-z0-9_-]{30,}',
   'ABSK[A-Za-z0-9+/=]{109,140}',
   'bedrock-api-key-[A-Za-z0-9+/=_-]{40,}',
@@ -33,7 +33,7 @@ const shapes = [
   'gh[pousr]_[A-Za-z0-9]{36,}',
   'github_pat_[A-Za-z0-9_]{22,}',
   'gl(?:pat|dt|rt|ptt|cbt|soat|oas|ft|imt|ffct|agent)-[A-Za-z0-9_.-]{20,}',
-  'npm_[A-Za-z0-9]{36}',
+  'npm_[A-Za-z0-9]{36,}',
   'pypi-[A-Za-z0-9_-]{50,}',
   'rubygems_[0-9a-f]{48}',
   'cio[A-Za-z0-9]{32}(?![A-Za-z0-9])',

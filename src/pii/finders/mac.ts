@@ -12,5 +12,5 @@ export function* findMacAddresses({ text }: ScannedText): Generator<Finding> {
 }
 
 const pairs =
-  /(?<![\da-zA-Z]|[\da-fA-F][:-])[\da-fA-F]{2}([:-])(?:[\da-fA-F]{2}\1){4}[\da-fA-F]{2}(?![:-]?[\da-zA-Z])/g;
+  /(?<![\da-zA-Z]|(?<![\da-zA-Z])[\da-fA-F]{2}[:-])[\da-fA-F]{2}([:-])(?:[\da-fA-F]{2}\1){4}[\da-fA-F]{2}(?![:-]?[\da-zA-Z])/g;
 const quads = /(?<![\da-zA-Z.])[\da-fA-F]{4}\.[\da-fA-F]{4}\.[\da-fA-F]{4}(?!\.?[\da-zA-Z])/g;

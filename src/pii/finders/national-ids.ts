@@ -1,7 +1,8 @@
 import type { KnownEntity } from '../entity.ts';
 import type { Finder, Finding } from '../finding.ts';
 import { idValidators, libraries } from '../lazy-libraries.ts';
-import { isTold, tellingWords } from './context.ts';
+import type { ScannedText } from '../scanned-text.ts';
+import { isTold, tellingWords, wordsBehind } from './context.ts';
 
 /** How the numbers of a country are written, proved and called. */
 interface IdFormat {
@@ -72,12 +73,13 @@ export const idFormats = {
     shape: String.raw`9\d{2}([ -]?)(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\1\d{4}`,
     isValid: always,
     isRare: (written) => written.includes('-'),
-    words: 'itin|taxpayer|tax id|tax number|tin',
+    words: 'itin|taxpayers?|tax ?payer id*|tax id*|tax (?:no|number)|tin',
   },
   US_PASSPORT: {
     shape: String.raw`[A-Z]?\d{8,9}`,
     isValid: (compact) => compact.length === 9,
-    words: 'passports?|passport (?:no|number|card)|pasaporte',
+    words:
+      'passports?|passport (?:no|number|card)|pasaporte|passeport|reisepass|passnummer|pass(?:port)?nr|护照*|パスポート|पासपोर्ट',
   },
   US_MBI: {
     shape: String.raw`[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d-?[AC-HJKMNP-RT-Y]{2}\d{2}`,
@@ -88,37 +90,37 @@ export const idFormats = {
   US_NPI: {
     shape: String.raw`[12]\d{9}`,
     isValid: isNpi,
-    words: 'npi|provider id(?:entifier)?|national provider',
+    words: 'npi|provider (?:id|identifier|no|number)|national provider',
   },
-  UK_NHS: { shape: String.raw`\d{3}([ -]?)\d{3}\1\d{4}`, isValid: isNhs, words: 'nhs' },
+  UK_NHS: { shape: String.raw`\d{3}([ -]?)\d{3}\1\d{4}`, isValid: isNhs, words: 'nhs|national health' },
   UK_NINO: {
     shape: String.raw`[ABCEGHJ-PRSTW-Z][ABCEGHJ-NPRSTW-Z]( ?)\d{2}\1\d{2}\1\d{2}\1[A-D]`,
     isValid: isNino,
     isRare: (written) => written.includes(' ') && written === written.toUpperCase(),
-    words: 'nino|ni|national insurance|insurance',
+    words: 'nino|ni|n\\.i\\.|national insurance|insurance|nat ins*',
   },
   DE_TAX_ID: {
     shape: String.raw`[1-9]\d([ /]?)\d{3}\1\d{3}\1\d{3}`,
     isValid: (compact) => idValidators.deTaxId()(compact),
-    words: String.raw`\p{L}{0,20}steuer\p{L}*|steuer id|idnr|tin|tax id|identifikationsnummer|steuerliche`,
+    words: '*steuer*|idnr|id-nr|tin|tax id|identifikationsn*|finanzamt*',
   },
   FR_NIR: {
     shape: String.raw`[12]([ .]?)\d{2}\1(?:0[1-9]|1[0-2]|[2-9]\d)\1(?:\d{2}|2[AB])\1\d{3}\1\d{3}[ .]?\d{2}`,
     isValid: (compact) => idValidators.frNir()(compact),
     isRare: always,
-    words: 'nir|sécu|securite sociale|sécurité sociale|insee|vitale',
+    words: 'nir|secu|securite sociale|insee|vitale|assur*|immatriculation',
   },
   ES_NIF: {
-    shape: String.raw`\d{1,2}\.?\d{3}\.?\d{3}[ -]?[A-HJ-NP-TV-Z]`,
+    shape: String.raw`\d{1,2}([. ]?)\d{3}\1\d{3}[ -]?[A-HJ-NP-TV-Z]`,
     isValid: (compact) => compact.length === 9 && idValidators.esNif()(compact),
     isRare: (written) => /[A-Z]$/.test(written),
-    words: 'dni|nif|documento|identidad',
+    words: 'dni|d\\.n\\.i\\.|nif|n\\.i\\.f\\.|documento|identidad|carnet|cedula',
   },
   ES_NIE: {
     shape: String.raw`[XYZ][ -]?\d{7}[ -]?[A-Z]`,
     isValid: (compact) => idValidators.esNie()(compact),
     isRare: always,
-    words: 'nie|extranjer[oa]s?',
+    words: 'nie|extranjer*',
   },
   IT_FISCAL_CODE: {
     shape: String.raw`[A-Z]{6} ?[\dL-NP-V]{2}[A-EHLMPRST][\dL-NP-V]{2} ?[A-Z][\dL-NP-V]{3}[A-Z]`,
@@ -149,9 +151,9 @@ export const idFormats = {
     words: 'cnpj',
   },
   CA_SIN: {
-    shape: String.raw`[1-9]\d{2}([ -]?)\d{3}\1\d{3}`,
+    shape: String.raw`\d{3}([ -]?)\d{3}\1\d{3}`,
     isValid: (compact) => idValidators.caSin()(compact),
-    words: 'sin|sin (?:no|number|#)|social insurance|nas|assurance sociale',
+    words: 'sin|social insurance|nas|assurance sociale',
   },
   AU_TFN: {
     shape: String.raw`\d{3}([ -]?)\d{3}\1\d{2,3}`,
@@ -166,24 +168,24 @@ export const idFormats = {
   IN_AADHAAR: {
     shape: String.raw`[2-9]\d{3}([ -]?)\d{4}\1\d{4}`,
     isValid: (compact) => idValidators.inAadhaar()(compact),
-    words: 'aadh?aa?r|uid(?:ai)?|आधार',
+    words: 'aa?dh?aa?r|uid(?:ai)?|आधार*|यूआईडी',
   },
   IN_PAN: {
     shape: String.raw`[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]`,
     isValid: (compact) => idValidators.inPan()(compact),
     isRare: (written) => written === written.toUpperCase(),
-    words: 'pan|pan (?:card|no|number)|पैन|permanent account',
+    words: 'pan|pan ?card|पैन*|स्थायी खाता|permanent account',
   },
   CN_RESIDENT_ID: {
     shape: String.raw`[1-9]\d{5} ?(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]) ?\d{3}[\dX]`,
     isValid: (compact) => idValidators.cnResidentId()(compact),
     isRare: always,
-    words: '身份证|身份證|证件|公民身份|sfz|id card|居民',
+    words: '身份|证件|證件|sfz|id card|居民',
   },
   JP_MY_NUMBER: {
     shape: String.raw`\d{4}([ -]?)\d{4}\1\d{4}`,
     isValid: isMyNumber,
-    words: 'マイナンバー|個人番号|my number|mynumber|個人ナンバー',
+    words: 'マイナンバー|個人番号|my ?number|個人ナンバー|マイナ',
   },
   KR_RRN: {
     shape: String.raw`\d{6}[ -]?[0-8]\d{6}`,
@@ -212,13 +214,16 @@ export function createIdFinder(entity: IdEntity, isHome: boolean): Finder {
     String.raw`${format.shape}(?![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}_])(?![.,/-]\d)`,
     'iuy',
   );
-  return function* findIds({ text, codeStarts }): Generator<Finding> {
+  const isCalled = (scan: ScannedText, start: number, end: number) =>
+    isTold(scan, start, words) || words.test(/^[^\d]*/.exec(wordsBehind(scan, end, 30))?.[0] ?? '');
+  return function* findIds(scan): Generator<Finding> {
+    const { text, codeStarts } = scan;
     for (const start of codeStarts) {
       shape.lastIndex = start;
       const written = shape.exec(text)?.[0];
       if (written === undefined) continue;
       const isAlone = format.isRare?.(written) === true || (isHome && isGrouped(written));
-      if (!isAlone && !isTold(text, start, words)) continue;
+      if (!isAlone && !isCalled(scan, start, start + written.length)) continue;
       if (!format.isValid(written.replaceAll(/[^\p{L}\p{N}]/gu, '').toUpperCase())) continue;
       yield { entity, start, end: start + written.length, isConfirmed: true };
     }

@@ -37,4 +37,8 @@ const bareMobiles: Readonly<Partial<Record<CountryCode, RegExp>>> = {
   CN: /^1[3-9]\d{9}$/,
   JP: /^0[5789]0\d{8}$/,
   KR: /^010\d{8}$/,
+  IN: /^[6-9]\d{9}$/,
+  DE: /^01(?:5\d|6[0-3]|7\d)\d{7,8}$/,
+  FR: /^0[67]\d{8}$/,
+  GB: /^07\d{9}$/,
 };

@@ -10,11 +10,12 @@ import { phoneLabelOf } from './phone-words.ts';
  * numbers of other plans where their shape or the words around them tell.
  */
 export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
-  return function* findPhones({ text, digits }: ScannedText): Generator<Finding> {
+  return function* findPhones(scan: ScannedText): Generator<Finding> {
+    const { text, digits } = scan;
     const isStated = regions.length > 0;
     const book = createPhoneBook(isStated ? regions : likelyRegions(text));
     for (let first = 0; first < digits.starts.length; ) {
-      const found = findLongest(first, { text, digits, book, isStated });
+      const found = findLongest(first, { scan, text, digits, book, isStated });
       if (found !== undefined) yield found.finding;
       first = found === undefined ? first + 1 : found.last + 1;
     }
@@ -32,6 +33,7 @@ function likelyRegions(text: string): readonly CountryCode[] {
 }
 
 interface Search {
+  readonly scan: ScannedText;
   readonly text: string;
   readonly digits: DigitGroups;
   readonly book: PhoneBook;
@@ -49,7 +51,7 @@ interface FoundNumber {
   readonly last: number;
 }
 
-const maxGroups = 8;
+const maxGroups = 12;
 const maxDigits = 17;
 const maxSingles = 2;
 /** E.164 has at most 15 digits, one to three of them for the country. */
@@ -105,20 +107,23 @@ function possibleLastGroups(first: number, text: string, { starts, ends }: Digit
   const lasts: number[] = [];
   let count = 0;
   let singles = 0;
-  // Where a plus says that it is one number, a line may end within it.
-  const isInternational = /\+\(?$/.test(text.slice(Math.max(0, (starts[first] ?? 0) - 2), starts[first]));
+  let breaks = 0;
   for (let group = first; group < Math.min(starts.length, first + maxGroups); group++) {
     const between = text.slice(ends[group - 1] ?? 0, starts[group]);
-    if (group > first && !isSeparator(between) && !(isInternational && lineEnd.test(between))) break;
+    if (group > first && lineEnd.test(between)) breaks += 1;
+    else if (group > first && !isSeparator(between)) break;
+    if (breaks > 1) break;
     count += (ends[group] ?? 0) - (starts[group] ?? 0);
     if (ends[group] === (starts[group] ?? 0) + 1) singles += 1;
-    if (count > maxDigits || singles > maxSingles) break;
-    if (count >= 7) lasts.push(group);
+    // A number is written digit by digit throughout, or hardly at all.
+    if (count > maxDigits || (singles > maxSingles && singles < group - first + 1)) break;
+    if (count >= 7 && (singles <= maxSingles || count >= 9)) lasts.push(group);
   }
   return lasts;
 }
 
-const lineEnd = /^ ?[-./]?\r?\n ?$/;
+/** One line may end within a number. */
+const lineEnd = /^ ?[-./)]?\r?\n ?$/;
 
 function isSeparator(between: string): boolean {
   return between.length <= 3 && /^(?: ?[-./] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);
@@ -126,7 +131,7 @@ function isSeparator(between: string): boolean {
 
 function toFinding(
   shape: PhoneShape | undefined,
-  { text, book, isStated, isInRow }: NumberContext,
+  { scan, text, book, isStated, isInRow }: NumberContext,
 ): Finding | undefined {
   if (shape === undefined) return undefined;
   const finding = (isConfirmed: boolean): Finding => ({
@@ -141,14 +146,26 @@ function toFinding(
     if (shape.written.startsWith('+')) return shape.count >= 8 ? finding(false) : undefined;
   }
   if (shape.count > maxNationalDigits || (isInRow && !shape.isDistinctive)) return undefined;
-  const label = phoneLabelOf(text, shape);
   const isValid = () => book.isValid(shape.digits);
-  if (label !== undefined && (shape.isGrouped || label === 'stated')) return finding(isValid());
+  const label = phoneLabelOf(scan, shape);
+  // A column of numbers and a row of digits look the same.
+  if ((shape.isSplit && !shape.isDistinctive) || shape.isSpelled)
+    return label !== undefined && label !== 'other' ? finding(isValid()) : undefined;
+  if (label === 'stated' || (label === 'beside' && shape.isGrouped)) return finding(isValid());
   if (label === 'beside' && (shape.digits.length >= 9 || isValid())) return finding(isValid());
+  if (label === 'near' && (shape.isPlausible || shape.digits.length >= 9) && isValid()) return finding(true);
+  if (isPartOfCode(text, shape.start)) return undefined;
   if (shape.isDistinctive) return finding(shape.isPlausible && isValid());
   // Who names regions wants their numbers whatever else they may be.
   const mayStandAlone =
     shape.isPlausible ||
-    (shape.isGrouped ? isStated && !beginsWithYear(shape.written) : book.isMobile(shape.digits));
+    (shape.isGrouped
+      ? isStated && !beginsWithYear(shape.written)
+      : label !== 'other' && book.isMobile(shape.digits));
   return mayStandAlone && isValid() ? finding(true) : undefined;
+}
+
+/** Whether a group of letters and digits stands before it in the same row: `1Z 999 AA1 01 2345 6784`. */
+function isPartOfCode(text: string, start: number): boolean {
+  return /(?:[A-Z]\d|\d[A-Z])[A-Z\d]*[ -]$/.test(text.slice(Math.max(0, start - 12), start));
 }
