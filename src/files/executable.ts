@@ -1,10 +1,16 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
+import { bundledNames, findBundled } from './bundled.ts';
 import { findHeadFault, isFile, tryReadHead } from './interpreter.ts';
 
 /** The file that a command starts, or why none can be started. */
 export type Executable =
-  | { readonly found: true; readonly path: string }
+  | {
+      readonly found: true;
+      readonly path: string;
+      /** Arguments of `path` in front of those of the command. Absent: none. */
+      readonly leading?: readonly string[];
+    }
   | {
       readonly found: false;
       readonly reason: string;
@@ -15,7 +21,7 @@ export type Executable =
 
 /**
  * Finds what `command` starts. With a slash in it the command is a path, relative to `folder`; a bare name
- * is looked up on `searchPath` only. No shell, so `"python3 x.py"` is the name of one program.
+ * is a program of this package, or is looked up on `searchPath`. No shell, so `"python3 x.py"` is the name of one program.
  */
 export function findExecutable(command: string, folder: string, searchPath: string): Executable {
   if (command === '') return missing('the command is empty', 'Set `command` to a program.');
@@ -87,12 +93,19 @@ function statOf(path: string): Stats | undefined {
 /** The files that a command may start, the first that can be started first. */
 function candidatesOf(command: string, folder: string, searchPath: string): string[] {
   if (command.includes('/')) return [isAbsolute(command) ? command : resolve(folder, command)];
+  const bundled = findBundled(command);
+  if (bundled !== undefined) return [bundled.file, bundled.path];
   // A relative entry starts where Signalbox runs, not in the folder in which the process will.
   const directories = searchPath.split(delimiter).filter((directory) => directory !== '');
   return directories.map((directory) => resolve(directory, command));
 }
 
 function findOnPath(command: string, folder: string, searchPath: string): Executable {
+  const bundled = findBundled(command);
+  if (bundled !== undefined) {
+    const { file, path, leading } = bundled;
+    return inspect(file) ?? { found: true, path, leading };
+  }
   let refusal: Executable | undefined;
   for (const path of candidatesOf(command, folder, searchPath)) {
     const problem = inspect(path);
@@ -101,7 +114,10 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
   }
   if (refusal) return refusal;
   const hint =
-    splitHint(command) ?? sameFolderHint(command, folder) ?? 'Install it, or give a path with a / in it.';
+    splitHint(command) ??
+    sameFolderHint(command, folder) ??
+    ownNamesHint(command) ??
+    'Install it, or give a path with a / in it.';
   return missing(`"${command}" is not on PATH`, hint);
 }
 
@@ -109,6 +125,11 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
 function sameFolderHint(command: string, folder: string): string | undefined {
   if (!isFile(resolve(folder, command))) return undefined;
   return `A file ${command} is in ${folder}: write \`./${command}\`.`;
+}
+
+/** The hint for a misspelt program of this package. */
+function ownNamesHint(command: string): string | undefined {
+  return command.startsWith('signalbox') ? `Signalbox has ${bundledNames().join(', ')}.` : undefined;
 }
 
 /** Why the file at `path` cannot be started, if so. */

@@ -166,14 +166,15 @@ async function launchProcess(
   }
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
+  const { path, leading } = executable;
   try {
     return await launch(
-      { command: executable.path, args, cwd, env: markedEnv(binding), input },
+      { command: path, args: leading ? [...leading, ...args] : args, cwd, env: markedEnv(binding), input },
       launchListener,
     );
   } catch (error) {
-    const fault = findMissingInterpreter(error, executable.path, binding);
-    const reason = fault?.reason ?? describeLaunchError(error, cwd, executable.path);
+    const fault = findMissingInterpreter(error, path, binding);
+    const reason = fault?.reason ?? describeLaunchError(error, cwd, path);
     throw startError(name, reason, { cause: error, ...(fault && { hint: fault.hint }) });
   }
 }

@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -12,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createExecutableFinder, findExecutable } from '../../src/files/executable.ts';
 
@@ -72,6 +74,27 @@ const found = [
 
 test.each(found)('finds $title', ({ command, path }) => {
   expect(findExecutable(command, here, searchPath)).toEqual({ found: true, path });
+});
+
+describe('a program of this package', () => {
+  const { bin } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+  test.each(Object.entries(bin))('%s is its own, whatever else is on PATH', (name, file) => {
+    write(join(first, name), script, 0o755);
+    const main = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+    const own = { found: true, path: process.execPath, leading: [main] };
+    expect(findExecutable(name, here, searchPath)).toEqual(own);
+    expect(createExecutableFinder()(name, here, '')).toEqual(own);
+    const path = join(first, name);
+    expect(findExecutable(path, here, '')).toEqual({ found: true, path });
+  });
+
+  test('a misspelt name gets the names that there are', () => {
+    expect(findExecutable('signalbox-pi', here, searchPath)).toMatchObject({
+      found: false,
+      hint: expect.stringContaining('signalbox-pii'),
+    });
+  });
 });
 
 const refused = [

@@ -25,7 +25,8 @@ export function createHookIdentities({
     of: (binding) => {
       const { name, dialect, mode, command, args, cwd, env } = binding;
       const found = find(command, cwd, env['PATH'] ?? '');
-      const files = [...(found.found ? [found.path] : []), ...args.map((arg) => resolve(cwd, arg))];
+      const program = found.found ? [found.path, ...(found.leading ?? [])] : [];
+      const files = [...program, ...args.map((arg) => resolve(cwd, arg))];
       return JSON.stringify({ name, dialect, mode, command, args, cwd, env, files: files.map(digestOf) });
     },
   };

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../binding/sandbox.ts';
 import type { Emit } from '../../contract/event.ts';
 import { RuntimeError } from '../../errors.ts';
 import { findExecutable } from '../../files/executable.ts';
-import type { LaunchedProcess, Launcher } from '../launch/launch.ts';
+import type { LaunchedProcess, Launcher, LaunchRequest } from '../launch/launch.ts';
 import { withOwnerMark } from '../launch/system/owner-mark.ts';
 import { describeLaunchError, startError } from '../start-error.ts';
 import { launchBubblewrapped } from './bubblewrap/launch.ts';
@@ -24,14 +24,14 @@ export async function launchInSandbox(
   sandbox: Sandbox,
   { launch, input, emit }: SandboxContext,
 ): Promise<LaunchedProcess> {
-  const { name, args, cwd, env, leftovers } = binding;
+  const { name, cwd, env, leftovers } = binding;
   switch (sandbox.mode) {
     case 'refused':
       throw sandboxError(name, sandbox, sandbox.reason);
     case 'bubblewrap': {
       // bwrap ends what it has started with itself, but for the moment in which it sets up.
       const marked = withOwnerMark(env, leftovers);
-      const request = { command: requireCommand(binding), args, cwd, env: marked, input };
+      const request = { ...requireCommand(binding), cwd, env: marked, input };
       return await launchBubblewrapped(name, sandbox, { request, launch }).catch((error: unknown) => {
         if (error instanceof RuntimeError) throw error;
         throw startError(name, describeLaunchError(error, cwd, sandbox.program), { cause: error });
@@ -39,17 +39,17 @@ export async function launchInSandbox(
     }
     case 'command': {
       const note = (message: string) => emit({ type: 'note', name, level: 'warn', message });
-      const request = { command: binding.command, args, cwd, env, input };
+      const request = { command: binding.command, args: binding.args, cwd, env, input };
       return await launchHanded(name, sandbox, { request, launch, leftovers, note });
     }
   }
 }
 
 /** The program on this machine, which a sandbox of its files shows at the same place. */
-function requireCommand({ name, command, cwd, env }: Binding): string {
+function requireCommand({ name, command, args, cwd, env }: Binding): Pick<LaunchRequest, 'command' | 'args'> {
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw startError(name, `the folder ${cwd} does not exist`);
   const executable = findExecutable(command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
-  return executable.path;
+  return { command: executable.path, args: [...(executable.leading ?? []), ...args] };
 }

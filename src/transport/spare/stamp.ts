@@ -25,7 +25,8 @@ export function stampOf({
 }: Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>): Stamp {
   const program = findExecutable(command, cwd, env['PATH'] ?? '');
   const path = program.found ? program.path : command;
-  const named = args.map((arg) => resolve(cwd, arg)).filter(isFile);
+  const leading = program.found ? (program.leading ?? []) : [];
+  const named = [...leading, ...args].map((arg) => resolve(cwd, arg)).filter(isFile);
   const scripts = command.includes('/') && isScript(path) ? [path, ...named] : named;
   const folders = [...new Set(scripts.map((script) => dirname(script)))];
   const found = new Map<string, Stats>();

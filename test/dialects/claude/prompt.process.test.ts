@@ -1,12 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { openRuntime } from '../../../src/index.ts';
-
-const program = fileURLToPath(new URL('../../../dist/surface/guards/prompt/main.js', import.meta.url));
 
 interface Judging {
   /** What the judge says, as YAML. */
@@ -19,8 +16,6 @@ interface Judging {
 function write({ responses, handler = {}, provider = 'judge' }: Judging) {
   const folder = mkdtempSync(join(tmpdir(), 'prompt-'));
   mkdirSync(join(folder, '.claude'));
-  mkdirSync(join(folder, 'bin'));
-  symlinkSync(program, join(folder, 'bin/signalbox-prompt'));
   writeFileSync(join(folder, 'look.sh'), '#!/bin/sh\ncat > /dev/null\necho \'{"result": "looked"}\'\n');
   chmodSync(join(folder, 'look.sh'), 0o755);
   const hook = { type: 'prompt', prompt: 'Is this harmless? $ARGUMENTS', ...handler };
@@ -42,7 +37,7 @@ spec:
   );
   return {
     file: join(folder, 'runtime.yaml'),
-    env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
+    env: process.env,
   };
 }
 
@@ -104,8 +99,8 @@ test('a program that is killed denies', async () => {
 });
 
 test('an unknown provider is an error at its place, with the one that was meant', () => {
-  const { file, env } = write({ responses: '[]', provider: 'jugde' });
-  const { problems } = loadConfig(file, env.PATH);
+  const { file } = write({ responses: '[]', provider: 'jugde' });
+  const { problems } = loadConfig(file, process.env['PATH'] ?? '');
   expect(problems).toContainEqual(
     expect.objectContaining({
       severity: 'error',

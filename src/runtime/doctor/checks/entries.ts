@@ -80,7 +80,7 @@ function checkCommand(
       return found('error', { ...about, message: executable.reason, hint: executable.hint });
     const fault = findInterpreterFault(executable.path, { cwd, searchPath });
     if (fault !== undefined) return found('error', { ...about, message: fault.reason, hint: fault.hint });
-    return found('ok', { ...about, message: executable.path });
+    return found('ok', { ...about, message: executable.leading?.[0] ?? executable.path });
   } catch (thrown) {
     // A script that only the system may read can be started nevertheless.
     const message = `could not be looked at: ${thrown instanceof Error ? thrown.message : String(thrown)}`;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { bundledFolders } from '../../../files/bundled.ts';
 import { findExecutable } from '../../../files/executable.ts';
 import { interpreterWords, isFile } from '../../../files/interpreter.ts';
 import { findScript } from '../../../files/script.ts';
@@ -6,7 +7,7 @@ import type { LaunchRequest } from '../../launch/launch.ts';
 
 /**
  * The files without which the command cannot even begin: the program, the script that it runs, and their interpreters; the files
- * alone, not their folders. Of a file that `isTrusted` refuses, the `#!` line decides nothing.
+ * alone, not their folders, unless the program is one of this package. Of a file that `isTrusted` refuses, the `#!` line decides nothing.
  */
 export function programFiles(
   { command, args, cwd, env }: LaunchRequest,
@@ -18,7 +19,7 @@ export function programFiles(
   const interpreters = begun
     .filter(isTrusted)
     .flatMap((file) => interpreterOf(file, env['PATH'] ?? '') ?? []);
-  return [...new Set([...begun, ...interpreters])];
+  return [...new Set([...begun, ...begun.flatMap(bundledFolders), ...interpreters])];
 }
 
 function interpreterOf(file: string, searchPath: string): string | undefined {
