@@ -10,7 +10,7 @@ import type { AgentCaller } from '../inbound/inbound.ts';
 import type { LogTarget } from '../log/log.ts';
 import type { SuiteProgress } from '../suite/file/model.ts';
 import type { Reporter } from '../suite/report/reporter.ts';
-import type { CaseRecord, RunHeader } from '../suite/run/record.ts';
+import type { CaseRecord, JudgeAgain, RunHeader } from '../suite/run/record.ts';
 import type { Selection } from '../suite/select/select.ts';
 import type { LauncherName } from '../transport/launch/open.ts';
 
@@ -119,6 +119,11 @@ export interface SuiteRunOptions {
    * Resumes the run of that id, or with `true` the last unfinished run of the suite with the same options.
    */
   readonly resume?: true | string | undefined;
+  /**
+   * Judges cases of a kept run again, into that run. What they were judged before is kept with it: `replaced()` and `reopenings()` of
+   * the run have that. After an interruption the same call goes on.
+   */
+  readonly again?: JudgeAgain | undefined;
   /** true: the cases are judged by workers of the state store, which must be in Postgres. */
   readonly workers?: boolean | undefined;
   /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */

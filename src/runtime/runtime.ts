@@ -21,7 +21,7 @@ export type { RatingAgreement, RatingAgreementOptions } from '../suite/rating/ra
 export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
 export type { Reporter, Sink } from '../suite/report/reporter.ts';
 export type { Progress } from '../suite/report/terminal/progress.ts';
-export type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../suite/run/record.ts';
+export type { CaseRecord, RunHeader, RunReopening, RunSource, SuiteReport } from '../suite/run/record.ts';
 export type { Selection } from '../suite/select/select.ts';
 export type { DecisionInput as Decider } from '../tool-call/decider.ts';
 export { formatProblem, problemsOf } from '../yaml/problem.ts';

@@ -136,6 +136,8 @@ export function openSuites(context: SuitesContext): Suites {
     run: async (file, options = {}) => {
       requireOpen();
       requireProviders(options, config);
+      if (options.resume !== undefined && options.again !== undefined)
+        throw usage('a run is either resumed or judged again');
       const suite = applyOptions(requireSuite(toPath(file), config), options);
       if (options.workers === true) {
         if ((options.maxCostUsd ?? suite.maxCost?.total) !== undefined) throw workersHaveNoBudget();
@@ -163,14 +165,23 @@ export function openSuites(context: SuitesContext): Suites {
         });
       };
       if (options.keep === false) {
-        if (options.resume !== undefined) throw usage('a run that is kept nowhere cannot be resumed');
+        if (options.resume !== undefined || options.again !== undefined)
+          throw usage('a run that is kept nowhere cannot go on later');
         return await work(toHeader(suite, randomUUID(), new Date(), total), undefined);
       }
-      const { resume } = options;
+      const { resume, again } = options;
       const identityOptions = namedOptions(options, context.replay);
       return await keepRun(
         await openRequiredStore(results),
-        { suite, config, programs: context.buildOf.programs(), wanted: identityOptions, resume, total },
+        {
+          suite,
+          config,
+          programs: context.buildOf.programs(),
+          wanted: identityOptions,
+          resume,
+          again,
+          total,
+        },
         work,
       );
     },

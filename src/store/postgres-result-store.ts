@@ -11,6 +11,7 @@ import { chunkMethods } from './postgres/results/chunk-methods.ts';
 import * as records from './postgres/results/record-rows.ts';
 import * as runs from './postgres/results/run-rows.ts';
 import { postgresRatings } from './ratings/postgres-ratings.ts';
+import { postgresReopenings } from './reopenings/postgres-reopenings.ts';
 import type { ResultStore } from './result-store.ts';
 import { numberOf } from './sqlite/row.ts';
 import { checkRunId, closedStoreError, duplicateRunError, missingRunError } from './store-rules.ts';
@@ -45,6 +46,7 @@ export async function openPostgresResults(
     ...runMethods({ location, run, claims: parts.claims }),
     ...recordMethods({ location, run }),
     ...postgresRatings({ location, run }),
+    ...postgresReopenings({ location, run }),
     chunks: chunkMethods({ location, run, claims: parts.claims }),
     findAnswer: (key) => run((link) => answers.findAnswer(link, key)),
     keepAnswer: (key, text) => run((link) => answers.keepAnswer(link, { key, text, at: Date.now() })),

@@ -1,5 +1,6 @@
 import type { NewResult, StoredResult } from './new-result.ts';
 import type { RatingStore } from './ratings/rating.ts';
+import type { ReopeningStore } from './reopenings/reopening.ts';
 import type { Claim } from './store.ts';
 import type { SuiteChunks } from './suite-chunks.ts';
 
@@ -8,7 +9,7 @@ import type { SuiteChunks } from './suite-chunks.ts';
  * process, however it ends; in a file it need not survive a loss of power. Every method rejects with STORE_FAILED. Calls take
  * effect in the order in which they were made. Texts are JSON that the store does not read.
  */
-export interface ResultStore extends RatingStore {
+export interface ResultStore extends RatingStore, ReopeningStore {
   /** The file or place of the store, for error messages. */
   readonly location: string;
   /** Rejects with STORE_FAILED when there is a run of this id. */
@@ -21,7 +22,7 @@ export interface ResultStore extends RatingStore {
   /** Claims the run for this process; undefined while another holds it. Released when its holder ends. */
   claimRun(id: string): Promise<Claim | undefined>;
 
-  /** Keeps one record of a run; one that is there already is replaced. */
+  /** Keeps one record of a run; one that is there already with another text moves to the replaced ones. */
   put(record: NewResult): Promise<void>;
   /** Keeps several at once: all of them, or none. */
   putAll(records: readonly NewResult[]): Promise<void>;

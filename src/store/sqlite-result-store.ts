@@ -1,5 +1,6 @@
 import type { StoredResult } from './new-result.ts';
 import { sqliteRatings } from './ratings/sqlite-ratings.ts';
+import { sqliteReopenings } from './reopenings/sqlite-reopenings.ts';
 import type { ResultStore } from './result-store.ts';
 import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
@@ -74,6 +75,7 @@ function createStore(opened: OpenedStore): ResultStore {
     ...runMethods(parts),
     ...resultMethods(parts),
     ...sqliteRatings({ location, prepare, read: access.read }),
+    ...sqliteReopenings({ location, prepare, read: access.read, write: access.write }),
     findAnswer: async (key) => access.read(() => parts.answers.find(key)),
     keepAnswer: async (key, text) => access.read(() => parts.answers.store(key, text)),
     close: async () => {

@@ -111,6 +111,45 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
     expect((await allOf(results.records('r1'))).map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
+  test('a run is reopened at once: how it stood is kept, and the records that go are the replaced ones', async () => {
+    const results = await open();
+    await results.createRun(newResultRun('r1'));
+    await results.createRun(newResultRun('r2'));
+    const places = [1, 2, 3].flatMap((number) => [1, 2].map((epoch) => ({ number, epoch })));
+    await results.putAll(places.map((place) => newResult('r1', { ...place, caseId: `c${place.number}` })));
+    await results.put(newResult('r2'));
+    await results.setRunEnd('r1', { status: 'failed', report: exactText });
+    const first = { number: 1, scope: 'failed', at: 1_700_000_000_000 };
+    await results.reopenRun('r1', first, [3, 1, 9]);
+    // As after an answer that was lost.
+    await results.reopenRun('r1', first, [2]);
+    expect(await codeOf(() => results.reopenRun('gone', first, [1]))).toBe('STORE_FAILED');
+    expect(await results.findRun('r1')).toMatchObject({ status: 'running', report: null });
+    expect((await allOf(results.records('r1'))).map(({ number }) => number)).toEqual([2, 2]);
+    const gone = [1, 3].flatMap((number) =>
+      [1, 2].map((epoch) => ({
+        ...{ reopening: 1, number, epoch, caseId: `c${number}`, digest: 'd1', text: exactText },
+      })),
+    );
+    expect(await Array.fromAsync(results.replaced('r1'))).toEqual(gone);
+    expect(await Array.fromAsync(results.replaced('r1', { caseId: 'c3' }))).toEqual(gone.slice(2));
+
+    // A record that is replaced by itself leaves a trace too, and the same record none.
+    await results.putAll([1, 2].map((text) => newResult('r1', { number: 2, text: `${text}` })));
+    await results.put(newResult('r1', { number: 2, text: '2' }));
+    await results.setRunEnd('r1', { status: 'passed', report: '2' });
+    await results.reopenRun('r1', { number: 2, scope: 'all', at: 5 }, []);
+    expect(await results.reopenings('r1')).toEqual([
+      { ...first, status: 'failed', report: exactText },
+      { number: 2, scope: 'all', at: 5, status: 'passed', report: '2' },
+    ]);
+    const texts = (await Array.fromAsync(results.replaced('r1', { caseId: 'c2' }))).map(({ text }) => text);
+    expect(texts[0]).toBe(exactText);
+    expect([await results.reopenings('r2'), await Array.fromAsync(results.replaced('r2'))]).toEqual([[], []]);
+    await results.prune(Date.now());
+    expect([await results.reopenings('r1'), await Array.fromAsync(results.replaced('r1'))]).toEqual([[], []]);
+  });
+
   test('a record that is kept again replaces the first one', async () => {
     const results = await open();
     await results.createRun(newResultRun('r1'));

@@ -233,7 +233,7 @@ test('results that were truncated to nothing, or lack a column, are told', async
   const file = newFile();
   await (await openBeside(file)).close();
   const database = new DatabaseSync(resultsOf(file));
-  database.exec('ALTER TABLE results DROP COLUMN case_id');
+  database.exec('DROP TRIGGER results_replaced; ALTER TABLE results DROP COLUMN case_id');
   database.close();
   expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
     code: 'STORE_FAILED',

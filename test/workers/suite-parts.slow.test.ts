@@ -41,6 +41,30 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     ).toEqual([{ open: 0 }]);
   }, 120_000);
 
+  test('workers judge again the cases that did not pass, and add up the others as they are kept', async () => {
+    const url = await server.newUrl('tcp');
+    const project = openSuite({ cases: 5_000 });
+    writeFileSync(project.suite, project.suiteText.replace('["7"]}, role: metric', '["7"]}'));
+    const worker = await startWorker(project.config, { url });
+    const config = ['--config', project.config, '--workers', '--json'];
+    const first = await runProgram(['eval', 'run', project.suite, ...config], { url });
+    const again = await runProgram(['eval', 'run', '--again', 'failed', 'last', ...config], { url });
+    expect([first.code, again.code, again.stderr.includes('rror')]).toEqual([0, 0, false]);
+    expect(comparable(again.stdout)).toEqual(comparable(first.stdout));
+    const database = new URL(url).pathname.slice(1);
+    const passed = Array.from({ length: 5_000 }, (_, index) => index + 1).filter((number) =>
+      `${number % 97}`.includes('7'),
+    );
+    expect(
+      await server.ask(
+        `SELECT (SELECT count(*)::int FROM signalbox.results) AS kept,
+          (SELECT count(*)::int FROM signalbox.replaced_results) AS replaced`,
+        database,
+      ),
+    ).toEqual([{ kept: 5_000, replaced: 5_000 - passed.length }]);
+    worker.child.kill('SIGKILL');
+  }, 120_000);
+
   test('reports that list cases have them in the order of the dataset, with rows that cannot be used', async () => {
     const url = await server.newUrl('tcp');
     const project = openSuite({ cases: 30, badRows: [7, 21] });

@@ -1,8 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
+import type { ResultStore } from '../../store/result-store.ts';
 import type { ChunkClaim } from '../../store/suite-chunks.ts';
 import { requireSuite } from '../../suite/file/load.ts';
 import type { Suite } from '../../suite/file/model.ts';
+import { openJournal } from '../../suite/run/journal.ts';
 import type { RunHeader } from '../../suite/run/record.ts';
 import { folderOf, fromShared, readChunkWork } from '../../suite/shared/chunk-work.ts';
 import { judgeChunk, readPlace } from '../../suite/shared/judge-chunk.ts';
@@ -14,6 +16,8 @@ import type { Judging } from './judging.ts';
 export interface ChunkJudgeContext {
   readonly config: RuntimeConfig;
   judgingOf(suite: Suite, options: SuiteRunOptions): Promise<Judging>;
+  /** The results of the state store. Throws STORE_FAILED. */
+  results(): Promise<ResultStore>;
 }
 
 /** Judges chunks that were claimed. False: another worker has it meanwhile, and nothing was kept. */
@@ -24,8 +28,12 @@ export function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
   const load = createLoader(context);
   return async (claim, runId, signal) => {
     const { suite, header, judging, folder } = await load(claim.work);
+    const store = await context.results();
+    // Of a run that was never reopened nothing of an open part is kept.
+    const isReopened = (await store.reopenings(runId)).length > 0;
+    const { find } = openJournal(store, runId, isReopened);
     const judged = await fencedBy(claim, () =>
-      judgeChunk(suite, readPlace(claim.place), { ...judging, header, signal, runId, folder }),
+      judgeChunk(suite, readPlace(claim.place), { ...judging, header, signal, runId, folder, find }),
     );
     return await claim.end(judged.records, judged.tally);
   };

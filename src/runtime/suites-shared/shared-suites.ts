@@ -22,8 +22,6 @@ import { type ChunkJudgeContext, createChunkJudge } from './chunk-judge.ts';
 import { mergeTallies, planAndAwait, tellCases, workOf } from './coordinate.ts';
 
 export interface SharedSuitesContext extends ChunkJudgeContext {
-  /** The results of the state store. Throws STORE_FAILED. */
-  readonly results: () => Promise<ResultStore>;
   readonly announce: Announce;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
@@ -61,7 +59,7 @@ export function openSharedSuites(context: SharedSuitesContext): SharedSuites {
       const wanted = { ...namedOptions(options, undefined), '--workers': true };
       const keep = {
         ...{ suite, config, programs: buildOf.programs(), wanted },
-        ...{ resume: options.resume, total: null },
+        ...{ resume: options.resume, again: options.again, total: null },
       };
       return await keepRun(store, keep, async (header, journal) => {
         options.onStart?.(header);

@@ -72,11 +72,13 @@ export const resultTables: CopiedPart = {
     }),
     tableOf('answers', 'key kept_at text', { order: ['key'] }),
     tableOf('ratings', 'run key case_id eval rater rated_at text', { order: ['run', 'key'] }),
+    tableOf('reopenings', 'run number scope at status report', { order: ['run', 'number'] }),
+    tableOf('replaced_results', 'seq run reopening number epoch case_id digest text sum'),
   ],
 };
 
 const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at made_at since due_at tries calls`.split(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at made_at since due_at tries calls reopening at`.split(
     ' ',
   ),
 );

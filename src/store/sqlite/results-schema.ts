@@ -1,4 +1,5 @@
 import { ratingsTable } from '../ratings/sqlite-ratings.ts';
+import { reopeningTables } from '../reopenings/sqlite-reopenings.ts';
 import type { Layout } from './layout.ts';
 
 // The text of a result comes last: what looks for one by the other columns need not read through it.
@@ -50,5 +51,6 @@ export const resultLayout: Layout = {
   additions: [
     { table: 'results', column: 'sum', statements: addChecksums },
     { table: 'ratings', column: 'key', statements: ratingsTable },
+    { table: 'reopenings', column: 'number', statements: reopeningTables },
   ],
 };

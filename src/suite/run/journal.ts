@@ -3,14 +3,28 @@ import { RuntimeError } from '../../errors.ts';
 import { parseLossless, stringifyJson } from '../../json/json.ts';
 import { readShape, type Shape } from '../../json/shape.ts';
 import type { NewResult, StoredResult } from '../../store/new-result.ts';
+import type { Reopening, ReplacedResult } from '../../store/reopenings/reopening.ts';
 import type { ResultRun, ResultStore, RunEnd } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
 import { numberAmong, variantAmong } from '../matrix/variants.ts';
 import { listRatings } from '../rating/ratings.ts';
 import { digestOfCase } from './fingerprint.ts';
-import type { CaseRecord, EpochRecord, RunHeader, RunSource } from './record.ts';
-import { header as headerShape, type StoredEpoch, storedEpoch } from './record-shapes.ts';
+import type {
+  AgainScope,
+  CaseRecord,
+  EpochRecord,
+  ReplacedCase,
+  RunHeader,
+  RunReopening,
+  RunSource,
+} from './record.ts';
+import {
+  header as headerShape,
+  reopening as reopeningShape,
+  type StoredEpoch,
+  storedEpoch,
+} from './record-shapes.ts';
 import { report as reportShape } from './report-shape.ts';
 import type { EpochJournal, EpochKey } from './suite-run.ts';
 
@@ -72,9 +86,12 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   const report = run.report === null ? undefined : readText(run.report, reportShape);
   return {
     header,
+    file: run.file,
     report,
     ...(isCutOff(run.status) ? { status: run.status } : {}),
     ratings: (caseId) => listRatings(store, run.id, caseId),
+    reopenings: async () => (await store.reopenings(run.id)).map(toReopening),
+    replaced: (caseId) => replacedCases(store, run.id, { header, caseId }),
     cases: async function* (caseId) {
       // A run that --bail ended may have stored more cases than it reports, so they are counted.
       const most = report?.cases ?? Number.POSITIVE_INFINITY;
@@ -89,6 +106,53 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   };
 }
 
+function toReopening({ number, scope, at, status, report }: Reopening): RunReopening {
+  const read = { number, cases: scope, at: new Date(at).toISOString(), status };
+  const known = readShape(reopeningShape, read, (path) => damagedStore(`a reopening of a run (at ${path})`));
+  return report === null ? known : { ...known, report: readText(report, reportShape) };
+}
+
+async function* replacedCases(
+  store: ResultStore,
+  runId: string,
+  { header, caseId }: { readonly header: RunHeader; readonly caseId: string | undefined },
+): AsyncGenerator<ReplacedCase> {
+  const weightings = header.evals.map(toWeighting);
+  // A row may have been replaced more than once since the same reopening.
+  for await (const group of inGroups(store.replaced(runId, { caseId }), isOfOneReplacement)) {
+    const [{ reopening }] = group;
+    yield { reopening, case: toCase(group, weightings, header) };
+  }
+}
+
+function isOfOneReplacement(before: ReplacedResult, next: ReplacedResult): boolean {
+  return before.reopening === next.reopening && before.number === next.number && before.epoch !== next.epoch;
+}
+
+/** The numbers of the records of a run whose cases are to be judged again. */
+export async function numbersToJudge(
+  store: ResultStore,
+  run: ResultRun,
+  cases: AgainScope,
+): Promise<number[]> {
+  const header = readHeader(run);
+  const { variants = [] } = header;
+  const numbers: number[] = [];
+  for await (const record of casesOf(store.records(run.id), header)) {
+    if (!isToJudge[cases](record)) continue;
+    const index = variants.findIndex(({ name }) => name === record.variant);
+    const place = index === -1 ? undefined : { name: '', index, of: variants.length };
+    numbers.push(numberAmong(record.number, place));
+  }
+  return numbers;
+}
+
+const isToJudge: Readonly<Record<AgainScope, (record: CaseRecord) => boolean>> = {
+  failed: ({ passed }) => !passed,
+  unscored: ({ epochs }) => epochs.some(({ results }) => results.some(({ score }) => score === null)),
+  all: () => true,
+};
+
 /** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
 export function readHeader(run: ResultRun): RunHeader {
   return readText(run.header, headerShape);
@@ -101,12 +165,25 @@ export function isCutOff(status: RunEnd): status is 'running' | 'interrupted' {
 
 async function* casesOf(records: AsyncIterable<StoredResult>, header: RunHeader): AsyncGenerator<CaseRecord> {
   const weightings = header.evals.map(toWeighting);
-  let group: StoredResult[] = [];
-  for await (const record of records) {
-    if (group[0] !== undefined && group[0].number !== record.number) group = [];
-    group.push(record);
+  for await (const group of inGroups(records, (before, next) => before.number === next.number))
     if (group.length === header.epochs) yield toCase(group, weightings, header);
+}
+
+/** Lists of neighbours that belong together. */
+async function* inGroups<Item>(
+  items: AsyncIterable<Item>,
+  isSame: (before: Item, next: Item) => boolean,
+): AsyncGenerator<[Item, ...Item[]]> {
+  let group: [Item, ...Item[]] | undefined;
+  for await (const item of items) {
+    const before = group?.at(-1);
+    if (group !== undefined && before !== undefined && isSame(before, item)) group.push(item);
+    else {
+      if (group !== undefined) yield group;
+      group = [item];
+    }
   }
+  if (group !== undefined) yield group;
 }
 
 function toCase(

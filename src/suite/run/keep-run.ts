@@ -8,8 +8,8 @@ import { fencedBy } from '../../time/fence.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
 import { findChanges, fingerprintOf, isUnchanged, programPart } from './fingerprint.ts';
 import { toHeader } from './header.ts';
-import { isCutOff, openJournal, readHeader } from './journal.ts';
-import type { RunHeader, SuiteReport } from './record.ts';
+import { isCutOff, numbersToJudge, openJournal, readHeader } from './journal.ts';
+import type { JudgeAgain, RunHeader, SuiteReport } from './record.ts';
 import type { EpochJournal } from './suite-run.ts';
 
 /** What a run is stored with. */
@@ -26,11 +26,13 @@ export interface KeepOptions {
    * Resumes the run of that id, or (true) the last unfinished run of the suite with the same fingerprint.
    */
   readonly resume: true | string | undefined;
+  /** Judges cases of a kept run again, in the place of `resume`. */
+  readonly again?: JudgeAgain | undefined;
 }
 
 /**
- * Claims a new run, or one to resume, in the store, and calls `work` for it. Throws RUN_BUSY, RUN_UNKNOWN,
- * RUN_ENDED, USAGE when the suite has changed since, STORE_FAILED, and what `work` throws.
+ * Claims a new run, or one to resume or to judge again, in the store, and calls `work` for it. Throws RUN_BUSY,
+ * RUN_UNKNOWN, RUN_ENDED, USAGE when the suite has changed since, STORE_FAILED, and what `work` throws.
  */
 export async function keepRun(
   store: ResultStore,
@@ -38,24 +40,34 @@ export async function keepRun(
   work: (header: RunHeader, journal: EpochJournal) => Promise<SuiteReport>,
 ): Promise<SuiteReport> {
   const fingerprint = fingerprintOfRun(options);
-  const resumed = options.resume && (await findToResume(store, options, fingerprint));
-  const header = resumed
-    ? readHeader(resumed)
-    : toHeader(options.suite, randomUUID(), new Date(), options.total);
+  const kept = await findKept(store, options, fingerprint);
+  const header = kept ? readHeader(kept) : toHeader(options.suite, randomUUID(), new Date(), options.total);
   const { run_id: id } = header;
   const claim = await store.claimRun(id);
   if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
   try {
-    // Another process may have finished the run before it was claimed.
-    if (resumed) requireCutOff(await requireRun(store, id));
-    else await store.createRun(newRun(options.suite, header, fingerprint));
+    // Another process may have finished or reopened the run before it was claimed.
+    if (!kept) await store.createRun(newRun(options.suite, header, fingerprint));
+    else if (options.again) await reopen(store, await requireRun(store, id), options.again);
+    else requireCutOff(await requireRun(store, id));
     return await runOrInterrupt(store, id, async () => {
-      if (resumed) await store.setRunEnd(id, { status: 'running', report: null });
-      return await fencedBy(claim, () => work(header, openJournal(store, id, resumed !== undefined)));
+      if (kept) await store.setRunEnd(id, { status: 'running', report: null });
+      return await fencedBy(claim, () => work(header, openJournal(store, id, kept !== undefined)));
     });
   } finally {
     await claim.release();
   }
+}
+
+/**
+ * Sets aside the records that are to be judged again, so that the run lacks them as one that was cut off does. When this
+ * was cut off before its end, the records that it has judged since stay, and the rest is still lacking.
+ */
+async function reopen(store: ResultStore, run: ResultRun, { cases }: JudgeAgain): Promise<void> {
+  const last = (await store.reopenings(run.id)).at(-1);
+  if (isCutOff(run.status) && last?.scope === cases) return;
+  const next = { number: (last?.number ?? 0) + 1, scope: cases, at: Date.now() };
+  await store.reopenRun(run.id, next, await numbersToJudge(store, run, cases));
 }
 
 /** Calls `work`; when it throws, marks the run as interrupted. */
@@ -129,19 +141,40 @@ function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   return `run ${id} was begun otherwise: ${words.join(', ')}`;
 }
 
-async function findToResume(
+/** The run that goes on, which was begun alike; undefined for a new one. */
+async function findKept(
   store: ResultStore,
-  { suite, config, resume }: KeepOptions,
+  options: KeepOptions,
   fingerprint: string,
-): Promise<ResultRun> {
+): Promise<ResultRun | undefined> {
+  const { config, resume, again } = options;
+  if (resume === undefined && again === undefined) return undefined;
   if (config.stateStore.type === 'memory') {
-    const hint = 'Set `state_store: {type: sqlite}` in the config to have runs that can be resumed.';
+    const hint = 'Set `state_store: {type: sqlite}` in the config to have runs that can go on later.';
     throw new RuntimeError(
       'RUN_UNKNOWN',
       `the state store of ${config.file} is in memory, which keeps no run`,
       { hint },
     );
   }
+  const found =
+    again === undefined
+      ? await findToResume(store, options, fingerprint)
+      : await requireRun(store, again.run);
+  if (!isUnchanged(found.fingerprint, fingerprint)) {
+    const hint =
+      'A run goes on with the same suite, config, programs and options; start a new one without ' +
+      `${again === undefined ? '--resume' : '--again'}.`;
+    throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
+  }
+  return found;
+}
+
+async function findToResume(
+  store: ResultStore,
+  { suite, resume }: KeepOptions,
+  fingerprint: string,
+): Promise<ResultRun> {
   const runs = await store.listRuns({ name: suite.name, kind: 'suite' });
   const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
   const newest = own.find((run) => isUnchanged(run.fingerprint, fingerprint)) ?? own[0];
@@ -151,11 +184,6 @@ async function findToResume(
     throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
   }
   requireCutOff(found);
-  if (!isUnchanged(found.fingerprint, fingerprint)) {
-    const hint =
-      'A run goes on with the same suite, config, programs and options; start a new one without --resume.';
-    throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
-  }
   return found;
 }
 

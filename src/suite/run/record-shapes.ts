@@ -57,6 +57,13 @@ export const header = members<record.RunHeader>({
   variants: optional(variantHeaders),
 });
 
+export const reopening = members<Omit<record.RunReopening, 'report'>>({
+  number,
+  cases: oneOf('failed', 'unscored', 'all'),
+  at: text,
+  status: oneOf('passed', 'failed', 'error', 'running', 'interrupted'),
+});
+
 const kinds: Readonly<Record<EventKind | 'host', true>> = {
   tool: true,
   provider: true,

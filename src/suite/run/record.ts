@@ -272,13 +272,48 @@ export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> 
 
 type UnendedStatus = 'running' | 'interrupted';
 
+/** Which cases of a kept run are judged again: those that did not pass, those with a result that is unscored, or all. */
+export type AgainScope = 'failed' | 'unscored' | 'all';
+
+/** Cases of a kept run that are judged again into it. */
+export interface JudgeAgain {
+  /** The id of the run. */
+  readonly run: string;
+  readonly cases: AgainScope;
+}
+
+/** How a run stood before some of its cases were judged again. */
+export interface RunReopening {
+  /** From 1. */
+  readonly number: number;
+  readonly cases: AgainScope;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly status: SuiteReport['status'] | UnendedStatus;
+  /** Undefined of a run that had not come to its end. */
+  readonly report?: SuiteReport;
+}
+
+/** A case as it was judged before another judgement replaced it. */
+export interface ReplacedCase {
+  /** The number of the reopening that replaced it; 0: the row had changed when the run was resumed. */
+  readonly reopening: number;
+  readonly case: CaseRecord;
+}
+
 /** A run that is over, or was cut off, to be shown, compared or rendered again. */
 export interface RunSource {
   readonly header: RunHeader;
+  /** The suite file, absolute; only of a kept run. */
+  readonly file?: string;
   /** All, or those of that id, in the order of the dataset; may be read more than once. */
   cases(caseId?: string): AsyncIterable<CaseRecord>;
   /** What people said of its cases, or of that one. */
   ratings?(caseId?: string): AsyncIterable<Rating>;
+  /** How the run stood each time that cases of it were judged again. */
+  reopenings?(): Promise<readonly RunReopening[]>;
+  /** What was judged before of its cases, or of that one, and was replaced; the oldest first. */
+  replaced?(caseId?: string): AsyncIterable<ReplacedCase>;
   /** Undefined of a run that did not come to its end. */
   readonly report: SuiteReport | undefined;
   /** Of a run without a report, where that is known. */

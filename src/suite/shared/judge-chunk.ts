@@ -7,7 +7,7 @@ import { readChunk } from '../dataset/ranges/read-chunk.ts';
 import type { Row } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
 import { toResult } from '../run/journal.ts';
-import { judgeRows, type SuiteOptions } from '../run/suite-run.ts';
+import { type EpochJournal, judgeRows, type SuiteOptions } from '../run/suite-run.ts';
 import { fromShared } from './chunk-work.ts';
 import { writeSharedTally } from './tally.ts';
 
@@ -24,6 +24,8 @@ export interface JudgedChunk {
 }
 
 export interface ChunkOptions extends Omit<SuiteOptions, 'journal' | 'reporter' | 'onProgress' | 'select'> {
+  /** Finds epochs that were judged before; undefined where there are none. */
+  readonly find: EpochJournal['find'];
   readonly runId: string;
   /** Of the suite on this machine. */
   readonly folder: string;
@@ -36,7 +38,7 @@ export interface ChunkOptions extends Omit<SuiteOptions, 'journal' | 'reporter' 
 export async function judgeChunk(
   suite: Suite,
   { chunk, shownFile }: ChunkPlace,
-  { runId, folder, ...options }: ChunkOptions,
+  { runId, folder, find, ...options }: ChunkOptions,
 ): Promise<JudgedChunk> {
   const records: NewResult[] = [];
   const here = { ...chunk, file: fromShared(folder, chunk.file) };
@@ -45,6 +47,7 @@ export async function judgeChunk(
     {
       ...options,
       journal: {
+        find,
         keep: async (key, record) => void records.push(toResult(runId, key, record)),
         end: async () => {},
       },

@@ -11,6 +11,7 @@ import { quorum } from './quorum.ts';
 import { rates } from './rates.ts';
 import { ratings } from './ratings.ts';
 import { reopen } from './reopen.ts';
+import { reopenings } from './reopenings.ts';
 import { results } from './results.ts';
 import { runLabels } from './run-labels.ts';
 import { runParents } from './run-parents.ts';
@@ -36,6 +37,7 @@ export const migrations: readonly string[] = [
   reopen,
   runParents,
   suspensions,
+  reopenings,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

@@ -15,6 +15,7 @@ export interface RunFlags extends SelectionFlags {
   readonly timeout?: string;
   readonly bail?: string | true;
   readonly resume?: string | true;
+  readonly again?: 'failed' | 'unscored' | 'all';
   readonly store: boolean;
   readonly workers?: true;
   readonly cache?: boolean | string;

@@ -1,10 +1,12 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { Progress, SuiteReport } from '../../../../runtime/runtime.ts';
+import type { Progress, SuiteReport, SuiteRunOptions } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { nextEvalCommands } from '../../next-command.ts';
+import { openRunFinder } from './find-run.ts';
 import {
   cassetteOf,
   maxFailures,
@@ -19,6 +21,7 @@ export function addRun(group: Command, runCommand: RunCommand): void {
   const many = (value: string, before: readonly string[]) => [...before, value];
   group
     .command('run <suites...>')
+    .usage('[options] <suites...>\n       signalbox eval run [options] --again <cases> <run>')
     .description('run suites of cases, files or folders of them, and gate on their scores')
     .option(
       '--dataset <file>',
@@ -40,6 +43,12 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     .option('--timeout <duration>', 'how long one run of a case may take, such as 30s')
     .option('--bail [n]', 'stop at so many failed cases (1 when no number is given)')
     .option('--resume [run]', 'go on with a run that was cut off; without an id, the last one begun alike')
+    .addOption(
+      new Option(
+        '--again <cases>',
+        'judge cases of a kept run again, into that run: those that failed, those that are unscored, or all',
+      ).choices(['failed', 'unscored', 'all']),
+    )
     .option('--workers', 'let the workers of a Postgres store judge the cases')
     .option('--no-store', 'keep the run nowhere')
     .option(
@@ -70,10 +79,12 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     .addHelpText('after', runExamples)
     .action(async (given: readonly string[], own: RunFlags, command: Command) => {
       const run = async (context: CommandContext) => {
+        if (own.again !== undefined)
+          return await runSuite(await findAgain(given, { ...own, again: own.again }, context), own, context);
         const { loadInputs } = await import('../../../../runtime/runtime.ts');
         const { areSeveral } = await loadInputs();
         const [file = ''] = given;
-        if (!areSeveral(given)) return await runSuite(file, own, context);
+        if (!areSeveral(given)) return await runSuite({ file }, own, context);
         const { runSuites } = await import('./run-several.ts');
         return await runSuites(given, own, context);
       };
@@ -85,7 +96,51 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     });
 }
 
-async function runSuite(file: string, own: RunFlags, context: CommandContext): Promise<ExitCode> {
+/** A suite, and the run of it that is judged again, with the config beside which that is kept. */
+interface GivenSuite {
+  readonly file: string;
+  readonly config?: string;
+  readonly again?: SuiteRunOptions['again'];
+}
+
+/** The run that `--again` names. Throws USAGE, RUN_UNKNOWN, STORE_FAILED. */
+async function findAgain(
+  given: readonly string[],
+  { again, resume, store }: RunFlags & { readonly again: NonNullable<RunFlags['again']> },
+  context: CommandContext,
+): Promise<GivenSuite> {
+  const [run = '', other] = given;
+  const problem =
+    other !== undefined
+      ? '--again takes one run'
+      : resume !== undefined
+        ? '--again and --resume exclude each other'
+        : store
+          ? undefined
+          : '--again keeps its results in the run, so not with --no-store';
+  if (problem !== undefined) {
+    throw new RuntimeError('USAGE', problem, {
+      hint: `Write: signalbox eval run --again ${again} RUN, where RUN is an id of \`eval list\`, last or last~1.`,
+    });
+  }
+  const { runtime, id } = await openRunFinder(context).locate(run);
+  const { header, file = '' } = await runtime.evals.runs.open(id);
+  if (header.kind === 'shadow') {
+    const message = `run ${id} holds what a hook in shadow mode would have decided: it has no suite to judge it with`;
+    throw new RuntimeError('USAGE', message, {
+      hint: 'Runs of kind `suite` in `signalbox eval list` have one.',
+    });
+  }
+  // Named as before where that is the same file, so that messages and reports name files alike.
+  const isHere = resolve(header.file) === file;
+  return { file: isHere ? header.file : file, config: runtime.file, again: { run: id, cases: again } };
+}
+
+async function runSuite(
+  { file, config: configOfRun, again }: GivenSuite,
+  own: RunFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
   const { invocation, options, isConfigGiven, terminal, open } = context;
   invocation.limitHeapGrowth();
   const { loadInputs, loadResults } = await import('../../../../runtime/runtime.ts');
@@ -95,7 +150,7 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
   const concurrency = readWhole('--concurrency', own.concurrency);
   const reporters = reportersOf(own, options.json === true).map(readReporter);
   if (options.json) refuseOtherStdoutReporter(reporters);
-  const config = isConfigGiven ? options.config : runtimeOfSuite(file, options.config);
+  const config = isConfigGiven ? options.config : (configOfRun ?? runtimeOfSuite(file, options.config));
   const cassette = cassetteOf(own);
   const hasFile = reporters.some((reporter) => reporter.file !== undefined);
   const delivery = await openDelivery(reporters, {
@@ -126,6 +181,7 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
     });
     const report = await runtime.evals.run(file, {
       ...runOptions,
+      again,
       signal: context.signal,
       reporter: {
         ...delivery.reporter,
@@ -159,15 +215,15 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
     const { code, message } = toRuntimeError(error);
     if (code !== 'ABORTED') throw error;
     throw new RuntimeError(code, message, {
-      hint: isKept ? hintToResume(cases) : hintToRepeat,
+      hint: isKept ? hintToResume(cases, again === undefined) : hintToRepeat,
       cause: error,
     });
   }
 }
 
-function hintToResume(cases: number): string {
+function hintToResume(cases: number, isFirst: boolean): string {
   const kept = cases === 1 ? '1 case is kept' : `${cases} cases are kept`;
-  return `${kept}; give the same command with --resume to go on.`;
+  return `${kept}; give the same command ${isFirst ? 'with --resume' : 'again'} to go on.`;
 }
 
 const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be resumed.';
@@ -182,6 +238,8 @@ Examples:
   signalbox eval run support.suite.yaml --repeat 3 --reducer pass@2 --bail 10
   signalbox eval run support.suite.yaml --provider small,large --reporter html=compared.html
   signalbox eval run support.suite.yaml --resume
+  signalbox eval run --again failed last
+  signalbox eval run --again unscored 3f2a --retries 2
   signalbox eval run support.suite.yaml --max-cost 2.50 --cache
   signalbox eval run support.suite.yaml billing.suite.yaml --reporter junit=report.xml --reporter html=report.html
   signalbox eval run suites/ --json

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { RunSource } from '../../../../runtime/runtime.ts';
+import { formatNumber } from '../../../../json/decimal.ts';
+import type { RunReopening, RunSource } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openRunFinder } from './find-run.ts';
@@ -29,10 +30,26 @@ async function showReport(source: RunSource, { options, terminal }: CommandConte
   const report = await summarize(source);
   if (source.report === undefined && source.header.kind !== 'shadow')
     terminal.printStderr('the run did not come to its end; these are its cases so far');
-  if (options.json) terminal.printJson(report);
-  else terminal.print(renderTable(report, terminal.hasColour, terminal.stdout.columns).trimEnd());
+  const reopenings = (await source.reopenings?.()) ?? [];
+  if (options.json) terminal.printJson({ ...report, ...(reopenings.length > 0 && { reopenings }) });
+  else {
+    terminal.print(renderTable(report, terminal.hasColour, terminal.stdout.columns).trimEnd());
+    for (const each of reopenings) terminal.print(reopeningText(each));
+  }
   return 0;
 }
+
+function reopeningText({ cases, at, status, report }: RunReopening): string {
+  const rate = report?.overall.pass_rate;
+  const passed = typeof rate === 'number' ? `, pass rate ${formatNumber(rate, [0, 1])}` : '';
+  return `judged again at ${at}: ${whichCases[cases]}; before: ${status}${passed}`;
+}
+
+const whichCases: Readonly<Record<RunReopening['cases'], string>> = {
+  failed: 'failed cases',
+  unscored: 'unscored cases',
+  all: 'all cases',
+};
 
 async function showCase(
   source: RunSource,
@@ -41,17 +58,24 @@ async function showCase(
 ): Promise<ExitCode> {
   // Several where the dataset gives an id more than once.
   const records = await Array.fromAsync(source.cases(id));
-  if (records.length === 0) {
+  const replaced = await Array.fromAsync(source.replaced?.(id) ?? []);
+  if (records.length + replaced.length === 0) {
     throw new RuntimeError('NAME_UNKNOWN', `run ${source.header.run_id} has no case "${id}"`, {
       hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
     });
   }
   const ratings = await Array.fromAsync(source.ratings?.(id) ?? []);
   const { run_id } = source.header;
-  if (options.json) terminal.printJson({ run_id, cases: records, ...(ratings.length > 0 && { ratings }) });
-  else {
+  if (options.json) {
+    const more = { ...(ratings.length > 0 && { ratings }), ...(replaced.length > 0 && { replaced }) };
+    terminal.printJson({ run_id, cases: records, ...more });
+  } else {
     const rated = ratings.length === 0 ? [] : [ratingsText(ratings)];
-    terminal.print([...records.map((record) => caseText(record, terminal)), ...rated].join('\n\n'));
+    const before = replaced.map(
+      ({ case: record }) => `${terminal.styleStdout('bold', 'judged before')}\n${caseText(record, terminal)}`,
+    );
+    const now = records.map((record) => caseText(record, terminal));
+    terminal.print([...now, ...rated, ...before].join('\n\n'));
   }
   return 0;
 }

@@ -138,10 +138,11 @@ async function nextChange(before: Stock, signal: AbortSignal): Promise<readonly 
 }
 
 /** Throws USAGE for options that mean one run. */
-function refuseForWatch({ resume, dataset, record }: RunFlags, isJson: boolean): void {
+function refuseForWatch({ resume, again, dataset, record }: RunFlags, isJson: boolean): void {
   const refused = [
     ...(isJson ? ['--json prints one document'] : []),
     ...(resume === undefined ? [] : ['--resume goes on with one run']),
+    ...(again === undefined ? [] : ['--again goes on with one run']),
     ...(dataset === '-' ? ['--dataset - is read once'] : []),
     ...(record === undefined ? [] : ['--record writes one recording']),
   ];
