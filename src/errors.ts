@@ -44,6 +44,10 @@ export const catalogue = {
     summary: 'The tool itself reported an error.',
     hint: 'The message is the tool’s own.',
   },
+  EVAL_ERROR: {
+    summary: 'The eval itself reported an error instead of a score.',
+    hint: 'The message is the eval’s own. An eval that has nothing to say answers {"abstain": "reason"}.',
+  },
   TOOL_NOT_RUNNABLE: {
     summary: 'The tool is declared without an exec binding, so there is nothing to run.',
     hint: 'Add `exec: {command: …}` to the tool.',

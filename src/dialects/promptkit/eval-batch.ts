@@ -8,7 +8,7 @@ import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
 import { toMessage } from '../message.ts';
 import { noteUnknownKeys } from '../unknown-keys.ts';
 import type { Casing } from './casing.ts';
-import { judgedMembers, outcomeKeys, readOutcome } from './eval.ts';
+import { judgedMembers, outcomeKeys, readOutcome, reportedError, textOf } from './eval.ts';
 
 /**
  * Several cases in one request, an addition to the published wire: `{"type", "batch": [{"index", "params", "content",
@@ -30,11 +30,10 @@ function encode(requests: readonly EvalRequest[], casing: Casing): Message {
 function decode(reply: Reply, count: number): Decoded<readonly EvalOutcome[]> {
   const body = readReply(reply);
   const notes = noteUnknownKeys(body, ['results', 'error']);
-  const error = body.get('error')?.value ?? '';
-  if (typeof error !== 'string') throw malformed('the reply’s `error` is not a string');
+  const error = textOf(body, 'error');
   if (error !== '')
     return decoded(
-      Array.from({ length: count }, () => unscored(error)),
+      Array.from({ length: count }, () => reportedError(error)),
       notes,
     );
   const results = requireResults(body, count);

@@ -1,5 +1,6 @@
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
+import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
@@ -7,7 +8,7 @@ import { toMessage } from '../message.ts';
 import { noteUnknownKeys } from '../unknown-keys.ts';
 import type { Casing } from './casing.ts';
 
-/** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}` or `{"error"}` out. */
+/** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}`, `{"abstain"}` or `{"error"}` out. */
 export function createEvalCodec(casing: Casing): Codec<EvalRequest, EvalOutcome> {
   return { encode: (request) => encode(request, casing), decode };
 }
@@ -30,26 +31,38 @@ function decode(reply: Reply): Decoded<EvalOutcome> {
 }
 
 /** The members of a reply about one text. */
-export const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'error'];
+export const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'abstain', 'error'];
 
 /** The outcome in a reply about one text. Throws REPLY_MALFORMED. */
 export function readOutcome(body: Body): EvalOutcome {
-  const error = body.get('error')?.value ?? '';
-  if (typeof error !== 'string') throw malformed('the reply’s `error` is not a string');
-  if (error !== '') return unscored(error);
+  const error = textOf(body, 'error');
+  if (error !== '') return reportedError(error);
   const score = body.get('score');
-  if (score === undefined)
-    throw malformed('the reply has no `score`', 'Print {"score": number from 0 to 1}.');
-  if (typeof score.value !== 'number') throw malformed(`the score is no number: ${excerpt(score.text)}`);
+  const abstention = textOf(body, 'abstain');
+  if (abstention !== '') {
+    if (score !== undefined) throw malformed('the reply has both a `score` and `abstain`');
+    return unscored(abstention);
+  }
+  if (score === undefined) throw malformed('the reply has no `score`', hintOfScore);
+  if (typeof score.value !== 'number')
+    throw malformed(`the score is no number: ${excerpt(score.text)}`, hintOfScore);
   // JSON.parse makes 1e400 infinite, which no comparison with the bounds lets through.
   if (!(score.value >= 0 && score.value <= 1))
-    throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`);
-  return scored(score.value, readDetail(body.get('detail')), readData(body.get('data')));
+    throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`, hintOfScore);
+  return scored(score.value, textOf(body, 'detail'), readData(body.get('data')));
 }
 
-function readDetail(detail: Json | undefined): string {
-  const value = detail?.value ?? '';
-  if (typeof value !== 'string') throw malformed('the reply’s `detail` is not a string');
+const hintOfScore = 'Print {"score": N} with a number from 0 to 1, such as 0.85 for 85 %.';
+
+/** The outcome of an eval that answers with an error: a fault, unlike an abstention. */
+export function reportedError(error: string): EvalOutcome {
+  return unscored(error, toFault(new RuntimeError('EVAL_ERROR', error)));
+}
+
+/** The text of that member; empty where there is none. Throws REPLY_MALFORMED. */
+export function textOf(body: Body, key: string): string {
+  const value = body.get(key)?.value ?? '';
+  if (typeof value !== 'string') throw malformed(`the reply’s \`${key}\` is not a string`);
   return value;
 }
 

@@ -1,5 +1,6 @@
 import { listOf, members, number, type Shape, text } from '../../json/shape.ts';
 import type { Gate } from '../file/model.ts';
+import { hasUntoleratedFaults } from '../run/gates.ts';
 import type { CaseRecord, GateResult, RunHeader, SuiteReport } from '../run/record.ts';
 import type { VariantHeader, VariantReport } from '../run/variant-record.ts';
 import type { Mergeable } from '../stats/mergeable.ts';
@@ -97,10 +98,10 @@ interface Judgement {
 }
 
 function statusOf(
-  { cases, problem_count: problems, overall }: Omit<UnjudgedReport, 'name'>,
+  { cases, problem_count: problems, overall, evals }: Omit<UnjudgedReport, 'name'>,
   { own, isGated, keepGoing }: Judgement,
 ): VariantReport['status'] {
-  if (cases === 0 || (problems > 0 && !keepGoing)) return 'error';
+  if (cases === 0 || (problems > 0 && !keepGoing) || hasUntoleratedFaults(evals, own)) return 'error';
   const isGood = isGated ? own.every((gate) => gate.passed) : overall.passed === cases;
   return isGood ? 'passed' : 'failed';
 }

@@ -1,7 +1,7 @@
 import { escapeShownLine as oneLine } from '../../text/escape-commands.ts';
 import { formatCount } from '../../text/format-count.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../run/record.ts';
-import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';
+import { bailedSentence, countProblems, countUnscored, explainGate, nameGate } from './wording.ts';
 
 /**
  * Lines that explain why a run did not pass: status with reasons, missed gates, first problems, report
@@ -31,6 +31,7 @@ function reasonsOf(report: SuiteReport, missed: readonly GateResult[]): string[]
   const failedCases = cases - overall.passed;
   return [
     ...(status === 'error' ? countProblems(report) : []),
+    ...countUnscored(report),
     ...(gates.length === 0 ? [] : [`${missed.length} of ${formatCount(gates.length, 'gate')} missed`]),
     ...(failedCases === 0 ? [] : [`${failedCases} of ${formatCount(cases, 'case')} did not pass`]),
   ];

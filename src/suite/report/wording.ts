@@ -69,6 +69,17 @@ export function formatInterval(interval: Interval | null): string {
   return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
 }
 
+/** `29 faults`, `2 abstentions`: results that have no score, over all evals, where there are any. */
+export function countUnscored({ evals }: RunSummary): string[] {
+  const all = Object.values(evals);
+  const faults = all.reduce((sum, stats) => sum + (stats.faults ?? 0), 0);
+  const abstentions = all.reduce((sum, stats) => sum + Math.max(0, stats.unscored - (stats.faults ?? 0)), 0);
+  return [
+    ...(faults === 0 ? [] : [formatCount(faults, 'fault')]),
+    ...(abstentions === 0 ? [] : [formatCount(abstentions, 'abstention')]),
+  ];
+}
+
 /** `4 cases × 3 epochs in 2.0 s`; without the time where it is unknown. */
 export function describeRun({ cases, epochs, variants, duration_ms: ms }: RunSummary): string {
   const times = epochs === 1 ? '' : ` × ${epochs} epochs`;

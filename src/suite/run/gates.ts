@@ -34,6 +34,24 @@ export function judgeGates(gates: readonly Gate[], judged: Judged): GateResult[]
   });
 }
 
+/**
+ * Whether faults left results of a run, or of one variant, without a score that no gate over `faults` or `unscored` tolerates:
+ * what such a run came to cannot be judged.
+ */
+export function hasUntoleratedFaults(
+  evals: Readonly<Record<string, EvalStats>>,
+  gates: readonly GateResult[],
+): boolean {
+  const tolerant = gates.filter(
+    ({ metric, tag, better_than: other, passed }) =>
+      passed && (metric === 'faults' || metric === 'unscored') && tag === undefined && other === undefined,
+  );
+  return Object.entries(evals).some(
+    ([id, { faults = 0 }]) =>
+      faults > 0 && !tolerant.some((gate) => gate.eval === undefined || gate.eval === id),
+  );
+}
+
 /** What is known of a metric that a gate may name. */
 export interface MetricInfo {
   /** A share or a score lies in 0..1, as do its bounds; amounts, such as milliseconds, have no upper limit. */
@@ -76,6 +94,7 @@ const commonMetrics: Readonly<Record<string, MetricReader>> = {
   p10: ({ p10 }) => p10,
   stderr: ({ stderr }) => stderr,
   unscored: ({ unscored_share }) => unscored_share,
+  faults: ({ faults = 0, count }) => (count === 0 ? null : faults / count),
   flaky: ({ flaky, count }) => (count === 0 ? null : flaky / count),
 };
 

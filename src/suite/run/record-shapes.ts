@@ -11,6 +11,8 @@ import { variantHeaders } from './variant-shapes.ts';
 
 const { anyMembers, anything, flag, listOf, members, nullOr, number, oneOf, optional, text } = shape;
 
+const yes = shape.shapeOf((value): value is true => value === true, 'true');
+
 const message: shape.Shape<ChatMessage> = shape.both(
   anyMembers,
   members<Pick<ChatMessage, 'role' | 'content'>>({
@@ -162,6 +164,7 @@ export const caseRecord = members<record.CaseRecord>({
       passed: flag,
       detail: text,
       passed_epochs: number,
+      fault: optional(yes),
     }),
   ),
   score: nullOr(number),

@@ -158,6 +158,8 @@ export interface CaseResult {
   readonly detail: string;
   /** How many of the epochs passed by themselves. */
   readonly passed_epochs: number;
+  /** A fault, rather than an abstention or a low score, may be why it did not pass. */
+  readonly fault?: true;
 }
 
 export interface GateResult {

@@ -30,6 +30,7 @@ const stats: Stats<record.Stats> = {
   scored: number,
   unscored: number,
   unscored_share: nullOr(number),
+  faults: optional(number),
   passed: number,
   pass_rate: nullOr(number),
   pass_rate_ci95: nullOr(interval),

@@ -11,7 +11,7 @@ import { newSpendingTally } from '../stats/spending.ts';
 import { maxTags, newStatsAccumulator } from '../stats/stats-accumulator.ts';
 import { newTotalsTally } from '../stats/totals.ts';
 import { newBoundedList } from './bounded-list.ts';
-import { judgeGates } from './gates.ts';
+import { hasUntoleratedFaults, judgeGates } from './gates.ts';
 import type { CaseRecord, Failure, RowProblem, RunHeader, Spending, SuiteReport } from './record.ts';
 import type { RowFault } from './row-fault.ts';
 import { newRowProblems } from './row-problems.ts';
@@ -123,7 +123,14 @@ export function newRunAccumulator(
         cases === 0 ||
         [fault, unpaid].some((each) => each !== undefined) ||
         (hasVoidVariant(matrix) && !isBailed());
-      const isUnusable = isVoid || (problemCount > 0 && keepGoing !== true);
+      const isFaulty =
+        matrix?.variants.some(({ name, evals: own }) =>
+          hasUntoleratedFaults(
+            own,
+            gates.filter(({ variant }) => variant === name),
+          ),
+        ) ?? hasUntoleratedFaults(stats, gates);
+      const isUnusable = isVoid || isFaulty || (problemCount > 0 && keepGoing !== true);
       return {
         run_id: header.run_id,
         suite: suite.name,

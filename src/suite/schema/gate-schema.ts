@@ -13,7 +13,7 @@ export const gateSchema = {
     metric: {
       type: 'string',
       description:
-        'mean, median, p10, stderr: of the scores. pass_rate: of all results, unscored ones included. unscored, flaky: shares. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds of one ask. queue_p50_ms, queue_p99_ms: those that it waited for a slot before. cost_usd, input_tokens, output_tokens, answer_p50_ms, answer_p95_ms, answer_p99_ms, answer_queue_p95_ms: of all answers of the run.',
+        'mean, median, p10, stderr: of the scores. pass_rate: of all results, unscored ones included. unscored, faults, flaky: shares of results without a score, without one because of a fault, and of cases whose epochs disagree. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds of one ask. queue_p50_ms, queue_p99_ms: those that it waited for a slot before. cost_usd, input_tokens, output_tokens, answer_p50_ms, answer_p95_ms, answer_p99_ms, answer_queue_p95_ms: of all answers of the run.',
     },
     tag: { type: 'string', minLength: 1, description: 'Only the cases of this tag.' },
     variants: {

@@ -1,4 +1,5 @@
 import { isScoreWithin } from '../../capability/threshold.ts';
+import type { ErrorCode } from '../../errors.ts';
 import { compare, type Exact, exact, subtract, toDouble } from '../../json/decimal.ts';
 import { nameReduction, type Reduction } from '../file/reduction.ts';
 import type { CaseResult, EpochRecord, EvalResult } from '../run/record.ts';
@@ -26,18 +27,29 @@ export function reduceCase(
 export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[]): Reduced {
   const passedEpochs = results.filter(({ passed }) => passed).length;
   const [only, second] = results;
-  if (only !== undefined && second === undefined) {
-    const { score, passed, detail } = only;
-    return { score, passed, detail, passed_epochs: passedEpochs };
-  }
-  const score = reduceScore(reduction, results, passedEpochs);
+  const score = second === undefined ? (only?.score ?? null) : reduceScore(reduction, results, passedEpochs);
+  const passed =
+    second === undefined ? only?.passed === true : score !== null && passes(reduction, score, results);
   return {
     score: score === null || typeof score === 'number' ? score : toDouble(score),
-    passed: score !== null && passes(reduction, score, results),
-    detail: describe(results, passedEpochs),
+    passed,
+    detail: second === undefined ? (only?.detail ?? '') : describe(results, passedEpochs),
     passed_epochs: passedEpochs,
+    // A reducer may give a score in spite of a fault; one that passes would pass without the fault too.
+    ...((score === null || !passed) && results.some(isFault) && { fault: true as const }),
   };
 }
+
+/** Whether a fault is why the epoch has no score: not an abstention, and not what the subject itself decided. */
+function isFault({ score, error }: EvalResult): boolean {
+  return score === null && error !== undefined && !answerCodes.has(error.code);
+}
+
+/** Codes of what a subject did, rather than of what went wrong around it. */
+const answerCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(['DENIED', 'REJECTED', 'TOOL_ERROR', 'RESULT_INVALID', 'OUTPUT_INVALID'] as const),
+  ...(['THRESHOLD_MISSED', 'LOOP_EXHAUSTED', 'ROUNDS_EXHAUSTED'] as const),
+]);
 
 /** Why this reduction needs more epochs than there are; undefined when it does not. */
 export function findReductionProblem(reduction: Reduction, epochs: number): string | undefined {

@@ -91,12 +91,13 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
   };
 }
 
-function tallyResult({ score, passed, passed_epochs: passedEpochs }: CaseResult, epochs: number) {
-  return { score, passed, epochs, passedEpochs };
+function tallyResult({ score, passed, fault, passed_epochs: passedEpochs }: CaseResult, epochs: number) {
+  return { score, passed, fault, epochs, passedEpochs };
 }
 
 function tallyCase(record: CaseRecord, headers: ReadonlyMap<string, EvalHeader>) {
   const { score, passed, epochs } = record;
   const passedEpochs = epochs.filter((epoch) => isEpochPassed(epoch, headers));
-  return { score, passed, epochs: epochs.length, passedEpochs: passedEpochs.length };
+  const fault = record.results.some((result) => result.fault);
+  return { score, passed, fault, epochs: epochs.length, passedEpochs: passedEpochs.length };
 }

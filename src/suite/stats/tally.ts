@@ -9,7 +9,7 @@ import {
   subtract,
   toDouble,
 } from '../../json/decimal.ts';
-import { members, number, type Shape } from '../../json/shape.ts';
+import { members, number, optional, type Shape } from '../../json/shape.ts';
 import type { Stats } from '../run/record.ts';
 import {
   type DistributionState,
@@ -27,6 +27,7 @@ export interface TallyInput {
   /** Null when unscored. */
   readonly score: number | null;
   readonly passed: boolean;
+  readonly fault?: boolean | undefined;
   /** How many epochs were judged, and how many of them passed. */
   readonly epochs: number;
   readonly passedEpochs: number;
@@ -47,6 +48,8 @@ export interface TallyState {
   readonly count: number;
   readonly scored: number;
   readonly passed: number;
+  /** Absent in tallies of an earlier Signalbox. */
+  readonly faults?: number;
   readonly sum: DecimalSumState;
   readonly squares: DecimalSumState;
   readonly scores: DistributionState;
@@ -57,6 +60,7 @@ export const tallyState: Shape<TallyState> = members<TallyState>({
   count: number,
   scored: number,
   passed: number,
+  faults: optional(number),
   sum: decimalSumState,
   squares: decimalSumState,
   scores: distributionState,
@@ -68,7 +72,7 @@ export const tallyState: Shape<TallyState> = members<TallyState>({
  * one.
  */
 export function newTally(epochs: number, precision: Precision = fine): Tally {
-  let [count, scored, passed] = [0, 0, 0];
+  let [count, scored, passed, faults] = [0, 0, 0, 0];
   const sum = newDecimalSum();
   const squares = newDecimalSum();
   const distribution = newDistribution(precision);
@@ -80,6 +84,7 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
       stderr: standardError({ count: scored, sum: sum.exact(), squares: squares.exact() }),
       median: distribution.median(),
       unscored: shareOf(count - scored, count),
+      faults: shareOf(faults, count),
       pass_rate: shareOf(passed, count),
       flaky: shareOf(table.flaky(), count),
       ...(epochs > 1 && named('pass@', table.passAt(epochs))),
@@ -90,6 +95,7 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
     add(result) {
       count += 1;
       if (result.passed) passed += 1;
+      if (result.fault === true) faults += 1;
       table.add(result.epochs, result.passedEpochs);
       if (result.score === null) return;
       scored += 1;
@@ -110,6 +116,7 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
         scored,
         unscored: count - scored,
         unscored_share: rounded('unscored'),
+        faults,
         passed,
         pass_rate: rounded('pass_rate'),
         pass_rate_ci95: wilsonInterval(passed, count),
@@ -126,7 +133,7 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
       };
     },
     state: () => ({
-      ...{ count, scored, passed },
+      ...{ count, scored, passed, faults },
       sum: sum.state(),
       squares: squares.state(),
       scores: distribution.state(),
@@ -136,6 +143,7 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
       count += other.count;
       scored += other.scored;
       passed += other.passed;
+      faults += other.faults ?? 0;
       sum.merge(other.sum);
       squares.merge(other.squares);
       distribution.merge(other.scores);

@@ -96,6 +96,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
       return 130;
     case 'EXPRESSION_FAILED':
     case 'TOOL_ERROR':
+    case 'EVAL_ERROR':
     case 'TOOL_NOT_RUNNABLE':
     case 'PROCESS_START':
     case 'SANDBOX_FAILED':

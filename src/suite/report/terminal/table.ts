@@ -7,6 +7,7 @@ import type { OpenReporter } from '../reporter.ts';
 import { describeTotals } from '../totals-text.ts';
 import {
   bailedSentence,
+  countUnscored,
   describeAgreement,
   describeFailure,
   describeRun,
@@ -147,7 +148,8 @@ function locationOf({ file, line }: Failure | RowProblem): string {
 function footer(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
   const { kind, cases, duration_ms: ms } = report;
   if (kind === 'shadow') return [];
-  const timing = `${describeRun(report)}${ms === null ? '' : ` (${formatRate(cases, ms)} per second)`}`;
+  const speed = ms === null ? '' : ` (${formatRate(cases, ms)} per second)`;
+  const timing = [`${describeRun(report)}${speed}`, ...countUnscored(report)].join(', ');
   const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
   const taken = report.totals === undefined ? [] : [cut(describeTotals(report.totals), columns)];
   const spent = report.spending === undefined ? [] : [cut(describeSpending(report.spending), columns)];
