@@ -196,7 +196,7 @@ test.each([
     const spec =
       'evals: [{id: near, type: similarity, params: {expected: The capital}, threshold: {max_score: 1}}]';
     const { codes, report } = await runIn(projectOf({ spec, answers: ['Oslo'] }));
-    expect({ codes, status: report.status }).toEqual({ codes: [code], status: 'failed' });
+    expect({ codes, status: report.status }).toEqual({ codes: [code], status: 'error' });
   },
 );
 

@@ -48,7 +48,7 @@ function isFault({ score, error }: EvalResult): boolean {
 /** Codes of what a subject did, rather than of what went wrong around it. */
 const answerCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['DENIED', 'REJECTED', 'TOOL_ERROR', 'RESULT_INVALID', 'OUTPUT_INVALID'] as const),
-  ...(['THRESHOLD_MISSED', 'LOOP_EXHAUSTED', 'ROUNDS_EXHAUSTED'] as const),
+  ...(['THRESHOLD_MISSED', 'LOOP_EXHAUSTED', 'ROUNDS_EXHAUSTED', 'BUDGET_EXCEEDED'] as const),
 ]);
 
 /** Why this reduction needs more epochs than there are; undefined when it does not. */

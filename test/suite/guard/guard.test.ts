@@ -74,7 +74,7 @@ describe('a guard on labelled events', () => {
     const gated = `${trial}gates: [{eval: guard, metric: recall, min: 1}, {eval: guard, metric: unscored, max: 0}]\n`;
     const desk = await openDesk({ hooks: word, spec: gated, rows: crashing });
     const { report, guard } = await run(desk);
-    expect(report.status).toBe('failed');
+    expect(report.status).toBe('error');
     expect(report.gates.map(({ metric, value, passed }) => ({ metric, value, passed }))).toEqual([
       { metric: 'recall', value: 1, passed: true },
       { metric: 'unscored', value: 0.5, passed: false },

@@ -63,7 +63,7 @@ test('a fault of one variant is no fault of another [DS-MATRIX-03]', async () =>
     totals: { failed: 0 },
   });
   expect(variantOf(report, 'b')).toMatchObject({
-    status: 'failed',
+    status: 'error',
     overall: { passed: 0, unscored: 4 },
     totals: { answers: 4, failed: 1 },
   });

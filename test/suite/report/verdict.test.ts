@@ -16,7 +16,7 @@ test('a run that failed says by how many cases, by which gates, and where more i
   ];
   const report = reportOf({ status: 'failed', cases: 4, overall: half, gates, bailed: true });
   expect(explainVerdict(report, ['report.xml', 'a\u001b[31m.html'])).toEqual([
-    'gsm8k: failed, 1 of 2 gates missed, 2 of 4 cases did not pass',
+    'gsm8k: failed, 1 abstention, 1 of 2 gates missed, 2 of 4 cases did not pass',
     '  gate missed: exact: pass_rate 0.5, but wanted at least 0.6',
     '  The run ended early: it had as many failures as were allowed.',
     'written: report.xml, a\\u001b[31m.html',
@@ -33,7 +33,7 @@ test('a run that is void says why, and of many unusable rows the first', () => {
     problem_count: 9,
   });
   expect(explainVerdict(report, [])).toEqual([
-    'gsm8k: error, the run is void, 8 unusable rows',
+    'gsm8k: error, the run is void, 8 unusable rows, 1 abstention',
     '  void: rows.jsonl:1 it is empty',
     '    hint: Fill it.',
     '  unusable row: rows.jsonl:4 the line is a list',

@@ -19,7 +19,7 @@ function once(score: number | null): TallyInput {
 
 test('statistics of nothing are nothing', () => {
   expect(tallyOf([], 2)).toEqual({
-    ...{ count: 0, scored: 0, unscored: 0, unscored_share: null },
+    ...{ count: 0, scored: 0, unscored: 0, unscored_share: null, faults: 0 },
     ...{ passed: 0, pass_rate: null, pass_rate_ci95: null },
     ...{ mean: null, stderr: null, ci95: null, median: null, p10: null, flaky: 0 },
     ...{ pass_at: {}, pass_hat: {} },
@@ -28,7 +28,7 @@ test('statistics of nothing are nothing', () => {
 
 test('what could not be scored counts, and is not averaged', () => {
   expect(tallyOf([0.1, 0.5, 0.9, 0.4, null].map(once))).toEqual({
-    ...{ count: 5, scored: 4, unscored: 1, unscored_share: 0.2 },
+    ...{ count: 5, scored: 4, unscored: 1, unscored_share: 0.2, faults: 0 },
     ...{ passed: 2, pass_rate: 0.4 },
     pass_rate_ci95: [expect.closeTo(0.117621, 6), expect.closeTo(0.769276, 6)],
     ...{ mean: expect.closeTo(0.475, 15), stderr: expect.closeTo(0.165201896679991, 12) },

@@ -98,6 +98,6 @@ describe('on a stderr that is a pipe', () => {
     const isJson = lines.map((line) => line.startsWith('{'));
     // What the run came to is told behind the last of them.
     expect(isJson.lastIndexOf(true)).toBe(isJson.filter(Boolean).length - 1);
-    expect(lines.filter((line) => !line.startsWith('{'))[0]).toMatch(/^demo: failed, /);
+    expect(lines.filter((line) => !line.startsWith('{'))[0]).toMatch(/^demo: error, 1 fault, /);
   });
 });

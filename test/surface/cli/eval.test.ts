@@ -69,7 +69,10 @@ const calls = titled([
     cites: 'DS-EXIT-02 DS-JSON-06',
     args: ['score', '--params', '{"error": "no judge today", "score": 1}'],
     code: 1,
-    document: { status: 'unscored', reason: 'no judge today', passed: false },
+    document: {
+      ...{ status: 'unscored', reason: 'no judge today', passed: false },
+      error: { code: 'EVAL_ERROR', message: 'no judge today', hint: expect.any(String) },
+    },
   },
   {
     title: 'a crash is unscored, whatever the bounds, and carries its fault',
@@ -118,9 +121,9 @@ const words = titled([
     stdout: '0.25 not passed\n',
   },
   {
-    title: 'unscored',
+    title: 'an abstention',
     cites: 'DS-EXIT-02',
-    args: ['score', '--params', '{"error": "no judge today"}'],
+    args: ['score', '--params', '{"abstain": "no judge today"}'],
     code: 1,
     stdout: 'unscored: no judge today\n',
   },
@@ -161,7 +164,7 @@ test.concurrent.for(contents)(
     const { document } = await runJson(called, { cwd: request, stdin });
     const sent =
       '{"type":"stdin","params":{},"content":"Yes.\\n","context":{"messages":[],"turn_index":7,"tool_calls":[],"variables":{},"metadata":{}}}\n';
-    expect(document).toEqual({ status: 'unscored', reason: sent, passed: false });
+    expect(document).toMatchObject({ status: 'unscored', reason: sent, passed: false });
   },
 );
 

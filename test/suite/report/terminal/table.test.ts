@@ -79,7 +79,7 @@ exact   0.500   0.750   0.875   0.500   0.250   0.125
       hint: One object.
 
 The run ended early: it had as many failures as were allowed.
-1234 cases × 3 epochs in 1 min 02 s (20 per second)
+1234 cases × 3 epochs in 1 min 02 s (20 per second), 5 abstentions
 `;
 
 test('a summary has the totals, the gates, what failed and the time', () => {
@@ -121,7 +121,7 @@ test('a shadow neither passes nor fails, and takes no time', () => {
 test('a run that was cut off says so, and no time', () => {
   const text = renderTable({ ...reportOf({}), status: 'interrupted', duration_ms: null }, false);
   expect(text.split('\n')[0]).toBe('gsm8k: interrupted');
-  expect(text.trimEnd().split('\n').at(-1)).toBe('4 cases');
+  expect(text.trimEnd().split('\n').at(-1)).toBe('4 cases, 1 abstention');
 });
 
 test('what makes the run as a whole void is no row', () => {
@@ -161,7 +161,7 @@ eval       count  passed  pass rate   mean  stderr       95 %  unscored      spr
 exact          4       2     50.00%  0.667  ±0.250  0.10–1.00         1  ▅▁▁▁▁▁▁▁▁█
 all cases      4       2     50.00%  0.667  ±0.250  0.10–1.00         1
 
-4 cases in 2.0 s (2.0 per second)
+4 cases in 2.0 s (2.0 per second), 1 abstention
 `);
 });
 

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { config, folderOf, run, suite } from './command-line.ts';
+
+/** What a row makes the eval do. */
+const replies = {
+  good: 'echo \'{"score": 1}\'',
+  low: 'echo \'{"score": 0}\'',
+  abstain: 'echo \'{"abstain": "no claim to judge"}\'',
+  error: 'echo \'{"error": "no judge today"}\'',
+  crash: 'exit 1',
+  junk: 'echo no JSON',
+  range: 'echo \'{"score": 85}\'',
+};
+type Word = keyof typeof replies;
+
+const isFault = (word: Word) => ['error', 'crash', 'junk', 'range'].includes(word);
+
+/** Echoes by a word of the content; one process a case. */
+const judge = `#!/bin/sh
+input=$(cat)
+case "$input" in
+${Object.entries(replies)
+  .map(([word, line]) => `*say-${word}*) ${line};;`)
+  .join('\n')}
+esac
+`;
+
+const gates: readonly {
+  title: string;
+  yaml: string;
+  isMet: (words: readonly Word[]) => boolean;
+  tolerates?: number;
+}[] = [
+  { title: 'no gate', yaml: '', isMet: (words) => words.every((word) => word === 'good') },
+  {
+    title: 'a mean',
+    yaml: 'gates: [{eval: judged, metric: mean, min: 0.9}]',
+    isMet: (words) => words.includes('good') && !words.includes('low'),
+  },
+  {
+    title: 'a mean, and a share of faults',
+    yaml: 'gates: [{eval: judged, metric: mean, min: 0.9}, {metric: faults, max: 0.25}]',
+    isMet: (words) => words.includes('good') && !words.includes('low'),
+    tolerates: 0.25,
+  },
+  {
+    title: 'faults of another eval alone',
+    yaml: 'gates: [{eval: other, metric: faults, max: 1}]',
+    isMet: () => true,
+  },
+];
+
+const mixes: readonly (readonly Word[])[] = [
+  ['good', 'good', 'good', 'good'],
+  ['good', 'good', 'good', 'low'],
+  ['good', 'good', 'good', 'abstain'],
+  ['abstain', 'abstain'],
+  ...(['error', 'crash', 'junk', 'range'] as const).flatMap((word): Word[][] => [
+    ['good', 'good', 'good', word],
+    ['good', word, word, word],
+    ['low', 'abstain', word, 'good'],
+  ]),
+];
+
+const cases = mixes.flatMap((words) =>
+  gates.map((gate) => ({ ...gate, words, title: `${words.join(' ')}: ${gate.title}` })),
+);
+
+test.each(cases)('$title', async ({ words, yaml, isMet, tolerates = 0 }) => {
+  const cwd = folderOf({
+    'runtime.yaml': config('state_store: {type: memory}\nevals: {judge: {command: ./judge.sh}}\n'),
+    'judge.sh': judge,
+    'rows.jsonl': words.map((word, index) => `{"id": "r${index}", "text": "say-${word}"}\n`).join(''),
+    'demo.suite.yaml': suite(`
+runtime: ./runtime.yaml
+dataset: {path: rows.jsonl}
+case: {id: "\${case.id}", content: "\${case.text}"}
+evals:
+  - {id: judged, type: judge}
+  - {id: other, type: contains, params: {patterns: [say]}}
+${yaml}`),
+  });
+  const { code, stdout, stderr } = await run(['eval', 'run', 'demo.suite.yaml', '--no-store'], { cwd });
+  const faults = words.filter(isFault).length;
+  const status = faults > tolerates * words.length ? 'error' : isMet(words) ? 'passed' : 'failed';
+  expect({ code, status: stdout.split('\n')[0] }).toEqual({
+    code: { passed: 0, failed: 1, error: 2 }[status],
+    status: `demo: ${status}`,
+  });
+  const abstentions = words.filter((word) => word === 'abstain').length;
+  const closing = stdout.trimEnd().split('\n').at(-1) + stderr;
+  expect(closing.includes('fault')).toBe(faults > 0);
+  if (faults > 0) expect(closing).toContain(`${faults} fault`);
+  if (abstentions > 0) expect(closing).toContain(`${abstentions} abstention`);
+});
