@@ -105,6 +105,8 @@ export interface ProviderConfig {
   readonly fallback?: readonly string[];
   /** What its API does with a JSON Schema for the answer: keeps to it, or knows only that JSON is wanted, or nothing. */
   readonly structuredOutput?: 'schema' | 'json' | 'none';
+  /** Whether streamed chats may be asked for their usage; absent: they may. */
+  readonly streamUsage?: boolean;
   /** Settings of one kind of provider, as the file has them. */
   readonly additionalConfig: Readonly<Record<string, unknown>>;
   /** Why this provider must not be used: the file asks for something unsupported. */

@@ -57,6 +57,7 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
       fallback: readFallback(document, at('fallback')),
       structuredOutput: choiceAt(document, at('structured_output'), ['schema', 'json', 'none']),
+      streamUsage: valueAt(document, at('stream_usage')) === false ? false : undefined,
       refused: whyProviderRefused(document, path),
     }),
     additionalConfig: isObject(additional) ? additional : {},

@@ -108,6 +108,11 @@ export const providerSchema = {
       description:
         'What the API does with the JSON Schema of a chat’s output. schema (default): it keeps to it. json: it knows only that JSON is wanted. none: it is told in words.',
     },
+    stream_usage: {
+      type: 'boolean',
+      description:
+        'Whether the gateway asks for `stream_options.include_usage` where a key has a budget and its client did not ask. Default: true. false: for an API that refuses it.',
+    },
     additional_config: {
       type: 'object',
       description: 'Settings of one kind of provider, such as mock’s responses.',

@@ -76,6 +76,7 @@ export class CallAccount {
     if (this.#wasSent && !this.#isFree) this.#mayOwe = true;
     this.#wasSent = false;
     this.upstreamStatus = undefined;
+    this.usage = undefined;
     this.offered = offered;
   }
 

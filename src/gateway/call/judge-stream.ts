@@ -73,7 +73,7 @@ const WAIT_MS = 5000;
 /** The decisions, figures and times of a stream. */
 function note({ account }: ReadCall, { decisions, usage, times }: StreamReport): void {
   for (const decision of decisions) account.decided('after_call', decision);
-  account.usage = usage;
+  account.usage ??= usage;
   account.tookStream(times);
 }
 

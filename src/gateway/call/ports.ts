@@ -12,6 +12,8 @@ export interface Caller {
   readonly models: readonly string[] | undefined;
   /** The names of the hooks that its calls pass; undefined: all. */
   readonly hooks: readonly string[] | undefined;
+  /** Whether tokens or money of its calls are limited. */
+  readonly hasBudget: boolean;
 }
 
 /** What a call is about to cost at most. */

@@ -15,7 +15,7 @@ export function relayStream(
   const pieces = answer.body[Symbol.asyncIterator]();
   const watch = account.countsTokens ? watchStream(account.startRecord()) : undefined;
   const end = async (outcome: 'allowed' | 'failed' | 'aborted') => {
-    account.usage = watch?.usage();
+    account.usage ??= watch?.usage();
     await account.end({ status, outcome, answer: watch?.end() });
   };
   const endWell = async () => await end(status < 400 ? 'allowed' : 'failed');

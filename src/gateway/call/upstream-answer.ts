@@ -1,29 +1,41 @@
-import { forwardedHeaders } from '../upstream/headers.ts';
+import { forwardedHeaders, mediaTypeOf } from '../upstream/headers.ts';
 import type { OfferedModel, UpstreamAnswer } from '../upstream/upstream.ts';
+import type { TokenUsage } from '../wire/codec.ts';
 import { invalidAnswer } from '../wire/faults.ts';
 import { readAll } from '../wire/read-all.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import type { CallOfCaller } from './stages.ts';
+import { askForUsage, withoutUsage } from './usage.ts';
 
-/** Sends a body to the upstream that offers the model. Throws RefusedCall, also for an answer that cannot be read. */
+/**
+ * Sends a body to the upstream that offers the model. Where the key of a call has a budget, a streamed chat is asked for its
+ * usage; nothing of that is left in the answer. Throws RefusedCall, also for an answer that cannot be read.
+ */
 export async function askUpstream(
-  { client, services, account }: CallOfCaller,
+  { client, services, account, caller }: CallOfCaller,
   { upstream, provider }: OfferedModel,
   body: string,
 ): Promise<UpstreamAnswer> {
   account.asked.push(provider.id);
+  const needsUsage = caller.hasBudget && client.endpoint === 'chat' && provider.streamUsage !== false;
+  const asking = needsUsage ? askForUsage(body) : undefined;
   const answer = await account.time('upstream', () =>
     upstream.send({
       endpoint: client.endpoint,
       query: client.query,
       headers: forwardedHeaders(client.headers, services.config),
-      body,
+      body: asking ?? body,
       signal: client.signal,
     }),
   );
   account.upstreamStatus = answer.status;
   requireReadable(answer, provider.id);
-  return answer;
+  if (asking === undefined || mediaTypeOf(answer.headers) !== 'text/event-stream') return answer;
+  const onUsage = (usage: TokenUsage) => {
+    account.usage = usage;
+  };
+  const maxBytes = services.config.limits.heldBytes;
+  return { ...answer, body: withoutUsage(answer.body, { onUsage, maxBytes }) };
 }
 
 /** Refuses answers that cannot be read or must not be followed. Throws RefusedCall (502). */

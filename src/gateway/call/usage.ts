@@ -1,6 +1,8 @@
 import { isObject } from '../../json/json.ts';
 import { tryParse } from '../../json/try-parse.ts';
 import type { TokenUsage } from '../wire/codec.ts';
+import { Edits } from '../wire/edits.ts';
+import { openPlace } from '../wire/place.ts';
 
 /** The tokens that a whole answer tells of, of whichever endpoint. */
 export function usageIn(text: string): TokenUsage | undefined {
@@ -72,4 +74,85 @@ function countOf(usage: Readonly<Record<string, unknown>>, ...names: readonly st
 function joinUsage(one: TokenUsage | undefined, other: TokenUsage): TokenUsage {
   if (one === undefined) return other;
   return { input: Math.max(one.input, other.input), output: Math.max(one.output, other.output) };
+}
+
+/** The body of a streamed chat that asks for its usage; undefined where it does so already, or streams nothing. */
+export function askForUsage(body: string): string | undefined {
+  const request = openPlace(body);
+  if (request.at('stream')?.value !== true) return undefined;
+  const options = request.at('stream_options');
+  const edits = new Edits(body);
+  if (options === undefined) edits.addMember(request, 'stream_options', '{"include_usage":true}');
+  else if (options.kind === 'null') edits.replace(options, '{"include_usage":true}');
+  else if (options.kind === 'object') {
+    const asked = options.at('include_usage');
+    if (asked === undefined) edits.addMember(options, 'include_usage', 'true');
+    else if (asked.value === false || asked.value === null) edits.replace(asked, 'true');
+    else return undefined;
+  } else return undefined;
+  return edits.apply();
+}
+
+interface UsageRemoval {
+  readonly onUsage: (usage: TokenUsage) => void;
+  /** Of one event; a larger one goes on as it is. */
+  readonly maxBytes: number;
+}
+
+/** Takes what `askForUsage` adds out of a stream of events: the event without choices, and `usage: null` of all others. */
+export async function* withoutUsage(
+  body: AsyncIterable<Uint8Array>,
+  { onUsage, maxBytes }: UsageRemoval,
+): AsyncGenerator<Uint8Array> {
+  // One character a byte: positions are those of the bytes, and the signs of JSON are ASCII.
+  let held: string[] = [];
+  let heldBytes = 0;
+  let last = '';
+  const hold = (text: string) => {
+    held = [text];
+    heldBytes = text.length;
+    last = text.slice(-3);
+  };
+  for await (const piece of body) {
+    const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1');
+    held.push(text);
+    heldBytes += text.length;
+    const probe = last + text;
+    last = probe.slice(-3);
+    if (emptyLine.test(probe)) {
+      const events = held.join('').split(behindEmptyLine);
+      hold(events.pop() ?? '');
+      const kept = events.map((event) => withoutUsageOf(event, onUsage)).join('');
+      if (kept !== '') yield Buffer.from(kept, 'latin1');
+    }
+    if (heldBytes > maxBytes) {
+      yield Buffer.from(held.join(''), 'latin1');
+      hold('');
+    }
+  }
+  const kept = withoutUsageOf(held.join(''), onUsage);
+  if (kept !== '') yield Buffer.from(kept, 'latin1');
+}
+
+/** A CR at the end of a piece may be half of a CRLF. */
+const emptyLine = /(?:\r\n|\n|\r(?!\n|$)){2}/;
+const behindEmptyLine = /(?<=(?:\r\n|\n|\r(?!\n|$)){2})/;
+
+function withoutUsageOf(event: string, onUsage: UsageRemoval['onUsage']): string {
+  const [line, ...others] = event.includes('"usage"') ? [...event.matchAll(/^data:(.*)$/gm)] : [];
+  const data = line?.[1];
+  if (line === undefined || data === undefined || others.length > 0) return event;
+  const value = tryParse(data);
+  if (!isObject(value)) return event;
+  const { usage, choices } = value;
+  if (usage === null) {
+    const edits = new Edits(data);
+    edits.remove(openPlace(data), 'usage');
+    const start = line.index + 'data:'.length;
+    return event.slice(0, start) + edits.apply() + event.slice(start + data.length);
+  }
+  const counted = toUsage(usage);
+  if (counted === undefined || !Array.isArray(choices) || choices.length > 0) return event;
+  onUsage(counted);
+  return '';
 }

@@ -86,7 +86,11 @@ async function authenticate(parts: Parts, text: string | undefined): Promise<Cal
   if (expiresAt !== null && now() >= expiresAt) throw expiredKey();
   const hooks = key.hooks === null ? undefined : hookSets.get(key.hooks);
   if (key.hooks !== null && hooks === undefined) throw unguardedKey();
-  const caller: Caller = { keyId: key.id, name: key.name, models: key.models ?? undefined, hooks };
+  const { tokensPerMinute, budgetDay, budgetMonth, budgetTotal } = key.limits;
+  const hasBudget = [tokensPerMinute, budgetDay, budgetMonth, budgetTotal].some((limit) => limit !== null);
+  const caller: Caller = {
+    ...{ keyId: key.id, name: key.name, models: key.models ?? undefined, hooks, hasBudget },
+  };
   parts.presented.set(caller, presented);
   return caller;
 }

@@ -1,7 +1,9 @@
 import type { Admission, Caller, Lease } from '../call/ports.ts';
 
 /** Who calls where no key is asked for: every model, every hook, no limits. */
-export const anonymous: Caller = { keyId: null, name: 'anonymous', models: undefined, hooks: undefined };
+export const anonymous: Caller = {
+  ...{ keyId: null, name: 'anonymous', models: undefined, hooks: undefined, hasBudget: false },
+};
 
 /** The place of a call that nothing limits. */
 export const freeLease: Lease = { end: async () => {} };

@@ -11,7 +11,7 @@ export function authenticateContract(newStore: () => Promise<StateStoreConfig>):
     const { key, id } = await keys.create({ name: 'team-a', models: ['small'], hooks: 'strict' });
     const admission = await admit(store, { hookSets: new Map([['strict', ['pii', 'tone']]]) });
     expect(await admission.authenticate(key)).toEqual({
-      ...{ keyId: id, name: 'team-a', models: ['small'], hooks: ['pii', 'tone'] },
+      ...{ keyId: id, name: 'team-a', models: ['small'], hooks: ['pii', 'tone'], hasBudget: false },
     });
     const free = await keys.create({ name: 'team-b' });
     expect(await admission.authenticate(free.key)).toMatchObject({ models: undefined, hooks: undefined });

@@ -17,7 +17,7 @@ const user = (content: string, more = {}): ChatMessage => ({ role: 'user', conte
 const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
 
 function callerOf(keyId: string | null): Caller {
-  return { keyId, name: keyId ?? 'anyone', models: undefined, hooks: undefined };
+  return { keyId, name: keyId ?? 'anyone', models: undefined, hooks: undefined, hasBudget: false };
 }
 
 interface Conversation {

@@ -56,7 +56,7 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
     caller: string | null = 'key_1',
     endpoint: EndpointName = 'chat',
   ): JudgeContext => ({
-    caller: { keyId: caller, name: caller ?? '', models: undefined, hooks: undefined },
+    caller: { keyId: caller, name: caller ?? '', models: undefined, hooks: undefined, hasBudget: false },
     endpoint,
     model: 'm',
     request: codecs[endpoint].readRequest(JSON.stringify({ model: 'm', ...body }), rules),
