@@ -118,6 +118,44 @@ test('tool_concurrency bounds calls, and not the hooks that Agentao asks before 
   expect(readFileSync(join(folder, 'seen'), 'utf8').trim().split(/\s+/)).toEqual(['0', '0', '0']);
 });
 
+/** Writes down each call before and after it, and aborts the turn at the method and tool of \`abort\`. */
+const witness = (abort = '') => `#!/usr/bin/env node
+const { appendFileSync } = require('node:fs');
+const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'hook.hello') return answer(id, { ok: true });
+  const seen = method.replace('hook.', '') + ' ' + (params.tool ?? params.result?.tool);
+  appendFileSync('order', seen + '\\n');
+  answer(id, seen === '${abort}' ? { action: 'abort_turn', reason: 'enough' } : { action: 'continue' });
+});
+`;
+const callOf = (name: string) => [`before_tool ${name}`, `tool ${name}`, `after_tool ${name}`];
+
+test.each([
+  { title: 'whatever runs at once elsewhere', chat: '', abort: '', order: ['a', 'b', 'a'].flatMap(callOf) },
+  { title: 'one at a time', chat: 'tool_concurrency: 1', abort: '', order: ['a', 'b', 'a'].flatMap(callOf) },
+  { title: 'none behind one that ended the turn', chat: '', abort: 'after_tool a', order: callOf('a') },
+  {
+    title: 'none behind one that was not made',
+    chat: '',
+    abort: 'before_tool b',
+    order: [...callOf('a'), 'before_tool b'],
+  },
+])('a picoclaw hook sees one whole call after another: $title', async ({ chat, abort, order }) => {
+  const { run, folder } = await openRound(
+    'hooks:\n  h: {dialect: picoclaw, command: ./witness, picoclaw: {intercept: [before_tool, after_tool]}}',
+    {
+      witness: witness(abort),
+      'a.sh': says('a', 'sleep 0.2; echo tool a >> order'),
+      'b.sh': says('b', 'echo tool b >> order'),
+    },
+    { chat },
+  );
+  expect(await run()).toMatchObject({ status: abort === '' ? 'completed' : 'denied' });
+  expect(readFileSync(join(folder, 'order'), 'utf8').trim().split('\n')).toEqual(order);
+});
+
 test('results pass the hooks behind a tool in the order of the calls, however quick the tools are', async () => {
   const { run, folder } = await openRound(
     'hooks:\n  h: {dialect: claude, command: ./keep.sh, claude: {event: PostToolUse}}',

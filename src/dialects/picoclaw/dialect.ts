@@ -14,7 +14,7 @@ export const picoclaw: ForeignDialect<PicoclawSettings> = {
   name: 'picoclaw',
   points,
   keepsFileOrder: true,
-  callOrder: 'judged',
+  callOrder: 'one_by_one',
   readsTranscript: false,
   pointsAt,
   describe,
