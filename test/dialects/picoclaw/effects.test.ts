@@ -29,6 +29,25 @@ describe('calls that hooks answered', () => {
     expect(ran()).toEqual([]);
   });
 
+  test('and left silent end the turn without a word of theirs', async () => {
+    const silent = hook.replace('"for_user":"Shouted."', '"for_user":"Shouted.","silent":true');
+    const { run } = await openChat({
+      hooks: [entry('hook', tool)],
+      files: { hook: silent },
+      responses: [callBoth, '{error: {status: 500}}'],
+    });
+    expect(await run()).toMatchObject({ status: 'completed', output: { text: 'Echoed.\n' } });
+  });
+
+  test('with media go to the model, since no channel takes them', async () => {
+    const { run } = await openChat({
+      hooks: [entry('hook', tool)],
+      files: { hook: hook.replaceAll('"response_handled"', '"media":["media://1"],"response_handled"') },
+      responses: [callBoth, '{text: asked again}'],
+    });
+    expect(await run()).toMatchObject({ output: { text: 'asked again' } });
+  });
+
   test('go to the model as soon as one of the round was not handled [PC-6-35@server]', async () => {
     const { run } = await openChat({
       hooks: [entry('hook', tool)],

@@ -316,14 +316,15 @@ test.each(titled(responds))('respond with $title', ({ says, means }) => {
 });
 
 test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
-  const result = '{"for_llm":"r","for_user":"u","is_error":true,"response_handled":true,"media":[1]}';
+  const result =
+    '{"for_llm":"r","for_user":"u","is_error":true,"response_handled":true,"artifact_tags":["t"]}';
   const answer = answerTo('before_tool', answered(`{"action":"respond","message":"m","result":${result}}`));
   expect(answer).toEqual({
     verdict: 'respond',
     result: new Json('"r"'),
     reason: 'm',
     metadata: new Json(
-      '{"picoclaw":{"message":"m","is_error":true,"for_user":"u","response_handled":true,"media":[1]}}',
+      '{"picoclaw":{"message":"m","is_error":true,"for_user":"u","response_handled":true,"artifact_tags":["t"]}}',
     ),
     isError: true,
     handled: 'u',
@@ -335,6 +336,12 @@ test.each([
   ['"for_user":"u","response_handled":false', undefined],
   ['"for_user":5,"response_handled":true', ''],
   ['"response_handled":true', ''],
+  ['"for_user":"u","silent":false,"response_handled":true', 'u'],
+  ['"for_user":"u","silent":true,"response_handled":true', ''],
+  ['"for_user":"u","silent":true', undefined],
+  ['"for_user":"u","media":[],"response_handled":true', 'u'],
+  ['"for_user":"u","media":null,"response_handled":true', 'u'],
+  ['"for_user":"u","media":["media://1"],"response_handled":true', undefined],
 ])('of {"for_llm":"r",%s} the person was told: %s [PC-6-18]', (more, handled) => {
   const says = `{"action":"respond","result":{"for_llm":"r","x":1,${more}}}`;
   const answer = answerTo('before_tool', answered(says));

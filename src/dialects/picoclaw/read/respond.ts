@@ -23,12 +23,22 @@ export function readRespond(entry: HookEntry<unknown>, body: Body, notes: readon
     reason: reasonOf(body),
     metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, recordedKeys) }),
   });
-  const handled = others['response_handled']?.value === true ? textOf(others['for_user']) : undefined;
-  return decoded(
-    { ...respond, ...(isError && { isError }), ...(handled !== undefined && { handled }) },
-    notes,
-  );
+  const { response_handled: handledFlag, silent, for_user: forUser, media } = others;
+  // No channel takes media here. PicoClaw takes back `response_handled` then, and asks the model again.
+  const isUndelivered = Array.isArray(media?.value) && media.value.length > 0;
+  const isHandled = handledFlag?.value === true && !isUndelivered;
+  // What is silent is for nobody to read but the model.
+  const handled = isHandled ? { handled: silent?.value === true ? '' : textOf(forUser) } : {};
+  return decoded({ ...respond, ...(isError && { isError }), ...handled }, [
+    ...notes,
+    ...(isUndelivered ? [undelivered] : []),
+  ]);
 }
+
+const undelivered: Note = {
+  level: 'warn',
+  message: 'it answered with `media`, which nobody is sent: the references are in metadata.picoclaw.media',
+};
 
 const recordedKeys = ['for_user', 'silent', 'media', 'artifact_tags', 'response_handled'];
 
