@@ -3,8 +3,10 @@ import type { RunStatus } from '../contract/run.ts';
 import { RuntimeError } from '../errors.ts';
 
 /** The statuses of runs that have ended for good. */
-
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
+
+/** The same as a list in SQL, for `status IN (…)`. */
+export const endedInSql = endedStatuses.map((status) => `'${status}'`).join(', ');
 
 /** In place of the text of a pipeline, of a run that has pending calls of an agent, behind a gateway or with Signalbox for a hook: nobody goes on with it. */
 export const AGENT_SOURCE = 'signalbox gateway';

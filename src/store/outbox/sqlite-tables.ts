@@ -1,12 +1,10 @@
-import { endedStatuses } from '../store-rules.ts';
-
-const ended = endedStatuses.map((status) => `'${status}'`).join();
+import { endedInSql } from '../store-rules.ts';
 
 /** The trigger that keeps the notice of the end of a run, for runs of which that is said beside. */
 export const noticeEnded = (
   only: string,
 ): string => `CREATE TRIGGER notice_ended AFTER UPDATE OF status ON runs
-WHEN NEW.status IN (${ended}) AND NOT (OLD.status IN (${ended})) AND NEW.source <> 'signalbox gateway'
+WHEN NEW.status IN (${endedInSql}) AND NOT (OLD.status IN (${endedInSql})) AND NEW.source <> 'signalbox gateway'
   ${only} AND EXISTS (SELECT 1 FROM notify_rules) BEGIN
   INSERT INTO notices (run_id, target, event, made_at)
     SELECT NEW.id, target, event, NEW.updated_at FROM notify_rules

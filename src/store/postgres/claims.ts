@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { numberOf } from '../sqlite/row.ts';
 import type { Claim } from '../store.ts';
-import { checkRunId, endedRunError, endedStatuses } from '../store-rules.ts';
+import { checkRunId, endedInSql, endedRunError } from '../store-rules.ts';
 import type { Link } from './connection/client.ts';
 import { endSession } from './connection/session.ts';
 import { lostClaimError } from './lost-claim.ts';
@@ -52,12 +52,10 @@ const LOST = -1;
  */
 const ANSWER_COUNTS_MS = 1_000;
 
-const ended = endedStatuses.map((status) => `'${status}'`).join();
-
 /** Whether the claim is ours, and how the run has ended if it has; says that its holder is there. */
 const confirm = `WITH beat AS (UPDATE signalbox.holders SET seen_at = clock_timestamp() WHERE id = $3)
 SELECT signalbox.refusal($1, $2, pg_backend_pid()) IS NULL AS is_ours,
-  (SELECT status FROM signalbox.runs WHERE id = $1 AND status IN (${ended})) AS ended`;
+  (SELECT status FROM signalbox.runs WHERE id = $1 AND status IN (${endedInSql})) AS ended`;
 
 export function createClaims(options: ClaimsOptions): Claims {
   const { location, holder, run, attempt, answeredAt, beatMs, hungMs } = options;

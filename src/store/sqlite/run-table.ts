@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../contract/run.ts';
 import { type Json, stringifyJson } from '../../json/json.ts';
 import type { NewRun, RunChange, RunFilter, RunRecord, RunSummary } from '../store.ts';
-import { endedStatuses } from '../store-rules.ts';
+import { endedInSql, endedStatuses } from '../store-rules.ts';
 import { keptStatus, statusWith, suspensionColumns, suspensionFromRow } from '../suspension.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
 import { labelsColumn, labelsFromRow } from './run-list/labels.ts';
@@ -28,11 +28,11 @@ export function createRunTable({ prepare }: Preparing) {
     UPDATE runs SET status = :status, updated_at = :at,
       output = CASE WHEN :keep_output THEN output ELSE :output END,
       error = CASE WHEN :keep_error THEN error ELSE :error END
-    WHERE id = :id AND NOT (status IN (${ended}))`);
+    WHERE id = :id AND NOT (status IN (${endedInSql}))`);
   const reopen = prepare(`
     UPDATE runs SET status = :status, updated_at = :at, output = NULL, error = NULL
     WHERE id = :id AND status IN ('failed', 'denied')`);
-  const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before
+  const old = prepare(`SELECT id FROM runs WHERE status IN (${endedInSql}) AND updated_at < :before
     AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id)`);
   const removeBelow = prepare('DELETE FROM runs WHERE id IN (SELECT id FROM run_parents WHERE root = :id)');
   const remove = prepare('DELETE FROM runs WHERE id = :id');
@@ -79,7 +79,6 @@ export function createRunTable({ prepare }: Preparing) {
 
 const wholeRun = `runs.*, ${suspensionColumns}, ${labelsColumn}, ${parentColumn}`;
 const fromRuns = 'FROM runs LEFT JOIN suspensions AS s ON s.run = runs.seq';
-const ended = endedStatuses.map((status) => `'${status}'`).join();
 const statuses: readonly RunStatus[] = ['queued', 'running', 'pending', ...endedStatuses];
 const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
 

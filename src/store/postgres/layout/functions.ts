@@ -1,6 +1,4 @@
-import { endedStatuses } from '../../store-rules.ts';
-
-const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
+import { endedInSql } from '../../store-rules.ts';
 
 /**
  * A change is one call of a function, so that all changes of a batch are one statement, one transaction and one way there and
@@ -118,7 +116,7 @@ BEGIN
     VALUES (the_id, the_run, the_step, the_call, the_tool, the_args, the_origin, the_hook, the_reason, the_message,
       the_members, the_previous, the_at, the_expiry - the_at + signalbox.now_ms(the_at))
     ON CONFLICT (id) DO NOTHING;
-  IF FOUND AND now_is IN (${ended}) THEN
+  IF FOUND AND now_is IN (${endedInSql}) THEN
     UPDATE signalbox.pendings SET ruling = 'cancelled', ruled_by = 'signalbox', ruling_reason = 'the run is ' || now_is,
       decided_at = the_at WHERE id = the_id;
   END IF;
@@ -137,7 +135,7 @@ BEGIN
   UPDATE signalbox.runs SET status = the_status, updated_at = the_at, token = the_token,
       output = CASE WHEN keep_output THEN output ELSE the_output END,
       error = CASE WHEN keep_error THEN error ELSE the_error END
-    WHERE id = the_run AND status NOT IN (${ended});
+    WHERE id = the_run AND status NOT IN (${endedInSql});
   IF NOT FOUND THEN
     IF EXISTS (SELECT 1 FROM signalbox.runs WHERE id = the_run AND token = the_token) THEN RETURN '{"stands":1}'; END IF;
     RETURN '{"stands":0}';
@@ -149,7 +147,7 @@ BEGIN
       PERFORM signalbox.keep_texts(the_run, '/output', the_refs, refs_sum, numbers, sums, the_texts);
     END IF;
   END IF;
-  IF the_status IN (${ended}) THEN
+  IF the_status IN (${endedInSql}) THEN
     PERFORM signalbox.expire_due(the_at);
     UPDATE signalbox.pendings SET ruling = 'cancelled', ruled_by = 'signalbox', ruling_reason = 'the run is ' || the_status,
       decided_at = the_at WHERE run_id = the_run AND ruling IS NULL;
@@ -225,7 +223,7 @@ BEGIN
   last := behind;
   FOR old IN
     SELECT seq, id FROM signalbox.runs
-      WHERE status IN (${ended}) AND updated_at < the_time AND seq > behind ORDER BY seq LIMIT 100
+      WHERE status IN (${endedInSql}) AND updated_at < the_time AND seq > behind ORDER BY seq LIMIT 100
   LOOP
     seen := seen + 1;
     last := old.seq;

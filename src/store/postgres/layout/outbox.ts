@@ -1,6 +1,4 @@
-import { endedStatuses } from '../../store-rules.ts';
-
-const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
+import { endedInSql } from '../../store-rules.ts';
 
 /** Notices, and the triggers that keep them with what they tell of. They are due by the clock of the database. */
 export const outbox = `
@@ -43,6 +41,6 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER notice_ended AFTER UPDATE OF status ON signalbox.runs
-  FOR EACH ROW WHEN (NEW.status IN (${ended}) AND OLD.status NOT IN (${ended}) AND NEW.source <> 'signalbox gateway')
+  FOR EACH ROW WHEN (NEW.status IN (${endedInSql}) AND OLD.status NOT IN (${endedInSql}) AND NEW.source <> 'signalbox gateway')
   EXECUTE FUNCTION signalbox.note_end();
 `;

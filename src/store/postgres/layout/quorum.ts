@@ -1,6 +1,4 @@
-import { endedStatuses } from '../../store-rules.ts';
-
-const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
+import { endedInSql } from '../../store-rules.ts';
 
 /** How many people must approve a call, and who has. An approval that is not the last leaves the call open. */
 export const quorum = `
@@ -44,7 +42,7 @@ BEGIN
     VALUES (the_id, the_run, the_step, the_call, the_tool, the_args, the_origin, the_hook, the_reason, the_message,
       the_members, the_previous, the_at, the_expiry - the_at + signalbox.now_ms(the_at), the_quorum)
     ON CONFLICT (id) DO NOTHING;
-  IF FOUND AND now_is IN (${ended}) THEN
+  IF FOUND AND now_is IN (${endedInSql}) THEN
     UPDATE signalbox.pendings SET ruling = 'cancelled', ruled_by = 'signalbox', ruling_reason = 'the run is ' || now_is,
       decided_at = the_at WHERE id = the_id;
   END IF;

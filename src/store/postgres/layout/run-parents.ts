@@ -1,6 +1,4 @@
-import { endedStatuses, errorBelow, statusBelow } from '../../store-rules.ts';
-
-const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
+import { endedInSql, errorBelow, statusBelow } from '../../store-rules.ts';
 
 /**
  * Which runs are parts of others, and the texts of the pipelines that runs may begin. Runs below another are written with its claim,
@@ -88,7 +86,7 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER run_ends_below AFTER UPDATE OF status ON signalbox.runs
-  FOR EACH ROW WHEN (NEW.status IN (${ended}) AND OLD.status NOT IN (${ended})) EXECUTE FUNCTION signalbox.end_below();
+  FOR EACH ROW WHEN (NEW.status IN (${endedInSql}) AND OLD.status NOT IN (${endedInSql})) EXECUTE FUNCTION signalbox.end_below();
 
 CREATE OR REPLACE FUNCTION signalbox.note_status() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -160,7 +158,7 @@ BEGIN
   last := behind;
   FOR old IN
     SELECT seq, id FROM signalbox.runs
-      WHERE status IN (${ended}) AND updated_at < the_time AND seq > behind
+      WHERE status IN (${endedInSql}) AND updated_at < the_time AND seq > behind
         AND NOT EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = runs.id) ORDER BY seq LIMIT 100
   LOOP
     seen := seen + 1;

@@ -1,6 +1,4 @@
-import { endedStatuses } from '../../store-rules.ts';
-
-const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
+import { endedInSql } from '../../store-rules.ts';
 
 /**
  * Beside a run that is pending: what else than a call it waits for, until when. It is `ready` when that is over, which a sweep finds by the clock of the
@@ -56,7 +54,7 @@ DECLARE
   the_seq bigint;
 BEGIN
   IF refused IS NOT NULL THEN RETURN refused; END IF;
-  SELECT seq INTO the_seq FROM signalbox.runs WHERE id = the_run AND status NOT IN (${ended}) FOR NO KEY UPDATE;
+  SELECT seq INTO the_seq FROM signalbox.runs WHERE id = the_run AND status NOT IN (${endedInSql}) FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     IF EXISTS (SELECT 1 FROM signalbox.runs WHERE id = the_run AND token = the_token) THEN RETURN '{"stands":1}'; END IF;
     RETURN '{"stands":0}';
@@ -80,7 +78,7 @@ BEGIN
       PERFORM signalbox.keep_texts(the_run, '/output', the_refs, refs_sum, numbers, sums, the_texts);
     END IF;
   END IF;
-  IF the_status IN (${ended}) THEN
+  IF the_status IN (${endedInSql}) THEN
     PERFORM signalbox.expire_due(the_at);
     UPDATE signalbox.pendings SET ruling = 'cancelled', ruled_by = 'signalbox', ruling_reason = 'the run is ' || the_status,
       decided_at = the_at WHERE run_id = the_run AND ruling IS NULL;

@@ -1,8 +1,6 @@
-import { endedStatuses } from '../../store-rules.ts';
+import { endedInSql } from '../../store-rules.ts';
 
 const open = ['queued', 'running', 'pending'].map((status) => `'${status}'`).join(', ');
-const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
-
 /** Whether a run waits for a worker, or one works on it: as the index over them has it, word for word. */
 export const isDue = "build IS NOT NULL AND (ready OR (dispatched AND status IN ('queued', 'running')))";
 
@@ -18,7 +16,7 @@ ALTER TABLE signalbox.runs
   ADD COLUMN ready boolean NOT NULL DEFAULT false,
   ADD COLUMN announced_at timestamptz,
   DROP CONSTRAINT runs_status_check,
-  ADD CONSTRAINT runs_status_check CHECK (status IN (${open}, ${ended}));
+  ADD CONSTRAINT runs_status_check CHECK (status IN (${open}, ${endedInSql}));
 CREATE INDEX runs_due ON signalbox.runs (build, announced_at, seq) WHERE ${isDue};
 
 CREATE TABLE signalbox.workers (
