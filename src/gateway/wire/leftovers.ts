@@ -24,6 +24,11 @@ export class Leftovers {
     return (this.#entries ?? new Map<string, Leftover>()).keys();
   }
 
+  /** Each value by its path. */
+  get members(): ReadonlyMap<string, Json> {
+    return new Map([...(this.#entries ?? [])].map(([path, { place }]) => [path, place.json]));
+  }
+
   /** The members of an object but those in `told`; `path` is that of the object, empty for the outermost. */
   addMembers(object: Place, told: Pick<ReadonlySet<string>, 'has'>, path = ''): void {
     for (const [key, place] of object.members) {

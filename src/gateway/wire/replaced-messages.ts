@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isSameToTheDigit } from '../../json/equal.ts';
+import { canonicalJson, isSameToTheDigit } from '../../json/equal.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { alignMessages } from '../../provider/messages/message-alignment.ts';
 import { plainMessage } from '../../provider/messages/plain-json.ts';
@@ -99,13 +99,13 @@ export function requireTold(read: readonly ChatMessage[], wanted: readonly ChatM
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** The message without parts that only repeat its text. */
+/** The message without parts that only repeat its text. The name of a result is that of its call, and the text of its error its content. */
 function essence(message: ChatMessage): PlainObject {
   const plain = withoutTextParts(plainMessage(message));
   const { tool_result: result } = plain;
   if (!isObject(result)) return plain;
-  const { latency_ms: _, ...rest } = withoutTextParts(result);
-  return { ...plain, tool_result: rest };
+  const { latency_ms: _, name: __, error, ...rest } = withoutTextParts(result);
+  return { ...plain, tool_result: { ...rest, isError: error !== undefined && error !== null } };
 }
 
 function withoutTextParts(holder: PlainObject): PlainObject {
@@ -118,9 +118,15 @@ function withoutTextParts(holder: PlainObject): PlainObject {
 function tells(read: PlainObject, wanted: PlainObject): boolean {
   const keys = new Set([...Object.keys(read), ...Object.keys(wanted)].filter((key) => !figures.has(key)));
   const isSaid = [...keys].every((key) => isSameMember(read[key], wanted[key]));
-  const left = isObject(read['other']) ? read['other'] : {};
-  const allowed = isObject(wanted['other']) ? wanted['other'] : {};
-  return isSaid && Object.keys(left).every((key) => isSameToTheDigit(left[key], allowed[key]));
+  const allowed = new Set(membersOf(wanted['other']));
+  return isSaid && membersOf(read['other']).every((member) => allowed.has(member));
+}
+
+/** Members of `other`, each with its path. Indexes do not count: they move up where an entry before them went. */
+function membersOf(other: unknown): string[] {
+  return Object.entries(isObject(other) ? other : {}).map(
+    ([path, value]) => `${path.replaceAll(/\[\d+\]/g, '[]')}:${canonicalJson(value)}`,
+  );
 }
 
 /** Nothing, in whichever form, is as good as nothing. */

@@ -44,8 +44,9 @@ export interface RewriteOptions {
 
 /**
  * Writes what hooks made of a message at the places where it was read. What they do not repeat goes, and so does every copy of a
- * text. Returns the changed message as plain values. Throws RuntimeError REPLY_MALFORMED for what cannot be written exactly; whoever
- * calls it reads the written body again and checks it (`requireTold`).
+ * text. Returns what the written message says, as plain values: the changed message, but for signed texts, which go if they were
+ * changed. Throws RuntimeError REPLY_MALFORMED for what cannot be written exactly; whoever calls it reads the written body again and
+ * checks it (`requireTold`).
  */
 export function rewrite(
   seen: Seen,
@@ -53,12 +54,12 @@ export function rewrite(
   changed: ChatMessage,
   edits: Edits,
   options: RewriteOptions,
-): PlainObject {
+): ChatMessage {
   const plain = plainReplaced(changed);
   requireWritable(sent, plain, options);
   const { add = {} } = options;
   writeBody(seen, plain, edits, options);
-  writeReasoning(seen, plain['reasoning'], edits, options);
+  const reasoning = writeReasoning(seen, plain['reasoning'], edits, options);
   writeTexts(seen.refusals, { given: plain['refusal'], name: 'refusal', add: add.refusal }, edits, options);
   writeCalls(seen.calls, readCalls(plain['tool_calls']), edits, add.call);
   writeResults(seen, plain['tool_results'], edits);
@@ -66,7 +67,9 @@ export function rewrite(
   if (seen.finish !== undefined) writeFinish(seen, seen.finish, plain, edits);
   seen.other.write(changed['other'], edits);
   seen.other.dropCopies(edits, options.isAnswer);
-  return plain;
+  for (const { owner, entry, of } of seen.copies)
+    if (!seen.other.isUnchanged(of, changed['other'])) edits.remove(owner, entry);
+  return { ...plain, role: sent.role, content: String(plain['content']), reasoning };
 }
 
 const written = new Set([
@@ -98,7 +101,8 @@ function quoteKey(key: string): string {
 }
 
 /** `content` and `parts`. */
-function writeBody({ body, list }: Seen, plain: PlainObject, edits: Edits, options: RewriteOptions): void {
+function writeBody(seen: Seen, plain: PlainObject, edits: Edits, options: RewriteOptions): void {
+  const { body, list } = seen;
   const content = String(plain['content']);
   const before = describeBody(body);
   const given = readObjects(plain['parts'], 'parts');
@@ -111,22 +115,33 @@ function writeBody({ body, list }: Seen, plain: PlainObject, edits: Edits, optio
     writeParts(given, { body, list }, edits, options);
     if (texts.length > 0 || content === '') return;
     if (before.content !== '') throw unwritable('the `parts` of a replaced message lack its text');
-    addText(content, list, edits, options);
+    addText(content, seen, edits, options);
   } else if (before.parts !== undefined && list?.orString === true)
     edits.replaceWhole(list.place, JSON.stringify(content));
   else {
     // Without `parts` the message is its text alone.
-    for (const facet of body) if (facet.kind === 'media') edits.remove(facet.owner, facet.entry);
-    const texts = body.filter((facet) => facet.kind === 'text');
+    const texts = body.flatMap((facet) => (facet.kind === 'text' && facet.as === 'text' ? [facet] : []));
+    for (const facet of body) if (facet.kind === 'media' || facet.as !== 'text') removeFacet(facet, edits);
     if (texts.length > 0) spreadText(texts, content, edits, options);
-    else if (content !== '') addText(content, list, edits, options);
+    else if (content !== '') addText(content, seen, edits, options);
   }
 }
 
-function addText(text: string, list: Seen['list'], edits: Edits, { add }: RewriteOptions): void {
+/** A new text stands behind the reasoning that its message begins with. */
+function addText(
+  text: string,
+  { list, reasoning, sealed }: Seen,
+  edits: Edits,
+  { add }: RewriteOptions,
+): void {
   if (add?.text !== undefined) add.text(text);
-  else if (list !== undefined) edits.insert(list.place, JSON.stringify({ type: list.newText, text }));
-  else throw unwritable('a replaced message has a text that cannot be put into the body');
+  else if (list !== undefined) {
+    const thoughts = new Set([...reasoning, ...sealed].map(({ entry }) => entry));
+    let before = list.start;
+    while (thoughts.has(before)) before += 1;
+    const at = before < list.place.items.length ? before : undefined;
+    edits.insert(list.place, JSON.stringify({ ...list.newText, text }), at);
+  } else throw unwritable('a replaced message has a text that cannot be put into the body');
 }
 
 /** Puts given parts where the old ones stand: files stay in their order, texts take the places between them. */
@@ -147,7 +162,7 @@ function writeParts(
           'a part of a replaced message is neither a new text nor one of those that were sent',
         );
       const before = body[next]?.owner === list.place ? Number(body[next]?.entry) : undefined;
-      edits.insert(list.place, JSON.stringify({ type: list.newText, text }), before);
+      edits.insert(list.place, JSON.stringify({ ...list.newText, text }), before);
       continue;
     }
     for (const gone of body.slice(next, found)) removeFacet(gone, edits);
@@ -192,11 +207,17 @@ function writePart(facet: BodyFacet, part: PlainObject, edits: Edits, options: R
   edits.replaceText(facet.inline.place, carried);
 }
 
-/** A changed text over the places that had the old one: what did not change stays as it was. */
-function spreadText(texts: readonly TextFacet[], text: string, edits: Edits, options: RewriteOptions): void {
+/** A changed text over the places that had the old one: what did not change stays as it was. Returns what they have then. */
+function spreadText(
+  texts: readonly TextFacet[],
+  text: string,
+  edits: Edits,
+  options: RewriteOptions,
+): string {
   const old = texts.map(({ place }) => place.text ?? '');
   const pieces = splitChangedText(old, text);
   for (const [index, facet] of texts.entries()) writeText(facet, pieces[index] ?? '', edits, options);
+  return pieces.filter((piece, index) => texts[index]?.isSigned !== true || piece === old[index]).join('');
 }
 
 function writeText(facet: TextFacet, text: string, edits: Edits, { dropsEmpty }: RewriteOptions): void {
@@ -223,21 +244,20 @@ function placeIn(owner: Place, entry: string | number): Place | undefined {
   return typeof entry === 'string' ? owner.at(entry) : owner.items[entry];
 }
 
-/** Reasoning that goes takes its members or entries with it, and all that is encrypted. */
+/** Reasoning that goes takes its members or entries with it, and all that is encrypted. Returns the reasoning that is left. */
 function writeReasoning(
   { reasoning, sealed }: Seen,
   given: unknown,
   edits: Edits,
   options: RewriteOptions,
-): void {
+): string {
   const isGone = isNothing(given) && joinTexts(reasoning) !== '';
   if (isGone) for (const { owner, entry } of sealed) edits.remove(owner, entry);
-  if (!isGone) {
-    writeTexts(reasoning, { given, name: 'reasoning', add: options.add?.reasoning }, edits, options);
-    return;
-  }
+  if (!isGone)
+    return writeTexts(reasoning, { given, name: 'reasoning', add: options.add?.reasoning }, edits, options);
   for (const facet of reasoning)
     for (const { owner, entry } of [facet, ...facet.twins]) edits.remove(owner, entry);
+  return '';
 }
 
 interface NamedTexts {
@@ -251,18 +271,19 @@ function writeTexts(
   { given, name, add }: NamedTexts,
   edits: Edits,
   options: RewriteOptions,
-): void {
+): string {
   const text = given ?? '';
   if (typeof text !== 'string') throw unwritable(`the \`${name}\` of a replaced message is no text`);
-  if (text === joinTexts(texts)) return;
+  if (text === joinTexts(texts)) return text;
+  if (texts.length > 0 && text !== '') return spreadText(texts, text, edits, options);
   if (text === '') {
     for (const { owner, entry, place } of texts) {
       if (typeof entry === 'string' && owner.at(entry) === place) edits.replace(place, 'null');
       else edits.remove(owner, entry);
     }
-  } else if (texts.length > 0) spreadText(texts, text, edits, options);
-  else if (add !== undefined) add(text);
+  } else if (add !== undefined) add(text);
   else throw unwritable(`a replaced message has a \`${name}\` that was not there`);
+  return text;
 }
 
 /** Calls of the same id, in order, are the same call with other names or arguments; the others go. */
@@ -357,6 +378,8 @@ function writeCitations(citations: readonly CitationFacet[], given: unknown, edi
     for (const [index, citation] of citations.entries()) writeCitation(citation, list[index] ?? {}, edits);
     return;
   }
+  if (list.length === 0)
+    for (const { owner, emptied } of citations) if (emptied !== undefined) edits.replaceWhole(owner, emptied);
   matchInOrder(citations, list, {
     isOf: ({ description }, wanted) => isSameToTheDigit(description, wanted),
     add: refuseNew('citation'),
@@ -388,7 +411,7 @@ function writeCitation({ place, held, description }: CitationFacet, wanted: Plai
  */
 function writeFinish(
   { calls }: Seen,
-  { place, words }: NonNullable<Seen['finish']>,
+  { place, words, aliases }: NonNullable<Seen['finish']>,
   plain: PlainObject,
   edits: Edits,
 ): void {
@@ -396,7 +419,10 @@ function writeFinish(
   const given = plain['finish_reason'];
   const isWord = Object.hasOwn(words, old);
   const isKept = isNothing(given) ? isWord : given === (isWord ? words[old] : old);
-  const byNative = (word: unknown) => Object.keys(words).find((key) => words[key] === word);
+  const byNative = (word: unknown) =>
+    Object.keys(words).find((key) => words[key] === word) ?? aliases?.[String(word)];
+  if (!isKept && !isNothing(given) && aliases !== undefined && byNative(given) === undefined)
+    throw unwritable('a replaced message has a `finish_reason` that the API does not know');
   const stop = byNative('stop') ?? 'stop';
   const wanted = isKept ? old : isNothing(given) ? stop : (byNative(given) ?? String(given));
   const wantedCalls = readCalls(plain['tool_calls']);

@@ -33,7 +33,8 @@ export function seeMedia(
       throw unknown(spot.place.at('type')?.text ?? shape.media, spot);
   }
   const file = carrier && fileOf(held.place, carrier, shape);
-  if (file !== undefined && !isSoundFile(file)) throw invalid('has bytes that are no base64', spot);
+  if (file !== undefined && !isSoundFile(file))
+    throw invalid('has bytes that are no base64', memberSpot(held, carrier?.key ?? '') ?? held);
   const transcript = shape.transcript === undefined ? undefined : held.place.at(shape.transcript);
   const description: MediaFacet['description'] = {
     ...(file === undefined

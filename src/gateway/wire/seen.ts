@@ -4,6 +4,7 @@ import { tryParseLossless } from '../../json/try-parse.ts';
 import { Leftovers } from './leftovers.ts';
 import type { WireFile } from './media.ts';
 import type { Place, Spot } from './place.ts';
+import type { ShowFinish } from './shape.ts';
 import { argsOfText } from './tool-args.ts';
 
 /** What a hook may take out: an element of a list or a member of an object. */
@@ -61,6 +62,17 @@ export interface CitationFacet extends Entry {
   /** The object whose strings the description tells; undefined when it tells the whole value. */
   readonly held: Place | undefined;
   readonly description: Json | Readonly<Record<string, unknown>>;
+  /** What takes the place of `owner` when all of its citations go. */
+  readonly emptied: 'null' | undefined;
+}
+
+/** A list that a new text may be put into. */
+interface ContentList {
+  readonly place: Place;
+  readonly newText: Readonly<Record<string, unknown>>;
+  readonly orString: boolean;
+  /** The index of the message's first element. */
+  readonly start: number;
 }
 
 /** What hooks see of one message, with the places where all of it stands in the body. */
@@ -76,14 +88,18 @@ export class Seen {
   /** Reasoning that is encrypted. */
   readonly sealed: Entry[] = [];
   readonly other: Leftovers;
-  finish: (Spot & { readonly words: Readonly<Record<string, string>> }) | undefined;
+  /** Encrypted copies, and the paths of the texts in `other` that they go with. */
+  readonly copies: (Entry & { readonly of: string })[] = [];
+  finish: (Spot & Omit<ShowFinish, 'show'>) | undefined;
   /** The last list of content that was read. */
-  list: { readonly place: Place; readonly newText: string; readonly orString: boolean } | undefined;
+  list: ContentList | undefined;
+  /** The elements of a list that are the message; undefined: it is no part of another one. */
+  span: { readonly start: number; end: number } | undefined;
   /** The item that is being read. */
   item: Entry | undefined;
   /** Which call the message answers, by the members of `tool_result`. */
   readonly links = new Map<string, Spot>();
-  /** Of a body: its messages, in order. */
+  /** Of a body: its messages, in order. Of a message: its parts that are messages of their own. */
   readonly messages: Seen[] = [];
 
   constructor(place: Place, other = new Leftovers()) {

@@ -23,6 +23,7 @@ export type Shape =
   | Words
   | Bytes
   | Copy
+  | SealedCopy
   | Reference
   | Link
   | Items
@@ -53,6 +54,12 @@ interface Copy {
   readonly emptied: 'null' | '[]' | 'absent';
 }
 
+/** An encrypted copy of a text that stands beside it. When a hook changes that member, the copy is taken out. */
+export interface SealedCopy {
+  /** The member with the text, which hooks see in `other`. */
+  readonly sealedCopyOf: string;
+}
+
 /** Content that the upstream keeps: refused unless `references` of the config lists this name, else shown in `other`. */
 interface Reference {
   readonly reference: string;
@@ -65,12 +72,14 @@ interface Link {
 
 export interface Items {
   readonly items: Shape;
-  /** The `type` of an element that holds a text alone, which hooks may then add. */
-  readonly newText?: string;
+  /** The members of an element that holds a text alone, but for `text`: hooks may then add one. */
+  readonly newText?: Readonly<Record<string, unknown>>;
   /** Whether a string may stand in the place of the list. */
   readonly orString?: true;
   /** Whether an element is what a text with `goesWith: 'item'` goes with. */
   readonly areItems?: true;
+  /** Elements of this `type` are messages of their own, as is what stands between two of them: `Seen.messages`. */
+  readonly apart?: string;
 }
 
 /** A list each of whose elements is a message of its own: `Seen.messages`. */
@@ -91,14 +100,17 @@ export interface Kinds {
   readonly kinds: Readonly<Record<string, Shape>>;
   /** The member that names the kind; `type` by default. It needs no mention in the shapes of the kinds. */
   readonly by?: string;
+  /** The member that is the object with `by`; absent: the object itself. The shapes of the kinds are of the whole object. */
+  readonly in?: string;
   /** The kind of an object that has this member and does not name its kind: `[member, kind]`. An empty member: of any object. */
   readonly implied?: readonly (readonly [member: string, kind: string])[];
   /** What becomes of a kind that is not known; `refused` by default. */
   readonly unknown?: 'refused' | 'other';
 }
 
-/** A value of several JSON types. One of another type is refused. */
+/** A value of several JSON types. One of another type is refused, unless `rest` is its shape. */
 export interface ByType {
+  readonly rest?: Shape;
   readonly string?: Shape;
   readonly array?: Shape;
   readonly object?: Shape;
@@ -112,7 +124,10 @@ export interface ShowText {
   readonly show: 'text' | 'reasoning' | 'refusal';
   /** The member that has the text; an object without such a string is refused. Absent: the value is the string itself. */
   readonly text?: string;
+  /** The member whose member is `text`; absent: the object itself. */
+  readonly in?: string;
   readonly of?: Members;
+  readonly held?: Members;
   /** How `parts` calls a `text`; `text` by default. */
   readonly as?: string;
   /** The text is signed: a hook that changes it takes its whole entry out. */
@@ -148,6 +163,15 @@ interface ResultContent {
   readonly content: string;
   /** Its content is what this shape shows as `text`. Absent: hooks see any JSON whole, as its text without escapes. */
   readonly shape?: Shape;
+  /** What holds the bytes of a file in any JSON: refused unless `opaque` lists `image` or `file`. */
+  readonly bytes?: BytesForm;
+}
+
+/** An object of this `type` with bytes in a member, and their media type in another. */
+export interface BytesForm {
+  readonly type: string;
+  readonly data: string;
+  readonly mediaType: string;
 }
 
 /** A result of a tool that the upstream ran. */
@@ -176,6 +200,8 @@ export interface ShowCitation {
   readonly type?: string;
   /** The strings that hooks are told; absent: the whole value as JSON. */
   readonly tell?: readonly string[];
+  /** The JSON that takes the place of a list whose citations all go; absent: the list becomes empty. */
+  readonly emptied?: 'null';
   readonly of?: Members;
   readonly held?: Members;
 }
@@ -210,9 +236,11 @@ export interface ShowMedia {
 }
 
 /** Why a model stopped: the API's words and the native ones. Another string is told as it is, and goes when a hook changes the message without repeating it. */
-interface ShowFinish {
+export interface ShowFinish {
   readonly show: 'finish';
   readonly words: Readonly<Record<string, string>>;
+  /** The API's words for further native ones, if hooks may give no others. */
+  readonly aliases?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface WalkContext {

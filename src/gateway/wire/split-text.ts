@@ -62,21 +62,37 @@ function findBoundary(part: string, next: string, changed: string, from: number)
   return changed.length;
 }
 
-/**
- * The same for parts that were joined with a separator: undefined when the changed text cannot be divided so that joining
- * gives it again.
- */
-export function splitJoinedText(
-  parts: readonly string[],
-  separator: string,
-  changed: string,
-): readonly string[] | undefined {
+const separator = '\n\n';
+
+/** A system prompt: texts, joined by an empty line. */
+export function joinPrompt(texts: readonly string[]): string {
+  return texts.join(separator);
+}
+
+/** The new text of each: all separators are where they were, or one text alone has changed. Undefined: it cannot be told which. */
+export function splitPrompt(texts: readonly string[], changed: string): readonly string[] | undefined {
+  if (texts.length === 1) return [changed];
   const pieces = changed.split(separator);
-  const counts = parts.map((part) => part.split(separator).length);
-  if (counts.reduce((sum, count) => sum + count, 0) !== pieces.length) return undefined;
-  let at = 0;
-  return counts.map((count) => {
-    at += count;
-    return pieces.slice(at - count, at).join(separator);
+  const counts = texts.map((text) => text.split(separator).length);
+  if (counts.reduce((sum, count) => sum + count, 0) === pieces.length) {
+    let at = 0;
+    return counts.map((count) => {
+      at += count;
+      return joinPrompt(pieces.slice(at - count, at));
+    });
+  }
+  const alone = texts.flatMap((_, index) => {
+    const before = texts
+      .slice(0, index)
+      .map((text) => text + separator)
+      .join('');
+    const after = texts
+      .slice(index + 1)
+      .map((text) => separator + text)
+      .join('');
+    const fits =
+      changed.startsWith(before) && changed.endsWith(after) && changed.length >= before.length + after.length;
+    return fits ? [texts.with(index, changed.slice(before.length, changed.length - after.length))] : [];
   });
+  return alone.length === 1 ? alone[0] : undefined;
 }

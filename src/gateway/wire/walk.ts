@@ -9,11 +9,13 @@ import { seeMedia } from './seen-media.ts';
 import type {
   ByType,
   Bytes,
+  BytesForm,
   Each,
   Items,
   Kinds,
   Leaf,
   Members,
+  SealedCopy,
   Shape,
   Show,
   ShowCall,
@@ -41,7 +43,8 @@ export function walk(spot: Spot, shape: Shape, context: WalkContext, seen: Seen)
   } else if ('bytes' in shape) walkBytes(spot, shape, context);
   else if ('emptied' in shape) {
     if (place.json.text !== shape.emptied) seen.other.add(spot.path, { ...spot, emptied: shape.emptied });
-  } else if ('reference' in shape) {
+  } else if ('sealedCopyOf' in shape) walkSealedCopy(spot, shape, seen);
+  else if ('reference' in shape) {
     if (!context.rules.references.has(shape.reference)) throw refusals(context).reference(spot);
     seen.other.add(spot.path, spot);
   } else if ('link' in shape) {
@@ -91,6 +94,14 @@ const leaves: Readonly<Record<Exclude<Leaf, 'other'>, (place: Place) => boolean>
   none: () => false,
 };
 
+function walkSealedCopy(spot: Spot, { sealedCopyOf }: SealedCopy, seen: Seen): void {
+  const { owner, entry, path } = spot;
+  if (!leaves.sealed(spot.place)) seen.other.add(path, spot);
+  const text = owner.at(sealedCopyOf);
+  if (text?.kind === 'string' && spot.place.text !== '')
+    seen.copies.push({ owner, entry, of: path.slice(0, path.length - String(entry).length) + sealedCopyOf });
+}
+
 function walkBytes({ place, owner, path }: Spot, { bytes }: Bytes, context: WalkContext): void {
   const type = owner.at('type')?.text;
   const { opaque } = context.rules;
@@ -110,23 +121,27 @@ function isVector({ kind, source, start, end, text }: Place): boolean {
 function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): void {
   const { place } = spot;
   const { by = 'type', kinds, implied = [], unknown = 'refused' } = shape;
+  const held = shape.in === undefined ? spot : memberSpot(spot, shape.in);
   // A member that is null is absent; an element of a list that is null has no kind.
   if (place.kind === 'null' && typeof spot.entry === 'string') return;
-  const named = place.at(by);
+  if (held?.place.kind !== 'object' && held !== spot)
+    throw refusals(context).invalid(`has no \`${shape.in}\``, spot);
+  const named = held.place.at(by);
   const isNamed = named !== undefined && named.kind !== 'null';
   const kind =
     isNamed || place.kind !== 'object'
       ? named?.text
       : implied.find(([member]) => member === '' || place.at(member) !== undefined)?.[1];
   const known = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  if (known !== undefined) walkKnownKind(spot, by, known, context, seen);
+  if (known !== undefined && shape.in !== undefined) walk(spot, known, context, seen);
+  else if (known !== undefined) walkKnownKind(spot, by, known, context, seen);
   else if (unknown === 'other') seen.other.add(spot.path, spot);
   else if (kind !== undefined && !mediaKinds.has(kind) && context.rules.opaque.has(kind))
     seen.body.push({ ...spot, kind: 'media', description: { type: kind }, inline: undefined });
   else
     throw refusals(context).unknown(
       kind,
-      by === 'type' ? spot : (memberSpot(spot, by) ?? toMember(spot, by, place)),
+      by === 'type' ? held : (memberSpot(held, by) ?? toMember(held, by, place)),
     );
 }
 
@@ -145,7 +160,7 @@ function walkKnownKind(spot: Spot, by: string, known: Shape, context: WalkContex
 
 function walkItems(
   spot: Spot,
-  { items, newText, orString, areItems }: Items,
+  { items, newText, orString, areItems, apart }: Items,
   context: WalkContext,
   seen: Seen,
 ): void {
@@ -153,22 +168,39 @@ function walkItems(
     seen.other.add(spot.path, spot);
     return;
   }
-  if (newText !== undefined) seen.list = { place: spot.place, newText, orString: orString === true };
+  const list = newText && { place: spot.place, newText, orString: orString === true, start: 0 };
+  if (list !== undefined) seen.list = list;
+  let run: Seen | undefined;
   for (const item of itemSpots(spot)) {
     if (areItems === true) seen.item = item;
-    walk(item, items, context, seen);
+    const start = Number(item.entry);
+    if (apart === undefined) walk(item, items, context, seen);
+    else if (item.place.at('type')?.text === apart) {
+      run = undefined;
+      walkMessage(item, items, context, seen).span = { start, end: start + 1 };
+    } else {
+      run ??= new Seen(spot.place);
+      if (run.span === undefined) seen.messages.push(run);
+      run.list ??= list && { ...list, start };
+      run.span = { start: run.span?.start ?? start, end: start + 1 };
+      walk(item, items, context, run);
+    }
   }
 }
 
 function walkEach(spot: Spot, { each, as = '' }: Each, context: WalkContext, seen: Seen): void {
   if (spot.place.kind !== 'array') throw refusals(context).invalid('is not a list', spot);
-  for (const item of itemSpots(spot)) {
-    const own = new Seen(item.place);
-    seen.messages.push(own);
-    own.item = item;
-    const at = joinAt(context.at, item.at ?? item.path);
-    walk({ ...item, path: as, at: '' }, each, { ...context, at }, own);
-  }
+  for (const item of itemSpots(spot)) walkMessage(item, each, context, seen, as);
+}
+
+/** Reads a value as a message of its own, in which paths begin with `as`. */
+function walkMessage(item: Spot, shape: Shape, context: WalkContext, { messages }: Seen, as = ''): Seen {
+  const own = new Seen(item.place);
+  messages.push(own);
+  own.item = item;
+  const at = joinAt(context.at, item.at ?? item.path);
+  walk({ ...item, path: as, at: '' }, shape, { ...context, at }, own);
+  return own;
 }
 
 function joinAt(at: string, path: string): string {
@@ -177,7 +209,8 @@ function joinAt(at: string, path: string): string {
 
 function walkByType(spot: Spot, shape: ByType, context: WalkContext, seen: Seen): void {
   const { kind } = spot.place;
-  const own = kind === 'string' || kind === 'array' || kind === 'object' ? shape[kind] : undefined;
+  const own =
+    (kind === 'string' || kind === 'array' || kind === 'object' ? shape[kind] : undefined) ?? shape.rest;
   if (own === undefined) throw refusals(context).invalid('has a type that its API does not have there', spot);
   walk(spot, own, context, seen);
 }
@@ -202,7 +235,7 @@ function show(spot: Spot, shape: Show, context: WalkContext, seen: Seen): void {
       walkMembers(spot, { ...shape.of, [shape.data]: 'sealed' }, context, seen);
       break;
     case 'finish':
-      if (spot.place.kind === 'string') seen.finish = { ...spot, words: shape.words };
+      if (spot.place.kind === 'string') seen.finish = { ...spot, words: shape.words, aliases: shape.aliases };
       else seen.other.add(spot.path, spot);
       break;
     default:
@@ -220,9 +253,10 @@ function showMedia(spot: Spot, shape: ShowMedia, context: WalkContext, seen: See
 }
 
 function showText(spot: Spot, shape: ShowText, context: WalkContext, seen: Seen): void {
-  const held = shape.text === undefined ? spot : memberSpot(spot, shape.text);
+  const holder = shape.in === undefined ? spot : memberSpot(spot, shape.in);
+  const held = shape.text === undefined ? spot : holder && memberSpot(holder, shape.text);
   if (held?.place.kind !== 'string') {
-    if (shape.text !== undefined) throw refusals(context).invalid('has no text', spot);
+    if (shape.text !== undefined) throw refusals(context).invalid('has no text', held ?? spot);
     seen.other.add(spot.path, spot);
     return;
   }
@@ -240,7 +274,10 @@ function showText(spot: Spot, shape: ShowText, context: WalkContext, seen: Seen)
   } as const;
   if (shape.isTwin !== true) texts.push({ ...facet, twins: [] });
   else showTwin(spot, facet, texts, seen);
-  if (shape.text !== undefined) walkMembers(spot, shape.of ?? {}, context, seen, [shape.text]);
+  if (shape.text === undefined) return;
+  walkMembers(spot, shape.of ?? {}, context, seen, [shape.in ?? shape.text]);
+  if (shape.in !== undefined && holder !== undefined)
+    walkMembers(holder, shape.held ?? {}, context, seen, [shape.text]);
 }
 
 function showTwin(
@@ -296,7 +333,8 @@ function showResult(spot: Spot, shape: ShowResult, context: WalkContext, seen: S
   if (id?.kind !== 'string') throw refusals(context).invalid('has no id of its call', spot);
   const flag = shape.isError === undefined ? undefined : spot.place.at(shape.isError);
   const isError = flag?.kind === 'boolean' && flag.value === true;
-  addResult(spot, { content: shape.content, shape: shape.shape, id: id.text ?? '', isError }, context, seen);
+  const { content, shape: of, bytes } = shape;
+  addResult(spot, { content, shape: of, bytes, id: id.text ?? '', isError }, context, seen);
   const told = [shape.id, shape.content, ...(flag?.kind === 'boolean' ? [shape.isError ?? ''] : [])];
   walkMembers(spot, shape.of ?? {}, context, seen, told);
 }
@@ -304,18 +342,20 @@ function showResult(spot: Spot, shape: ShowResult, context: WalkContext, seen: S
 interface SeenResult {
   readonly content: string;
   readonly shape?: Shape | undefined;
+  readonly bytes?: BytesForm | undefined;
   readonly id: string;
   readonly isError: boolean;
 }
 
 function addResult(
   spot: Spot,
-  { content, shape, id, isError }: SeenResult,
+  { content, shape, bytes, id, isError }: SeenResult,
   context: WalkContext,
   seen: Seen,
 ): void {
   const { owner, entry } = spot;
   const member = memberSpot(spot, content);
+  if (member !== undefined && bytes !== undefined) requireReadable(member, bytes, context);
   const inner = shape === undefined ? undefined : new Seen(spot.place, seen.other);
   if (member !== undefined && shape !== undefined && inner !== undefined) walk(member, shape, context, inner);
   const texts = inner?.body.filter((facet) => facet.kind === 'text');
@@ -332,18 +372,29 @@ function addResult(
   });
 }
 
+/** Throws RefusedCall for bytes that hooks cannot read, wherever they stand. */
+function requireReadable(spot: Spot, form: BytesForm, context: WalkContext): void {
+  const { place } = spot;
+  if (place.at('type')?.text === form.type && place.at(form.data) !== undefined) {
+    const kind = place.at(form.mediaType)?.text?.startsWith('image/') === true ? 'image' : 'file';
+    if (!context.rules.opaque.has(kind)) throw refusals(context).unknown(kind, spot);
+  }
+  for (const [key, member] of place.members) requireReadable(toMember(spot, key, member), form, context);
+  for (const item of itemSpots(spot)) requireReadable(item, form, context);
+}
+
 function showCitation(spot: Spot, shape: ShowCitation, context: WalkContext, seen: Seen): void {
   const { owner, entry, place } = spot;
   const held = shape.in === undefined ? spot : memberSpot(spot, shape.in);
-  const { tell } = shape;
+  const { tell, emptied } = shape;
   if (tell === undefined || place.kind !== 'object' || held?.place.kind !== 'object') {
-    seen.citations.push({ owner, entry, place, held: undefined, description: place.json });
+    seen.citations.push({ owner, entry, place, held: undefined, description: place.json, emptied });
     return;
   }
   const told = tell.filter((key) => held.place.at(key)?.kind === 'string');
   const texts = tell.map((key) => [key, held.place.at(key)?.text ?? '']);
   const description = { ...(shape.type !== undefined && { type: shape.type }), ...Object.fromEntries(texts) };
-  seen.citations.push({ owner, entry, place, held: held.place, description });
+  seen.citations.push({ owner, entry, place, held: held.place, description, emptied });
   if (shape.in === undefined) walkMembers(spot, shape.of ?? {}, context, seen, told);
   else {
     walkMembers(spot, shape.of ?? {}, context, seen, [shape.in]);

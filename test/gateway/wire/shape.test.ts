@@ -134,7 +134,7 @@ group('a composed value', () => {
         },
         implied: [['role', 'plain']],
       },
-      newText: 'text',
+      newText: { type: 'text' },
     },
   };
 
@@ -251,7 +251,7 @@ const message: Shape = {
             result: { show: 'result', id: 'of', content: 'content', isError: 'failed' },
           },
         },
-        newText: 'text',
+        newText: { type: 'text' },
       },
     },
     reasoning: { show: 'reasoning' },

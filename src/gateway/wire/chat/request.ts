@@ -7,13 +7,13 @@ import { numberAt } from '../openai-usage.ts';
 import { bodySpot, openPlace, type Place } from '../place.ts';
 import { alignReplaced, plainReplaced, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
-import { type DescribedCall, describe, describeCall, Seen } from '../seen.ts';
+import { type DescribedCall, describe, describeBody, describeCall, Seen } from '../seen.ts';
+import { joinPrompt, splitPrompt } from '../split-text.ts';
 import { openStrictly } from '../strict-json.ts';
+import { type RequestedTools, readTools } from '../tools.ts';
 import { walk } from '../walk.ts';
 import { writeAssistant } from './answer.ts';
-import { type RequestedTools, readTools } from './requested-tools.ts';
 import { requestShape } from './shapes.ts';
-import { joinPrompt, writePrompt } from './system-prompt.ts';
 
 /** Reads a request of `POST /v1/chat/completions`. Throws RefusedCall (400). */
 export function readChatRequest(body: string, rules: WireRules): WireRequest {
@@ -136,12 +136,16 @@ function readBody(place: Place, rules: WireRules, promptCount?: number): ReadBod
     if (told.role === 'tool') toolResults.push(toolResultOf({ told, seen }, calls, index));
     return { told, seen };
   });
-  const tools = readTools(place);
+  const tools = readTools(place, {
+    lists: ['tools', 'functions'],
+    hold: (tool) => tool.at('function') ?? tool.at('custom') ?? tool,
+    schema: 'parameters',
+  });
   const told = messages.map((message) => message.told);
   const lastUser = told.findLastIndex(({ role }) => role === 'user');
   const payload = {
     messages: told,
-    system_prompt: joinPrompt(prompt),
+    system_prompt: joinPrompt(prompt.map(textOf)),
     round: 1 + told.slice(lastUser + 1).filter(({ role }) => role === 'assistant').length,
     tools: tools.listings,
     options: {
@@ -213,6 +217,36 @@ function toolResultOf(
     isError: false,
     index,
   };
+}
+
+function textOf({ body }: Seen): string {
+  return describeBody(body).content;
+}
+
+/** Writes a changed system prompt into the messages that it was made of. Throws REPLY_MALFORMED when it cannot be told which. */
+function writePrompt(
+  changed: string,
+  { list, prompt }: { readonly list: Place; readonly prompt: readonly Seen[] },
+  edits: Edits,
+): void {
+  const old = prompt.map(textOf);
+  if (changed === joinPrompt(old)) return;
+  if (prompt.length === 0) edits.insert(list, JSON.stringify({ role: 'system', content: changed }), 0);
+  if (changed === '') for (const index of prompt.keys()) edits.remove(list, index);
+  if (prompt.length === 0 || changed === '') return;
+  const texts = splitPrompt(old, changed);
+  if (texts === undefined)
+    throw unwritable('a replaced `system_prompt` cannot be parted among the system messages of the request');
+  for (const [index, seen] of prompt.entries()) {
+    const { parts: _, ...sent } = describe(seen, 'system');
+    const content = texts[index] ?? '';
+    if (content === sent.content) continue;
+    const add = { text: (text: string) => edits.addMember(seen.place, 'content', JSON.stringify(text)) };
+    rewrite(seen, describe(seen, 'system'), { ...sent, role: 'system', content }, edits, {
+      isAnswer: false,
+      add,
+    });
+  }
 }
 
 function isUnchanged(

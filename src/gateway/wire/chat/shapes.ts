@@ -29,7 +29,7 @@ const content: ByType = {
         video_url: { ...named, media: 'video', in: 'video_url', isOf: 'video/*' },
       },
     },
-    newText: 'text',
+    newText: { type: 'text' },
     orString: true,
   },
 };

@@ -1,17 +1,17 @@
-import type { EndpointCodec } from '../codec.ts';
-import { readCount, readMessagesAnswer } from './answer/answer.ts';
-import { formatError, readErrorBody } from './answer/error-body.ts';
-import { formatSubstitute } from './answer/substitute.ts';
-import { readMessagesRequest } from './request/request.ts';
-import { createStreamReader } from './stream/reader.ts';
-import { createStreamWriter } from './stream/writer.ts';
+import type { EndpointCodec, WireAnswer } from '../codec.ts';
+import { readErrorBody } from '../error-body.ts';
+import { formatError, formatSubstitute, readCount, readMessagesAnswer } from './answer.ts';
+import { readMessagesRequest } from './request.ts';
+import { errorShape } from './shapes.ts';
+import { createStreamReader } from './stream-reader.ts';
+import { createStreamWriter } from './stream-writer.ts';
 
 /** `POST /v1/messages`: https://docs.anthropic.com/en/api/messages, checked against @anthropic-ai/sdk 1.12. */
 export const messagesCodec: EndpointCodec = {
   name: 'messages',
   readRequest: readMessagesRequest,
   readAnswer: readMessagesAnswer,
-  readError: readErrorBody,
+  readError,
   substitute: formatSubstitute,
   stream: { reader: createStreamReader, writer: createStreamWriter },
   refusal: formatError,
@@ -22,6 +22,10 @@ export const countTokensCodec: EndpointCodec = {
   name: 'count_tokens',
   readRequest: readMessagesRequest,
   readAnswer: readCount,
-  readError: readErrorBody,
+  readError,
   refusal: formatError,
 };
+
+function readError(body: string): WireAnswer {
+  return readErrorBody(body, errorShape);
+}

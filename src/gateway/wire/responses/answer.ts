@@ -1,6 +1,4 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
-import { isObject, Json } from '../../../json/json.ts';
-import { exactMembers } from '../../../json/scan.ts';
 import type { AnswerToolCall, TokenUsage, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unwritable } from '../faults.ts';
@@ -15,19 +13,11 @@ import { dropSealed, isServedByRequest, isShaped } from './items.ts';
 import { ResponsesRequest } from './request.ts';
 import { outputItem, responseMembers } from './shapes.ts';
 
-/** What a stream tells that its answer does not have, by names for hooks. */
-export type Extras = ReadonlyMap<string, Json>;
-
 /** Reads a response, as the API gives it unstreamed. Throws RefusedCall (502). */
-export function readAnswer(
-  body: string,
-  rules: WireRules,
-  request: WireRequest,
-  extras: Extras = new Map(),
-): ResponsesAnswer {
+export function readAnswer(body: string, rules: WireRules, request: WireRequest): WireAnswer {
   const root = openStrictly(body, (problem) => invalidAnswer(`it ${problem}`));
   if (root.kind !== 'object') throw invalidAnswer('it is not an object');
-  return new ResponsesAnswer(root, { rules, sent: sentBody(request), extras });
+  return new ResponsesAnswer(root, { rules, sent: sentBody(request) });
 }
 
 /** What the upstream was asked; undefined for a request of another kind. */
@@ -38,7 +28,6 @@ export function sentBody(request: WireRequest): Place | undefined {
 interface AnswerReading {
   readonly rules: WireRules;
   readonly sent: Place | undefined;
-  readonly extras: Extras;
 }
 
 /** Whether hooks need not see a member of a response beside its items: it is of its shape, or repeats the request. */
@@ -77,7 +66,6 @@ class ResponsesAnswer implements WireAnswer {
     );
     const told = {
       ...describe(this.#seen, 'assistant'),
-      ...this.#extras(),
       ...this.#facts(isOfClient.includes(true)),
     };
     this.messages = [told];
@@ -90,12 +78,10 @@ class ResponsesAnswer implements WireAnswer {
   write([changed, ...others]: readonly ChatMessage[]): string {
     const [told] = this.messages;
     if (changed === undefined || others.length > 0) throw unwritable('an answer has one message');
-    if (changed === told) return this.body;
+    if (isSameMessage(told, changed)) return this.body;
     const edits = new Edits(this.body);
-    const wanted = this.#withoutExtras(changed);
-    const sent = this.#withoutExtras(told);
     const hasText = this.#seen.body.some(({ kind }) => kind === 'text');
-    rewrite(this.#seen, sent, wanted, edits, {
+    rewrite(this.#seen, told, changed, edits, {
       isAnswer: true,
       add: hasText ? {} : { text: (text) => this.#addText(text, edits) },
     });
@@ -105,18 +91,8 @@ class ResponsesAnswer implements WireAnswer {
     if (repeated?.kind === 'string' && changed.content !== told.content)
       edits.replaceText(repeated, changed.content);
     const written = edits.apply();
-    const read = new ResponsesAnswer(openPlace(written), { ...this.#reading, extras: new Map() });
-    requireTold(read.messages, [wanted]);
-    // Only what the body does not have was changed: it is another answer all the same, to be streamed without that.
-    return written === this.body && !isSameMessage(told, changed) ? `${written}\n` : written;
-  }
-
-  /** What hooks made of the body's own members; those of the stream alone are never written. */
-  #withoutExtras(changed: ChatMessage): ChatMessage {
-    const { other } = changed;
-    if (this.#reading.extras.size === 0 || !isObject(Json.from(other).value)) return changed;
-    const members = [...exactMembers(Json.from(other))].filter(([name]) => !this.#reading.extras.has(name));
-    return { ...changed, other: members.length === 0 ? undefined : Json.from(Object.fromEntries(members)) };
+    requireTold(new ResponsesAnswer(openPlace(written), this.#reading).messages, [changed]);
+    return written;
   }
 
   /** Whether a member is the text of the whole answer, which some APIs and SDKs add. */
@@ -124,14 +100,6 @@ class ResponsesAnswer implements WireAnswer {
     return (
       key === 'output_text' && text === joinTexts(this.#seen.body.filter((facet) => facet.kind === 'text'))
     );
-  }
-
-  /** `other` with what the stream tells alone. */
-  #extras(): { readonly other?: Json } {
-    const { json } = this.#seen.other;
-    if (this.#reading.extras.size === 0) return {};
-    const members = json === undefined ? [] : [...exactMembers(json)];
-    return { other: Json.from(Object.fromEntries([...members, ...this.#reading.extras])) };
   }
 
   #facts(hasCalls: boolean): Readonly<Record<string, unknown>> {

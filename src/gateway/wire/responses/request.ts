@@ -1,4 +1,4 @@
-import type { ChatMessage, ToolListing } from '../../../contract/provider.ts';
+import type { ChatMessage } from '../../../contract/provider.ts';
 import { Json } from '../../../json/json.ts';
 import type { ClientHeaders, ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
@@ -9,11 +9,11 @@ import { alignReplaced, plainReplaced, requireTold } from '../replaced-messages.
 import { rewrite } from '../rewrite.ts';
 import { type DescribedCall, describe, describeCall, Seen } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
+import { type RequestedTools, readTools } from '../tools.ts';
 import { walk } from '../walk.ts';
 import { isCodex } from './codex.ts';
 import { dropSealed, isShaped } from './items.ts';
 import { inputItem, requestMembers, resultKinds } from './shapes.ts';
-import { listTools, writeTools } from './tools.ts';
 
 /** An element of `input`, with the message that hooks read of it. */
 interface InputItem {
@@ -70,7 +70,7 @@ export class ResponsesRequest implements WireRequest {
   readonly #root: Place;
   readonly #items: readonly InputItem[];
   readonly #leftovers = new Leftovers();
-  readonly #tools: readonly ToolListing[];
+  readonly #tools: RequestedTools;
   readonly #rules: WireRules;
   #sent: Place;
 
@@ -85,7 +85,11 @@ export class ResponsesRequest implements WireRequest {
     this.isStream = root.at('stream')?.value === true;
     this.maxTokens = typeof maxTokens === 'number' ? maxTokens : undefined;
     this.#items = readInput(root, rules);
-    this.#tools = listTools(root.at('tools'));
+    this.#tools = readTools(root, {
+      lists: ['tools'],
+      hold: (tool) => (['function', 'custom'].includes(tool.at('type')?.text ?? '') ? tool : undefined),
+      schema: 'parameters',
+    });
     for (const [key, place] of root.members) {
       if (readByThemselves.has(key) || isShaped(place, key, requestMembers)) continue;
       this.#leftovers.add(key, { place, owner: root, entry: key });
@@ -106,7 +110,7 @@ export class ResponsesRequest implements WireRequest {
     this.#writeMessages(changed.messages, edits);
     this.#writeSystemPrompt(changed.system_prompt, edits);
     this.#leftovers.write(changed.other, edits, this.#root);
-    if (changed.tools !== this.#tools) writeTools(this.#root.at('tools'), this.#tools, changed.tools, edits);
+    this.#tools.write(changed.tools, edits);
     const named = this.#root.at('model');
     if (named !== undefined) edits.replaceText(named, model);
     const text = edits.apply();
@@ -123,7 +127,7 @@ export class ResponsesRequest implements WireRequest {
       messages,
       system_prompt: requireString(this.#root, 'instructions') ?? '',
       round: countRound(messages),
-      tools: this.#tools,
+      tools: this.#tools.listings,
       options: {
         ...(this.maxTokens !== undefined && { max_tokens: this.maxTokens }),
         ...(typeof temperature === 'number' && { temperature }),

@@ -104,7 +104,7 @@ export const part: Shape = { kinds: parts };
 
 const content = (newText: string): Shape => ({
   string: { show: 'text' },
-  array: { items: part, newText },
+  array: { items: part, newText: { type: newText } },
   object: part,
 });
 

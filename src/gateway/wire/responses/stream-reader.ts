@@ -7,6 +7,7 @@ import { openPlace, type Place } from '../place.ts';
 import { Seen } from '../seen.ts';
 import type { Members, Shape } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
+import { withExtras } from '../stream-extras.ts';
 import { openStrictly } from '../strict-json.ts';
 import { walk, walkMembers } from '../walk.ts';
 import { isSettled, readAnswer, sentBody } from './answer.ts';
@@ -66,7 +67,7 @@ export class ResponsesStreamReader implements StreamReader {
     this.#checkResponses(whole);
     if (this.#transcript.length > 0)
       this.#extras.set('stream.transcript', Json.from(this.#transcript.join('')));
-    return readAnswer(body, this.#rules, this.#request, this.#extras);
+    return withExtras(readAnswer(body, this.#rules, this.#request), this.#extras);
   }
 
   #take(told: Told): StreamPart {

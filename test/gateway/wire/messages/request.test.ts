@@ -142,7 +142,7 @@ describe('a request is refused', () => {
         role: 'user',
         content: '',
         parts: [
-          { type: 'hologram', media: {} },
+          { type: 'hologram' },
           {
             type: 'image',
             media: { mime_type: 'image/png', size_bytes: 8, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },

@@ -1,0 +1,128 @@
+import type { ChatMessage } from '../../../contract/provider.ts';
+import type { Substitute, TokenUsage, WireAnswer, WireRules } from '../codec.ts';
+import { Edits } from '../edits.ts';
+import { invalidAnswer, unwritable } from '../faults.ts';
+import { numberAt } from '../openai-usage.ts';
+import { bodySpot, openPlace, type Place } from '../place.ts';
+import type { Refusal } from '../refusal.ts';
+import { isSameMessage, requireTold } from '../replaced-messages.ts';
+import { rewrite } from '../rewrite.ts';
+import { describe, describeCall, Seen } from '../seen.ts';
+import { openStrictly } from '../strict-json.ts';
+import { walk } from '../walk.ts';
+import { answerShape, countShape, type errorTypes } from './shapes.ts';
+
+/** Reads a message that is an answer. Throws RefusedCall (502). */
+export function readMessagesAnswer(body: string, rules: WireRules): WireAnswer {
+  const root = openAnswer(body);
+  const { seen, message, usage } = readMessage(root, rules);
+  return {
+    body,
+    messages: [message],
+    usage,
+    toolCalls: seen.calls.flatMap((call, index) => {
+      const { id, name, args } = describeCall(call);
+      return call.isOfClient ? [{ callId: id, name, args, choice: 0, index }] : [];
+    }),
+    write: ([changed, ...others]) => {
+      if (changed === undefined || others.length > 0) throw unwritable('an answer is one message');
+      if (isSameMessage(message, changed)) return body;
+      const edits = new Edits(body);
+      const wanted = rewrite(seen, message, changed, edits, { isAnswer: true, dropsEmpty: true });
+      const written = edits.apply();
+      requireTold([readMessage(openPlace(written), rules).message], [wanted]);
+      return written;
+    },
+  };
+}
+
+function readMessage(root: Place, rules: WireRules) {
+  if (root.at('type')?.text !== 'message') throw invalidAnswer('it is no message');
+  if (root.at('content')?.kind !== 'array') throw invalidAnswer('`content` is not a list');
+  const seen = new Seen(root);
+  walk(bodySpot(root), answerShape, { rules, isAnswer: true, at: '' }, seen);
+  const usage = readUsage(root.at('usage'));
+  const message: ChatMessage = {
+    ...describe(seen, 'assistant'),
+    ...(usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } }),
+  };
+  return { seen, message, usage };
+}
+
+/** All input counts, cached or not: the API gives the cached apart. */
+function readUsage(usage: Place | undefined): TokenUsage | undefined {
+  if (usage?.kind !== 'object') return undefined;
+  const count = (key: string) => numberAt(usage, key) ?? 0;
+  const cachedInput = count('cache_read_input_tokens');
+  return {
+    input: count('input_tokens') + count('cache_creation_input_tokens') + cachedInput,
+    output: count('output_tokens'),
+    ...(cachedInput > 0 && { cachedInput }),
+  };
+}
+
+/** Reads a count of tokens: figures, which hooks are not asked about unless something else stands beside them. */
+export function readCount(body: string, rules: WireRules): WireAnswer {
+  const root = openAnswer(body);
+  const seen = new Seen(root);
+  walk(bodySpot(root), countShape, { rules, isAnswer: true, at: '' }, seen);
+  const message = describe(seen, 'assistant');
+  return {
+    body,
+    messages: seen.isEmpty ? [] : [message],
+    usage: undefined,
+    toolCalls: [],
+    write: ([changed]) => {
+      if (seen.isEmpty || changed === undefined || isSameMessage(message, changed)) return body;
+      const edits = new Edits(body);
+      rewrite(seen, message, changed, edits, { isAnswer: true });
+      return edits.apply();
+    },
+  };
+}
+
+function openAnswer(body: string): Place {
+  const root = openStrictly(body, (problem) => invalidAnswer(`it ${problem}`));
+  if (root.kind !== 'object') throw invalidAnswer('it is no object');
+  return root;
+}
+
+/** A message that stands in the place of an answer. Its id tells that no upstream gave it. */
+export function formatSubstitute({ text, end }: Substitute, model: string): string {
+  const isRefused = end === 'refused';
+  return JSON.stringify({
+    id: 'msg_signalbox',
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: text === '' ? [] : [{ type: 'text', text, citations: null }],
+    stop_reason: isRefused ? 'refusal' : 'end_turn',
+    stop_sequence: null,
+    stop_details: isRefused ? { type: 'refusal', category: null, explanation: null } : null,
+    container: null,
+    usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+  });
+}
+
+/** The body of a refusal: `{"type": "error", "error": {"type", "message", "details"}}`; the code and the rest are details. */
+export function formatError({ status, code, message, param, details }: Refusal): string {
+  return JSON.stringify({
+    type: 'error',
+    error: {
+      type: errorTypesByStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error'),
+      message,
+      details: { ...details, error_code: code, ...(param !== undefined && { param }) },
+    },
+  });
+}
+
+const errorTypesByStatus: Readonly<Record<number, (typeof errorTypes)[number]>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
