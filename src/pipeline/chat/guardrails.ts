@@ -4,7 +4,7 @@ import type { ChatStep, Guardrail } from '../file/pipeline.ts';
 import { journalScore, thresholdFault } from '../run/eval-step.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { evaluateIn, type StepContext } from '../state/step-scope.ts';
-import { answerMetadata } from './model-usage.ts';
+import { evalContextOf } from './model-usage.ts';
 import type { GuardrailResult, TurnState } from './turn-state.ts';
 
 /** The results of all guardrails for one answer. */
@@ -45,7 +45,11 @@ function toRequest(
   const { vars } = scope.variables;
   const { provider = step.provider, model = state.model } = state.answer ?? {};
   const latencyMs = Math.round(performance.now() - state.startedAt);
-  const measured = { provider, model, latencyMs };
+  const toolCalls = state.toolCalls.map(({ name, args, content, error, index }) => {
+    return { name, args, result: content, error, index };
+  });
+  const { messages, usage } = state;
+  const seen = evalContextOf([{ messages, toolCalls, usage, provider, model }], latencyMs);
   return {
     id,
     type,
@@ -56,17 +60,10 @@ function toRequest(
     context: {
       session_id: run.session.id,
       turn_index: run.session.turns,
-      messages: state.messages,
-      tool_calls: state.toolCalls.map(({ name, args, content, error, index }) => ({
-        name,
-        args,
-        result: content,
-        error,
-        index,
-      })),
+      ...seen,
       variables: { ...(isObject(vars) && vars), ...(isObject(variables) && variables) },
       // What was measured is not for the file to say.
-      metadata: { ...(isObject(metadata) && metadata), ...answerMetadata(state.usage, measured) },
+      metadata: { ...(isObject(metadata) && metadata), ...seen.metadata },
     },
   };
 }

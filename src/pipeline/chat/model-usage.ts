@@ -1,3 +1,5 @@
+import type { EvalContext, EvalToolCall } from '../../contract/eval.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
 import type { Fault } from '../../errors.ts';
 import { sumOf } from '../../json/decimal.ts';
 import { omitUndefined } from '../../yaml/present.ts';
@@ -16,28 +18,54 @@ export function sumUsage(calls: readonly CallUsage[]): CallUsage {
   };
 }
 
-/** The measures of an answer in the metadata that evals see; what is not known is absent. */
-export function answerMetadata(
-  calls: readonly CallUsage[],
-  {
-    provider,
-    model,
-    latencyMs,
-  }: {
-    readonly provider?: string | undefined;
-    readonly model?: string | undefined;
-    /** From the first call of the model to the answer. */
-    readonly latencyMs?: number | undefined;
-  },
-): Readonly<Record<string, number | string>> {
-  const { input_tokens: input, output_tokens: output, cost_usd } = sumUsage(calls);
+/** A chat as it has come to an answer. */
+export interface AnsweredChat {
+  readonly messages: readonly ChatMessage[];
+  /** `index` counts among the messages of this chat. */
+  readonly toolCalls: readonly EvalToolCall[];
+  readonly usage: readonly CallUsage[];
+  readonly provider: string;
+  readonly model: string | undefined;
+}
+
+/**
+ * What evals see of the conversation of chats, one behind the other. `latencyMs`: from the first call of the model to the answer,
+ * where that is known here. Other measures that are not known, or differ between the chats, are absent.
+ */
+export function evalContextOf(chats: readonly AnsweredChat[], latencyMs?: number): ConversationContext {
+  const messages: ChatMessage[] = [];
+  const calls: EvalToolCall[] = [];
+  for (const chat of chats) {
+    calls.push(...chat.toolCalls.map((call) => ({ ...call, index: messages.length + call.index })));
+    messages.push(...chat.messages);
+  }
+  const usage = chats.flatMap((chat) => chat.usage);
+  const provider = common(chats.map((chat) => chat.provider));
+  const model = common(chats.flatMap((chat) => chat.model ?? []));
+  const metadata = chats.length === 0 ? {} : measuresOf(usage, { latency_ms: latencyMs, provider, model });
+  return { messages, tool_calls: calls, metadata };
+}
+
+type ConversationContext = Pick<EvalContext, 'messages' | 'tool_calls' | 'metadata'>;
+
+function measuresOf(
+  usage: readonly CallUsage[],
+  more: Readonly<Record<string, number | string | undefined>>,
+): Readonly<Record<string, unknown>> {
+  const { input_tokens: input, output_tokens: output, cost_usd } = sumUsage(usage);
   return {
     ...(input !== null && { input_tokens: input }),
     ...(output !== null && { output_tokens: output }),
     ...(input !== null && output !== null && { total_tokens: input + output }),
     ...(cost_usd !== undefined && { cost_usd }),
-    ...omitUndefined({ latency_ms: latencyMs, provider, model }),
+    ...omitUndefined(more),
   };
+}
+
+/** The word that all have in common; undefined when they differ. */
+function common(words: readonly string[]): string | undefined {
+  const [word, other] = [...new Set(words)];
+  return other === undefined ? word : undefined;
 }
 
 /** The usage of a failed call: one entry of unknown counts if the model may have worked, else none. */

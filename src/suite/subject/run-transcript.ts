@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../../config/config.ts';
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, parseLossless } from '../../json/json.ts';
-import { answerMetadata } from '../../pipeline/chat/model-usage.ts';
+import { evalContextOf } from '../../pipeline/chat/model-usage.ts';
 import { toolCallsOf } from '../../pipeline/chat/requested-calls.ts';
 import type { viewOf } from '../../pipeline/chat/turn-state.ts';
 import type { Chat, Pipeline, Step } from '../../pipeline/file/pipeline.ts';
@@ -29,22 +29,14 @@ export function toTranscript(
     );
   });
   const chats = runs.length === 1 ? all : all.toSorted((one, other) => one.endedAt - other.endedAt);
-  if (chats.length === 0) return { messages: [], tool_calls: [], metadata: {} };
-  const messages: ChatMessage[] = [];
-  const calls: EvalToolCall[] = [];
-  for (const { view } of chats) {
-    const messageIndexes = messageIndexesOfCalls(view.messages, messages.length);
-    calls.push(...view.tool_calls.map((call, index) => toEvalCall(call, messageIndexes[index] ?? 0)));
-    messages.push(...view.messages);
-  }
-  const ids = unique(chats.map(({ provider, view }) => view.provider ?? provider));
-  const declaredModel = (wanted: string) => providers.find(({ id }) => id === wanted)?.model;
-  const models = unique(chats.flatMap(({ provider, view }) => view.model ?? declaredModel(provider) ?? []));
-  const metadata = answerMetadata(
-    chats.map(({ view }) => view.usage),
-    { provider: common(ids), model: common(models) },
+  return evalContextOf(
+    chats.map(({ provider, view }) => {
+      const { messages, usage, model = providers.find(({ id }) => id === provider)?.model } = view;
+      const places = messageIndexesOfCalls(messages);
+      const toolCalls = view.tool_calls.map((call, index) => toEvalCall(call, places[index] ?? 0));
+      return { messages, toolCalls, usage: [usage], provider: view.provider ?? provider, model };
+    }),
   );
-  return { messages, tool_calls: calls, metadata };
 }
 
 type ChatView = Pick<ReturnType<typeof viewOf>, 'usage' | 'tool_calls' | 'provider' | 'model'> & {
@@ -85,9 +77,9 @@ function isChatView(view: unknown): view is ChatView {
 }
 
 /** For each tool call, in their order, the position of the message that asked for it. */
-function messageIndexesOfCalls(messages: readonly ChatMessage[], offset: number): number[] {
+function messageIndexesOfCalls(messages: readonly ChatMessage[]): number[] {
   return messages.flatMap((message, index) =>
-    message.role === 'assistant' ? toolCallsOf(message).map(() => offset + index) : [],
+    message.role === 'assistant' ? toolCallsOf(message).map(() => index) : [],
   );
 }
 
@@ -96,13 +88,4 @@ function toEvalCall(
   index: number,
 ): EvalToolCall {
   return { name, args, result, error, index };
-}
-
-/** The word that all have in common; undefined when they differ. */
-function common([word, other]: readonly string[]): string | undefined {
-  return other === undefined ? word : undefined;
-}
-
-function unique(words: readonly string[]): string[] {
-  return [...new Set(words)];
 }
