@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recorded } from '../../runtime/open.ts';
@@ -99,6 +99,46 @@ test('a guardrail gets the conversation, the measures of the answer, variables a
       },
     },
   ]);
+});
+
+test('a guardrail of a chat and an eval of a suite over the same chat get the same context', async () => {
+  const responses = [
+    'when: round == 1, tool_calls: [{name: note}, {name: note}], usage: {input_tokens: 5, output_tokens: 7}, repeat: true',
+    `${fine}, usage: {input_tokens: 50, output_tokens: 70}, repeat: true`,
+  ];
+  const spying = specOf(responses)
+    .replace('model: scripted', 'model: scripted\n    pricing: {input_cost_per_1k: 1, output_cost_per_1k: 2}')
+    .replace('evals:', `evals:\n  spy: ${recording('answers', 'seen', '{"score": 1}')}`);
+  const desk = await openDesk(spying);
+  const context = 'context: {variables: {shop: bicycles}, metadata: {lane: fast}}';
+  await desk.run(chat(`guardrails: [{eval: spy, ${context}}]`));
+  const file = join(desk.folder, 'same.suite.yaml');
+  writeFileSync(
+    file,
+    `apiVersion: signalbox/v1
+kind: EvalSuite
+metadata: {name: same}
+spec:
+  cases: [{id: one}]
+  subject: {chat: {provider: main, messages: Hello., tools: [note]}}
+  case: {${context}}
+  evals: [{id: spy, type: spy}]
+`,
+  );
+  await desk.runtime.evals.run(file, { keep: false });
+  await desk.runtime.close();
+  const [guardrail, suite] = recorded(join(desk.folder, 'seen')).map((request) =>
+    JSON.parse(JSON.stringify(request), (key, value: unknown) =>
+      /^(latency_ms|session_id|turn_index|call_id|id)$/.test(key) ? typeof value : value,
+    ),
+  );
+  const { session_id: _, ...ofGuardrail } = guardrail.context;
+  const { session_id: __, ...ofSuite } = suite.context;
+  expect(ofSuite).toEqual(ofGuardrail);
+  expect(ofGuardrail).toMatchObject({
+    tool_calls: [{ index: 1 }, { index: 1 }],
+    metadata: { lane: 'fast', total_tokens: 132, latency_ms: 'number' },
+  });
 });
 
 test('a denied answer denies the run', async () => {
