@@ -7,12 +7,12 @@ import { collectJudges } from './assertions/judges.ts';
 import { type CaseContext, casesOf, type ImportedCase, leaveUnasked } from './cases/cases.ts';
 import { readScenarios } from './cases/scenarios.ts';
 import { readTests } from './cases/tests.ts';
+import { unknownNames } from './names.ts';
 import type { Templates } from './nunjucks/templates.ts';
 import { makePrompts } from './prompts/made-prompts.ts';
 import { readPrompts } from './prompts/prompts.ts';
 import { readProviders } from './providers/providers.ts';
 import type { ImportedConfig } from './written/imported-config.ts';
-import { unknownPrompts } from './written/pairs.ts';
 
 interface ImportContext {
   readonly files: SourceFiles;
@@ -39,13 +39,21 @@ export async function readConfig(config: Source, context: ImportContext): Promis
   const judges = collectJudges(common, context);
   const embedders = collectEmbedders(common, context);
   const templates = config.at('assertionTemplates');
-  const cases = await readCases(config, { ...context, defaults, templates, judges, embedders });
+  const cases = await readCases(config, {
+    ...context,
+    providers,
+    prompts: read.prompts,
+    defaults,
+    templates,
+    judges,
+    embedders,
+  });
   for (const [name, template] of templates.members())
     if (template.untaken()[0] === template)
       template.leave(`the template \`${name}\` is named in no test of this file`, undefined, 'note');
   const { prompts, made } = makePrompts(read.prompts, cases, nunjucks);
   for (const provider of providers)
-    for (const name of unknownPrompts(provider, prompts))
+    for (const name of unknownNames(provider.prompts ?? [], prompts))
       asked.note('error', `${provider.name} asks for a prompt \`${name}\` that is not carried`);
   const repeat = config.at('evaluateOptions').at('repeat').number();
   for (const [key, option] of config.at('evaluateOptions').members())

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { tryParse } from '../../json/try-parse.ts';
-import { readResultRows } from '../promptfoo/results/result-rows.ts';
+import { holdsResults } from '../promptfoo/results/result-rows.ts';
 import { listKeys, type SampleKind } from './import-samples.ts';
 
 export const importKinds = [
@@ -23,7 +23,7 @@ export function detectKind(file: string, text: string): ImportKind {
     return /^apiVersion:\s*["']?promptkit\.altairalabs\.ai\//m.test(text) ? 'arena' : 'promptfoo';
   if (['.csv', '.tsv'].includes(ending)) return sampleKind(headerOf(text)) ?? 'inspect';
   if (!['.json', '.jsonl', '.ndjson'].includes(ending)) return 'promptfoo';
-  if (readResultRows(text) !== undefined) return 'promptfoo-results';
+  if (holdsResults(text)) return 'promptfoo-results';
   const whole = wholeOf(text, ending);
   if (isObject(whole) && String(whole['apiVersion']).startsWith('promptkit.altairalabs.ai/')) return 'arena';
   return sampleKind(Array.isArray(whole) ? whole[0] : inner(whole)) ?? 'promptfoo';

@@ -1,12 +1,10 @@
-import { RuntimeError } from '../../errors.ts';
 import { importPromptfoo } from '../promptfoo/import-promptfoo.ts';
-import { runFiles } from '../promptfoo/results/import-results.ts';
-import { readResultRows } from '../promptfoo/results/result-rows.ts';
+import { importResults } from '../promptfoo/results/import-results.ts';
 import { importArena } from './arena/import-arena.ts';
 import { detectKind, type ImportKind } from './detect.ts';
 import { importSamples } from './import-samples.ts';
 import { textOfFile } from './source-files.ts';
-import { type SuiteImport, toSuiteImport } from './suite-import.ts';
+import { type SuiteImport, validateImport } from './suite-import.ts';
 
 export { importKinds } from './detect.ts';
 export { writeImport } from './suite-import.ts';
@@ -21,37 +19,26 @@ export interface ImportOptions {
 }
 
 /**
- * Makes a runtime, cases and suites, or runs, of a file of another system, to be written to `output`; nothing is written
- * yet, and nothing of the file is run. Throws FILE_UNREADABLE, CONFIG_INVALID and DATASET_INVALID.
+ * Makes a runtime, cases and suites, or runs, of a file of another system, to be written to `output`; they are validated, but
+ * nothing is written there yet, and nothing of the file is run. Throws FILE_UNREADABLE, CONFIG_INVALID and DATASET_INVALID.
  */
 export async function importSuite(file: string, options: ImportOptions): Promise<SuiteImport> {
-  const { output, provider } = options;
-  const kind = options.from ?? kindOf(file);
-  switch (kind) {
-    case 'promptfoo':
-      return await importPromptfoo(file, output);
-    case 'promptfoo-results':
-      return await importResults(file);
-    case 'arena':
-      return importArena(file, { output, provider });
-    default:
-      return await importSamples(file, { kind, output, provider });
-  }
+  return await validateImport(options.output, await importers[options.from ?? kindOf(file)](file, options));
 }
+
+type Importer = (file: string, options: ImportOptions) => Promise<SuiteImport> | SuiteImport;
+
+/** Reads a file of each kind; what it makes is not validated yet. */
+export const importers: Readonly<Record<ImportKind, Importer>> = {
+  promptfoo: (file, { output }) => importPromptfoo(file, output),
+  'promptfoo-results': importResults,
+  arena: importArena,
+  inspect: (file, options) => importSamples(file, { ...options, kind: 'inspect' }),
+  ragas: (file, options) => importSamples(file, { ...options, kind: 'ragas' }),
+  deepeval: (file, options) => importSamples(file, { ...options, kind: 'deepeval' }),
+};
 
 function kindOf(file: string): ImportKind {
   const text = textOfFile(file);
   return typeof text === 'string' ? detectKind(file, text) : 'promptfoo';
-}
-
-async function importResults(file: string): Promise<SuiteImport> {
-  const text = textOfFile(file);
-  if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
-  const results = readResultRows(text);
-  if (results === undefined)
-    throw new RuntimeError('CONFIG_INVALID', `${file} holds no results of promptfoo’s`, {
-      hint: 'Give a file that `promptfoo eval --output results.json` has written.',
-    });
-  const files = await runFiles(results, file);
-  return toSuiteImport(files, results.rows.length, []);
 }

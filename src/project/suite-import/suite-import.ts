@@ -1,5 +1,7 @@
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { makeTempFolder, removeTempFolder } from '../../files/temp-folder.ts';
 import { writeInside } from '../../files/write-inside.ts';
 import { isObject } from '../../json/json.ts';
 import type { Problem } from '../../yaml/problem.ts';
@@ -42,23 +44,33 @@ export function toSuiteImport(
   };
 }
 
-/**
- * Writes the files of an import and validates them: what is not valid is one more problem, and the import is not whole. Throws
- * USAGE where a file is there already, cannot be written, or would go through a link.
- */
-export async function writeImport(output: string, found: SuiteImport, force: boolean): Promise<SuiteImport> {
-  writeInside(output, found.files, force);
+/** The import with what is wrong with its files, which are validated in a temporary folder: one that is not valid is not whole. */
+export async function validateImport(output: string, found: SuiteImport): Promise<SuiteImport> {
+  if (found.files.length === 0) return found;
+  const folder = realpathSync(makeTempFolder('import'));
+  const inOutput = (text: string): string => text.replaceAll(folder, () => output);
   const invalid: Problem[] = [];
-  for (const { name } of found.files.filter((file) => file.name.endsWith('.yaml'))) {
-    const problems = await validateFile(join(output, name), join(output, 'runtime.yaml'));
-    invalid.push(...problems.filter(({ severity }) => severity === 'error'));
+  try {
+    writeInside(folder, found.files, false);
+    for (const { name } of found.files.filter((file) => file.name.endsWith('.yaml')))
+      for (const each of await validateFile(join(folder, name), join(folder, 'runtime.yaml')))
+        if (each.severity === 'error')
+          invalid.push({
+            ...each,
+            file: inOutput(each.file),
+            message: `what is written is not valid: ${inOutput(each.message)}`,
+          });
+  } finally {
+    removeTempFolder(folder);
   }
-  if (invalid.length === 0) return found;
-  const told = invalid.map((each) => ({
-    ...each,
-    message: `what was written is not valid: ${each.message}`,
-  }));
-  return { ...found, status: 'partly', problems: [...found.problems, ...told] };
+  return invalid.length === 0
+    ? found
+    : { ...found, status: 'partly', problems: [...found.problems, ...invalid] };
+}
+
+/** Writes the files of an import. Throws USAGE where a file is there already, cannot be written, or would go through a link. */
+export function writeImport(output: string, { files }: SuiteImport, force: boolean): void {
+  writeInside(output, files, force);
 }
 
 /** A value as YAML, without anchors and broken lines. */

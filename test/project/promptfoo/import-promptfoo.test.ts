@@ -3,7 +3,7 @@ import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importPromptfoo } from '../../../src/project/promptfoo/import-promptfoo.ts';
-import { writeImport } from '../../../src/project/suite-import/suite-import.ts';
+import { validateImport, writeImport } from '../../../src/project/suite-import/suite-import.ts';
 import { configFolder, imported, rows, told, written } from './importing.ts';
 
 test('variables, lists of them, files and rows of a table become cases, with what all tests share [DS-PROMPTFOO-01]', async () => {
@@ -104,14 +104,16 @@ redteam: {purpose: none}
     expect.stringMatching(/^promptfooconfig\.yaml:9:1 `redteam`/),
   ]);
   expect(result).toMatchObject({ status: 'partly', cases: 1 });
-  expect(await writeImport(output, result, false)).toEqual(result);
-  await expect(writeImport(output, result, false)).rejects.toMatchObject({ code: 'USAGE' });
+  expect(await validateImport(output, result)).toEqual(result);
+  expect(existsSync(output)).toBe(false);
+  writeImport(output, result, false);
+  expect(() => writeImport(output, result, false)).toThrow('is there already');
   const [runtime, ...others] = result.files;
   const broken = [{ name: 'runtime.yaml', text: `${runtime?.text}  typo: 1\n` }, ...others];
-  const { status, problems } = await writeImport(output, { ...result, status: 'whole', files: broken }, true);
-  expect([status, problems.at(-1)?.message]).toEqual([
+  const { status, problems } = await validateImport(output, { ...result, status: 'whole', files: broken });
+  expect([status, problems.at(-1)]).toMatchObject([
     'partly',
-    expect.stringContaining('what was written is not valid'),
+    { file: join(output, 'runtime.yaml'), message: expect.stringContaining('what is written is not valid') },
   ]);
 });
 

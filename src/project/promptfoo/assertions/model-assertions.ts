@@ -44,7 +44,7 @@ export function modelAssertion(given: GivenAssertion, context: AssertionContext)
   if (prompt !== undefined && kind.hasOwnPrompt === undefined)
     return { fault: `\`${type}\` with a \`rubricPrompt\` is left out` };
   if (prompt !== undefined && 'fault' in prompt) return prompt;
-  if (prompt !== undefined) return withPrompt(given, prompt.text, context);
+  if (prompt !== undefined) return withPrompt({ ...given, value: text }, prompt.text, context);
   const needsValue = kind.hasReference === true || (kind.check ?? kind.criteria) === undefined;
   if (needsValue && (typeof text !== 'string' || text === ''))
     return { fault: `\`${type}\` without a value is left out` };
@@ -76,14 +76,19 @@ function withPrompt(given: GivenAssertion, prompt: string, { judges }: Assertion
   const { type, value, own } = given;
   const provider = judges.use(given.judge);
   if (provider === undefined) return { fault: `\`${type}\` whose judge is not carried is left out` };
-  const text = Array.isArray(value) ? value.join('\n') : value;
+  if (value !== undefined && value !== null && typeof value !== 'string')
+    return { fault: `\`${type}\` whose value is no text is left out` };
   own.note(
     'warning',
     `\`rubricPrompt\` is the task of llm_judge, which shows the answer beside it and asks for a score from 0 to 1`,
   );
   return {
     type: 'llm_judge',
-    params: { prompt, ...(typeof text === 'string' && text !== '' && { criteria: text }), provider },
+    params: {
+      prompt,
+      ...(value !== undefined && value !== null && value !== '' && { criteria: value }),
+      provider,
+    },
     threshold: { min_score: given.own.at('threshold').number() ?? 0.5 },
   };
 }

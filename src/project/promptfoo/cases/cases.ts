@@ -6,7 +6,9 @@ import { readTransform } from '../assertions/assertion-values.ts';
 import { readAssertion } from '../assertions/assertions.ts';
 import type { Embedders } from '../assertions/embedders.ts';
 import type { Judges } from '../assertions/judges.ts';
+import { unknownNames } from '../names.ts';
 import type { Templates } from '../nunjucks/templates.ts';
+import type { ImportedPrompt } from '../prompts/prompt-model.ts';
 import { type ImportedProvider, readProvider } from '../providers/providers.ts';
 import { fillVariables } from './filled-variables.ts';
 import type { GivenTest } from './tests.ts';
@@ -35,6 +37,8 @@ export interface CaseContext {
   readonly files: SourceFiles;
   readonly notes: Notes;
   readonly defaults: Source;
+  readonly providers: readonly ImportedProvider[];
+  readonly prompts: readonly ImportedPrompt[];
   readonly templates: Source;
   readonly judges: Judges;
   readonly embedders: Embedders;
@@ -134,9 +138,14 @@ function transformsOf(options: readonly Source[], { files }: CaseContext): Asser
 
 /** Undefined, with a note, for a test whose own provider is not carried. */
 function askedOf(parts: readonly Source[], test: Source, context: CaseContext): AskedOf | undefined {
-  const [providers, prompts] = ['providers', 'prompts'].map((key) =>
-    inherited(parts, key, (each) => each.texts()),
-  );
+  const listed = (key: 'providers' | 'prompts') => {
+    const last = lastGiven(parts, key);
+    const names = last?.texts();
+    for (const name of unknownNames(names ?? [], context[key]))
+      last?.note('error', `the test asks for \`${name}\` of the ${key}, which is not carried`);
+    return names;
+  };
+  const [providers, prompts] = [listed('providers'), listed('prompts')];
   const named = { ...(providers && { providers }), ...(prompts && { prompts }) };
   const own = lastGiven(parts, 'provider');
   if (own === undefined) return named;

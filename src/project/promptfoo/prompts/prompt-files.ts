@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { readers } from '../../../suite/dataset/readers.ts';
 import { textOfFile } from '../../suite-import/source-files.ts';
 import { javascriptEndings } from '../code.ts';
-import { leaveOut, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
+import { leaveOut, noteLabel, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
 import { promptOfMessages, promptOfText } from './prompt-text.ts';
 
 /** Whether a prompt of the config is the name of a file. */
@@ -91,7 +91,7 @@ async function rowsOf(text: string, file: string, notes: PromptPlace['notes']): 
     if (!content.usable) notes.add('error', place, content.problem.message, content.problem.hint);
     const row = notes.openRow(content.usable ? content.value : {}, () => place);
     const prompt = row.at('prompt').text()?.trim() ?? '';
-    const label = row.at('label').text()?.trim() ?? '';
+    const label = noteLabel(row.at('label'))?.trim() ?? '';
     if (prompt !== '') parts.push({ text: prompt, ...(label !== '' && { label }) });
   }
   return parts;

@@ -51,3 +51,14 @@ export function leaveOut({ at }: PromptPlace, message: string, hint?: string): r
   at.leave(message, hint);
   return [];
 }
+
+/** The label of a prompt, by which providers and tests name it. */
+export function noteLabel(given: Source): string | undefined {
+  const label = given.text();
+  if (label !== undefined && label.trim() !== '')
+    given.note(
+      'note',
+      `the label ${JSON.stringify(label)} is not carried: a variant is called by the number of its prompt`,
+    );
+  return label;
+}

@@ -3,7 +3,13 @@ import type { Notes } from '../../suite-import/notes.ts';
 import type { SourceFiles } from '../../suite-import/source-files.ts';
 import { settingOf } from '../providers/chat-options.ts';
 import { isNamedFile, readFilePrompts } from './prompt-files.ts';
-import { type ImportedPrompt, leaveOut, type PromptPlace, type UnnumberedPrompt } from './prompt-model.ts';
+import {
+  type ImportedPrompt,
+  leaveOut,
+  noteLabel,
+  type PromptPlace,
+  type UnnumberedPrompt,
+} from './prompt-model.ts';
 import { promptOfMessages, promptOfText } from './prompt-text.ts';
 
 /** The prompts of a config, and how many there are with those that are left out, which are noted. */
@@ -86,14 +92,4 @@ function chatOf({ at, files }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
     else if (found.warning !== undefined) setting.note('warning', found.warning);
   }
   return Object.keys(chat).length > 0 ? { chat } : {};
-}
-
-function noteLabel(given: Source): string | undefined {
-  const label = given.text();
-  if (label !== undefined)
-    given.note(
-      'note',
-      `the label ${JSON.stringify(label)} is not carried: a variant is called by the number of its prompt`,
-    );
-  return label;
 }

@@ -1,23 +1,38 @@
+import { RuntimeError } from '../../../errors.ts';
 import { stringifyJson } from '../../../json/json.ts';
 import type { CaseRecord, RunHeader } from '../../../suite/run/record.ts';
 import { summarize } from '../../../suite/stats/summarize.ts';
-import type { ImportedFile } from '../../suite-import/suite-import.ts';
+import { collectNotes } from '../../suite-import/notes.ts';
+import { textOfFile } from '../../suite-import/source-files.ts';
+import { type ImportedFile, type SuiteImport, toSuiteImport } from '../../suite-import/suite-import.ts';
 import { assertionsOf, type ImportedResult, type NumberedResult, recordOf } from './result-record.ts';
-import type { ResultRows } from './result-rows.ts';
+import { holdsResults, type ResultRows, readResultRows } from './result-rows.ts';
 import { variantsOf } from './result-variants.ts';
+
+/** Makes a run of a file of results. Throws FILE_UNREADABLE, and CONFIG_INVALID for a file without any. */
+export async function importResults(file: string): Promise<SuiteImport> {
+  const text = textOfFile(file);
+  if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
+  if (!holdsResults(text))
+    throw new RuntimeError('CONFIG_INVALID', `${file} holds no results of promptfoo’s`, {
+      hint: 'Give a file that `promptfoo eval --output results.json` has written.',
+    });
+  // A run has verdicts and answers: what else promptfoo writes of them changes neither.
+  const notes = collectNotes('note');
+  const results = readResultRows(file, text, notes);
+  const files = await runFiles(results, file);
+  return toSuiteImport(files, results.rows.length, notes.all());
+}
 
 /**
  * The run of a file of results: with a variant for each pair of a prompt and a provider, named as in the suite that an
  * import of the config writes, so that `eval diff` compares case by case; a single pair is a run without variants.
  */
-export async function runFiles(
-  { rows, startedAt, id }: ResultRows,
-  file: string,
-): Promise<readonly ImportedFile[]> {
+async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Promise<readonly ImportedFile[]> {
   const variants = variantsOf(rows);
   const judged = variants
     .flatMap(({ name, results }, index) =>
-      results.map((each) => ({ each, index, name, assertions: assertionsOf(each.value) })),
+      results.map((each) => ({ each, index, name, assertions: assertionsOf(each.row) })),
     )
     .toSorted((a, b) => a.each.number - b.each.number || a.index - b.index);
   const evals = [
@@ -65,6 +80,12 @@ function toRecord(
     reducer: { kind: 'mean' as const },
   }));
   const record = recordOf(each, assertions, { evals: weightings, file });
+  const isPassed = each.row.at('success').boolean() === true;
+  if (record.passed !== isPassed)
+    each.row.note(
+      'warning',
+      `the result ${isPassed ? 'passes' : 'fails'} there, and ${isPassed ? 'fails' : 'passes'} by the assertions that it lists`,
+    );
   return variant === undefined ? record : { ...record, variant };
 }
 

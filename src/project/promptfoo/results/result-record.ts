@@ -1,14 +1,14 @@
-import { isObject, stringifyJson } from '../../../json/json.ts';
+import { stringifyJson } from '../../../json/json.ts';
 import { type EvalWeighting, toCaseRecord } from '../../../suite/case/case-record.ts';
 import { keepRow } from '../../../suite/case/kept-row.ts';
 import type { CaseRecord, EpochRecord, EvalResult } from '../../../suite/run/record.ts';
-
-type Mapping = Readonly<Record<string, unknown>>;
+import { omitUndefined } from '../../../yaml/present.ts';
+import type { Source } from '../../../yaml/source.ts';
 
 /** A result with the number of its case. */
 export interface NumberedResult {
   readonly number: number;
-  readonly value: Mapping;
+  readonly row: Source;
 }
 
 /** What one assertion came to, under the id that an import of the config gives its eval. */
@@ -20,32 +20,26 @@ export interface ImportedResult {
 }
 
 /** Beside an answer without assertions stands the eval that an import of the config writes for it. */
-export function assertionsOf(value: Mapping): readonly ImportedResult[] {
-  const grading = isObject(value['gradingResult']) ? value['gradingResult'] : {};
-  const components: readonly unknown[] = Array.isArray(grading['componentResults'])
-    ? grading['componentResults']
-    : [];
+export function assertionsOf(row: Source): readonly ImportedResult[] {
   const seen = new Map<string, number>();
-  const found = components.flatMap((each) => {
-    if (!isObject(each)) return [];
-    const assertion = isObject(each['assertion']) ? each['assertion'] : {};
-    const type = textOf(assertion['type']) ?? 'assert-set';
-    const name = nameOf(textOf(assertion['metric']) ?? type);
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    const id = count === 1 ? name : `${name}-${count}`;
-    const weight = assertion['weight'];
-    return [
-      {
-        id,
-        type,
-        weight: typeof weight === 'number' && weight >= 0 ? weight : 1,
-        result: toResult(id, type, each),
-      },
-    ];
-  });
-  if (found.length > 0 || answerOf(value) === undefined) return found;
-  const passed = value['success'] === true;
+  const found = row
+    .at('gradingResult')
+    .at('componentResults')
+    .items()
+    .filter(({ kind }) => kind === 'mapping')
+    .map((component) => {
+      const assertion = component.at('assertion');
+      const type = assertion.at('type').text() ?? 'assert-set';
+      const name = nameOf(assertion.at('metric').text() ?? type);
+      const count = (seen.get(name) ?? 0) + 1;
+      seen.set(name, count);
+      const id = count === 1 ? name : `${name}-${count}`;
+      const weight = assertion.at('weight').number() ?? 1;
+      if (weight < 0) assertion.at('weight').leave('a weight below 0 is not carried');
+      return { id, type, weight: weight < 0 ? 1 : weight, result: toResult(id, type, component) };
+    });
+  if (found.length > 0 || answerOf(row) === undefined) return found;
+  const passed = row.at('success').boolean() === true;
   const result = { ...plain, eval: 'answered', score: passed ? 1 : 0, passed, detail: '' };
   return [{ id: 'answered', type: 'regex', weight: 1, result }];
 }
@@ -58,80 +52,76 @@ export function nameOf(name: string): string {
 
 const plain = { threshold: { min_score: 1 }, duration_ms: 0, attempts: 1 };
 
-function toResult(id: string, type: string, component: Mapping): EvalResult {
-  const passed = component['pass'] === true;
-  const own = component['score'];
+function toResult(id: string, type: string, component: Source): EvalResult {
+  const passed = component.at('pass').boolean() === true;
+  // What code scores decides nothing there, unless its test has a threshold.
   const isCode = /^(?:not-)?(?:javascript|python)$/.test(type);
-  const score = isCode || typeof own !== 'number' ? Number(passed) : Math.min(1, Math.max(0, own));
-  return { ...plain, eval: id, score, passed, detail: textOf(component['reason']) ?? '' };
+  const own = isCode ? undefined : component.at('score').number();
+  if (own !== undefined && (own < 0 || own > 1))
+    component
+      .at('score')
+      .note('warning', 'a score that is not from 0 to 1 is carried as the nearest that is');
+  const score = own === undefined ? Number(passed) : Math.min(1, Math.max(0, own));
+  return { ...plain, eval: id, score, passed, detail: component.at('reason').text() ?? '' };
 }
 
 /** The record of one case of a run. */
 export function recordOf(
-  { number, value }: NumberedResult,
+  { number, row: source }: NumberedResult,
   results: readonly ImportedResult[],
   { evals, file }: { readonly evals: readonly EvalWeighting[]; readonly file: string },
 ): CaseRecord {
-  const test = isObject(value['testCase']) ? value['testCase'] : {};
-  const answer = answerOf(value);
-  const latency = value['latencyMs'];
-  const limit = test['threshold'];
+  const answer = answerOf(source);
+  const limit = source.at('testCase').at('threshold').number();
   const epoch: EpochRecord = {
     epoch: 1,
     content: answer ?? '',
-    messages: messagesOf(value, answer),
+    messages: messagesOf(source, answer),
     tool_calls: [],
-    metadata: metadataOf(value),
-    ...(typeof limit === 'number' && { threshold: { min_score: limit } }),
+    metadata: metadataOf(source),
+    ...(limit !== undefined && { threshold: { min_score: limit } }),
     subject: {
       status: answer === undefined ? 'failed' : 'ok',
-      duration_ms: typeof latency === 'number' ? latency : 0,
-      cached: isObject(value['response']) && value['response']['cached'] === true,
+      duration_ms: source.at('latencyMs').number() ?? 0,
+      cached: source.at('response').at('cached').boolean() === true,
       attempts: 1,
       ...(answer === undefined && {
-        error: { code: 'PROVIDER_FAILED', message: errorOf(value), hint: 'The message is promptfoo’s own.' },
+        error: { code: 'PROVIDER_FAILED', message: errorOf(source), hint: 'The message is promptfoo’s own.' },
       }),
     },
     results: results.map(({ result }) => result),
   };
   const row = { number, file, line: 1 };
-  const vars = value['vars'];
-  const kept = isObject(vars) ? keepRow(vars) : undefined;
+  const vars = source.at('vars').mapping();
+  const kept = vars === undefined ? undefined : keepRow(vars);
   return toCaseRecord(evals, { row, id: String(number), tags: [], epochs: [epoch], kept });
 }
 
 /** Undefined where nothing was answered. */
-function answerOf(value: Mapping): string | undefined {
-  const response = value['response'];
-  if (!isObject(response) || response['output'] === undefined || response['output'] === null)
-    return undefined;
-  return textOf(response['output']) ?? stringifyJson(response['output']);
+function answerOf(row: Source): string | undefined {
+  const output = row.at('response').at('output');
+  return output.isGiven ? (output.text() ?? stringifyJson(output.whole())) : undefined;
 }
 
-function errorOf(value: Mapping): string {
-  const response = isObject(value['response']) ? value['response'] : {};
-  return textOf(response['error']) ?? textOf(value['error']) ?? 'there is no answer';
+function errorOf(row: Source): string {
+  const [inner, outer] = [row.at('response').at('error').text(), row.at('error').text()];
+  return inner ?? outer ?? 'there is no answer';
 }
 
-function messagesOf({ prompt }: Mapping, answer: string | undefined): EpochRecord['messages'] {
-  const raw = isObject(prompt) ? textOf(prompt['raw']) : undefined;
+function messagesOf(row: Source, answer: string | undefined): EpochRecord['messages'] {
+  const raw = row.at('prompt').at('raw').text();
   const asked = raw === undefined ? [] : [{ role: 'user' as const, content: raw }];
   return answer === undefined ? asked : [...asked, { role: 'assistant' as const, content: answer }];
 }
 
-function metadataOf(value: Mapping): Mapping {
-  const response = isObject(value['response']) ? value['response'] : {};
-  const usage = isObject(response['tokenUsage']) ? response['tokenUsage'] : {};
-  const known = {
-    latency_ms: value['latencyMs'],
-    cost_usd: value['cost'] ?? response['cost'],
-    input_tokens: usage['prompt'],
-    output_tokens: usage['completion'],
-    total_tokens: usage['total'],
-  };
-  return Object.fromEntries(Object.entries(known).filter(([, each]) => typeof each === 'number'));
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+function metadataOf(row: Source): Readonly<Record<string, unknown>> {
+  const response = row.at('response');
+  const usage = response.at('tokenUsage');
+  return omitUndefined({
+    latency_ms: row.at('latencyMs').number(),
+    cost_usd: row.at('cost').number() ?? response.at('cost').number(),
+    input_tokens: usage.at('prompt').number(),
+    output_tokens: usage.at('completion').number(),
+    total_tokens: usage.at('total').number(),
+  });
 }

@@ -1,9 +1,7 @@
-import { isObject } from '../../../json/json.ts';
+import type { Source } from '../../../yaml/source.ts';
 import { slugOf } from '../providers/providers.ts';
 import { pairName } from '../written/pairs.ts';
 import type { NumberedResult } from './result-record.ts';
-
-type Mapping = Readonly<Record<string, unknown>>;
 
 /** The results of one pair of a prompt and a provider. */
 export interface ResultVariant {
@@ -13,7 +11,7 @@ export interface ResultVariant {
 }
 
 /** The results by their pairs, in the order of the columns there, each result with the number of its case. */
-export function variantsOf(rows: readonly Mapping[]): readonly ResultVariant[] {
+export function variantsOf(rows: readonly Source[]): readonly ResultVariant[] {
   const byColumn = Map.groupBy(rows, keyOf);
   const columns = columnsOf(byColumn);
   const prompts = promptsOf(columns);
@@ -28,10 +26,8 @@ export function variantsOf(rows: readonly Mapping[]): readonly ResultVariant[] {
     const name = pairName(slugOf(provider), { number }, counts);
     const known = found.get(name) ?? [];
     found.set(name, known);
-    for (const value of byColumn.get(key) ?? []) {
-      const { testIdx } = value;
-      known.push({ number: typeof testIdx === 'number' ? testIdx + 1 : known.length + 1, value });
-    }
+    for (const row of byColumn.get(key) ?? [])
+      known.push({ number: (row.at('testIdx').number() ?? known.length) + 1, row });
   }
   return [...found].map(([name, results]) => ({ name, results }));
 }
@@ -44,7 +40,7 @@ interface Column {
   readonly position: number;
 }
 
-function columnsOf(byColumn: ReadonlyMap<string, readonly Mapping[]>): readonly Column[] {
+function columnsOf(byColumn: ReadonlyMap<string, readonly Source[]>): readonly Column[] {
   const seen = new Map<string, number>();
   return [...byColumn].flatMap(([key, [row]]) => {
     if (row === undefined) return [];
@@ -66,18 +62,18 @@ function promptsOf(columns: readonly Column[]): readonly string[] {
 }
 
 /** What tells columns apart: the provider, and the number of the column, or in older files what it displays. */
-function keyOf(row: Mapping): string {
-  const { promptIdx } = row;
-  return `${providerOf(row)}\n${typeof promptIdx === 'number' ? promptIdx : labelOf(row)}`;
+function keyOf(row: Source): string {
+  return `${providerOf(row)}\n${row.at('promptIdx').number() ?? labelOf(row)}`;
 }
 
-function providerOf({ provider }: Mapping): string {
-  if (typeof provider === 'string') return provider;
-  const { label, id } = isObject(provider) ? provider : {};
-  return typeof label === 'string' && label !== '' ? label : typeof id === 'string' ? id : 'provider';
+function providerOf(row: Source): string {
+  const provider = row.at('provider');
+  const [label, id] = [provider.at('label').text(), provider.at('id').text()];
+  return provider.text() ?? (label || id) ?? 'provider';
 }
 
-function labelOf({ prompt, promptIdx }: Mapping): string {
-  const { label, display } = isObject(prompt) ? prompt : {};
-  return String(label ?? display ?? promptIdx ?? '');
+function labelOf(row: Source): string {
+  const prompt = row.at('prompt');
+  const [label, display] = [prompt.at('label').scalar(), prompt.at('display').scalar()];
+  return label ?? display ?? row.at('promptIdx').scalar() ?? '';
 }

@@ -1,5 +1,6 @@
 import { nameOfPair } from '../../../suite/subject/read-variants.ts';
 import type { AskedOf } from '../cases/cases.ts';
+import { isNamed } from '../names.ts';
 import { type ImportedPrompt, promptName } from '../prompts/prompt-model.ts';
 import type { ImportedProvider } from '../providers/providers.ts';
 import type { ImportedConfig } from './imported-config.ts';
@@ -44,24 +45,4 @@ export function pairName(
 /** Whether a provider is asked that prompt: all of them, unless it names some. */
 function isAsked({ label, source }: ImportedPrompt, { prompts }: ImportedProvider): boolean {
   return prompts === undefined || isNamed(prompts, [label, source]);
-}
-
-/** Whether one of the names is asked for: all are where none is; `*` and `name:` stand for what begins so. */
-function isNamed(asked: readonly string[] | undefined, names: readonly string[]): boolean {
-  if (asked === undefined) return true;
-  return asked.some((each) =>
-    names.some(
-      (name) => name === each || name.startsWith(each.endsWith('*') ? each.slice(0, -1) : `${each}:`),
-    ),
-  );
-}
-
-/** The prompts that a provider names and that are not there. */
-export function unknownPrompts(
-  provider: ImportedProvider,
-  prompts: readonly ImportedPrompt[],
-): readonly string[] {
-  return (provider.prompts ?? []).filter(
-    (name) => !prompts.some((prompt) => isAsked(prompt, { ...provider, prompts: [name] })),
-  );
 }

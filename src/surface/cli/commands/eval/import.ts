@@ -50,9 +50,8 @@ async function importSuite(
   const { loadSuiteImporter, formatProblem } = await import('../../../../runtime/runtime.ts');
   const { importSuite: read, writeImport } = await loadSuiteImporter();
   const output = own.output ?? join(dirname(file), 'signalbox');
-  const given = await read(file, { output, from: own.from, provider: own.provider });
-  const isWritten = !own.dryRun && given.files.length > 0;
-  const found = isWritten ? await writeImport(output, given, own.force ?? false) : given;
+  const found = await read(file, { output, from: own.from, provider: own.provider });
+  if (!own.dryRun && found.files.length > 0) writeImport(output, found, own.force ?? false);
   const { status, suites, runs, cases, problems } = found;
   const files = found.files.map(({ name }) => join(output, name));
   if (options.json) {
