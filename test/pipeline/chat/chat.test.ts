@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunDocument } from '../../../src/contract/run.ts';
 import { stringifyJson } from '../../../src/index.ts';
+import { recorded } from '../../runtime/open.ts';
 import { hookRecording, mostAtOnce, openDesk, outline, recording } from '../desk.ts';
 
 /** Tools and a scripted model; `asked` has one line for every model call. */
@@ -193,6 +195,27 @@ test.each(told)(
     expect([...desk.lines('hidden'), ...desk.lines('notes')]).toEqual([]);
   },
 );
+
+test('native tool hooks get the ids that the model gave its calls, before and after them', async () => {
+  const desk = await openDesk(
+    specOf(
+      ['when: round == 1, tool_calls: [{name: note, id: toolu_7}, {name: fail, id: toolu_8}]', 'text: done'],
+      `hooks:\n  seen: {hook: tool, ${hookRecording('answers', 'seen', '{"allow": true}')}}`,
+    ),
+  );
+  await desk.run(chat('tool_concurrency: 1'));
+  await desk.runtime.close();
+  const took = expect.toSatisfy((ms: unknown) => typeof ms === 'number' && ms > 0);
+  expect(recorded(join(desk.folder, 'seen'))).toMatchObject(
+    [
+      { name: 'note', call_id: 'toolu_7' },
+      { name: 'fail', call_id: 'toolu_8' },
+    ].flatMap((call) => [
+      { phase: 'before_execution', request: call },
+      { phase: 'after_execution', request: call, response: { ...call, latency_ms: took } },
+    ]),
+  );
+});
 
 test('the calls of one round run at once, so many as it may, and are told in their order', async () => {
   const call = (ms: number) => `{name: overlap, args: {file: $folder/marks, ms: ${ms}}}`;
