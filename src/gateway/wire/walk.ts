@@ -170,12 +170,14 @@ function walkItems(
   }
   const list = newText && { place: spot.place, newText, orString: orString === true, start: 0 };
   if (list !== undefined) seen.list = list;
+  const around = seen.item;
   let run: Seen | undefined;
   for (const item of itemSpots(spot)) {
-    if (areItems === true) seen.item = item;
     const start = Number(item.entry);
-    if (apart === undefined) walk(item, items, context, seen);
-    else if (item.place.at('type')?.text === apart) {
+    if (apart === undefined) {
+      if (areItems === true) seen.item = item;
+      walk(item, items, context, seen);
+    } else if (item.place.at('type')?.text === apart) {
       run = undefined;
       walkMessage(item, items, context, seen).span = { start, end: start + 1 };
     } else {
@@ -183,9 +185,11 @@ function walkItems(
       if (run.span === undefined) seen.messages.push(run);
       run.list ??= list && { ...list, start };
       run.span = { start: run.span?.start ?? start, end: start + 1 };
+      run.item = item;
       walk(item, items, context, run);
     }
   }
+  seen.item = around;
 }
 
 function walkEach(spot: Spot, { each, as = '' }: Each, context: WalkContext, seen: Seen): void {

@@ -283,6 +283,161 @@ const sample = {
   logprobs: { content: [{ token: 'one', bytes: [111] }] },
 };
 
+group('a list of blocks', () => {
+  const block: Shape = {
+    kinds: {
+      text: {
+        show: 'text',
+        text: 'text',
+        of: { citations: { array: { items: { show: 'citation', emptied: 'null' } } } },
+      },
+      thinking: { show: 'reasoning', text: 'thinking', isSigned: true, of: { signature: 'sealed' } },
+      result: { members: { of: { link: 'id' }, content: { string: { show: 'text' } } } },
+      summary: { members: { content: 'other', copy: { sealedCopyOf: 'content' } } },
+      page: {
+        kinds: {
+          text: { show: 'text', as: 'document', in: 'source', text: 'data', of: { type: words('page') } },
+          file: { show: 'media', media: 'file', in: 'source', bytes: ['data'], isOf: 'application/pdf' },
+        },
+        in: 'source',
+      },
+      found: {
+        show: 'result',
+        id: 'id',
+        content: 'content',
+        bytes: { type: 'base64', data: 'data', mediaType: 'media_type' },
+      },
+    },
+  };
+  const apart: Shape = {
+    members: { content: { array: { items: block, newText: { type: 'text' }, apart: 'result' } } },
+  };
+  const text = (said: string, more = {}) => ({ type: 'text', text: said, ...more });
+  const result = (id: string, content: string) => ({ type: 'result', of: id, content });
+
+  it('has elements that are messages of their own, and what stands between them is one too', () => {
+    const kinds = fc.constantFrom('text', 'result');
+    fc.assert(
+      fc.property(fc.array(kinds, { maxLength: 12 }), (list) => {
+        const blocks = list.map((kind, at) =>
+          kind === 'text' ? text(`t${at}`) : result(`r${at}`, `t${at}`),
+        );
+        const { messages } = see({ content: blocks }, apart);
+        const runs = list
+          .join(' ')
+          .replaceAll(/text( text)*/g, 'texts')
+          .split(' ')
+          .filter(Boolean);
+        expect(messages.map(({ links }) => (links.size > 0 ? 'result' : 'texts'))).toEqual(runs);
+        expect(messages.map((each) => told(each).content).join('')).toBe(
+          list.map((_, at) => `t${at}`).join(''),
+        );
+        expect(messages.flatMap(({ span }) => [span?.start, span?.end])).toEqual(
+          messages.flatMap(({ span }, at) => [messages[at - 1]?.span?.end ?? 0, span?.end]),
+        );
+      }),
+    );
+  });
+
+  it('tells paths of an own message from there, and names its place in errors', () => {
+    const content = [text('a', { note: 1 }), { ...result('r', 'b'), note: 2 }];
+    expect(see({ content }, apart).messages.map(({ other: rest }) => rest.json?.text)).toEqual([
+      '{"content[0].note":1}',
+      '{"note":2}',
+    ]);
+    expect(() => see({ content: [text('a'), { ...result('r', 'b'), of: 7 }] }, apart)).toThrow(
+      /content\[1\]/,
+    );
+  });
+
+  it('has kinds that a member tells', () => {
+    const page = (source: unknown) => ({ type: 'page', source });
+    const read = see([page({ type: 'text', data: 'hi', mood: 1 })], { items: block });
+    expect(told(read)).toMatchObject({ content: 'hi', parts: [{ type: 'document', text: 'hi' }] });
+    expect(read.other.json?.text).toBe('{"[0].source.type":"text","[0].source.mood":1}');
+    expect(() => see([page({ type: 'odd' })], { items: block })).toThrow(refused(502, 'unknown_content'));
+    expect(() => see([page('odd')], { items: block })).toThrow(refused(502, 'upstream_invalid'));
+    expect(() => see([page({ type: 'file', data: 'AAAA' })], { items: block })).toThrow(
+      refused(502, 'unknown_content'),
+    );
+  });
+
+  it('refuses bytes in any place of a result that is shown whole', () => {
+    const file = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('list', 'object'), { maxLength: 5 }), (path) => {
+        const content = path.reduce<unknown>(
+          (inner, kind) => (kind === 'list' ? [1, inner] : { a: null, b: inner }),
+          file,
+        );
+        const found = [{ type: 'found', id: 'f', content }];
+        expect(() => see(found, { items: block })).toThrow(refused(502, 'unknown_content'));
+        expect(told(see(found, { items: block }, media))['tool_results']).toHaveLength(1);
+      }),
+    );
+  });
+
+  const items: Shape = { items: block, newText: { type: 'text', text: '', citations: null } };
+  const changed = (value: unknown, change: (message: ChatMessage) => ChatMessage): unknown =>
+    JSON.parse(write(value, items, change, { dropsEmpty: true }));
+
+  it('loses the citations that a hook does not repeat, and null stands where all have gone', () => {
+    const cited = [text('a', { citations: [{ url: 'x' }, { url: 'y' }] })];
+    const keep = (list: unknown) => changed(cited, (message) => ({ ...message, citations: list }));
+    expect(keep(undefined)).toEqual([text('a', { citations: null })]);
+    expect(keep([{ url: 'y' }])).toEqual([text('a', { citations: [{ url: 'y' }] })]);
+    expect(() => keep([{ url: 'z' }])).toThrow(unwritable);
+  });
+
+  it('loses an encrypted copy when the text beside it changes, and keeps it else', () => {
+    const summary = [{ type: 'summary', content: 'said', copy: sealed }];
+    const put = (rest: unknown) => changed(summary, (message) => ({ ...message, other: rest }));
+    expect(put({ '[0].content': 'said' })).toEqual(summary);
+    expect(put({ '[0].content': 'gone' })).toEqual([{ type: 'summary', content: 'gone' }]);
+    expect(put(undefined)).toEqual([{ type: 'summary' }]);
+    expect(other([{ type: 'summary', content: null, copy: 'secret' }], items)).toBe(
+      '{"[0].content":null,"[0].copy":"secret"}',
+    );
+  });
+
+  it('has a new text behind its first reasoning', () => {
+    const thought = { type: 'thinking', thinking: 'hm', signature: sealed };
+    const page = { type: 'page', source: { type: 'text', data: 'x' } };
+    expect(changed([thought], (message) => ({ ...message, content: 'new' }))).toEqual([
+      thought,
+      text('new', { citations: null }),
+    ]);
+    expect(
+      changed([thought, page], ({ parts: _, ...message }) => ({
+        ...message,
+        role: 'assistant',
+        content: 'new',
+      })),
+    ).toEqual([thought, text('new', { citations: null })]);
+  });
+
+  it('tells of signed reasoning what is left of it', () => {
+    const value = ['one ', 'two'].map((thinking) => ({ type: 'thinking', thinking, signature: sealed }));
+    const seen = see(value, items);
+    const sent = told(seen);
+    const edits = new Edits(seen.place.source);
+    const wanted = rewrite(seen, sent, { ...sent, reasoning: 'one 2' }, edits, { isAnswer: true });
+    expect(wanted['reasoning']).toBe('one ');
+    expect(JSON.parse(edits.apply())).toEqual(value.slice(0, 1));
+  });
+
+  it('ends with a word of the API or not at all', () => {
+    const shape: Shape = {
+      members: { end: { show: 'finish', words: { done: 'stop', no: 'refusal' }, aliases: { safety: 'no' } } },
+    };
+    const ended = (reason: string) =>
+      write({ end: 'done' }, shape, (message) => ({ ...message, finish_reason: reason }));
+    expect(ended('safety')).toBe('{"end":"no"}');
+    expect(ended('refusal')).toBe('{"end":"no"}');
+    expect(() => ended('bored')).toThrow(unwritable);
+  });
+});
+
 group('what hooks see', () => {
   it('has every facet', () => {
     expect(told(see(sample, message, media))).toEqual({

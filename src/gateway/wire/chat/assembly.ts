@@ -2,7 +2,7 @@ import { stringifyJson } from '../../../json/json.ts';
 import { invalidAnswer, unknownInAnswer } from '../faults.ts';
 import { CallAssembly, mergeFunction } from './call-assembly.ts';
 import type { Chunk, ChunkChoice } from './chunk.ts';
-import { type Members, mergeValues } from './merge.ts';
+import { type Members, mergeValues, requirePiece } from './merge.ts';
 import { finishWords } from './shapes.ts';
 
 /** Puts the frames of a stream together as the unstreamed endpoint would have answered; as the SDK of OpenAI does, but loses no text. */
@@ -67,6 +67,9 @@ export class ChatAssembly {
     this.#members.set(key, replaces ? value : mergeValues(before, value, false));
   }
 }
+
+/** Members of a delta that clients join. */
+const texts = new Set(['content', 'refusal', 'reasoning_content', 'reasoning']);
 
 /** One choice of a stream. */
 export class ChoiceAssembly {
@@ -136,6 +139,9 @@ export class ChoiceAssembly {
     } else if (key === 'function_call') {
       const merged = mergeFunction(this.#message.get(key), value, 'arguments');
       if (merged !== undefined) this.#message.set(key, merged);
-    } else this.#message.set(key, mergeValues(this.#message.get(key), value, true));
+    } else {
+      if (texts.has(key)) requirePiece(value);
+      this.#message.set(key, mergeValues(this.#message.get(key), value, true));
+    }
   }
 }

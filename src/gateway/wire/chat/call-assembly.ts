@@ -1,6 +1,6 @@
 import { isObject } from '../../../json/json.ts';
 import { invalidAnswer } from '../faults.ts';
-import { type Members, mergeValues } from './merge.ts';
+import { type Members, mergeValues, requirePiece } from './merge.ts';
 
 /** The most tool calls of a choice. */
 const MAX_CALLS = 1024;
@@ -80,6 +80,7 @@ export function mergeFunction(before: unknown, value: unknown, growing: string):
     if (key === 'name') setOnce(merged, key, member);
     else if (key === growing && isObject(member))
       throw invalidAnswer('the arguments of a tool call come in no text');
+    else if (key === growing) merged.set(key, mergeValues(merged.get(key), requirePiece(member), true));
     else merged.set(key, mergeValues(merged.get(key), member, true));
   }
   return Object.fromEntries(merged);

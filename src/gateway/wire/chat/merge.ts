@@ -1,5 +1,6 @@
 import { isSameByValue } from '../../../json/equal.ts';
 import { isObject } from '../../../json/json.ts';
+import { invalidAnswer } from '../faults.ts';
 
 /** Values of an object of a stream, by key; a Map, since a key may be `__proto__`. */
 export type Members = Map<string, unknown>;
@@ -22,6 +23,20 @@ export function mergeValues(before: unknown, value: unknown, grows: boolean): un
     return Object.fromEntries(merged);
   }
   return isFigure(before) && isFigure(value) ? value : [before, value];
+}
+
+/**
+ * A piece of a text that clients join. They make one text of strings, numbers and lists of them alike, which hooks would see apart;
+ * of objects, such as the parts of a content, they make none. Throws RefusedCall (502).
+ */
+export function requirePiece(value: unknown): unknown {
+  const isPiece =
+    typeof value === 'string' ||
+    value === null ||
+    isTree(value) ||
+    (Array.isArray(value) && value.every(isTree));
+  if (!isPiece) throw invalidAnswer('a text of its stream comes in another type');
+  return value;
 }
 
 /** Elements with an `index` grow at it, as the `reasoning_details` of OpenRouter do. */

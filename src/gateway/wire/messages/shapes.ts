@@ -1,6 +1,7 @@
 import type { Channel } from '../codec.ts';
 import {
   all,
+  type Items,
   type Members,
   type ObjectShape,
   type Shape,
@@ -121,7 +122,7 @@ const kinds: Readonly<Record<string, Shape>> = {
         source: object({
           type: words('content'),
           get content() {
-            return { string: { show: 'text' }, array: { items: nested } } satisfies Shape;
+            return { string: { show: 'text', goesWith: 'item' }, array: nestedList } satisfies Shape;
           },
         }),
       }),
@@ -141,7 +142,7 @@ const kinds: Readonly<Record<string, Shape>> = {
     ...cached,
     citations: object({ enabled: 'number' }),
     get content() {
-      return { array: { items: nested } } satisfies Shape;
+      return { array: nestedList } satisfies Shape;
     },
   }),
   container_upload: {
@@ -165,13 +166,13 @@ const kinds: Readonly<Record<string, Shape>> = {
   browser_state: plain,
 };
 
-const nested: Shape = { kinds };
+const nestedList: Items = { items: { kinds }, areItems: true };
 
 /** The result of a tool that the client ran: a message of its own. */
 const toolResult: Shape = object({
   ...cached,
   tool_use_id: { link: 'id' },
-  content: { string: { show: 'text' }, array: { items: nested, newText: { type: 'text' } } },
+  content: { string: { show: 'text' }, array: { ...nestedList, newText: { type: 'text' } } },
   is_error: 'number',
 });
 
@@ -193,6 +194,7 @@ export const requestShape: Shape = object({
         array: {
           items: { kinds: { ...kinds, tool_result: toolResult } },
           newText: { type: 'text' },
+          areItems: true,
           apart: 'tool_result',
         },
       },
@@ -260,7 +262,9 @@ export const answerShape: Shape = object({
   type: words('message'),
   role: words('assistant'),
   model: 'id',
-  content: { array: { items: answeredBlock, newText: { type: 'text', text: '', citations: null } } },
+  content: {
+    array: { items: answeredBlock, areItems: true, newText: { type: 'text', text: '', citations: null } },
+  },
   stop_reason: stopReason,
   stop_sequence: 'none',
   input_transformations: 'none',

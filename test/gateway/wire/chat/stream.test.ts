@@ -119,11 +119,26 @@ describe('a chat stream', () => {
     ['a key whose value is null', frame({ content: 'a', 'my secret': null })],
     ['a key of a choice whose value is null', frame({ content: 'a' }, { 'my secret': null })],
     ['a key beside the choices whose value is null', { ...frame({ content: 'a' }), 'my secret': null }],
-    ['a text of another type', frame({ content: ['secret'] })],
+    ['a text of another type', frame({ content: [{ note: 'secret' }] })],
   ])('holds a frame with %s that may be a text', (_what, value) => {
     const reader = new ChatStreamReader(strict);
     const [event] = eventsOf(streamOf([value]));
     expect(event && reader.push(event)).toEqual({ kind: 'held' });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a content', { content: ['se'] }],
+    ['a content with parts and texts', { content: [{ type: 'text', text: 'a' }, 'se'] }],
+    ['a refusal', { refusal: ['se'] }],
+    ['a reasoning', { reasoning_content: 5 }],
+    ['arguments of a call', { tool_calls: [{ index: 0, function: { name: 'f', arguments: ['se'] } }] }],
+    ['arguments of the older form', { function_call: { name: 'f', arguments: [['se']] } }],
+  ])('refuses %s of another type, which clients would join with the next', (_what, delta) => {
+    const reader = new ChatStreamReader(strict);
+    const [event] = eventsOf(streamOf([frame(delta)]));
+    expect(() => event && reader.push(event)).toThrow(
+      expect.objectContaining({ refusal: expect.objectContaining({ status: 502 }) }),
+    );
   });
 
   it('loses no text of members that come again', () => {
