@@ -101,6 +101,7 @@ export interface ProviderConfig {
   readonly pricing?: { readonly input: number; readonly output: number };
   readonly requestTimeoutMs?: number;
   readonly rateLimit?: RateLimit;
+  readonly streams?: StreamLimitsConfig;
   /** The providers that are asked one after another where this one fails; undefined: none. */
   readonly fallback?: readonly string[];
   /** What its API does with a JSON Schema for the answer: keeps to it, or knows only that JSON is wanted, or nothing. */
@@ -121,6 +122,22 @@ export interface RestateConfig {
   /** Where the server reaches workers; null: where they listen. */
   readonly serviceUrl: string | null;
   readonly listen: string;
+}
+
+/** How a provider's streams are called, as PromptKit has it. */
+export interface StreamLimitsConfig {
+  /** Longest silence of a stream that has begun; absent: the request timeout, at the gateway its `idle_ms`. */
+  readonly idleMs?: number;
+  /** Streams that are open at once; absent: any number. */
+  readonly maxConcurrent?: number;
+  /** Retries before the first part of an answer; absent: as of other calls. */
+  readonly retry?: {
+    readonly retries: number;
+    readonly initialDelayMs: number;
+    readonly maxDelayMs: number;
+    /** How many retries all streams together may make; absent: any number. */
+    readonly budget?: { readonly ratePerSecond: number; readonly burst: number };
+  };
 }
 
 /** What a provider may be asked for; absent: as much as is wanted. */

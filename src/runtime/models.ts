@@ -69,7 +69,7 @@ export function openModels(parts: ModelsContext): Models {
       opened.get(key) ??
       openProvider(actual, {
         ...context,
-        ...{ role, rate: rates.of(declared) },
+        ...{ role, rate: rates.of(declared), streams: rates.streamsOf(declared) },
         warn: (message) => warn(id, message),
         replay: replayed,
       });

@@ -7,8 +7,8 @@ import { whenAborted } from './when-aborted.ts';
 export interface Timer {
   /** Milliseconds until it is over. */
   remainingMs(): number;
-  /** Starts the whole time anew. */
-  restart(): void;
+  /** Starts the whole time anew, or another one. */
+  restart(timeoutMs?: number): void;
   /** Stops the time, until `resume` goes on with what is left of it. */
   pause(): void;
   resume(): void;
@@ -24,7 +24,7 @@ export function startTimer(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
   onEnd: (cause: 'timeout' | 'abort') => void,
 ): Timer {
-  const limitMs = Math.min(timeoutMs, longestMs);
+  let limitMs = Math.min(timeoutMs, longestMs);
   let timer: NodeJS.Timeout | undefined;
   let dueAt = 0;
   let leftMs = limitMs;
@@ -50,8 +50,9 @@ export function startTimer(
   const forgetSignal = signal === undefined || signal.aborted ? undefined : whenAborted(signal, onAbort);
   return {
     remainingMs,
-    restart: () => {
+    restart: (ms = limitMs) => {
       clearTimeout(timer);
+      limitMs = Math.min(ms, longestMs);
       extendedMs = 0;
       wait(limitMs);
     },

@@ -323,12 +323,12 @@ mcp_servers: [{}]`,
     title: 'keys of a provider without effect [PK-9-34]',
     spec: `
 providers:
-  - {type: openai, model: m, voice: alloy, rate_limit: {rps: 1}, stream_retry: , platform: {type: bedrock}, defaults: {prompt_caching: false}}`,
+  - {type: openai, model: m, voice: alloy, rate_limit: {rps: 1}, stream_retry: {}, platform: {type: bedrock}, defaults: {prompt_caching: false}}`,
     loads: true,
     problems: [
       'warning 5:32 providers[0].voice: is accepted and not used',
-      'warning 5:84 providers[0].platform: the provider is refused when it is used: its platform bedrock is not supported',
-      'warning 5:122 providers[0].defaults.prompt_caching: is accepted and not used',
+      'warning 5:86 providers[0].platform: the provider is refused when it is used: its platform bedrock is not supported',
+      'warning 5:124 providers[0].defaults.prompt_caching: is accepted and not used',
     ],
   },
   {

@@ -46,7 +46,6 @@ describe('a file as PromptKit documents them', () => {
     const toolHint =
       'has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.';
     expect(loadConfig(file, searchPath).problems.map(line)).toEqual([
-      'warning 21:7 providers[0].stream_idle_timeout: is accepted and not used',
       'warning 22:7 providers[0].http_transport: is accepted and not used',
       'warning 23:7 providers[0].capabilities: is accepted and not used',
       'warning 25:3 embedding_providers: is accepted and not used',
@@ -147,6 +146,7 @@ describe('a file as PromptKit documents them', () => {
           rateLimit: { requestsPerMinute: 300, burst: 10 },
           pricing: { input: 0.003, output: 0.015 },
           requestTimeoutMs: 90_000,
+          streams: { idleMs: 30_000 },
           additionalConfig: {},
           position: at(11, 7),
         },

@@ -15,7 +15,7 @@ import {
   valueAt,
 } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
-import type { ProviderConfig, RateLimit } from '../config.ts';
+import type { ProviderConfig, RateLimit, StreamLimitsConfig } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMockEmbeddings } from '../mock-embeddings.ts';
 import { checkMock } from '../mock-responses.ts';
@@ -54,6 +54,7 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
       role: roleAt(document, path) === 'embedding' ? ('embedding' as const) : undefined,
       pricing: readPricing(document, at('pricing')),
       rateLimit: readRateLimit(document, at('rate_limit')),
+      streams: readStreams(document, path),
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
       fallback: readFallback(document, at('fallback')),
       structuredOutput: choiceAt(document, at('structured_output'), ['schema', 'json', 'none']),
@@ -87,6 +88,30 @@ function readRateLimit(document: YamlDocument, path: Path): RateLimit | undefine
     tokensPerMinute: integerAt(document, [...path, 'tokens_per_minute']),
   });
   return Object.keys(limit).length === 0 ? undefined : limit;
+}
+
+/** PromptKit's: without a positive number as many as are wanted, and no retry but of those that ask for it. */
+function readStreams(document: YamlDocument, path: Path): StreamLimitsConfig | undefined {
+  const retryAt = (...keys: readonly string[]): Path => [...path, 'stream_retry', ...keys];
+  const readRetry = (): NonNullable<StreamLimitsConfig['retry']> => {
+    const ratePerSecond = numberAt(document, retryAt('budget', 'rate_per_sec')) ?? 0;
+    const burst = integerAt(document, retryAt('budget', 'burst')) ?? 0;
+    const attempts = Math.max(1, integerAt(document, retryAt('max_attempts'), Number.NEGATIVE_INFINITY) || 2);
+    const maxDelayMs = readTimeout(document, retryAt('max_delay')) ?? 2000;
+    const isEnabled = valueAt(document, retryAt('enabled')) === true;
+    return {
+      retries: isEnabled ? attempts - 1 : 0,
+      initialDelayMs: Math.min(readTimeout(document, retryAt('initial_delay')) ?? 250, maxDelayMs),
+      maxDelayMs,
+      ...omitUndefined({ budget: ratePerSecond > 0 && burst > 0 ? { ratePerSecond, burst } : undefined }),
+    };
+  };
+  const streams = omitUndefined({
+    idleMs: readTimeout(document, [...path, 'stream_idle_timeout']) || undefined,
+    maxConcurrent: integerAt(document, [...path, 'stream_max_concurrent']),
+    retry: isObject(valueAt(document, retryAt())) ? readRetry() : undefined,
+  });
+  return Object.keys(streams).length === 0 ? undefined : streams;
 }
 
 function readFallback(document: YamlDocument, path: Path): readonly string[] | undefined {

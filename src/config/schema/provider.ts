@@ -14,9 +14,6 @@ export const unusedProviderKeys = [
   'include_raw_output',
   'capabilities',
   'unsupported_params',
-  'stream_idle_timeout',
-  'stream_retry',
-  'stream_max_concurrent',
   'http_transport',
 ] as const;
 
@@ -91,6 +88,47 @@ export const providerSchema = {
           minimum: 1,
           description:
             'Tokens of requests and answers together: estimated before a call, and settled by its usage.',
+        },
+      },
+    },
+    stream_idle_timeout: {
+      type: 'string',
+      pattern: durationPattern,
+      description:
+        'Longest silence of a stream that has begun, such as 30s. Default: request_timeout; at the gateway limits.idle_ms.',
+    },
+    stream_max_concurrent: {
+      type: 'integer',
+      description:
+        'Streams of one process that are open at once; others wait for a place within request_timeout. 0 or less is no limit, as in PromptKit.',
+    },
+    stream_retry: {
+      type: 'object',
+      description:
+        'Retries of streams before the first part of an answer, in place of additional_config.max_retries. The gateway makes none: its clients do.',
+      additionalProperties: false,
+      properties: {
+        enabled: { type: 'boolean', description: 'Whether streams are retried. Default: false.' },
+        max_attempts: { type: 'integer', description: 'Attempts with the first one. Default: 2.' },
+        initial_delay: {
+          type: 'string',
+          pattern: durationPattern,
+          description: 'Wait before the first retry, doubled before each further one. Default: 250ms.',
+        },
+        max_delay: { type: 'string', pattern: durationPattern, description: 'Longest wait. Default: 2s.' },
+        retry_window: {
+          type: 'string',
+          enum: ['pre_first_chunk'],
+          description: 'Until when a stream is retried: nothing of an answer is ever repeated.',
+        },
+        budget: {
+          type: 'object',
+          description: 'How many retries all streams of a process may make together.',
+          additionalProperties: false,
+          properties: {
+            rate_per_sec: { type: 'number', description: 'Retries a second; 0 is no limit.' },
+            burst: { type: 'integer', description: 'Retries at once after a pause; 0 is no limit.' },
+          },
         },
       },
     },

@@ -52,7 +52,7 @@ async function openTarget(config: ProviderConfig, context: HttpUpstreamContext):
   const url = new URL(baseUrlOf(config, access));
   const pool = new Pool(url.origin, {
     headersTimeout: config.requestTimeoutMs ?? limits.upstreamMs,
-    bodyTimeout: limits.idleMs,
+    bodyTimeout: config.streams?.idleMs ?? limits.idleMs,
     connect: { timeout: 10_000 },
     keepAliveTimeout: 30_000,
   });

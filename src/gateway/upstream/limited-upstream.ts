@@ -2,6 +2,8 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { startCallDeadline } from '../../provider/open/call-deadline.ts';
 import type { RateQueue, Turn } from '../../provider/rate/rate-queue.ts';
 import { readRetryAfter } from '../../provider/rate/retry-after.ts';
+import type { StreamLimits } from '../../provider/rate/stream-limits.ts';
+import { whenAborted } from '../../time/when-aborted.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
 
@@ -27,13 +29,89 @@ export function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstrea
   };
 }
 
+export interface StreamsLimit {
+  readonly provider: string;
+  readonly streams: StreamLimits;
+  readonly waitMs: number;
+}
+
+/** The upstream, of whose streams no more are open at once than its provider allows. */
+export function limitStreams(upstream: Upstream, { provider, streams, waitMs }: StreamsLimit): Upstream {
+  return {
+    close: upstream.close,
+    send: async (request) => {
+      const { endpoint, body, signal } = request;
+      if (endpoint === 'embeddings' || endpoint === 'count_tokens' || !asksForStream.test(textOf(body)))
+        return await upstream.send(request);
+      const leave = await waitFor(provider, waitMs, signal, streams.take);
+      // Whoever stops reading without a word aborts the call.
+      const forget = whenAborted(signal, leave);
+      const end = () => {
+        forget();
+        leave();
+      };
+      try {
+        const answer = await upstream.send(request);
+        const discard = () => {
+          end();
+          answer.discard();
+        };
+        return { ...answer, body: endingWith(answer.body, end), discard };
+      } catch (thrown) {
+        end();
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** A member of that name anywhere else costs a place for a moment, and no more. */
+const asksForStream = /"stream"\s*:\s*true/;
+
+/** Calls back once nothing more is read, also where nothing ever was. */
+function endingWith(body: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const pieces = body[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          try {
+            const next = await pieces.next();
+            if (next.done === true) end();
+            return next;
+          } catch (thrown) {
+            end();
+            throw thrown;
+          }
+        },
+        return: async () => {
+          end();
+          return (await pieces.return?.()) ?? { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
 async function takeTurn(request: UpstreamRequest, limit: UpstreamLimit): Promise<Turn> {
   const { provider, rate, waitMs } = limit;
-  const deadline = startCallDeadline(provider, waitMs, request.signal);
+  return await waitFor(provider, waitMs, request.signal, (signal) =>
+    rate.take(estimate(request, limit), signal),
+  );
+}
+
+/** Throws RefusedCall (429, 503), or the signal's reason. */
+async function waitFor<Place>(
+  provider: string,
+  waitMs: number,
+  signal: AbortSignal,
+  take: (signal: AbortSignal) => Promise<Place>,
+): Promise<Place> {
+  const deadline = startCallDeadline(provider, waitMs, signal);
   try {
-    return await rate.take(estimate(request, limit), deadline.signal);
+    return await take(deadline.signal);
   } catch (thrown) {
-    request.signal.throwIfAborted();
+    signal.throwIfAborted();
     const { code, message } = toRuntimeError(thrown);
     const isFull = thrown instanceof RuntimeError && code === 'PROVIDER_TIMEOUT';
     throw new RefusedCall(
@@ -58,9 +136,12 @@ function estimate({ endpoint, body }: UpstreamRequest, { maxTokens }: UpstreamLi
   if (endpoint === 'count_tokens') return 0;
   const input = Math.ceil(Buffer.byteLength(body) / BYTES_PER_TOKEN);
   if (endpoint === 'embeddings') return input;
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
-  const asked = /"max_(?:completion_|output_)?tokens"\s*:\s*(\d{1,9})/.exec(text)?.[1];
+  const asked = /"max_(?:completion_|output_)?tokens"\s*:\s*(\d{1,9})/.exec(textOf(body))?.[1];
   return input + Number(asked ?? maxTokens ?? DEFAULT_OUTPUT_TOKENS);
+}
+
+function textOf(body: UpstreamRequest['body']): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString();
 }
 
 const BYTES_PER_TOKEN = 4;

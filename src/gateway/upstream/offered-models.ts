@@ -3,9 +3,10 @@ import type { GatewayConfig, GatewayModelConfig, ProviderConfig } from '../../co
 import { gatewayApiOf } from '../../config/provider-types.ts';
 import { replaceMock } from '../../provider/open/mock-replacement.ts';
 import type { RateQueue } from '../../provider/rate/rate-queue.ts';
+import type { StreamLimits } from '../../provider/rate/stream-limits.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
 import { openHttpUpstream } from './http-upstream.ts';
-import { limitUpstream } from './limited-upstream.ts';
+import { limitStreams, limitUpstream } from './limited-upstream.ts';
 import { openMockUpstream } from './mock/mock-upstream.ts';
 import type { OfferedModel, Upstream } from './upstream.ts';
 
@@ -18,6 +19,7 @@ export interface OfferContext {
   readonly addSecrets: (secrets: readonly string[]) => void;
   /** What keeps calls to the limit of a provider, if it has one. */
   readonly rateOf: (provider: ProviderConfig) => RateQueue | undefined;
+  readonly streamsOf: (provider: ProviderConfig) => StreamLimits | undefined;
 }
 
 /** What a gateway offers, and what it cannot. */
@@ -68,11 +70,15 @@ export function offerModels(providers: readonly ProviderConfig[], context: Offer
 function openLimited(provider: ProviderConfig, context: OfferContext): Upstream {
   const upstream = openUpstream(provider, context);
   const rate = context.rateOf(provider);
-  if (rate === undefined) return upstream;
-  return limitUpstream(upstream, {
-    ...{ provider: provider.id, rate, maxTokens: provider.defaults.maxTokens },
-    waitMs: provider.requestTimeoutMs ?? context.config.limits.upstreamMs,
-  });
+  const streams = provider.streams?.maxConcurrent === undefined ? undefined : context.streamsOf(provider);
+  const waitMs = provider.requestTimeoutMs ?? context.config.limits.upstreamMs;
+  const rated =
+    rate === undefined
+      ? upstream
+      : limitUpstream(upstream, {
+          ...{ provider: provider.id, rate, maxTokens: provider.defaults.maxTokens, waitMs },
+        });
+  return streams === undefined ? rated : limitStreams(rated, { provider: provider.id, streams, waitMs });
 }
 
 function openUpstream(

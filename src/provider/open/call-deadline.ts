@@ -8,7 +8,7 @@ export interface CallDeadline {
   readonly signal: AbortSignal;
   /** Milliseconds until the deadline. */
   remainingMs(): number;
-  /** Starts the time anew. */
+  /** Starts the time anew: that of the silence of a stream. */
   restart(): void;
   /** Stops the time; the caller's own signal still counts. */
   pause(): void;
@@ -18,21 +18,26 @@ export interface CallDeadline {
   end(): void;
 }
 
-/** Starts the time of a call of provider `id`: PROVIDER_TIMEOUT after `timeoutMs`, ABORTED with the caller's signal. */
+/** Starts the time of a call of provider `id`: PROVIDER_TIMEOUT after `timeoutMs`, or `idleMs` once it was started anew; ABORTED with the caller's signal. */
 export function startCallDeadline(
   id: string,
   timeoutMs: number,
   caller: AbortSignal | undefined,
+  idleMs = timeoutMs,
 ): CallDeadline {
+  let limitMs = timeoutMs;
   const controller = new AbortController();
   const { signal } = controller;
   const { remainingMs, restart, pause, clear } = startTimer({ timeoutMs, signal: caller }, (cause) =>
-    controller.abort(cause === 'abort' ? abortedError(id, caller) : timeoutError(id, timeoutMs)),
+    controller.abort(cause === 'abort' ? abortedError(id, caller) : timeoutError(id, limitMs)),
   );
   return {
     signal,
     remainingMs,
-    restart,
+    restart: () => {
+      limitMs = idleMs;
+      restart(idleMs);
+    },
     pause,
     race: (work) => raceAgainst(signal, work),
     end: () => {

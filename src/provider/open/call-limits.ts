@@ -9,6 +9,7 @@ import pRetry from 'p-retry';
 import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../time/deadline.ts';
 import { currentClock } from '../../time/stopwatch.ts';
+import { whenAborted } from '../../time/when-aborted.ts';
 import { estimateTokens, tokensOf } from '../rate/call-tokens.ts';
 import type { RateQueue, Turn } from '../rate/rate-queue.ts';
 import { wrapModel } from '../wrapped-model.ts';
@@ -18,12 +19,25 @@ import { type Peer, toProviderError } from './provider-error.ts';
 import { notifyRetry } from './retry-listener.ts';
 
 export interface Limits {
-  /** Of a call with its retries; of a stream until its first part, then between its parts. */
+  /** Of a call with its retries; of a stream until its first part. */
   readonly timeoutMs: number;
+  /** Of a stream between its parts. */
+  readonly idleMs: number;
+  readonly retry: RetryLimits;
+  readonly streamRetry: RetryLimits;
+  /** Waits for the place of a stream, and returns what gives it back; undefined: there is always one. */
+  readonly takePlace: ((signal: AbortSignal) => Promise<() => void>) | undefined;
+}
+
+export interface RetryLimits {
   /** Attempts after the first. */
   readonly retries: number;
   /** The wait before the first retry, doubled before each further one, and up to doubled by chance. */
   readonly retryBaseMs: number;
+  /** The longest wait by our own count. */
+  readonly maxWaitMs: number;
+  /** Asked before each retry. */
+  readonly mayRetry?: () => boolean;
 }
 
 /**
@@ -57,7 +71,7 @@ async function generate(
 ): Promise<LanguageModelV4GenerateResult> {
   const deadline = startCallDeadline(call.peer.id, call.limits.timeoutMs, options.abortSignal);
   try {
-    return await retry(call, deadline, options, async (turn) => {
+    return await retry(call, call.limits.retry, deadline, options, async (turn) => {
       const result = await call.model.doGenerate({ ...options, abortSignal: deadline.signal });
       turn?.settle(tokensOf(result.usage));
       requireFinished(result.finishReason, call.peer.id);
@@ -72,9 +86,13 @@ async function stream(
   call: LimitedCall,
   options: LanguageModelV4CallOptions,
 ): Promise<LanguageModelV4StreamResult> {
-  const deadline = startCallDeadline(call.peer.id, call.limits.timeoutMs, options.abortSignal);
+  const { timeoutMs, idleMs, streamRetry, takePlace } = call.limits;
+  const deadline = startCallDeadline(call.peer.id, timeoutMs, options.abortSignal, idleMs);
   try {
-    return await retry(call, deadline, options, async (turn) => {
+    const leave = await takePlace?.(deadline.signal);
+    // Aborted by whatever ends the stream.
+    if (leave !== undefined) whenAborted(deadline.signal, leave);
+    return await retry(call, streamRetry, deadline, options, async (turn) => {
       const result = await call.model.doStream({ ...options, abortSignal: deadline.signal });
       const counted = turn === undefined ? result.stream : countTokens(result.stream, turn);
       const checked = await openCheckedStream(counted, { deadline, peer: call.peer });
@@ -87,7 +105,8 @@ async function stream(
 }
 
 async function retry<T>(
-  { limits, peer, rate }: LimitedCall,
+  { peer, rate }: LimitedCall,
+  limits: RetryLimits,
   deadline: CallDeadline,
   options: LanguageModelV4CallOptions,
   attempt: (turn: Turn | undefined) => Promise<T>,
@@ -107,10 +126,10 @@ async function retry<T>(
     minTimeout: limits.retryBaseMs,
     factor: 2,
     randomize: true,
-    maxTimeout: MAX_WAIT_MS,
+    maxTimeout: limits.maxWaitMs,
     signal: deadline.signal,
     shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
-      waitToRetry(deadline, error, { delayMs: retryDelay, attempt, maxRetries: limits.retries }),
+      waitToRetry(deadline, error, { delayMs: retryDelay, attempt, limits }),
   });
 }
 
@@ -157,20 +176,21 @@ const MAX_WAIT_MS = 60_000;
 interface FailedAttempt {
   readonly delayMs: number;
   readonly attempt: number;
-  readonly maxRetries: number;
+  readonly limits: RetryLimits;
 }
 
 /** Waits until the API's requested delay is over. False when a retry is of no use or would come too late. */
 async function waitToRetry(
   deadline: CallDeadline,
   error: Error,
-  { delayMs, attempt, maxRetries }: FailedAttempt,
+  { delayMs, attempt, limits }: FailedAttempt,
 ): Promise<boolean> {
   if (!(error instanceof RuntimeError) || error.details['retryable'] !== true) return false;
   const requestedMs = error.details['retry_after_ms'];
   const waitMs = Math.max(delayMs, typeof requestedMs === 'number' ? requestedMs : 0);
   if (waitMs > MAX_WAIT_MS || waitMs >= deadline.remainingMs()) return false;
-  notifyRetry({ attempt, maxRetries, error, backoffMs: Math.round(waitMs) });
+  if (limits.mayRetry?.() === false) return false;
+  notifyRetry({ attempt, maxRetries: limits.retries, error, backoffMs: Math.round(waitMs) });
   if (waitMs > delayMs) await sleep(waitMs - delayMs, deadline.signal);
   return true;
 }

@@ -74,11 +74,16 @@ async function openModelSource(config: ProviderConfig, context: ProviderContext)
   if (type === 'replay') return { model: await openReplayModel(config, context.folder), peer };
   if (role === 'embedding') return await openEmbeddings(config, context);
   if (type === 'mock') {
-    const mock = withLimits(openMockModel(config), readLimits(config, 0), peer, context.rate);
+    const mock = withLimits(
+      openMockModel(config),
+      readLimits(config, 0, context.streams),
+      peer,
+      context.rate,
+    );
     return { model: withStructuredOutput(mock, config.structuredOutput), peer };
   }
   const kind = requireKind(config);
-  const limits = readLimits(config, 2);
+  const limits = readLimits(config, 2, context.streams);
   const open = async (access: ApiAccess) => await kind.open(config, access);
   const opened = await openHttpModel(config, kind, { ...context, open });
   const called = toPeer(opened.peer, context);

@@ -5,6 +5,7 @@ import type { Scrubber } from '../../contract/scrub.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { EmbedByTool } from '../embedding/embed-by-tool.ts';
 import type { RateQueue } from '../rate/rate-queue.ts';
+import type { StreamLimits } from '../rate/stream-limits.ts';
 import type { CallRecorder } from '../recording/call-recorder.ts';
 import type { RecordingContext } from '../recording/call-replay.ts';
 import { unusableError } from './credential.ts';
@@ -27,6 +28,8 @@ export interface ProviderContext {
   readonly scrubber?: Scrubber | undefined;
   /** What keeps its calls to the limits of its entry. */
   readonly rate?: RateQueue | undefined;
+  /** What keeps its streams to theirs. */
+  readonly streams?: StreamLimits | undefined;
   /** Asks a tool of the runtime for vectors; absent: none can be called. */
   readonly embedByTool?: EmbedByTool | undefined;
   /** What the model is opened for; undefined: to answer. */

@@ -76,6 +76,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     codecs,
     addSecrets,
     rateOf: context.rates.of,
+    streamsOf: context.rates.streamsOf,
   });
   for (const model of offer.models) for (const warning of fallbackWarnings(model)) warn(warning);
   for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);

@@ -1,5 +1,6 @@
 import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import type { RateQueue } from '../../provider/rate/rate-queue.ts';
+import { createStreamLimits, type StreamLimits } from '../../provider/rate/stream-limits.ts';
 import type { SharedWork } from '../../store/shared-work.ts';
 import type { LazyStore } from '../lazy-store.ts';
 
@@ -7,6 +8,8 @@ import type { LazyStore } from '../lazy-store.ts';
 export interface Rates {
   /** Undefined for a provider without a limit. */
   of(provider: Pick<ProviderConfig, 'id'>): RateQueue | undefined;
+  /** Undefined for a provider without limits of its streams; they are those of this process. */
+  streamsOf(provider: Pick<ProviderConfig, 'id'>): StreamLimits | undefined;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -16,10 +19,16 @@ export async function openRates(
   { providers, stateStore }: Pick<RuntimeConfig, 'providers' | 'stateStore'>,
   store: Pick<LazyStore, 'open'>,
 ): Promise<Rates> {
+  const streams = new Map(
+    providers.flatMap(({ id, streams: config }) =>
+      config === undefined ? [] : [[id, createStreamLimits(config)] as const],
+    ),
+  );
+  const streamsOf: Rates['streamsOf'] = ({ id }) => streams.get(id);
   const limited = providers.flatMap(({ id, rateLimit }) =>
     rateLimit === undefined ? [] : [{ id, rateLimit }],
   );
-  if (limited.length === 0) return { of: () => undefined, close: async () => {} };
+  if (limited.length === 0) return { of: () => undefined, streamsOf, close: async () => {} };
   const { createRateQueue } = await import('../../provider/rate/rate-queue.ts');
   const { createLocalSupply } = await import('../../provider/rate/rate-supply.ts');
   const shared = stateStore.type === 'postgres' ? await import('../../store/shared-rates.ts') : undefined;
@@ -36,6 +45,7 @@ export async function openRates(
   );
   return {
     of: ({ id }) => queues.get(id),
+    streamsOf,
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },

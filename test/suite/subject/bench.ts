@@ -59,7 +59,7 @@ export async function openAt(file: string): Promise<Bench> {
       env,
       record: undefined,
       replay: undefined,
-      rates: { of: () => undefined, close: async () => {} },
+      rates: { of: () => undefined, streamsOf: () => undefined, close: async () => {} },
       requireOpen: () => {},
     },
     tools: new Map(
