@@ -1,7 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { RuntimeError } from '../errors.ts';
+import type { YamlDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
+import { valueAt } from '../yaml/read.ts';
 import { buildConfig } from './build/build.ts';
 import type { RuntimeConfig } from './config.ts';
 import type { Variables } from './environment/fill.ts';
@@ -9,6 +11,7 @@ import { hideFilled } from './environment/hide.ts';
 import { readEnvironment } from './environment/read.ts';
 import { readForeignHooks } from './foreign/read.ts';
 import { readConfigDocument } from './overlay/read.ts';
+import { promptkitVersion } from './schema/schema.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {
@@ -16,11 +19,15 @@ export interface LoadedConfig {
   readonly config: RuntimeConfig | undefined;
   /** In the order of the file: errors, warnings and notes. */
   readonly problems: readonly Problem[];
+  /** With variables filled in and overlays laid over it. */
+  readonly document: YamlDocument;
 }
 
 export interface LoadOptions {
-  /** Whether what can never be used, such as a script that cannot run, is an error of the file, instead of a call that will fail. */
+  /** Whether what cannot be used, such as a missing program, is an error of the file, instead of a call that will fail. */
   readonly refusesUnusable?: boolean;
+  /** Whether programs are not looked for: another machine has them. */
+  readonly ignoresPrograms?: boolean;
   /** What `${env:NAME}` stands for. Default: nothing is set. */
   readonly env?: Variables;
   /** Files that are laid over the first, in this order: what they say wins. */
@@ -34,23 +41,34 @@ export interface LoadOptions {
 export function loadConfig(
   file: string,
   searchPath: string,
-  { refusesUnusable = false, env = {}, overlays = [] }: LoadOptions = {},
+  { refusesUnusable = false, ignoresPrograms = false, env = {}, overlays = [] }: LoadOptions = {},
 ): LoadedConfig {
   const folder = dirname(resolve(file));
   const written = readConfigDocument(file, overlays);
   const environment = readEnvironment(written, folder, env);
   const { document } = environment.filled;
-  const surroundings = { folder, searchPath, refusesUnusable, overlays };
+  const surroundings = { folder, searchPath, overlays };
   const foreign = readForeignHooks(document, surroundings);
-  const found = [...validate(document, surroundings, written), ...foreign.problems];
+  // PromptKit’s loader accepts what cannot be used.
+  const isRefused = refusesUnusable && valueAt(document, ['apiVersion']) !== promptkitVersion;
+  const unusable = isRefused ? 'error' : 'warning';
+  /** The one place that decides what a program that is not there means. */
+  const weigh = ({ about, ...problem }: Problem): Problem[] => {
+    if (about === undefined) return [problem];
+    if (ignoresPrograms) return [];
+    return [{ ...problem, severity: isRefused ? 'error' : problem.severity }];
+  };
+  const found = [...validate(document, surroundings, { written, unusable }), ...foreign.problems].flatMap(
+    weigh,
+  );
   const problems = sortProblems([...environment.problems, ...found.filter(environment.isOwn)]).map(
     hideFilled(environment.filled),
   );
-  if (problems.some(({ severity }) => severity === 'error')) return { config: undefined, problems };
+  if (problems.some(({ severity }) => severity === 'error')) return { config: undefined, problems, document };
   const config = buildConfig(document, folder, foreign);
   const { used } = environment;
   const more = { ...(used && { environment: used }), ...(overlays.length > 0 && { overlays }) };
-  return { config: { ...config, ...more }, problems };
+  return { config: { ...config, ...more }, problems, document };
 }
 
 /** Like `loadConfig`, for callers that cannot go on without: throws CONFIG_INVALID with `details.problems`. */

@@ -16,16 +16,24 @@ import { tolerate } from './tolerate.ts';
 import { findUnused } from './unused.ts';
 import { wordViolation } from './words.ts';
 
-/** All problems of a RuntimeConfig document, in file order; `written` is what it was before variables were filled in. */
-export function validate(document: YamlDocument, lookup: CommandLookup, written = document): Problem[] {
+/**
+ * All problems of a RuntimeConfig document, in file order; `written` is what it was before variables were filled in, `unusable`
+ * the severity of what does not keep the rest from opening.
+ */
+export function validate(
+  document: YamlDocument,
+  lookup: CommandLookup,
+  {
+    written = document,
+    unusable,
+  }: { readonly written?: YamlDocument; readonly unusable: 'error' | 'warning' },
+): Problem[] {
   const tolerant = valueAt(document, ['apiVersion']) === promptkitVersion;
   const documentProblems = document.problems.map((problem) =>
     tolerant && problem === document.secondDocument ? asWarning(problem) : problem,
   );
   if (document.value === undefined) return sortProblems(documentProblems);
   const violations = findViolations(document.value, runtimeSchema);
-  // An unusable entry does not keep the rest from opening, but the file does not validate.
-  const unusable = lookup.refusesUnusable && !tolerant ? 'error' : 'warning';
   const uses = [
     ...checkProviderTypes(document, unusable),
     ...findUnfilledVariables(written, unusable, tolerant ? undefined : withoutReferences),
@@ -37,7 +45,7 @@ export function validate(document: YamlDocument, lookup: CommandLookup, written 
     ...checkForeignEntries(document, lookup),
     ...findUnused(document),
     ...uses.map((each) => locateFinding(document, each)),
-    ...checkCommands(document, lookup, unusable),
+    ...checkCommands(document, lookup),
   ]);
 }
 

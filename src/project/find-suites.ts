@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { whyUnreadable } from '../files/file-error.ts';
 import { requireSuite } from '../suite/file/load.ts';
+import { documentsIn, isFolder, saysOf } from './walk.ts';
 
 /** A suite file, as far as it can be read without its RuntimeConfig. */
 export interface FoundSuite {
@@ -39,10 +39,6 @@ export function findSuites(given: readonly string[]): readonly FoundSuite[] {
   );
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
 /** Equal for every name of a file. */
 function identityOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -50,53 +46,16 @@ function identityOf(file: string): string {
 }
 
 function suitesIn(folder: string): readonly string[] {
-  const files = filesIn(folder, 0).filter((file) => saysSuite(file));
+  const files = documentsIn(folder).filter((file) => saysSuite(file));
   if (files.length > 0) return files;
   throw new RuntimeError('FILE_UNREADABLE', `no suite is in the folder ${folder}`, {
     hint: 'A suite is a YAML or JSON file with `kind: EvalSuite`, in the folder or in one below it.',
   });
 }
 
-const deepest = 20;
-
-/** Hidden folders and node_modules are left out. Throws FILE_UNREADABLE. */
-function filesIn(folder: string, depth: number): readonly string[] {
-  if (depth > deepest) return [];
-  const entries = withFileError(folder, () => readdirSync(folder, { withFileTypes: true }));
-  return entries
-    .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return filesIn(path, depth + 1);
-      return /\.(ya?ml|json)$/i.test(entry.name) && isFile(path) ? [path] : [];
-    });
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
 /** By its text, so that a suite with an error in its YAML counts as one, and is told. */
 function saysSuite(file: string): boolean {
-  if (/\.suite\.(ya?ml|json)$/i.test(file)) return true;
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > largestFile) return false;
-  const text = withFileError(file, () => readFileSync(file, 'utf8'));
-  return /\.json$/i.test(file)
-    ? /"kind"\s*:\s*"EvalSuite"/.test(text)
-    : /^\uFEFF?["']?kind["']?:[ \t]*["']?EvalSuite\b/m.test(text);
-}
-
-/** A greater file is a dataset. */
-const largestFile = 8 * 2 ** 20;
-
-function withFileError<Result>(path: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (cause) {
-    throw new RuntimeError('FILE_UNREADABLE', `${path} ${whyUnreadable(cause)}`, { cause });
-  }
+  return /\.suite\.(ya?ml|json)$/i.test(file) || saysOf(file, 'kind') === 'EvalSuite';
 }
 
 function readSuite(file: string): FoundSuite {

@@ -7,9 +7,13 @@ export interface ReadOptions {
   readonly env?: HostEnv;
   /** Files that are laid over the config. */
   readonly overlays?: readonly string[];
+  /** Default: true. */
+  readonly refusesUnusable?: boolean;
+  /** Whether programs are not looked for: another machine has them. */
+  readonly ignoresPrograms?: boolean;
 }
 
-/** The RuntimeConfig of a file, in which what can never be used is an error. Throws FILE_UNREADABLE. */
-export function readConfig(file: string, { env = hostEnv(), overlays = [] }: ReadOptions = {}): LoadedConfig {
-  return loadConfig(file, env['PATH'] ?? '', { refusesUnusable: true, env, overlays });
+/** The RuntimeConfig of a file, in which what cannot be used is an error. Throws FILE_UNREADABLE. */
+export function readConfig(file: string, { env = hostEnv(), ...options }: ReadOptions = {}): LoadedConfig {
+  return loadConfig(file, env['PATH'] ?? '', { refusesUnusable: true, env, ...options });
 }

@@ -62,7 +62,9 @@ function checkWithRuntime(
   const runtimeName = valueAt(document, path);
   const isNamed = typeof runtimeName === 'string' && runtimeName !== '';
   const runtime = isNamed ? besideFile(file, runtimeName) : fallback;
-  const loaded = loadIfReadable(runtime, isNamed ? { ...read, overlays: [] } : read);
+  // What cannot be used does not keep the rest from opening, so that names are checked all the same.
+  const opened = { ...read, ...(isNamed && { overlays: [] }), refusesUnusable: false };
+  const loaded = loadIfReadable(runtime, opened);
   const config = loaded instanceof RuntimeError ? undefined : loaded.config;
   const position = document.positionOf(path);
   // A missing runtime is a warning of the file itself; here it is reported as an error instead.

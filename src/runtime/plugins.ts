@@ -48,6 +48,22 @@ export async function loadPlugins(
   return loaded;
 }
 
+/** The config with plugins that nobody has asked: each may hear of every point. */
+export async function assumePlugins(
+  config: RuntimeConfig,
+  host: HostEnv,
+  context: ProcessContext,
+  signal?: AbortSignal,
+): Promise<RuntimeConfig> {
+  const used = [...config.imports, ...config.foreign].map(({ dialect }) => dialect);
+  const trials = new Map(
+    await Promise.all(
+      [...new Set(used)].map(async (name) => [name, await foreignDialects[name].loadTrial()] as const),
+    ),
+  );
+  return await loadPlugins(config, host, context, signal, (name) => trials.get(name)?.description ?? '');
+}
+
 async function loadPluginsOf(
   dialect: ForeignName,
   config: RuntimeConfig,

@@ -38,7 +38,7 @@ export const loadServer = async () => await import('./gateway/serve.ts');
 export const loadView = async () => await import('./view/results.ts');
 
 /** Imports the module that validates files of every kind, on first use. */
-export const loadChecker = async () => await import('../project/validate-file.ts');
+export const loadChecker = async () => await import('./validate-file.ts');
 
 /** Imports the module that tells where each value of a config comes from, on first use. */
 export const loadValues = async () => await import('../project/list-values.ts');

@@ -12,6 +12,7 @@ export interface Finding {
   readonly severity?: Problem['severity'];
   /** Point at the key instead of its value. */
   readonly atKey?: boolean;
+  readonly about?: Problem['about'];
 }
 
 /** Whether the finding is an error, rather than a warning or a note. */
@@ -21,13 +22,14 @@ export function isError({ severity = 'error' }: Pick<Finding, 'severity'>): bool
 
 /** The finding as a problem of its file, with its position; the file's schema tells names from keys in the path. */
 export function locateFinding(document: YamlDocument, finding: Finding, schema: object): Problem {
-  const { path, message, hint, severity = 'error', atKey = false } = finding;
+  const { path, message, hint, severity = 'error', atKey = false, about } = finding;
   const place = describePath(path, schema);
   return {
     severity,
     ...(atKey ? document.keyPositionOf(path) : document.positionOf(path)),
     message: place === '' ? message : `${place}: ${message}`,
     ...(hint === undefined ? {} : { hint }),
+    ...(about && { about }),
   };
 }
 

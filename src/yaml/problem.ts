@@ -14,6 +14,8 @@ export interface Problem extends SourceLocation {
   /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
   readonly message: string;
   readonly hint?: string;
+  /** A program, script or folder that this machine lacks or cannot start. */
+  readonly about?: 'program';
 }
 
 /** `FILE:LINE:COL message`, marked where it is no error, and the hint on a line of its own. */

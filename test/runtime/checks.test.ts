@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkTypes, findCheck } from '../../src/checks/registry.ts';
-import { validateFile } from '../../src/project/validate-file.ts';
+import { validateFile } from '../../src/runtime/validate-file.ts';
 import { open, write } from './open.ts';
 
 // promptkit.md, section 10: the families that are built in, aliases behind their check.

@@ -5,7 +5,7 @@ import { findExecutable } from '../../files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../files/interpreter.ts';
 import { findScript, isShell } from '../../files/script.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { type Finding, isError } from '../../yaml/finding.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { whyRefused } from '../build/refused.ts';
@@ -22,19 +22,10 @@ export interface CommandLookup {
   readonly folder: string;
   /** The PATH that bare names are looked up on. */
   readonly searchPath: string;
-  /** Whether what can never be used, such as a script that cannot run, is an error. */
-  readonly refusesUnusable?: boolean;
 }
 
-/**
- * A problem for each entry that could not start now: a missing program, folder or script is a warning; a
- * script with a wrong interpreter line has the severity `unusable`.
- */
-export function checkCommands(
-  document: YamlDocument,
-  lookup: CommandLookup,
-  unusable: 'error' | 'warning',
-): Problem[] {
+/** A problem for each entry that could not start now: a program, folder or script is missing or cannot run. */
+export function checkCommands(document: YamlDocument, lookup: CommandLookup): Problem[] {
   return execEntries(document)
     .filter(({ path }) => whyRefused(document, path) === undefined && isHere(document, path))
     .flatMap((entry) => {
@@ -42,7 +33,7 @@ export function checkCommands(
       const rules = dialect && foreignDialects[dialect].entry;
       return rules?.checksCommand === true ? [] : checkEntry(document, entry, rules?.folderKey, lookup);
     })
-    .map((each) => locateFinding(document, isError(each) ? { ...each, severity: unusable } : each));
+    .map((each) => locateFinding(document, { ...each, severity: 'warning', about: 'program' }));
 }
 
 /** Whether the command is one of this machine: others know where they find theirs. */
@@ -70,12 +61,7 @@ function checkEntry(
   if (unstartable) return [{ path: commandPath, ...unstartable }];
   if (kindOf(cwd) !== 'folder') {
     return [
-      {
-        severity: 'warning',
-        path: cwdPath,
-        message: `${cwd} is no folder`,
-        hint: 'It starts at the config file’s folder.',
-      },
+      { path: cwdPath, message: `${cwd} is no folder`, hint: 'It starts at the config file’s folder.' },
     ];
   }
   return checkScript(document, path, { command, cwd });
@@ -104,11 +90,11 @@ function checkScript(document: YamlDocument, path: ExecEntry['path'], { command,
   const script = resolve(cwd, textAt(document, scriptPath) ?? '');
   if (kindOf(script) === 'nothing') {
     const message = `${script} does not exist`;
-    return [{ severity: 'warning', path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
+    return [{ path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
   }
   const fault = isShell(command) ? findLineEndFault(script, command) : undefined;
   if (fault === undefined) return [];
-  return [{ severity: 'error', path: scriptPath, message: fault.reason, hint: fault.hint }];
+  return [{ path: scriptPath, message: fault.reason, hint: fault.hint }];
 }
 
 interface SearchFolders {
@@ -120,19 +106,18 @@ interface SearchFolders {
 function whyNotStarted(
   command: string,
   { folder, cwd, searchPath }: SearchFolders,
-): Pick<Finding, 'severity' | 'message' | 'hint'> | undefined {
+): Pick<Finding, 'message' | 'hint'> | undefined {
   try {
     const executable = findExecutable(command, folder, searchPath);
     const fault = executable.found ? findInterpreterFault(executable.path, { cwd, searchPath }) : executable;
     if (fault === undefined) return undefined;
-    const { reason: message, hint, isMisspelt } = fault;
-    return { severity: isMisspelt ? 'error' : 'warning', message, hint };
+    return { message: fault.reason, hint: fault.hint };
   } catch (thrown) {
     // A name that the system itself refuses, such as one that is too long, or a script that only the system may read.
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     return isUnreadable(thrown)
       ? undefined
-      : { severity: 'warning', message: `cannot be looked up: ${message}`, hint: 'Check the path.' };
+      : { message: `cannot be looked up: ${message}`, hint: 'Check the path.' };
   }
 }
 

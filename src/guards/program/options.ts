@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
+import type { ScoreText } from '../judge/ask-judge.ts';
 import type { Invocation } from './program.ts';
 
 /** How an option is given: `list` may be repeated and has commas, `lines` may be repeated and has none. */
@@ -19,6 +20,15 @@ export interface OptionSource {
   readonly program: string;
   readonly argv: Invocation['argv'];
   readonly env: Invocation['env'];
+}
+
+/** What the settings of a guard are read with, beside its arguments. */
+export interface GuardHost<Judge = ScoreText> {
+  readonly env: Invocation['env'];
+  /** The key in a file, which is made if it is missing. */
+  readonly openKey: (file: string) => Uint8Array;
+  /** A provider of a runtime file, and of those laid over it, as a judge. */
+  readonly openJudge: (config: readonly string[], provider: string) => Judge;
 }
 
 /** Reads the options of a program. Throws USAGE for one that it does not have. */

@@ -4,8 +4,10 @@ import { stringify } from 'yaml';
 import { makeTempFolder, removeTempFolder } from '../../files/temp-folder.ts';
 import { writeInside } from '../../files/write-inside.ts';
 import { isObject } from '../../json/json.ts';
+import { readDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import { validateFile } from '../validate-file.ts';
+import { readConfig } from '../read-config.ts';
+import { validatePipeline, validateSuite } from '../validate-with-runtime.ts';
 
 /** A file that an import writes, by its name in the output folder. */
 export interface ImportedFile {
@@ -50,16 +52,26 @@ export async function validateImport(output: string, found: SuiteImport): Promis
   const folder = realpathSync(makeTempFolder('import'));
   const inOutput = (text: string): string => text.replaceAll(folder, () => output);
   const invalid: Problem[] = [];
+  // Programs of the other system may be on another machine.
+  const read = { ignoresPrograms: true };
+  const runtime = join(folder, 'runtime.yaml');
   try {
     writeInside(folder, found.files, false);
-    for (const { name } of found.files.filter((file) => file.name.endsWith('.yaml')))
-      for (const each of await validateFile(join(folder, name), join(folder, 'runtime.yaml')))
+    for (const { name } of found.files.filter((file) => file.name.endsWith('.yaml'))) {
+      const file = join(folder, name);
+      const problems = name.endsWith('.suite.yaml')
+        ? validateSuite(readDocument(file), runtime, read)
+        : name.endsWith('.pipeline.yaml')
+          ? validatePipeline(readDocument(file), runtime, read)
+          : readConfig(file, read).problems;
+      for (const each of problems)
         if (each.severity === 'error')
           invalid.push({
             ...each,
             file: inOutput(each.file),
             message: `what is written is not valid: ${inOutput(each.message)}`,
           });
+    }
   } finally {
     removeTempFolder(folder);
   }

@@ -31,25 +31,10 @@ export async function loadRuntime(
   options: RuntimeOptions,
   askPlugins: AskPlugins = withPlugins,
 ): Promise<LoadedRuntime> {
-  requirePlatform();
-  const env = options.env ?? hostEnv();
   // In the background: what killed processes left must not delay the start, and most commands are over by then.
   setTimeout(() => void sweepLeftBehind(), SWEEP_AFTER_MS).unref();
-  const path = file instanceof URL ? fileURLToPath(file) : file;
-  const searchPath = env['PATH'] ?? '';
-  const { overlays = [] } = options;
-  const read = { env, overlays };
-  const { config: declared = requireConfig(path, searchPath, read), problems } = loadConfig(
-    path,
-    searchPath,
-    read,
-  );
-  const host = environmentOf(declared, env);
-  const launch = await lazyLauncher(options.launcher ?? 'auto');
-  if (declared.sandboxes.some(({ mode }) => mode !== 'direct')) {
-    const { requireSandboxes } = await import('./sandboxes.ts');
-    await requireSandboxes(declared, host, launch);
-  }
+  const { config: declared, host, launch, problems } = await readOpenable(file, options);
+  if (hasSandboxes(declared)) (await import('./sandboxes.ts')).makeStateFolder(declared);
   const events: RuntimeEvent[] = [];
   const scrubber = createScrubber(secretsOf(declared, host));
   const context = { launch, scrubber, emit: (event: RuntimeEvent) => events.push(event) };
@@ -59,6 +44,32 @@ export async function loadRuntime(
     events.push({ type: 'note', name: `${place}:${line}:${column}`, level, message });
   }
   return { config, host, launch, scrubber, events };
+}
+
+/**
+ * The config of a file that can be opened: what every runtime begins with, and `validate` too. Starts none of its processes and
+ * writes nothing. Throws as `loadRuntime` does.
+ */
+export async function readOpenable(
+  file: string | URL,
+  options: Pick<RuntimeOptions, 'env' | 'overlays' | 'launcher'>,
+) {
+  requirePlatform();
+  const env = options.env ?? hostEnv();
+  const path = file instanceof URL ? fileURLToPath(file) : file;
+  const searchPath = env['PATH'] ?? '';
+  const { overlays = [] } = options;
+  const read = { env, overlays };
+  const loaded = loadConfig(path, searchPath, read);
+  const { config = requireConfig(path, searchPath, read), problems } = loaded;
+  const host = environmentOf(config, env);
+  const launch = await lazyLauncher(options.launcher ?? 'auto');
+  if (hasSandboxes(config)) await (await import('./sandboxes.ts')).requireSandboxes(config, host, launch);
+  return { config, host, launch, problems };
+}
+
+function hasSandboxes({ sandboxes }: RuntimeConfig): boolean {
+  return sandboxes.some(({ mode }) => mode !== 'direct');
 }
 
 /** Gives the config with what its plugins say about themselves. */

@@ -7,10 +7,7 @@ import { makeFolder } from '../../store/sqlite/folder.ts';
 import type { Launcher } from '../../transport/launch/launch.ts';
 import { findMissingBackends } from '../../transport/sandbox/backends.ts';
 
-/**
- * Sees to it that every sandbox which an entry names can be had, and that there is a state folder to be hidden before the first
- * process could look for it. Throws CONFIG_INVALID with `details.problems`.
- */
+/** Throws CONFIG_INVALID with `details.problems` for sandboxes that an entry names and this machine cannot make. */
 export async function requireSandboxes(
   config: RuntimeConfig,
   host: HostEnv,
@@ -19,7 +16,11 @@ export async function requireSandboxes(
   const problems = await findMissingBackends(config, host, launch);
   if (problems.length > 0)
     throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
-  const folder = stateFolderOf(config.stateStore);
+}
+
+/** Makes the state folder that sandboxes hide, before the first process could look for it. */
+export function makeStateFolder({ stateStore }: RuntimeConfig): void {
+  const folder = stateFolderOf(stateStore);
   if (folder === undefined) return;
   try {
     makeFolder(folder);

@@ -65,8 +65,8 @@ describe('runtime.yaml.example', () => {
       logging: config?.logging,
     }).toEqual({
       exec: {
-        command: 'python3',
-        args: ['tools/weather.py', '--units', 'metric'],
+        command: 'sh',
+        args: ['-c', expect.stringContaining('result')],
         runtime: 'server',
         env: ['WEATHER_API_KEY', 'CACHE=off'],
         dialect: 'promptkit',

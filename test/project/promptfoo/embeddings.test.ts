@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importPromptfoo } from '../../../src/project/promptfoo/import-promptfoo.ts';
-import { validateFile } from '../../../src/project/validate-file.ts';
+import { validateFile } from '../../../src/runtime/validate-file.ts';
 import { configFolder, imported, told, written } from './importing.ts';
 
 const configOf = (assertion: string, defaults = '{}') => `prompts: ['Say {{word}}.']

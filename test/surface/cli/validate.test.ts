@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { titled } from '../../cite.ts';
 import { config, fixture, folderOf, run, runBothWays, runJson, suite } from './command-line.ts';
 
@@ -48,6 +49,7 @@ test.concurrent('a file with ten mistakes is told of all ten, each in its place 
     code: 2,
     document: {
       valid: false,
+      files: 1,
       errors: 10,
       warnings: 0,
       problems: places.map((place) => {
@@ -175,6 +177,7 @@ test.concurrent('--json has the problems of all files in one document [DS-CLI-02
     code: 2,
     document: {
       valid: false,
+      files: 2,
       errors: 1,
       warnings: 1,
       problems: [
@@ -200,21 +203,71 @@ test.concurrent('--json has the problems of all files in one document [DS-CLI-02
   });
 });
 
-test.concurrent('a command that nobody could start is a warning of the file', async ({ expect }) => {
-  const folder = folderOf({ 'runtime.yaml': config('tools: {x: {exec: {command: ./nowhere.sh}}}\n') });
-  const { code, document } = await runJson(['validate'], { cwd: folder });
-  expect({ code, document }).toEqual({
-    code: 0,
-    document: {
-      valid: true,
-      errors: 0,
-      warnings: 1,
-      problems: [
-        expect.objectContaining({
-          severity: 'warning',
-          message: expect.stringContaining(`${join(folder, 'nowhere.sh')} does not exist`),
-        }),
-      ],
-    },
+test.concurrent('a program that is missing is an error, but not with --no-programs and in files of PromptKit', async ({
+  expect,
+}) => {
+  const text = config('tools: {x: {exec: {command: ./nowhere.sh}}}\n');
+  const folder = folderOf({
+    'runtime.yaml': text,
+    'promptkit.yaml': text.replace('signalbox/v1', 'promptkit.altairalabs.ai/v1alpha1'),
+  });
+  const [missing, ignored, tolerated] = await Promise.all(
+    [['runtime.yaml'], ['runtime.yaml', '--no-programs'], ['promptkit.yaml']].map(
+      async (args) => await runJson(['validate', ...args], { cwd: folder }),
+    ),
+  );
+  const message = expect.stringContaining(`${join(folder, 'nowhere.sh')} does not exist`);
+  expect(missing).toMatchObject({ code: 2, document: { problems: [{ severity: 'error', message }] } });
+  expect(ignored).toMatchObject({ code: 0, document: { problems: [] } });
+  expect(tolerated).toMatchObject({ code: 0, document: { problems: [{ severity: 'warning', message }] } });
+});
+
+describe('without files, or with a folder', () => {
+  const broken = config('concurrency: 0\n');
+  const folder = folderOf({
+    'runtime.yaml': config(''),
+    'sub/x.suite.yaml': suiteOf('nope', 'runtime: ../runtime.yaml\n'),
+    'sub/deep/p.yml': 'apiVersion: signalbox/v1\nkind: Pipeline\nspec: {}\n',
+    'sub/broken.json': JSON.stringify({
+      apiVersion: 'signalbox/v1',
+      kind: 'RuntimeConfig',
+      spec: { concurrency: 0 },
+    }),
+    'promptkit.yaml': broken.replace('signalbox/v1', 'promptkit.altairalabs.ai/v1alpha1'),
+    'arena.yaml': 'apiVersion: promptkit.altairalabs.ai/v1alpha1\nkind: Arena\nspec: 1\n',
+    'other.yaml': 'kind: RuntimeConfig\nspec: {concurrency: 0}\n',
+    'overlay.yaml': 'spec: {concurrency: 0}\n',
+    'node_modules/p/runtime.yaml': broken,
+    '.hidden/runtime.yaml': broken,
+    'ignored/runtime.yaml': broken,
+    '.gitignore': 'ignored\n',
+    'none/readme.md': '',
+  });
+  execFileSync('git', ['init', '-q'], { cwd: folder });
+
+  test('every config, suite and pipeline is checked, and counted', async () => {
+    const { code, stdout, stderr } = await run(['validate'], { cwd: folder });
+    expect({ code, stderr: stderr.split(':', 1) }).toEqual({ code: 2, stderr: ['5 files'] });
+    const errors = stdout.match(/^[\w/.]+(?=:\d+:\d+ (?!warning:|note:))/gm);
+    expect([...new Set(errors)].toSorted()).toEqual([
+      'promptkit.yaml',
+      'sub/broken.json',
+      'sub/deep/p.yml',
+      'sub/x.suite.yaml',
+    ]);
+    expect(await runJson(['validate', 'sub'], { cwd: folder })).toMatchObject({ document: { files: 3 } });
+  });
+
+  test('a folder that git ignores is checked where it is named', async () => {
+    expect(await runJson(['validate', 'ignored'], { cwd: folder })).toMatchObject({ document: { files: 1 } });
+    expect(await run(['validate', 'none'], { cwd: folder })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no config, suite or pipeline is in the folder none'),
+    });
+  });
+
+  test('without a repository nothing is ignored', async () => {
+    const bare = folderOf({ 'a/runtime.yaml': config(''), '.gitignore': 'a\n' });
+    expect(await runJson(['validate'], { cwd: bare })).toMatchObject({ code: 0, document: { files: 1 } });
   });
 });

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type RuntimeEvent, type RuntimeOptions } from '../../../src/index.ts';
-import { validateFile } from '../../../src/project/validate-file.ts';
+import { validateFile } from '../../../src/runtime/validate-file.ts';
 import { formatProblem, problemsOf } from '../../../src/yaml/problem.ts';
 import { faultOf, launchers } from '../harness.ts';
 import { makeFolder, noSandbox, processesWith, untilSoon } from './box.ts';

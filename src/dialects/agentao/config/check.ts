@@ -43,5 +43,5 @@ function checkScript({ document, path, folder, searchPath }: EntryCheckInput): F
   if (command === undefined) return [];
   const cwd = resolve(folder, nonEmptyTextAt(document, [...path, 'cwd']) ?? '.');
   const message = findMissingScript({ command, cwd, folder, searchPath });
-  return message === undefined ? [] : [{ severity: 'warning', path: at, message }];
+  return message === undefined ? [] : [{ severity: 'warning', path: at, message, about: 'program' }];
 }

@@ -116,7 +116,7 @@ function warnOfScript(
   path: Path,
 ): void {
   const message = findMissingScript({ command, cwd: projectDir, folder: projectDir, searchPath });
-  if (message !== undefined) addFinding({ severity: 'warning', path, message });
+  if (message !== undefined) addFinding({ severity: 'warning', path, message, about: 'program' });
 }
 
 /** Whole seconds, read as Python’s int() reads them; undefined for the default. */

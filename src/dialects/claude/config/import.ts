@@ -153,7 +153,8 @@ function checkCommand(
     folder: projectDir,
     searchPath,
   });
-  if (missing !== undefined) addFinding({ severity: 'error', path: at, message: missing, hint: missingHint });
+  if (missing !== undefined)
+    addFinding({ path: at, message: missing, hint: missingHint, about: 'program' });
   return missing === undefined;
 }
 

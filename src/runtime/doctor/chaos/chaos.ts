@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { foreignDialects } from '../../../dialects/registry.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { mapConcurrently } from '../../../pipeline/run/map-concurrently.ts';
 import { startStopwatch, wholeMs } from '../../../time/stopwatch.ts';
 import { acquireWatcher } from '../../../transport/launch/process-groups.ts';
 import type { RuntimeOptions } from '../../api-options.ts';
-import { loadPlugins } from '../../plugins.ts';
-import { type LoadedRuntime, loadRuntime } from '../../stages/load.ts';
+import { assumePlugins } from '../../plugins.ts';
+import { loadRuntime } from '../../stages/load.ts';
 import { resolveEntries } from '../../stages/resolve.ts';
 import { type Fault, faults, faultsOf } from './faults.ts';
 import { openFailingEndpoint } from './http-faults.ts';
@@ -50,22 +49,6 @@ export async function runChaos(file: string, options: ChaosOptions): Promise<Cha
     await endpoint?.close();
     programs.close();
   }
-}
-
-/** The config with plugins that nobody has asked: each may hear of every point. */
-async function assumePlugins(
-  config: LoadedRuntime['config'],
-  host: LoadedRuntime['host'],
-  context: Parameters<typeof loadPlugins>[2],
-  signal: AbortSignal | undefined,
-): Promise<LoadedRuntime['config']> {
-  const used = [...config.imports, ...config.foreign].map(({ dialect }) => dialect);
-  const trials = new Map(
-    await Promise.all(
-      [...new Set(used)].map(async (name) => [name, await foreignDialects[name].loadTrial()] as const),
-    ),
-  );
-  return await loadPlugins(config, host, context, signal, (name) => trials.get(name)?.description ?? '');
 }
 
 interface Job {

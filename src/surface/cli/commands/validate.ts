@@ -5,31 +5,41 @@ import type { RunCommand } from '../command.ts';
 /** `validate`. */
 export function addValidateCommand(program: Command, runCommand: RunCommand): void {
   program
-    .command('validate [files...]')
-    .description('check config and suite files, every problem at once')
+    .command('validate [paths...]')
+    .description('check configs, suites and pipelines, those of a folder too, every problem at once')
+    .option('--no-programs', 'do not look for programs and scripts: another machine has them')
     .option('--strict', 'take warnings for errors')
     .option('--values', 'also tell where each value of the config comes from, never the value')
     .addHelpText('after', examples)
-    .action(async (files: string[], { strict = false, values = false }: ValidateFlags, command: Command) => {
-      await runCommand(command, async ({ invocation, options, terminal }) => {
+    .action(async (given: string[], flags: ValidateFlags, command: Command) => {
+      const { programs, strict = false, values = false } = flags;
+      await runCommand(command, async ({ invocation, options, terminal, isConfigGiven }) => {
         const { formatProblem, loadChecker, loadValues } = await import('../../../runtime/runtime.ts');
-        const { validateFile } = await loadChecker();
-        const { overlays } = options;
-        const read = { env: invocation.env, overlays: files.length === 0 ? overlays : [] };
-        const named = files.length === 0 ? [options.config] : files;
-        const found = withoutRepetition(
-          (await Promise.all(named.map((file) => validateFile(file, options.config, read)))).flat(),
-        );
+        const { findCheckable, validateFile } = await loadChecker();
+        const isConfigMeant = given.length === 0 && (isConfigGiven || values);
+        const overlays = isConfigMeant ? options.overlays : [];
+        const read = { env: invocation.env, overlays, ignoresPrograms: !programs };
+        const files = isConfigMeant ? [options.config] : await findCheckable(given, options.config);
+        const all: Awaited<ReturnType<typeof validateFile>>[number][] = [];
+        for (const file of files) all.push(...(await validateFile(file, options.config, read)));
+        const found = withoutRepetition(all);
         const problems = strict ? found.map(toStrict) : found;
         const errors = problems.filter(({ severity }) => severity === 'error').length;
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
-        const origins = values ? (await loadValues()).listValues(named[0] ?? '', read) : undefined;
+        const origins = values ? (await loadValues()).listValues(files[0] ?? '', read) : undefined;
         if (options.json)
-          terminal.printJson({ valid: errors === 0, errors, warnings, problems, values: origins });
+          terminal.printJson({
+            valid: errors === 0,
+            files: files.length,
+            errors,
+            warnings,
+            problems,
+            values: origins,
+          });
         else {
           for (const origin of origins ?? []) terminal.print(escapeInvisible(originText(origin)));
           for (const problem of problems) terminal.print(escapeInvisible(formatProblem(problem)));
-          terminal.printStderr(summary(named.length, errors, warnings));
+          terminal.printStderr(summary(files.length, errors, warnings));
         }
         return errors === 0 ? 0 : 2;
       });
@@ -37,6 +47,7 @@ export function addValidateCommand(program: Command, runCommand: RunCommand): vo
 }
 
 interface ValidateFlags {
+  readonly programs: boolean;
   readonly strict?: boolean;
   readonly values?: boolean;
 }
@@ -45,6 +56,8 @@ const examples = `
 Examples:
   signalbox validate
   signalbox validate runtime.yaml support.suite.yaml
+  signalbox validate suites/
+  signalbox validate --no-programs
   signalbox validate --strict
   signalbox validate --config runtime.yaml --config production.yaml --values
   signalbox validate --json | jq '.problems[] | select(.severity == "error")'

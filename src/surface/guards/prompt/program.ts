@@ -1,8 +1,8 @@
 import { RuntimeError, toRuntimeError } from '../../../errors.ts';
-import { readOptions, usageError } from '../../../guards/program/options.ts';
 import type { Invocation } from '../../../guards/program/program.ts';
+import { readSettings } from '../../../guards/prompt/settings.ts';
 import { isObject } from '../../../json/json.ts';
-import { configFiles } from '../judge.ts';
+import { configFiles, guardHost } from '../host.ts';
 import { help } from './help.ts';
 
 const name = 'signalbox-prompt';
@@ -14,10 +14,11 @@ export async function main({ argv, stdin, stdout, printError, env }: Invocation)
     return 0;
   }
   try {
-    const settings = readSettings(argv, env);
+    const settings = readSettings(argv, { ...guardHost(env), openJudge: (...judge) => judge });
     const event = await readEvent(stdin);
     const { openPromptJudge } = await import('../../../runtime/judge/prompt-judge.ts');
-    const ask = openPromptJudge(configFiles(settings.config), settings.judge, env);
+    const [config, provider] = settings.judge;
+    const ask = openPromptJudge(configFiles(config), provider, env);
     // Whoever waits has waited since the process was started.
     const timeoutMs = Math.max(1, Math.floor(settings.timeoutMs - performance.now()));
     const reason = await ask({ prompt: settings.prompt, event, timeoutMs });
@@ -28,30 +29,6 @@ export async function main({ argv, stdin, stdout, printError, env }: Invocation)
     printError(`${name}: [${code}] ${message}${hint === undefined ? '' : `. ${hint}`}`);
   }
   return 2;
-}
-
-interface Settings {
-  readonly prompt: string;
-  readonly config: readonly string[];
-  readonly judge: string;
-  readonly timeoutMs: number;
-}
-
-/** Throws USAGE. */
-function readSettings(argv: Invocation['argv'], env: Invocation['env']): Settings {
-  const kinds = { prompt: 'text', config: 'lines', judge: 'text', timeout: 'text' } as const;
-  const options = readOptions({ program: name, argv, env }, kinds);
-  const prompt = options.text('prompt') ?? '';
-  if (prompt.trim() === '') throw usageError('there is no prompt', 'Give --prompt.');
-  const timeout = options.text('timeout') ?? '25000';
-  if (!/^[1-9]\d{0,8}$/.test(timeout))
-    throw usageError(`--timeout ${timeout} is no number of milliseconds`, 'Give a whole number, 25000 say.');
-  return {
-    prompt,
-    config: options.list('config'),
-    judge: options.text('judge') ?? 'judge',
-    timeoutMs: Number(timeout),
-  };
 }
 
 /** The longest event that a model is asked about, in bytes. */

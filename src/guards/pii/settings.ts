@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import { openKeyFile } from '../../files/key-file.ts';
-import { readAllowList } from '../../guards/program/allow-list.ts';
 import { isObject } from '../../json/json.ts';
 import { tryParse } from '../../json/try-parse.ts';
 import { type Action, actions } from '../../pii/action.ts';
@@ -17,11 +14,14 @@ import {
   type ScanPlace,
   scanPlaces,
 } from '../../pii/settings.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { readAllowList } from '../program/allow-list.ts';
+import type { GuardHost } from '../program/options.ts';
 
 /** Reads settings from arguments, and from the environment for options that are not given. Throws USAGE. */
-export function readSettings(args: readonly string[], env: Environment): PiiSettings {
+export function readSettings(
+  args: readonly string[],
+  { env, openKey }: Pick<GuardHost, 'env' | 'openKey'>,
+): PiiSettings {
   const options = parse(args);
   const words = (option: 'entities' | 'action' | 'region' | 'restore' | 'scan'): readonly string[] => {
     const list = options[option] ?? [env[`SIGNALBOX_PII_${option.toUpperCase()}`] ?? ''];
@@ -38,18 +38,21 @@ export function readSettings(args: readonly string[], env: Environment): PiiSett
     regions: readRegions(words('region')),
     isAllowed: readAllowList(options.allow ?? env['SIGNALBOX_PII_ALLOW']?.split('\n') ?? []),
     restore: readRestore(hasRestore ? words('restore') : restorePlaces),
-    ...readKey(options['key-file'], env),
+    ...readKey(options['key-file'], { env, openKey }),
   };
 }
 
 /** The key of a file or of the environment, which other processes have as well; else one of this process alone. */
-function readKey(given: string | undefined, env: Environment): Pick<PiiSettings, 'key' | 'isKeyShared'> {
+function readKey(
+  given: string | undefined,
+  { env, openKey }: Pick<GuardHost, 'env' | 'openKey'>,
+): Pick<PiiSettings, 'key' | 'isKeyShared'> {
   const text = env['SIGNALBOX_PII_KEY'] ?? '';
   if (given === undefined && text !== '') return { key: Buffer.from(text), isKeyShared: true };
   const file = given ?? env['SIGNALBOX_PII_KEY_FILE'] ?? '';
   if (file === '') return { key: randomBytes(32), isKeyShared: false };
   try {
-    return { key: openKeyFile(resolve(file)), isKeyShared: true };
+    return { key: openKey(file), isKeyShared: true };
   } catch (error) {
     throw usage(
       `the key file cannot be used: ${toRuntimeError(error).message}`,
@@ -111,7 +114,7 @@ function readEntity(word: string, own: readonly string[]): Entity {
 }
 
 /** Patterns of `--pattern`, and of the variable that `spec.pii.patterns` of a runtime file becomes: JSON objects, or lists of them. */
-function readPatterns(given: readonly string[], env: Environment): readonly OwnPattern[] {
+function readPatterns(given: readonly string[], env: GuardHost['env']): readonly OwnPattern[] {
   const variable = env['SIGNALBOX_PII_PATTERNS'] ?? '';
   const texts = given.length > 0 || variable === '' ? given : [variable];
   return texts.flatMap((text) => {

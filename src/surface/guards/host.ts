@@ -1,10 +1,21 @@
 import { resolve } from 'node:path';
+import { openKeyFile } from '../../files/key-file.ts';
 import type { ScoreText } from '../../guards/judge/ask-judge.ts';
+import type { GuardHost } from '../../guards/program/options.ts';
 import type { Invocation } from '../../guards/program/program.ts';
 import type { ConfigFiles } from '../../runtime/judge/own-model.ts';
 
-/** A provider of a runtime file, and of those laid over it, as a judge; the runtime is loaded with the first question. */
-export function lazyJudge(config: readonly string[], provider: string, env: Invocation['env']): ScoreText {
+/** What a guard of this process reads its settings with. */
+export function guardHost(env: Invocation['env']): GuardHost {
+  return {
+    env,
+    openKey: (file) => openKeyFile(resolve(file)),
+    openJudge: (config, provider) => lazyJudge(config, provider, env),
+  };
+}
+
+/** The runtime is loaded with the first question. */
+function lazyJudge(config: readonly string[], provider: string, env: Invocation['env']): ScoreText {
   let opened: Promise<ScoreText> | undefined;
   const open = async () => {
     const { openGuardJudge } = await import('../../runtime/judge/guard-judge.ts');

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { emitNothing } from '../contract/event.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { isObject } from '../json/json.ts';
+import { type ReadOptions, readConfig } from '../project/read-config.ts';
+import { readDocument, type YamlDocument } from '../yaml/document.ts';
+import { omitUndefined } from '../yaml/present.ts';
+import { type Problem, problemsOf, sortProblems } from '../yaml/problem.ts';
+import { textAt } from '../yaml/read.ts';
+import { findNearest } from '../yaml/suggest.ts';
+import { readOpenable } from './stages/load.ts';
+
+/**
+ * Every problem of a RuntimeConfig, EvalSuite or Pipeline file, as its `kind` says; that it cannot be read is
+ * one. `fallback` is the RuntimeConfig of a suite or pipeline that names none;
+ * overlays are laid over a RuntimeConfig, and over that fallback.
+ */
+export async function validateFile(
+  file: string,
+  fallback: string,
+  read: ReadOptions = {},
+): Promise<readonly Problem[]> {
+  try {
+    const document = readDocument(file);
+    switch (kindOf(document)) {
+      case 'EvalSuite':
+        return (await loadOthers()).validateSuite(document, fallback, read);
+      case 'Pipeline':
+        return (await loadOthers()).validatePipeline(document, fallback, read);
+      case 'RuntimeConfig':
+        return await validateConfig(file, read);
+      case undefined:
+        return refuseKind(document);
+    }
+  } catch (error) {
+    const { code, message, hint } = toRuntimeError(error);
+    if (code !== 'FILE_UNREADABLE') throw error;
+    return [{ file, line: 1, column: 1, severity: 'error', message, hint }];
+  }
+}
+
+/** The problems of a RuntimeConfig, of the guards that it starts, and of its opening, up to the first process. */
+async function validateConfig(file: string, read: ReadOptions): Promise<readonly Problem[]> {
+  const { problems, document } = readConfig(file, read);
+  const { findGuardProblems } = await import('./guard-problems.ts');
+  const all = [...problems, ...(await findGuardProblems(document, file, read.env))];
+  if (read.ignoresPrograms !== true) all.push(...(await findOpeningProblems(file, read)));
+  const byPlace = new Map(all.toReversed().map((each) => [`${formatPlace(each)} ${each.message}`, each]));
+  return sortProblems(all.filter((each) => byPlace.get(`${formatPlace(each)} ${each.message}`) === each));
+}
+
+function formatPlace({ file, line, column }: Problem): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** Why it cannot be opened. Plugins are not started: they describe nothing. */
+async function findOpeningProblems(
+  file: string,
+  { env, overlays }: ReadOptions,
+): Promise<readonly Problem[]> {
+  try {
+    const { config, host, launch } = await readOpenable(file, omitUndefined({ env, overlays }));
+    const { assumePlugins } = await import('./plugins.ts');
+    await assumePlugins(config, host, { launch, emit: emitNothing });
+    return [];
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    if (error.code !== 'CONFIG_INVALID') throw error;
+    return problemsOf(error).filter(({ severity }) => severity === 'error');
+  }
+}
+
+/**
+ * The files to validate: those that are named, and of a folder every config, suite and pipeline in it; where none is named the
+ * config, and what the folder of this process has. Throws FILE_UNREADABLE for a folder with nothing to check.
+ */
+export async function findCheckable(named: readonly string[], config: string): Promise<readonly string[]> {
+  const { checkableIn, isFolder } = await import('../project/walk.ts');
+  if (named.length === 0) {
+    const found = await checkableIn('.');
+    return existsSync(config) || found.length === 0 ? [...new Set([config, ...found])] : found;
+  }
+  const files: string[] = [];
+  for (const path of named) {
+    const found = isFolder(path) ? await checkableIn(path) : [path];
+    if (found.length === 0)
+      throw new RuntimeError('FILE_UNREADABLE', `no config, suite or pipeline is in the folder ${path}`, {
+        hint: 'Each says `apiVersion: signalbox/v1` and its `kind`.',
+      });
+    files.push(...found);
+  }
+  return [...new Set(files)];
+}
+
+/** What suites and pipelines need is several times what a RuntimeConfig does. */
+const loadOthers = async () => await import('../project/validate-with-runtime.ts');
+
+const kinds = ['RuntimeConfig', 'EvalSuite', 'Pipeline'] as const;
+type Kind = (typeof kinds)[number];
+
+/**
+ * The kind nearest to the `kind` of the file; RuntimeConfig for a file that is no mapping, undefined for
+ * none.
+ */
+function kindOf(document: YamlDocument): Kind | undefined {
+  if (!isObject(document.value)) return 'RuntimeConfig';
+  const nearest = findNearest(textAt(document, ['kind']) ?? '', kinds);
+  return kinds.find((kind) => kind === nearest);
+}
+
+/** The problems of a file of unknown kind: those of its YAML, and the kind. */
+function refuseKind(document: YamlDocument): readonly Problem[] {
+  const kind = textAt(document, ['kind']);
+  const got = kind === undefined ? '' : ` (got: ${kind})`;
+  const message = `kind: must be one of: ${kinds.join(', ')}${got}`;
+  return sortProblems([
+    ...document.problems,
+    { ...document.positionOf(['kind']), severity: 'error', message },
+  ]);
+}
