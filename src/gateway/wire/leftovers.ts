@@ -69,13 +69,14 @@ export class Leftovers {
     return this.#json;
   }
 
-  /** Whether a hook's `other` has this member as it was told. */
-  isUnchanged(path: string, changed: unknown): boolean {
-    const entry = this.#entries?.get(path);
+  /** Which members a hook's `other` has as they were told. */
+  unchanged(changed: unknown): (path: string) => boolean {
     const json = toJson(changed);
-    if (entry === undefined || json === undefined || !isObject(json.value)) return false;
-    const member = exactMembers(json).get(path);
-    return member !== undefined && isSameToTheDigit(member, entry.place.json);
+    const members = json !== undefined && isObject(json.value) ? exactMembers(json) : new Map<string, Json>();
+    return (path) => {
+      const [entry, member] = [this.#entries?.get(path), members.get(path)];
+      return entry !== undefined && member !== undefined && isSameToTheDigit(member, entry.place.json);
+    };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { TokenUsage } from './codec.ts';
-import type { Place } from './place.ts';
+import { numberAt, type Place } from './place.ts';
 import { all, type Members, type Shape } from './shape.ts';
 
 /** What OpenAI-compatible servers count in `usage`, and in its `…_details`. */
@@ -43,10 +43,4 @@ export function readOpenAiUsage(usage: Place | undefined): TokenUsage | undefine
   if (input === undefined && output === undefined) return undefined;
   const cachedInput = numberAt(usage?.at('prompt_tokens_details'), 'cached_tokens');
   return { input: input ?? 0, output: output ?? 0, ...(cachedInput !== undefined && { cachedInput }) };
-}
-
-/** The number of that member of an object. */
-export function numberAt(place: Place | undefined, key: string): number | undefined {
-  const value = place?.at(key);
-  return value?.kind === 'number' ? Number(value.value) : undefined;
 }

@@ -128,3 +128,9 @@ export function itemSpots({ place, path, at }: Spot): Spot[] {
 export function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
+
+/** The number of that member of an object. */
+export function numberAt(place: Place | undefined, key: string): number | undefined {
+  const value = place?.at(key);
+  return value?.kind === 'number' ? Number(value.value) : undefined;
+}

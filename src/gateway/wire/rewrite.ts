@@ -67,8 +67,7 @@ export function rewrite(
   if (seen.finish !== undefined) writeFinish(seen, seen.finish, plain, edits);
   seen.other.write(changed['other'], edits);
   seen.other.dropCopies(edits, options.isAnswer);
-  for (const { owner, entry, of } of seen.copies)
-    if (!seen.other.isUnchanged(of, changed['other'])) edits.remove(owner, entry);
+  if (seen.copies.length > 0) writeCopies(seen, sent, plain, edits);
   return { ...plain, role: sent.role, content: String(plain['content']), reasoning };
 }
 
@@ -436,6 +435,16 @@ function writeFinish(
         ? (byNative('tool_use') ?? wanted)
         : wanted;
   if (reason !== old) edits.replaceText(place, reason);
+}
+
+/** Encrypted copies go with a text that has changed. */
+function writeCopies({ copies, other }: Seen, sent: ChatMessage, plain: PlainObject, edits: Edits): void {
+  const isKept = other.unchanged(plain['other']);
+  const isThought = isSameToTheDigit(plain['reasoning'] ?? '', sent['reasoning'] ?? '');
+  for (const { owner, entry, place, of } of copies) {
+    if (of !== undefined && !isKept(of)) edits.remove(owner, entry);
+    if (of === undefined && !isThought) edits.replaceWhole(place, 'null');
+  }
 }
 
 interface Matching<Facet, Wanted> {

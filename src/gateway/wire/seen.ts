@@ -1,11 +1,12 @@
 import type { ChatMessage } from '../../contract/provider.ts';
+import { isTextTooDeep } from '../../json/depth.ts';
+import { findDuplicateKey } from '../../json/duplicate-key.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { tryParseLossless } from '../../json/try-parse.ts';
+import { tryJson, tryParseLossless } from '../../json/try-parse.ts';
 import { Leftovers } from './leftovers.ts';
 import type { WireFile } from './media.ts';
 import type { Place, Spot } from './place.ts';
 import type { ShowFinish } from './shape.ts';
-import { argsOfText } from './tool-args.ts';
 
 /** What a hook may take out: an element of a list or a member of an object. */
 export interface Entry {
@@ -88,8 +89,8 @@ export class Seen {
   /** Reasoning that is encrypted. */
   readonly sealed: Entry[] = [];
   readonly other: Leftovers;
-  /** Encrypted copies, and the paths of the texts in `other` that they go with. */
-  readonly copies: (Entry & { readonly of: string })[] = [];
+  /** Encrypted copies, and the paths of the texts in `other` that they go with; undefined: they go with the reasoning. */
+  readonly copies: (Spot & { readonly of: string | undefined })[] = [];
   finish: (Spot & Omit<ShowFinish, 'show'>) | undefined;
   /** The last list of content that was read. */
   list: ContentList | undefined;
@@ -205,4 +206,21 @@ function resultText(content: Place | undefined): string {
 /** Whether a value that a hook gave is a list of objects. */
 export function isObjects(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) && value.every(isObject);
+}
+
+/**
+ * Arguments as a model wrote them, for hooks: the exact JSON when they are one JSON object that every reader reads alike, else the
+ * text as a JSON string.
+ */
+function argsOfText(text: string): Json {
+  const json = isTextTooDeep(text) ? undefined : tryJson(text.trim());
+  if (json === undefined || !isObject(json.value) || findDuplicateKey(json.text) !== undefined)
+    return Json.from(text);
+  return json;
+}
+
+/** The text of arguments that a hook gave back: that of a string, else their JSON. */
+export function textOfArgs(args: unknown): string {
+  const json = Json.from(args);
+  return typeof json.value === 'string' ? json.value : json.text;
 }

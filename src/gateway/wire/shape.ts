@@ -54,10 +54,10 @@ interface Copy {
   readonly emptied: 'null' | '[]' | 'absent';
 }
 
-/** An encrypted copy of a text that stands beside it. When a hook changes that member, the copy is taken out. */
+/** An encrypted copy of a text, which goes when a hook changes that. */
 export interface SealedCopy {
-  /** The member with the text, which hooks see in `other`. */
-  readonly sealedCopyOf: string;
+  /** The member beside it that has the text, and that hooks see in `other`: the copy is taken out. Or the reasoning: null takes its place. */
+  readonly sealedCopyOf: { readonly member: string } | 'reasoning';
 }
 
 /** Content that the upstream keeps: refused unless `references` of the config lists this name, else shown in `other`. */

@@ -83,6 +83,22 @@ export function walkMembers(
   }
 }
 
+/** Whether a member of a body is of its shape and shows hooks nothing. One without a shape is not. */
+export function isShaped(place: Place, key: string, members: Members): boolean {
+  const shape = Object.hasOwn(members, key) ? members[key] : undefined;
+  if (shape === undefined) return false;
+  const seen = new Seen(place);
+  walk({ place, owner: place, entry: key, path: key }, shape, settings, seen);
+  return seen.isEmpty;
+}
+
+/** Settings hold no content, so that no rule lets some of it pass. */
+const settings: WalkContext = {
+  rules: { opaque: new Set(), references: new Set(), redactsEmbeddings: false },
+  isAnswer: true,
+  at: '',
+};
+
 const leaves: Readonly<Record<Exclude<Leaf, 'other'>, (place: Place) => boolean>> = {
   id: ({ text }) => text === '' || (text !== undefined && isPlainId(text)),
   number: ({ kind }) => kind === 'number' || kind === 'boolean',
@@ -95,11 +111,14 @@ const leaves: Readonly<Record<Exclude<Leaf, 'other'>, (place: Place) => boolean>
 };
 
 function walkSealedCopy(spot: Spot, { sealedCopyOf }: SealedCopy, seen: Seen): void {
-  const { owner, entry, path } = spot;
-  if (!leaves.sealed(spot.place)) seen.other.add(path, spot);
-  const text = owner.at(sealedCopyOf);
-  if (text?.kind === 'string' && spot.place.text !== '')
-    seen.copies.push({ owner, entry, of: path.slice(0, path.length - String(entry).length) + sealedCopyOf });
+  const { owner, entry, path, place } = spot;
+  if (place.kind !== 'null' && !leaves.sealed(place)) seen.other.add(path, spot);
+  if (place.kind === 'null' || place.text === '') return;
+  if (sealedCopyOf === 'reasoning') seen.copies.push({ ...spot, of: undefined });
+  else if (owner.at(sealedCopyOf.member)?.kind === 'string') {
+    const around = path.slice(0, path.length - String(entry).length);
+    seen.copies.push({ ...spot, of: around + sealedCopyOf.member });
+  }
 }
 
 function walkBytes({ place, owner, path }: Spot, { bytes }: Bytes, context: WalkContext): void {

@@ -293,7 +293,7 @@ group('a list of blocks', () => {
       },
       thinking: { show: 'reasoning', text: 'thinking', isSigned: true, of: { signature: 'sealed' } },
       result: { members: { of: { link: 'id' }, content: { string: { show: 'text' } } } },
-      summary: { members: { content: 'other', copy: { sealedCopyOf: 'content' } } },
+      summary: { members: { content: 'other', copy: { sealedCopyOf: { member: 'content' } } } },
       page: {
         kinds: {
           text: { show: 'text', as: 'document', in: 'source', text: 'data', of: { type: words('page') } },

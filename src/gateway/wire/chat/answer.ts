@@ -8,9 +8,8 @@ import { readOpenAiUsage } from '../openai-usage.ts';
 import { bodySpot, openPlace, type Place } from '../place.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { type RewriteOptions, rewrite } from '../rewrite.ts';
-import { describe, describeCall, Seen } from '../seen.ts';
+import { describe, describeCall, Seen, textOfArgs } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
-import { textOfArgs } from '../tool-args.ts';
 import { walk } from '../walk.ts';
 import { answerShape } from './shapes.ts';
 

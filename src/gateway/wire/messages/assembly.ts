@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../../json/json.ts';
 import { openPlace, type Place } from '../place.ts';
 import { isPlainId } from '../plain-id.ts';
-import { Seen } from '../seen.ts';
-import { walk } from '../walk.ts';
+import type { Members } from '../shape.ts';
+import { isShaped } from '../walk.ts';
 import { deltaKinds, endMembers, usageMembers } from './shapes.ts';
 
 /** The member of a block whose text grows; undefined for kinds that have none. */
@@ -227,7 +227,7 @@ export class AssembledMessage {
       if (place.kind === 'null' || !countedMembers.has(key)) continue;
       const before = this.#usage.get(key) ?? this.#begun?.at('usage')?.at(key);
       const isSame = before?.json.text === place.json.text;
-      if (before !== undefined && !isSame && !isCount(key, before)) return false;
+      if (before !== undefined && !isSame && !isShaped(before, key, counted)) return false;
       this.#usage.set(key, place);
     }
     return true;
@@ -253,17 +253,11 @@ export class AssembledMessage {
   }
 }
 
-/** Whether hooks need not see a member of `usage`, so that a later one may replace it. */
-function isCount(key: string, place: Place): boolean {
-  const seen = new Seen(place);
-  const rules = { opaque: new Set<string>(), references: new Set<string>(), redactsEmbeddings: false };
-  const spot = { place, owner: place, entry: key, path: key };
-  walk(spot, usageMembers[key] ?? 'number', { rules, isAnswer: true, at: '' }, seen);
-  return seen.isEmpty;
-}
-
 /** Members of the end that replace those of the beginning when they are there. */
 const lateMembers = new Set(['container', 'context_management', 'input_transformations']);
+
+/** What hooks need not see, so that a later value may replace it. */
+const counted: Members = { fallback_credit: 'number', ...usageMembers };
 
 /** Counts of the whole message; others are those of the beginning. */
 const countedMembers = new Set([

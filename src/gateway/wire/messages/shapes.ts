@@ -68,8 +68,8 @@ const plain: Shape = object(cached);
 const compaction: Shape = object({
   ...cached,
   content: 'none',
-  encrypted_content: { sealedCopyOf: 'content' },
-  signature: { sealedCopyOf: 'content' },
+  encrypted_content: { sealedCopyOf: { member: 'content' } },
+  signature: { sealedCopyOf: { member: 'content' } },
 });
 
 /** Blocks that may stand in a result, a document or a search result too. Hooks see each member that is not named in `other`. */

@@ -7,9 +7,7 @@ import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { describe, describeCall, joinTexts, Seen } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
-import { walk } from '../walk.ts';
-import { isEchoed } from './echo.ts';
-import { dropSealed, isServedByRequest, isShaped } from './items.ts';
+import { isShaped, walk } from '../walk.ts';
 import { ResponsesRequest } from './request.ts';
 import { outputItem, responseMembers } from './shapes.ts';
 
@@ -85,8 +83,6 @@ class ResponsesAnswer implements WireAnswer {
       isAnswer: true,
       add: hasText ? {} : { text: (text) => this.#addText(text, edits) },
     });
-    if (told['reasoning'] !== changed['reasoning'])
-      for (const item of this.#root.at('output')?.items ?? []) dropSealed(item, edits);
     const repeated = this.#root.at('output_text');
     if (repeated?.kind === 'string' && changed.content !== told.content)
       edits.replaceText(repeated, changed.content);
@@ -159,3 +155,98 @@ function countOf(object: Place | undefined, key: string): number | undefined {
   const value = object?.at(key)?.value;
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
+
+/**
+ * Whether the API runs a call itself, as the request asked it to: hosted shells and tool searches are calls of the same kinds as the
+ * client's own. What the item alone says of it is not enough, since a client that runs such calls may not look there.
+ */
+function isServedByRequest(item: Place | undefined, sent: Place | undefined): boolean {
+  const tools = sent?.at('tools')?.items ?? [];
+  const of = (type: string) => tools.filter((tool) => tool.at('type')?.text === type);
+  switch (item?.at('type')?.text) {
+    case 'shell_call': {
+      const environment = item.at('environment')?.at('type')?.text;
+      return environment === 'container_reference' && isAll(of('shell'), isHostedShell);
+    }
+    case 'tool_search_call':
+      return item.at('execution')?.text === 'server' && isAll(of('tool_search'), isHostedSearch);
+    default:
+      return false;
+  }
+}
+
+function isAll(tools: readonly Place[], isHosted: (tool: Place) => boolean): boolean {
+  return tools.length > 0 && tools.every(isHosted);
+}
+
+function isHostedShell(tool: Place): boolean {
+  const type = tool.at('environment')?.at('type')?.text;
+  return type === 'container_auto' || type === 'container_reference';
+}
+
+function isHostedSearch(tool: Place): boolean {
+  const execution = tool.at('execution');
+  return execution === undefined || execution.kind === 'null' || execution.text === 'server';
+}
+
+/** The members of a response that repeat what the request asked for. */
+const echoedKeys: ReadonlySet<string> = new Set([
+  'instructions',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'text',
+  'reasoning',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'previous_response_id',
+  'conversation',
+  'prompt',
+  'truncation',
+]);
+
+/**
+ * Whether a member of a response repeats that of the request, with nothing but words of the API added: hooks have let
+ * it pass already. APIs fill in their defaults, so the two need not be equal.
+ */
+function isEchoed(key: string, place: Place, sent: Place | undefined): boolean {
+  const asked = echoedKeys.has(key) ? sent?.at(key) : undefined;
+  if (asked === undefined) return false;
+  if (place.source.slice(place.start, place.end) === asked.source.slice(asked.start, asked.end)) return true;
+  const known = new Set<string>(filledIn);
+  collectTexts(asked, known);
+  return repeats(place, known);
+}
+
+function repeats(place: Place, known: ReadonlySet<string>): boolean {
+  if (place.kind === 'string') return known.has(place.text ?? '');
+  if (place.kind === 'array') return place.items.every((item) => repeats(item, known));
+  return [...place.members].every(([name, member]) => known.has(name) && repeats(member, known));
+}
+
+/** Texts and names of a value. */
+function collectTexts(place: Place, texts: Set<string>): void {
+  if (place.kind === 'string') texts.add(place.text ?? '');
+  for (const item of place.items) collectTexts(item, texts);
+  for (const [name, member] of place.members) {
+    texts.add(name);
+    collectTexts(member, texts);
+  }
+}
+
+/** The names of members that APIs fill in where a request leaves them out, and the words that they give them. */
+const filledIn: readonly string[] =
+  `type name description strict parameters output_schema format allowed_callers
+  defer_loading async tools filters user_location search_context_size search_content_types external_web_access
+  return_token_budget allowed_domains blocked_domains country city region timezone vector_store_ids max_num_results
+  ranking_options ranker score_threshold hybrid_search embedding_weight text_weight server_label server_url
+  server_description allowed_tools require_approval connector_id headers authorization container file_ids memory_limit
+  network_policy environment skills background model moderation output_compression output_format partial_images quality
+  size input_fidelity input_image_mask action display_width display_height execution effort summary generate_summary
+  context mode verbosity schema syntax definition id version variables ttl comparison_response_id
+  auto text json_schema json_object low medium high minimal none xhigh max disabled required function custom grammar
+  default always never approximate direct programmatic concise detailed implicit explicit in_memory 24h 30m 12h
+  server client opaque png`.split(/\s+/);

@@ -10,9 +10,7 @@ import { rewrite } from '../rewrite.ts';
 import { type DescribedCall, describe, describeCall, Seen } from '../seen.ts';
 import { openStrictly } from '../strict-json.ts';
 import { type RequestedTools, readTools } from '../tools.ts';
-import { walk } from '../walk.ts';
-import { isCodex } from './codex.ts';
-import { dropSealed, isShaped } from './items.ts';
+import { isShaped, walk } from '../walk.ts';
 import { inputItem, requestMembers, resultKinds } from './shapes.ts';
 
 /** An element of `input`, with the message that hooks read of it. */
@@ -180,7 +178,6 @@ export class ResponsesRequest implements WireRequest {
       return;
     }
     rewrite(seen, sent, message, edits, { isAnswer: false });
-    if (sent['reasoning'] !== message['reasoning']) dropSealed(place, edits);
   }
 }
 
@@ -279,4 +276,15 @@ function requireString(root: Place, key: string): string | undefined {
   if (place === undefined || place.kind === 'null') return undefined;
   if (place.text === undefined) throw invalidRequest(`\`${key}\` is not a text`, key);
   return place.text;
+}
+
+/**
+ * Whether the client is Codex, which says so in `originator` and `user-agent`. It waits for `response.completed`: it
+ * passes over `response.incomplete` and events of errors, and then asks again; of `response.failed` it takes the code
+ * `invalid_prompt` for final (codex-rs/codex-api/src/sse/responses.rs of openai/codex).
+ */
+export function isCodex(headers: ClientHeaders): boolean {
+  return [headers['originator'], headers['user-agent']].some(
+    (value) => typeof value === 'string' && /^codex/i.test(value),
+  );
 }

@@ -170,7 +170,7 @@ const itemKinds: Readonly<Record<string, Shape>> = {
     ...ofItem,
     summary: reasoningParts,
     content: reasoningParts,
-    encrypted_content: 'sealed',
+    encrypted_content: { sealedCopyOf: 'reasoning' },
   }),
   function_call: call({ name: 'name', args: 'arguments', of: { namespace: 'id', async: 'number' } }),
   custom_tool_call: call({ name: 'name', args: 'input', of: { namespace: 'id', async: 'number' } }),

@@ -2,7 +2,7 @@ import { isSameToTheDigit } from '../../../json/equal.ts';
 import { isObject, parseLossless, stringifyJson } from '../../../json/json.ts';
 import { invalidAnswer } from '../faults.ts';
 import type { Place } from '../place.ts';
-import { isShaped } from './items.ts';
+import { isShaped } from '../walk.ts';
 import { changeable } from './shapes.ts';
 
 /** Where in an item a value stands. */
