@@ -83,6 +83,7 @@ function openFetchUpstream({ url, headers }: Request, inner: Fetch): Upstream {
   const { host } = new URL(url);
   return {
     send: async (request) => await sendByFetch(url, own, { request, inner, host }),
+    findFault: async () => undefined,
     close: async () => {},
   };
 }

@@ -3,6 +3,7 @@ import { answerCall } from '../call/answer-call.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import type { GatewayServices } from '../call/services.ts';
 import type { ClientHeaders } from '../upstream/headers.ts';
+import { findReadiness } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
 import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
 import type { Refusal } from '../wire/refusal.ts';
@@ -57,7 +58,13 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
     answerModel(context.req.raw, context.req.param('model'), services),
   );
   app.get('/healthz', () => plain(200, 'ok'));
-  app.get('/readyz', () => (isReady() ? plain(200, 'ready') : plain(503, 'shutting down')));
+  app.get('/readyz', async () => {
+    if (!isReady()) return plain(503, 'shutting down');
+    const { isServing, faults } = await findReadiness(services.models);
+    // The ids alone: who asks may be anybody.
+    const unusable = [...faults.keys()].map((id) => `\nprovider "${id}" cannot be used`).join('');
+    return isServing ? plain(200, `ready${unusable}`) : plain(503, `no model can be served${unusable}`);
+  });
   app.get('/', () => plain(200, 'Signalbox gateway'));
   app.notFound(({ req }) => refuseRoute(req.path, services));
   app.onError((thrown, context: Context<Env>) => {

@@ -30,6 +30,11 @@ export function openHttpUpstream(config: ProviderConfig, context: HttpUpstreamCo
   const opened = once(async () => await openTarget(config, context));
   return {
     send: async (request) => await send(config.id, await openOrRefuse(opened.open, config.id), request),
+    findFault: async () =>
+      await opened.open().then(
+        () => undefined,
+        (thrown: unknown) => toRuntimeError(thrown).message,
+      ),
     close: async () => await (await opened.opened())?.pool.destroy(),
   };
 }

@@ -19,7 +19,7 @@ export interface UpstreamLimit {
 /** The upstream, whose calls begin one after another as the limit of its provider has room. */
 export function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstream {
   return {
-    close: upstream.close,
+    ...upstream,
     send: async (request) => {
       const turn = await takeTurn(request, limit);
       const answer = await upstream.send(request);
@@ -38,7 +38,7 @@ export interface StreamsLimit {
 /** The upstream, of whose streams no more are open at once than its provider allows. */
 export function limitStreams(upstream: Upstream, { provider, streams, waitMs }: StreamsLimit): Upstream {
   return {
-    close: upstream.close,
+    ...upstream,
     send: async (request) => {
       const { endpoint, body, signal } = request;
       if (endpoint === 'embeddings' || endpoint === 'count_tokens' || !asksForStream.test(textOf(body)))

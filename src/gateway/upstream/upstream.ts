@@ -28,6 +28,8 @@ export interface UpstreamAnswer {
 export interface Upstream {
   /** Throws RefusedCall (502, 503, 504), or the signal's reason. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** Why no call can be made, such as a key that is not set; undefined where one can. Asks no API. Never rejects. */
+  findFault(): Promise<string | undefined>;
   /** Ends its connections. Never rejects. */
   close(): Promise<void>;
 }
@@ -43,6 +45,25 @@ export interface OfferedModel {
   readonly upstream: Upstream;
   /** Who is asked one after another where its own upstream is at fault; each with its own model, upstream and credential. */
   readonly fallbacks: readonly OfferedModel[];
+}
+
+/** What keeps the models of a gateway from being served. */
+export interface Readiness {
+  /** Whether some model has a provider that can be called, or there is none. */
+  readonly isServing: boolean;
+  /** Why providers cannot be called, by their ids. */
+  readonly faults: ReadonlyMap<string, string>;
+}
+
+/** Looks at the providers of the models and at those that stand in for them. Never rejects. */
+export async function findReadiness(models: readonly OfferedModel[]): Promise<Readiness> {
+  const all = models.flatMap((model) => [model, ...model.fallbacks]);
+  const upstreams = new Map(all.map(({ provider, upstream }) => [provider.id, upstream]));
+  const asked = [...upstreams].map(async ([id, upstream]) => [id, await upstream.findFault()] as const);
+  const faults = new Map(
+    (await Promise.all(asked)).flatMap(([id, why]) => (why === undefined ? [] : [[id, why]])),
+  );
+  return { faults, isServing: all.length === 0 || all.some(({ provider }) => !faults.has(provider.id)) };
 }
 
 /** Who may be asked for a model at an endpoint, in turn. */

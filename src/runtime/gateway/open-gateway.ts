@@ -14,6 +14,7 @@ import { openAdmission } from '../../gateway/keys/admission.ts';
 import { HeldBytes } from '../../gateway/stream/held-bytes.ts';
 import { findModel } from '../../gateway/upstream/find-model.ts';
 import { type Offer, offerModels } from '../../gateway/upstream/offered-models.ts';
+import { findReadiness } from '../../gateway/upstream/upstream.ts';
 import { codecs } from '../../gateway/wire/codecs.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/hook-set.ts';
@@ -80,6 +81,8 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   });
   for (const model of offer.models) for (const warning of fallbackWarnings(model)) warn(warning);
   for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);
+  for (const why of (await findReadiness(offer.models)).faults.values())
+    warn(`${why}; its calls are refused`);
   const sets = openHookSets(links);
   const judges = await openJudges({ ...context, linksOf: (caller) => sets.of(caller).links });
   const services: GatewayServices = {

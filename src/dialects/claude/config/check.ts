@@ -106,7 +106,9 @@ function checkScript({ document, path, folder, searchPath }: EntryCheckInput): F
     folder,
     searchPath,
   });
-  return message === undefined ? [] : [{ severity: 'error', path: at, message, hint: missingHint, about: 'program' }];
+  return message === undefined
+    ? []
+    : [{ severity: 'error', path: at, message, hint: missingHint, about: 'program' }];
 }
 
 function rootOf(root: string | undefined, folder: string): { pluginRoot?: string } {

@@ -153,8 +153,7 @@ function checkCommand(
     folder: projectDir,
     searchPath,
   });
-  if (missing !== undefined)
-    addFinding({ path: at, message: missing, hint: missingHint, about: 'program' });
+  if (missing !== undefined) addFinding({ path: at, message: missing, hint: missingHint, about: 'program' });
   return missing === undefined;
 }
 

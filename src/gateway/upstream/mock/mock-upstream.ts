@@ -33,6 +33,7 @@ export function openMockUpstream(provider: ProviderConfig, codecs: Codecs): Upst
         throw toRefusal(thrown);
       }
     },
+    findFault: async () => undefined,
     close: async () => {},
   };
 }
