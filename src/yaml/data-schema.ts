@@ -5,6 +5,8 @@ import { compileSafe } from '../text/safe-pattern.ts';
 import { addFormats, type Draft, draftOf, openAjv } from './ajv.ts';
 import { compilingExactly, replaceKeywords, validatingExactly } from './data-keywords.ts';
 import { isSchema202012 } from './meta-schema.ts';
+import { findNearest } from './suggest.ts';
+import { wordError } from './wording.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
 
@@ -117,6 +119,20 @@ function compile(schema: DataSchema, { draft, options, kind }: Compilation): Dat
 
 const compilers = new Map<string, Ajv>();
 
+/** `type must be one of: array, boolean, … (got: objct), did you mean `object`?` */
+function wordSchemaError(error: ErrorObject, schema: DataSchema): string {
+  const keys = error.instancePath.split('/').slice(1).map(unescapePointer);
+  const value = keys.reduce<unknown>((part, key) => Object(part)[key], schema);
+  const allowed: unknown = error.params['allowedValues'];
+  const nearest = Array.isArray(allowed) && typeof value === 'string' ? findNearest(value, allowed.map(String)) : undefined;
+  const place = keys.length === 0 ? 'it' : `\`${keys.join('.')}\``;
+  return `${place} ${wordError(error, value)}${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`}`;
+}
+
+function unescapePointer(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 function compileWith(compiler: Ajv, schema: DataSchema): DataValidator {
   try {
     const validate = compiler.compile(schema);
@@ -129,6 +145,10 @@ function compileWith(compiler: Ajv, schema: DataSchema): DataValidator {
       return fits;
     };
     return check;
+  } catch (thrown) {
+    const [first] = compiler.errors ?? [];
+    const isOfSchema = thrown instanceof Error && thrown.message.startsWith('schema is invalid: ');
+    throw isOfSchema && first !== undefined ? new Error(wordSchemaError(first, schema)) : thrown;
   } finally {
     if (isObject(schema)) compiler.removeSchema(schema);
   }

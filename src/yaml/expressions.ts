@@ -74,12 +74,14 @@ interface ExpressionPaths {
   readonly evaluated: readonly Path[];
   /** The paths of data, which is not checked. */
   readonly data: readonly Path[];
+  /** What bare names of a template are members of in an expression, such as `case`. */
+  readonly root: string;
 }
 
 /** Findings for each `${…}` of a suite or pipeline where no expression is evaluated, and each `{{…}}` where one is. */
 export function findUnevaluatedExpressions(
   document: YamlDocument,
-  { evaluated, data }: ExpressionPaths,
+  { evaluated, data, root }: ExpressionPaths,
 ): Finding[] {
   const literal = textsAt(document, ['spec'], [...evaluated, ...data]);
   return [
@@ -88,15 +90,19 @@ export function findUnevaluatedExpressions(
       const message = 'is taken as it stands: no expression is evaluated here';
       return [{ path, message, hint: 'Write the value itself.' }];
     }),
-    ...evaluated.flatMap((path) => textsAt(document, path)).flatMap(findForeignTemplate),
+    ...evaluated
+      .flatMap((path) => textsAt(document, path))
+      .flatMap((text) => findForeignTemplate(text, root)),
   ];
 }
 
 /** What templates of Jinja, Nunjucks, Handlebars and Mustache look like. */
-function findForeignTemplate({ path, text }: LocatedText): Finding[] {
+function findForeignTemplate({ path, text }: LocatedText, root: string): Finding[] {
   const [template, inner = ''] = /\{\{\s*([^{}]*?)\s*\}\}/.exec(text) ?? [];
   if (template === undefined) return [];
   const message = `\`${template}\` is taken as it stands`;
-  const hint = inner === '' ? 'Expressions are `${…}`.' : `Expressions are \`\${${inner}}\`.`;
+  const isBare = /^\w+$/.test(inner) && inner !== root;
+  const hint =
+    inner === '' ? 'Expressions are `${…}`.' : `Write \`\${${isBare ? `${root}.` : ''}${inner}}\`.`;
   return [{ severity: 'warning', path, message, hint }];
 }

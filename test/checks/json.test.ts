@@ -119,7 +119,7 @@ test.each([
   [
     'a type that there is not',
     { schema: { type: 'text' } },
-    'is not a JSON Schema: its /type must be equal to one of the allowed values',
+    'is not a JSON Schema: `type` must be one of: array, boolean, integer, null, number, object, string (got: text)',
   ],
   [
     'a reference to somewhere else',

@@ -29,7 +29,7 @@ test('ten mistakes are ten errors, each in its place [PK-9-01]', () => {
       'error 3:24 metadata.owner: unknown key | known keys: name, namespace, labels, annotations',
       'error 5:16 concurrency: must be at least 1 (got: 0)',
       'error 8:14 tools[search].exec.comand: unknown key | did you mean `command`?',
-      'error 11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s"',
+      'error 11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
       'error 12:7 the key `description` stands twice in one mapping',
       'error 14:30 evals[tone].env: must be a list, not the string "HOME"',
       'error 19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal) | did you mean `before_call`?',

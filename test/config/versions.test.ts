@@ -385,14 +385,14 @@ tools:
   w: {output_schema: {$async: true}, exec: {command: sh}}`,
     native: [
       'error 5:23 tools[t].input_schema: must be a mapping or true or false, not the string "text"',
-      'error 6:23 tools[u].input_schema: is no JSON Schema that can be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf',
+      'error 6:23 tools[u].input_schema: is no JSON Schema that can be used: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?',
       "error 6:53 tools[u].output_schema: is no JSON Schema that can be used: can't resolve reference #/nowhere from id #",
       'error 7:24 tools[v].output_schema: is no JSON Schema that can be used: its $schema https://example.com/own is neither 2020-12, 2019-09 nor draft-07',
       'error 8:24 tools[w].output_schema: is no JSON Schema that can be used: it is asynchronous ($async)',
     ],
     promptkit: [
       'warning 5:23 tools[t].input_schema: must be a mapping or true or false, not the string "text"; a call of the tool fails',
-      'warning 6:23 tools[u].input_schema: is no JSON Schema that can be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf; a call of the tool fails',
+      'warning 6:23 tools[u].input_schema: is no JSON Schema that can be used: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?; a call of the tool fails',
       "warning 6:53 tools[u].output_schema: is no JSON Schema that can be used: can't resolve reference #/nowhere from id #; a call of the tool fails",
       'warning 7:24 tools[v].output_schema: is no JSON Schema that can be used: its $schema https://example.com/own is neither 2020-12, 2019-09 nor draft-07; a call of the tool fails',
       'warning 8:24 tools[w].output_schema: is no JSON Schema that can be used: it is asynchronous ($async); a call of the tool fails',

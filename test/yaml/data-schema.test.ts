@@ -101,7 +101,7 @@ test('an id inside one schema is nothing that another can refer to', () => {
 
 describe('a schema that cannot be used throws', () => {
   test.each([
-    { schema: { type: 'strng' }, message: 'schema is invalid' },
+    { schema: { type: 'strng' }, message: 'did you mean `string`?' },
     { schema: { $ref: '#/none' }, message: "can't resolve reference #/none" },
     { schema: { pattern: '(' }, message: 'Invalid regular expression' },
     { schema: { $async: true }, message: 'it is asynchronous' },
@@ -109,7 +109,7 @@ describe('a schema that cannot be used throws', () => {
       schema: { $schema: 'http://json-schema.org/draft-04/schema#' },
       message: 'is neither 2020-12, 2019-09 nor draft-07',
     },
-    { schema: { ...draft2020, items: pair }, message: 'schema is invalid' },
+    { schema: { ...draft2020, items: pair }, message: '`items` must be a mapping' },
   ])('$message', ({ schema, message }) => {
     expect(() => compileDataSchema(schema)).toThrow(message);
   });

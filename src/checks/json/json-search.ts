@@ -9,7 +9,7 @@ export function searchJson({ expression, text }: Jobs['search']): SearchResult {
     return { found: JSON.stringify(found) };
   } catch (thrown) {
     if (thrown instanceof RangeError) throw thrown;
-    const message = messageOf(thrown);
+    const message = wordsOf(thrown);
     return invalidExpression.test(message) ? { invalid: message } : { mismatch: message };
   }
 }
@@ -20,8 +20,13 @@ export function findExpressionProblem(expression: string): string | undefined {
     const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name));
     return unknown === undefined ? undefined : `calls ${unknown}(), which JMESPath does not have`;
   } catch (thrown) {
-    return `is not a JMESPath expression: ${messageOf(thrown)}`;
+    return `is not a JMESPath expression: ${wordsOf(thrown)}`;
   }
+}
+
+/** The parser's message. Its `token: x` would be taken for a credential and hidden. */
+function wordsOf(thrown: unknown): string {
+  return messageOf(thrown).replaceAll(/\btoken: ?/g, 'sign ');
 }
 
 /** Parses JSON into objects without a prototype, since an expression may name `toString`. */

@@ -20,7 +20,7 @@ export function findSchemaProblem(schema: string): string | undefined {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const remote = /^can't resolve reference (\S+)/.exec(message)?.[1];
     return remote === undefined
-      ? `is not a JSON Schema: ${message.replace(/^schema is invalid: data(.*?)(?:, data.*)?$/s, 'its $1')}`
+      ? `is not a JSON Schema: ${message}`
       : `refers to ${remote}, which it does not hold; nothing is fetched`;
   }
 }

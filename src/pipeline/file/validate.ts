@@ -56,7 +56,11 @@ export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
     [...path, 'chat', 'output', 'schema'],
     [...path, 'ask', 'schema'],
   ]);
-  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'input'], ...schemas] });
+  const findings = findUnevaluatedExpressions(document, {
+    evaluated,
+    data: [['spec', 'input'], ...schemas],
+    root: 'input',
+  });
   return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
 }
 

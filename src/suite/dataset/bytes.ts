@@ -55,7 +55,10 @@ async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGener
   } catch (cause) {
     if (cause instanceof DecompressionError || cause instanceof RuntimeError) throw cause;
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
-    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, {
+      cause,
+      hint: 'A dataset path in a suite starts at the folder of the suite; that of --dataset at the working folder.',
+    });
   }
 }
 

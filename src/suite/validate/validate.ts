@@ -38,7 +38,11 @@ export function validateSuite(document: YamlDocument, config: SuiteRuntime | und
 export function findUnevaluatedInSuite(document: YamlDocument): Problem[] {
   const fields = [...expressionFields(document), ...fieldsOfSubjects(document, subjectPath)];
   const evaluated = fields.map(({ path }) => path);
-  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'cases']] });
+  const findings = findUnevaluatedExpressions(document, {
+    evaluated,
+    data: [['spec', 'cases']],
+    root: 'case',
+  });
   return findings.map((finding) => locateFinding(document, finding, suiteSchema));
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { catalogue, RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
@@ -111,12 +111,24 @@ async function runWork(
     await limitStop(options, invocation);
     return await work({ ...base, terminal, input: openInput(invocation), open });
   } catch (error) {
-    const failure = toRuntimeError(error);
+    const failure = withoutConfig(toRuntimeError(error), base);
     await printError(failure, options, terminal);
     return codeOf(failure.code);
   } finally {
     for (const runtime of opened) await runtime.close();
   }
+}
+
+/** Says what to do in a folder without a config, where the error is that there is none. */
+function withoutConfig(
+  error: RuntimeError,
+  { options, isConfigGiven }: Pick<CommandContext, 'options' | 'isConfigGiven'>,
+): RuntimeError {
+  const { code, message, details, hint: given } = error;
+  if (given !== catalogue[code].hint || isConfigGiven || message !== `${options.config} does not exist`)
+    return error;
+  const hint = 'Run `signalbox init` to make one here, or name it with --config FILE.';
+  return new RuntimeError(code, message, { hint, details, cause: error });
 }
 
 /** Throws USAGE. */

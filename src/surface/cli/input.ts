@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
@@ -101,7 +101,9 @@ export function parseJson(option: string, text: string): Json {
     void json.value;
     return json;
   } catch (error) {
-    const hint = 'A text needs its quotation marks: \'"like this"\'.';
+    const hint = /^[^\s]+\.\w+$/.test(json.text)
+      ? wanted(option, json.text)
+      : 'A text needs its quotation marks: \'"like this"\'.';
     throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint, cause: error });
   }
 }
@@ -111,14 +113,20 @@ function parseObject(option: string, text: string): Readonly<Record<string, unkn
   try {
     parsed = parseLossless(text);
   } catch (error) {
-    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint: wanted(option) });
+    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, {
+      hint: wanted(option, text),
+    });
   }
   if (!isObject(parsed) || JSON.isRawJSON(parsed))
-    throw new RuntimeError('USAGE', `${option} is not a JSON object`, { hint: wanted(option) });
+    throw new RuntimeError('USAGE', `${option} is not a JSON object`, { hint: wanted(option, text) });
   return parsed;
 }
 
-function wanted(option: string): string {
+/** How the option is given; a text that may be the name of a file gets its `@`. */
+export function wanted(option: string, text: string): string {
+  const name = text.trim();
+  const isName = /^[^\s{}[\]"]{1,200}$/.test(name) && (/[./]/.test(name) || existsSync(name));
+  if (isName) return `To read the file, write ${option} @${name}.`;
   return `Give ${option} a JSON object, @FILE or - for stdin.`;
 }
 

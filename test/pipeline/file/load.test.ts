@@ -283,7 +283,7 @@ describe('whole files', () => {
       title: 'an input that is no schema',
       text: `${header}spec: {input: {type: strng}, steps: [{id: a, tool: t}], outptu: 1}\n`,
       problems: [
-        '3:15 input: is no JSON Schema that can be used: schema is invalid: data/type must be equal to one of the allowed values, data/type must be array, data/type must match a schema in anyOf',
+        '3:15 input: is no JSON Schema that can be used: `type` must be one of: array, boolean, integer, null, number, object, string (got: strng), did you mean `string`?',
         '3:57 outptu: unknown key | did you mean `output`?',
       ],
     },

@@ -156,7 +156,7 @@ test.each([
     ],
     problems: [
       '5:36 steps[0].timeout_ms: must be at least 1 (got: 0)',
-      '6:36 steps[1].timeout_ms: must be a whole number, not the string "5s"',
+      '6:36 steps[1].timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
       '7:36 steps[2].timeout_ms: must be a whole number, not the number 1.5',
       '8:36 steps[3].timeout_ms: must be at most 2147483647 (got: 99999999999)',
     ],

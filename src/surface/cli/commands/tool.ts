@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
+import type { Fault } from '../../../errors.ts';
+import { isJson } from '../../../json/try-parse.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import { escapeInvisible } from '../../../text/escape-invisible.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
+import { wanted } from '../input.ts';
 import { type NextCommands, nextCommands } from '../next-command.ts';
 import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
 import type { Terminal } from '../terminal.ts';
@@ -41,7 +44,7 @@ export function addToolCommands(program: Command, runCommand: RunCommand): void 
           ...(own.approve && { approve: async ({ id }) => approval(id, invocation.userName()) }),
         });
         if (options.json) terminal.printJson(document);
-        else printResult(document, { runtime, commands: nextCommands(invocation, runtime) }, terminal);
+        else printResult(document, { runtime, args, commands: nextCommands(invocation, runtime) }, terminal);
         if (document.status === 'pending' && !runtime.isDurable)
           terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
         return exitCodeOfTool(document.status);
@@ -78,7 +81,7 @@ function approval(id: string, by: string) {
 
 function printResult(
   document: ToolDocument,
-  { runtime, commands }: { readonly runtime: Runtime; readonly commands: NextCommands },
+  { runtime, args, commands }: { runtime: Runtime; args: string; commands: NextCommands },
   terminal: Terminal,
 ): void {
   switch (document.status) {
@@ -86,8 +89,7 @@ function printResult(
       terminal.printValue(resultText(document));
       return;
     case 'failed':
-      terminal.printStderr(`failed: [${document.error.code}] ${escapeInvisible(document.error.message)}`);
-      terminal.printStderr(`hint: ${escapeInvisible(document.error.hint)}`);
+      printFault(document.error, args, terminal);
       return;
     case 'denied':
       terminal.printStderr(`denied by hook "${document.hook}": ${escapeInvisible(document.reason)}`);
@@ -100,6 +102,15 @@ function printResult(
       terminal.printStderr(resumeText(run_id, commands, { isLast: true }));
     }
   }
+}
+
+function printFault({ code, message, hint, details }: Fault, args: string, terminal: Terminal): void {
+  terminal.printStderr(`failed: [${code}] ${escapeInvisible(message)}`);
+  const printed = details?.['text'];
+  if (typeof printed === 'string')
+    terminal.printStderr(`it printed: ${escapeInvisibleLine(printed.slice(0, 200))}`);
+  const next = code === 'ARGS_INVALID' && !isJson(args) ? wanted('--args', args) : hint;
+  terminal.printStderr(`hint: ${escapeInvisible(next)}`);
 }
 
 /** A string result as its text, any other as its JSON, digit for digit. */
