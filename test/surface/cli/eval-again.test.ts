@@ -34,7 +34,7 @@ async function judgedFolder() {
 
 test('cases of a run are judged again from any folder, by any short form of its id, and every command shows the new state', async () => {
   const { cwd, list, again } = await judgedFolder();
-  expect(await list()).toMatchObject({ runs: [{ status: 'failed', cases: 3 }] });
+  expect(await list()).toMatchObject({ runs: [{ status: 'error', cases: 3 }] });
   const before = await runJson(['eval', 'show', 'last'], { cwd });
   const first = await again(['unscored', 'last'], { a: 0, b: 1, c: 0 });
   expect(first).toMatchObject({ code: 1, document: { status: 'failed', overall: { passed: 1 } } });
@@ -49,7 +49,7 @@ test('cases of a run are judged again from any folder, by any short form of its 
   expect(shown.document).toMatchObject({
     status: 'passed',
     reopenings: [
-      { number: 1, cases: 'unscored', status: 'failed', report: before.document },
+      { number: 1, cases: 'unscored', status: 'error', report: before.document },
       { number: 2, cases: 'failed', status: 'failed', report: { overall: { passed: 1 } } },
     ],
   });
@@ -62,7 +62,7 @@ test('cases of a run are judged again from any folder, by any short form of its 
     ],
   });
   expect((await run(['eval', 'show', id], { cwd })).stdout).toMatch(
-    /\njudged again at \S+: unscored cases; before: failed, pass rate 0\.3333\njudged again at \S+: failed cases; before: failed, pass rate 0\.3333\n$/,
+    /\njudged again at \S+: unscored cases; before: error, pass rate 0\.3333\njudged again at \S+: failed cases; before: failed, pass rate 0\.3333\n$/,
   );
   expect((await run(['eval', 'show', id, '--case', 'b'], { cwd })).stdout).toContain(
     'judged before\ncase   b',
@@ -88,7 +88,7 @@ test.each([
     code: 2,
     document: { error: { code, message: expect.stringContaining(message) } },
   });
-  expect(await list()).toMatchObject({ runs: [{ status: 'failed' }] });
+  expect(await list()).toMatchObject({ runs: [{ status: 'error' }] });
 });
 
 test('--again refuses a run whose eval program has changed since', async () => {

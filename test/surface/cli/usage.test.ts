@@ -231,10 +231,11 @@ test.concurrent('a config that is not there is told by its name [DS-CLI-01 DS-CL
   expect,
 }) => {
   const hint = 'Check the path; relative paths start from the current folder.';
+  const start = 'Run `signalbox init` to make one here, or name it with --config FILE.';
   expect(await run(['tool', 'list'], { cwd: empty })).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error: [FILE_UNREADABLE] runtime.yaml does not exist\nhint: ${hint}\n`,
+    stderr: `error: [FILE_UNREADABLE] runtime.yaml does not exist\nhint: ${start}\n`,
   });
   expect(await runJson(['tool', 'list', '--config', 'other.yaml'], { cwd: empty })).toEqual({
     code: 2,
