@@ -124,7 +124,8 @@ function wordSchemaError(error: ErrorObject, schema: DataSchema): string {
   const keys = error.instancePath.split('/').slice(1).map(unescapePointer);
   const value = keys.reduce<unknown>((part, key) => Object(part)[key], schema);
   const allowed: unknown = error.params['allowedValues'];
-  const nearest = Array.isArray(allowed) && typeof value === 'string' ? findNearest(value, allowed.map(String)) : undefined;
+  const nearest =
+    Array.isArray(allowed) && typeof value === 'string' ? findNearest(value, allowed.map(String)) : undefined;
   const place = keys.length === 0 ? 'it' : `\`${keys.join('.')}\``;
   return `${place} ${wordError(error, value)}${nearest === undefined ? '' : `, did you mean \`${nearest}\`?`}`;
 }

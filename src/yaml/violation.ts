@@ -72,7 +72,8 @@ function stringParam(error: ErrorObject, name: string): string | undefined {
 /** The form that a value of another form was meant to have. */
 function formHint({ keyword }: ErrorObject, key: unknown, value: unknown): { hint?: string } {
   if (keyword !== 'type') return {};
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(typeof value === 'string' ? value : '') ?? [];
+  const [, amount, unit = ''] =
+    /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(typeof value === 'string' ? value : '') ?? [];
   const ms = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit];
   if (typeof key === 'string' && key.endsWith('_ms') && ms !== undefined)
     return { hint: `It is in milliseconds: write ${Math.round(Number(amount) * ms)}.` };

@@ -127,7 +127,9 @@ sandboxes:
 evals:
   rude: {command: sh, timeout_ms: 5s}`,
     loads: false,
-    problems: ['error 5:37 evals[rude].timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.'],
+    problems: [
+      'error 5:37 evals[rude].timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
+    ],
   },
   {
     title: 'a scalar where a list belongs [PK-9-29]',
