@@ -1,5 +1,6 @@
 import { COMMA, skipSpace } from '../../json/ends.ts';
 import { scanMembers } from '../../json/scan.ts';
+import { unwritable } from './faults.ts';
 import type { Place } from './place.ts';
 
 /** Positions in a text; `end` is behind the last one. */
@@ -46,7 +47,7 @@ export class Edits {
     this.insert(object, `${JSON.stringify(key)}:${json}`);
   }
 
-  /** The changed text; the same string when nothing was changed. Throws Error when changes overlap. */
+  /** The changed text; the same string when nothing was changed. Throws REPLY_MALFORMED when changes overlap. */
   apply(): string {
     for (const change of this.#containers.values()) this.#relist(change);
     this.#containers.clear();
@@ -59,7 +60,7 @@ export class Edits {
     let removedTo = 0;
     for (const { start, end, text, isRemoval } of sorted) {
       if (end <= removedTo && start < removedTo) continue;
-      if (start < at) throw new Error('two changes of the same place');
+      if (start < at) throw unwritable('a hook has changed the same place of the body in two ways');
       parts.push(this.#source.slice(at, start), text);
       at = end;
       if (isRemoval) removedTo = end;

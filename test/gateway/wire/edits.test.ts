@@ -75,6 +75,6 @@ describe('changes of a JSON text', () => {
     if (outer === undefined || inner === undefined) throw new Error('missing');
     edits.replace(outer, '{}');
     edits.replace(inner, '2');
-    expect(() => edits.apply()).toThrow('two changes');
+    expect(() => edits.apply()).toThrow('in two ways');
   });
 });

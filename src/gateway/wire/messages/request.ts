@@ -190,8 +190,6 @@ function writeBody(
   if (changed.system_prompt !== payload.system_prompt) writePrompt(changed.system_prompt, body, edits);
   const isOtherSame = changed.other === payload.other || isSameToTheDigit(changed.other, payload.other);
   if (!isOtherSame) body.other.write(changed.other, edits, body.place);
-  if (!isOtherSame && !isSameToTheDigit(changed.tools, payload.tools))
-    throw unwritable('a request’s `tools` and `other` were both replaced');
   tools.write(changed.tools, edits);
   return changed.messages === payload.messages
     ? undefined

@@ -339,3 +339,13 @@ describe('a file that may pass', () => {
     expect(asRead(messages[0]?.['other'])).toEqual({ 'content[0].source.media_type': source.media_type });
   });
 });
+
+test('tools that a hook changes in `tools` and in `other` at once deny', () => {
+  const tools = ['a', 'b'].map((name) => ({ name, description: `does ${name}`, input_schema: {} }));
+  const request = messagesCodec.readRequest(body([], { tools }), none);
+  const listings = [{ ...request.payload.tools[0], description: 'x' }, request.payload.tools[1]];
+  const other = { tools: [{ ...tools[0], description: 'y' }, tools[1]] };
+  expect(() => request.write({ ...request.payload, tools: listings, other } as never, 'm')).toThrow(
+    expect.objectContaining({ code: 'REPLY_MALFORMED' }),
+  );
+});
