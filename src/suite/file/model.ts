@@ -175,8 +175,9 @@ export interface SuiteProgress {
   readonly problems: number;
   /** Results of evals. */
   readonly evals: number;
-  /** Assertions and guardrails that did not pass. */
+  /** Cases that did not pass. */
   readonly failed: number;
+  /** Cases of which some result has no score. */
   readonly unscored: number;
   /** Cases that passed as wholes. */
   readonly passed: number;

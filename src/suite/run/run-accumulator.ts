@@ -76,7 +76,7 @@ export function newRunAccumulator(
       cases += 1;
       if (record.passed) passed += 1;
       evals += record.results.length;
-      unscored += record.results.filter(({ score }) => score === null).length;
+      if (record.results.some(({ score }) => score === null)) unscored += 1;
       statsAccumulator.add(record);
       totals.add(record);
       variants?.addCase(record);
@@ -88,12 +88,11 @@ export function newRunAccumulator(
     },
     progress: (fraction) => {
       const { total } = header;
-      const failed = failures.count();
       return {
         cases,
         problems: problems.count(),
         evals,
-        failed,
+        failed: cases - passed,
         unscored,
         passed,
         total,

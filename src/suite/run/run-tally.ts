@@ -16,8 +16,9 @@ import { failure, problem } from './report-shape.ts';
 export interface RunTally {
   readonly version: 1;
   readonly cases: number;
-  /** Results of evals, and how many of them are unscored. */
+  /** Results of evals. */
   readonly evals: number;
+  /** Cases of which some result has no score. */
   readonly unscored: number;
   readonly passed: number;
   readonly stats: StatsState;
