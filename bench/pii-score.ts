@@ -132,7 +132,7 @@ export function renderScores(scores: readonly Score[]): string {
  */
 export const languages = ['en', 'de', 'fr', 'es', 'zh', 'hi', 'ja'] as const;
 export type Language = (typeof languages)[number];
-const sets = [1, 2, 3] as const;
+const sets = [1, 2, 3, 4] as const;
 
 /** How well the sentences of one language are read by default. */
 export interface LanguageScore {

@@ -8,6 +8,7 @@ export function* findBirthDates(scan: ScannedText): Generator<Finding> {
   if (digits.starts.length === 0) return;
   for (const { 0: written, index } of text.matchAll(anyDate)) {
     const end = index + written.length;
+    if (rangeBehind.test(text.slice(end, end + 12))) continue;
     const before = wordsBefore(scan, index, 70);
     const behind = /^[^\d]*/.exec(wordsBehind(scan, end, 40))?.[0] ?? '';
     if (otherDay.test(before) || otherDay.test(behind) || isHistoric(written)) continue;
@@ -22,22 +23,24 @@ function isHistoric(written: string): boolean {
 }
 
 const births =
-  'born|d\\.?o\\.?b\\.?|dates? of birth|birth ?dates?|birth ?days?|b-?day|birth|came into (?:the|this) world|' +
+  'born|d\\.?o\\.?b\\.?|dates? of birth|birth ?dates?|birth ?days?|b-?day|birth(?= ?[:=])|came into (?:the|this) world|' +
   'geboren*|geburt|geburtsdat*|geburtstag|geburtstage|geburtstags|geburtstermin*|geb(?= ?[.:]| am)|geb\\.?-?(?:datum|dat|am)|zur welt|[\\(,;] ?\\*|wiegenfest|' +
-  'nee?s?|ne\\(e\\)|naissance|naiss|anniversaire|anniv|ddn|(?:vu|voit) le jour|venue? au monde|' +
-  'nac[ií]|naci[oó]|nacieron|nacid[oa]s?|nacimiento|nac|cumpleaños|cumple|cumples|f\\.? ?nac\\.?|fnac|vino al mundo|llego al mundo|nascid[oa]|nasceu|nasci|nascimento|aniversario|' +
+  'nee?s?|ne\\(e\\)|naissance|naiss|naquit|naquirent|nait|anniversaire|anniv|ddn|(?:vu|voit) le jour|venue? au monde|' +
+  'nac[ií]|naci[oó]|nacieron|nacid[oa]s?|nacimiento|nac|cumpleaños|cumple|cumples|cumplen? anos|cumplio anos|f\\.? ?nac\\.?|fnac|vino al mundo|llego al mundo|nascid[oa]|nasceu|nasci|nascimento|aniversario|' +
   'data di nascita|nat[oa] il|nat[oa]|compleanno|födelsedat*|född|geboortedat*|urodzon[ya]|urodzenia|urodził*|' +
-  '出生|生日|生于|生於|誕生|诞生|生年月日|誕生日|生まれ|うまれ|産まれ|生を受け|출생|생년월일|생일|태어|' +
-  'जन्म*|पैदा|पैदाइश|पैदायश|बर्थडे|बर्थ ?डे|बर्थ ?डेट|डेट ऑफ बर्थ|डीओबी|डी\\.ओ\\.बी\\.?|janm*|paida|родил*|рожден*';
+  '出生(?!率|人口|数|數)|生日|生于|生於|誕生|诞生|生年月日|誕生日|生まれ|うまれ|産まれ|生を受け|출생|생년월일|생일|태어|' +
+  'जन्म(?! दर)[\\u0900-\\u097f]*|पैदा|पैदाइश|पैदायश|बर्थडे|बर्थ ?डे|बर्थ ?डेट|डेट ऑफ बर्थ|डीओबी|डी\\.ओ\\.बी\\.?|janm*|paida|родил*|рожден*';
 /** Nothing but words of the same sentence may stand between: no other number. */
 const birthBefore = tellingWords(births, '[^\\d]{0,45}$');
 const birthWords = tellingWords(births);
 const bornBehind = /^ ?[,)]? ?生(?!\p{sc=Hani})|^ ?生(?:的|人)/u;
+/** The first day of several. */
+const rangeBehind = /^ ?(?:-|~|to|till|until|through|and|bis|und|au|et|al|hasta|至|到|から|से) ?\d/iu;
 /** Days that are kept by a birthday's word, and births of what is no person. */
 const otherDay = tellingWords(
-  'part(?:y|ies)|celebration|dinner|wedding|marriage|company|firm|startup|*feier|*fete|hochzeit*|firma|unternehmen|verein|firmen*|fete|mariage|societe|entreprise|' +
+  'part(?:y|ies)|celebration|dinner|wedding|marriage|company|firm|start-?up*|sales?|released?|came out|*aktion|promo*|oferta*|*feier|*fete|hochzeit*|firma|unternehmen|verein|firmen*|fete|mariage|societe|entreprise|' +
     'fiesta|boda|bodas|matrimonio|empresa|compañia|conference|konferenz|' +
-    '結婚|结婚|パーティー|会社|企業|公司|企业|派对|聚会|शादी|विवाह|पार्टी|कंपनी',
+    'セール|特惠|छूट|結婚|结婚|パーティー|会社|企業|公司|企业|派对|聚会|शादी|विवाह|पार्टी|कंपनी',
 );
 
 const months =

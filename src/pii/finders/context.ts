@@ -1,5 +1,5 @@
 import { fold } from '../fold.ts';
-import { columnHead, type ScannedText, unaccent } from '../scanned-text.ts';
+import { columnHead, type ScannedText, textBefore, unaccent } from '../scanned-text.ts';
 
 /**
  * A pattern for words that tell what stands near them, separated by `|`, for the text without accents. `*` stands for the rest
@@ -32,7 +32,7 @@ function alternatives(words: string): string[] {
 
 const letter = String.raw`[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0900-\u0963\u0970-\u097f]`;
 const beginsSpaced = new RegExp(String.raw`^\\?(?:${letter}|\d)`, 'u');
-const endsSpaced = new RegExp(String.raw`${letter}\)?\??$`, 'u');
+const endsSpaced = new RegExp(String.raw`(?:${letter}|[a-z]\])\)?\??$`, 'u');
 /** The rest of a word behind a stem; no word is longer. */
 const restOfWord = String.raw`[\p{L}\p{M}]{0,20}`;
 
@@ -44,20 +44,22 @@ function bodyOf(word: string): string {
 }
 
 /**
- * The words before a position that may tell what stands there: those of the same sentence and line, at most `length`
- * characters; of a line that holds nothing before it, the line above; in front of all, the head of its column in a table.
+ * The text before a position that may tell what stands there: the same line, at most `length` characters; of a line that holds
+ * nothing before it, the line above; in front of all, the head of its column in a table.
  */
-export function wordsBefore(scan: ScannedText, at: number, length: number): string {
-  const before = scan.plain.slice(Math.max(0, at - length), at);
+function lineBefore(scan: ScannedText, at: number, length: number): string {
+  const before = textBefore(scan.plain, at, length);
   const line = before.slice(before.lastIndexOf('\n') + 1);
-  const near = /[\p{L}\p{N}]/u.test(line)
-    ? line
-    : before.slice(before.lastIndexOf('\n', before.length - line.length - 2) + 1);
-  const end = lastEnd(near);
+  const isBare = !/[\p{L}\p{N}]/u.test(line);
+  const above = before.lastIndexOf('\n', before.length - line.length - 2) + 1;
   const head = columnHead(scan, at);
-  return head === undefined
-    ? near.slice(end)
-    : `${head}: ${near.slice(Math.max(end, near.lastIndexOf('\n') + 1))}`;
+  return `${head === undefined ? '' : `${head}: `}${isBare ? before.slice(above) : line}`;
+}
+
+/** The same, from the beginning of its sentence. */
+export function wordsBefore(scan: ScannedText, at: number, length: number): string {
+  const before = lineBefore(scan, at, length);
+  return before.slice(lastEnd(before));
 }
 
 /** The words behind a position, to the end of the sentence and of the line. */
@@ -79,7 +81,11 @@ function lastEnd(near: string): number {
   return end;
 }
 
-/** Whether such a word stands in the same sentence, at most `length` characters before the position. */
+/** Whether such a word stands in the same line, at most `length` characters before the position. */
 export function isTold(scan: ScannedText, at: number, words: RegExp, length = 50): boolean {
-  return words.test(wordsBefore(scan, at, length));
+  return words.test(lineBefore(scan, at, length));
 }
+
+/** What is counted or measured, right behind a number in a script without spaces. */
+export const counterBehind =
+  /^ ?(?:台|件|份|个|個|人|次|回|枚|円|元|张|張|名|册|冊|部|票|歳|岁|年|月|日|位|桁|文字|点|ページ|页|頁|番の|番が)/u;

@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts';
 import type { ScannedText } from '../scanned-text.ts';
-import { tellingWords, wordsBefore } from './context.ts';
+import { counterBehind, tellingWords, wordsBefore } from './context.ts';
 
 /** Numbers of patients and of their records, where the words before them say so: no clinic numbers as another does. */
 export function* findMedicalRecords(scan: ScannedText): Generator<Finding> {
@@ -8,7 +8,12 @@ export function* findMedicalRecords(scan: ScannedText): Generator<Finding> {
   for (const start of codeStarts) {
     code.lastIndex = start;
     const written = code.exec(text)?.[0];
-    if (written === undefined || !recordBefore.test(wordsBefore(scan, start, 60))) continue;
+    if (
+      written === undefined ||
+      counterBehind.test(text.slice(start + written.length, start + written.length + 5))
+    )
+      continue;
+    if (!recordBefore.test(wordsBefore(scan, start, 60))) continue;
     yield { entity: 'MEDICAL_RECORD', start, end: start + written.length, isConfirmed: true };
   }
 }
@@ -20,7 +25,7 @@ const code =
 const patients =
   "patient|patients?['’]s?|patiente|*patienten*|hospital|medical|clinic*|paciente*|paziente|患者|病人|मरीज|रोगी|पेशेंट|अस्पताल";
 const records =
-  'id|no|nr|num|number*|nummer*|file|record*|chart*|akte*|dossier*|numero*|n\\.?[°º]|identifiant*|identificador|historia*|expediente*|cartella|' +
+  'id|no|nr|num|number|nummer|file|record*|chart*|akte*|dossier*|numero*|n\\.?[°º]|identifiant*|identificador|historia*|expediente*|cartella|' +
   '编号|号码|番号|संख्या|आईडी|क्रमांक|नंबर';
 const own =
   'mrn|m\\.r\\.n\\.?|medical record*|health record*|chart (?:no|number)|patienten(?:nummer*|nr|id|akte)|fallnummer*|fall-?(?:nr|id)|krankenakte*|aufnahmenummer*|krankenblatt*|' +

@@ -67,6 +67,8 @@ function dialledDigits(written: string): string {
 function isNotPhone(written: string, sizes: readonly number[]): boolean {
   // A decimal number has no zero in front.
   if (isIPv4(written) || /^\D*(?:[1-9]\d*|0)\.\d+$/.test(written)) return true;
+  // Thousands.
+  if (/^[1-9]\d{0,2}(?:([ .])\d{3})(?:\1\d{3})*(?<=000)$/.test(written)) return true;
   if (sizes.length >= 9 && sizes.every((size) => size === 1)) return false;
   if (/^(?:19|20)\d\d([-./])[01]?\d\1[0-3]?\d/.test(written)) return true;
   if (/^[0-3]?\d([-./])[0-3]?\d\1(?:19|20)\d\d$/.test(written)) return true;

@@ -1,5 +1,5 @@
 import type { ScannedText } from '../scanned-text.ts';
-import { tellingWords, wordsBefore, wordsBehind } from './context.ts';
+import { counterBehind, tellingWords, wordsBefore, wordsBehind } from './context.ts';
 import type { PhoneShape } from './phone-shape.ts';
 
 /**
@@ -9,6 +9,7 @@ import type { PhoneShape } from './phone-shape.ts';
 export type PhoneLabel = 'stated' | 'beside' | 'near' | 'other' | undefined;
 
 export function phoneLabelOf(scan: ScannedText, { start, end }: PhoneShape): PhoneLabel {
+  if (counterBehind.test(scan.plain.slice(end, end + 5))) return 'other';
   const before = wordsBefore(scan, start, 60);
   if (otherBefore.test(before)) return 'other';
   if (besideBefore.test(before)) return /[:=]\s{0,2}["']?$/.test(before) ? 'stated' : 'beside';
@@ -27,11 +28,11 @@ const phones =
 /** What one does with a phone. */
 const calls =
   'call|calls|called|calling|dial|dialled|dialed|texted|texting|ruf|rufe|rufen|anruf*|angerufen|anzurufen|*ruckruf*|zuruckruf*|telefonier*|telefonisch*|simst|simsen|' +
-  'appele*|rappel*|joignable*|joindre|telephon*|llamad*|llamam*|llame*|llamar*|llamo|telefonea*|chiamami|かけ|電話|कॉल*|मिस्ड कॉल|call kar(?:o|na)?|phone kar*';
+  'appele*|rappel*|joignable*|joindre|coup de fil|telephonez|telephoner|llamad|llamadme|llamadnos|llamam*|llame*|llamar*|llamo|telefonea*|chiamami|かけ|電話|कॉल*|मिस्ड कॉल|call kar(?:o|na)?|phone kar*';
 /** What one does with other things too. */
 const verbs =
   'ring|rings|text|texts|contact*|reach|reached|messages? (?:to|at|on)|registered(?: number)?|desk|erreichbar*|erreich*|kontakt*|notfallkontakt|klingel|melde|meldet|melden|' +
-  'joign*|texto|textos|llama*|marca*|marque|localiza*|localice*|atencion|avisa*|recado|ligue|chiama*|bel|打|コール|संपर्क|सम्पर्क|मिला|रिंग';
+  'joign*|texto|textos|llama|llamas|toque|marca*|marque|localiza*|localice*|atencion|avisa*|recado|ligue|chiama*|bel|打|コール|संपर्क|सम्पर्क|मिला|रिंग';
 const whose = '(?: (?:new|old|work|home|direct|private|personal|emergency|contact|neue|alte|private))?';
 const numbers =
   `(?:my|her|his|our|your|their|the)${whose} (?:number|digits|line)|(?:mein|dein|unser|ihr|sein)e?${whose} (?:nummer|nr)|(?:mon|ton|son|notre|votre|leur) (?:numero|num|06|07)(?! d)|numero(?! d)|` +

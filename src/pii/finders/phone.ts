@@ -153,6 +153,7 @@ function toFinding(
     return label !== undefined && label !== 'other' ? finding(isValid()) : undefined;
   if (label === 'stated' || (label === 'beside' && shape.isGrouped)) return finding(isValid());
   if (label === 'beside' && (shape.digits.length >= 9 || isValid())) return finding(isValid());
+  if (label === 'near' && isThousands(shape.written)) return undefined;
   if (label === 'near' && (shape.isPlausible || shape.digits.length >= 9) && isValid()) return finding(true);
   if (isPartOfCode(text, shape.start)) return undefined;
   if (shape.isDistinctive) return finding(shape.isPlausible && isValid());
@@ -163,6 +164,11 @@ function toFinding(
       ? isStated && !beginsWithYear(shape.written)
       : label !== 'other' && book.isMobile(shape.digits));
   return mayStandAlone && isValid() ? finding(true) : undefined;
+}
+
+/** Groups of three as counts have them. */
+function isThousands(written: string): boolean {
+  return /^[1-9]\d{0,2}(?:[ .]\d{3})+$/.test(written);
 }
 
 /** Whether a group of letters and digits stands before it in the same row: `1Z 999 AA1 01 2345 6784`. */

@@ -1,19 +1,20 @@
 import { unspacedScripts } from '../../text/words.ts';
 import type { Finding } from '../finding.ts';
 import { type ScannedText, textBefore, unaccent } from '../scanned-text.ts';
-import { tellingWords } from './context.ts';
+import { counterBehind, tellingWords } from './context.ts';
 import {
   accessNames,
   assignedNames,
   betweenNameAndValue,
   keyNames,
+  link,
   linkedBehind,
   looseNames,
   passwordNames,
   phraseNames,
   pinNames,
 } from './secret-words.ts';
-import { entropyOf, type Typed, typedKind } from './typed.ts';
+import { entropyOf, isTechnicalTerm, type Typed, typedKind } from './typed.ts';
 
 /** Values assigned to names of secrets, or typed beside a word for passwords: any password, PINs, and keys that look random. */
 export function* findSecrets(scan: ScannedText): Generator<Finding> {
@@ -134,7 +135,9 @@ function typedBefore({ text, plain }: ScannedText, at: number): Value | undefine
     const kind = typedKind(value.text);
     if (kind === undefined) continue;
     const end = value.start + value.text.length;
-    const isLinked = linkedPassword.test(plain.slice(end, at + 40));
+    const isLinked =
+      linkedPassword.test(plain.slice(end, at + 40)) ||
+      (kind === 'strong' && at - end <= 25 && link.test(plain.slice(end, at)));
     const isBeside = kind === 'strong' && end + 1 === at && /[\u0900-\u097f]/.test(plain[at] ?? '');
     if (isLinked || isBeside) return value;
   }
@@ -158,7 +161,9 @@ function* findPins({ plain }: ScannedText): Generator<Value> {
   for (const { 0: whole, 1: name = '', 2: between = '', 3: digits = '', index } of plain.matchAll(pin)) {
     // India's postal codes are called PIN codes.
     if (digits.length === 6 && /^(?:pin[ -]?code|पिन(?: ?कोड)?)$/iu.test(name)) continue;
-    if (/^(?:19\d|20[0-4])\d$/.test(digits) && !/[:=]|\p{L}/u.test(between)) continue;
+    const isLinked = /[:=]|\p{L}/u.test(between);
+    if (!isLinked && (/^(?:19\d|20[0-4])\d$/.test(digits) || /^(?:Pin|clave)$/.test(name))) continue;
+    if (counterBehind.test(plain.slice(index + whole.length, index + whole.length + 5))) continue;
     yield { start: index + whole.length - digits.length, text: digits };
   }
   for (const { 0: digits, index } of plain.matchAll(anyPin)) {
@@ -168,7 +173,7 @@ function* findPins({ plain }: ScannedText): Generator<Value> {
 }
 
 const noUnit =
-  '(?![\\d_]|[A-Za-z\\u00c0-\\u024f]|[.,:/-]\\d| ?(?:年|位|文字|桁|अंक|%|€|\\$|[a-z-]*(?:digit|char|caract|stell|ziffer|zeichen|cifra|chiffre|users|times|min|sec|ms\\b)))';
+  '(?![\\d_]|[A-Za-z\\u00c0-\\u024f]|[.,:/-]\\d| ?(?:अंक|%|€|\\$|[a-z-]*(?:digit|char|caract|stell|ziffer|zeichen|cifra|chiffre|users|times|min|sec|ms\\b)))';
 const pin = new RegExp(
   `(${tellingWords(`${pinNames}|${passwordNames}`).source})(${betweenNameAndValue})(\\d{4,8})${noUnit}`,
   'giu',
@@ -271,8 +276,9 @@ function isPasswordValue(
     /[\p{L}]/u.test(value) && /\d|[!#$%&*+=?@^_~]/.test(value.replace(/[?!]+$/, (end) => end.slice(1)));
   if (isQuoted === true && phraseName.test(name) && /\S\s+\S/.test(value)) return true;
   if (isQuoted === true && assigned.trim() === '') return isTyped;
-  if (assigned.trim() === '')
-    return isTyped && /^[!-~]+$/.test(value) && !/^(?:https?:|www\.|\d+\p{L}+$)/iu.test(value);
+  const kind = typedKind(value);
+  if (assigned.trim() === '') return kind === 'strong' || (kind === 'weak' && purpose === '');
+  if (isTechnicalTerm(value)) return false;
   return /\d/.test(value) || /[^\p{L}\p{N}-]/u.test(value) || /\p{Ll}\p{Lu}/u.test(value);
 }
 

@@ -3,13 +3,22 @@ export type Typed = 'strong' | 'weak' | undefined;
 
 /** Words in ASCII with digits or signs among their letters that are no address, file, version, number or technical term. */
 export function typedKind(word: string): Typed {
-  if (!/^[!-~]{6,64}$/.test(word) || !/[A-Za-z]/.test(word) || known.test(word)) return undefined;
+  if (!/^[!-~]{6,64}$/.test(word) || !/[A-Za-z]/.test(word)) return undefined;
+  if (known.test(word) || isTechnicalTerm(word)) return undefined;
   const hasDigit = /\d/.test(word);
   const isMixed = /[a-z]/.test(word) && /[A-Z]/.test(word);
   if (/[!#$%&*+=?@^~](?!$)|[#$%&*+=@^~]$/.test(word) && (hasDigit || isMixed)) return 'strong';
   if (!hasDigit) return undefined;
   return /\d[A-Za-z]|[A-Za-z][._-]+[A-Za-z]/.test(word) ? 'strong' : 'weak';
 }
+
+/** Algorithms and norms: `argon2id`, `SHA-256`. */
+export function isTechnicalTerm(word: string): boolean {
+  return technical.test(word);
+}
+
+const technical =
+  /^(?:sha|md|aes|wpa|tls|ssl|utf|ipv|oauth|pbkdf|base|argon|https?|x|iso|rfc|cve|rsa|ed|des|hmac|nist|windows|win|office|log4j|covid)[-_]?\d/i;
 
 const known = new RegExp(
   [
@@ -18,7 +27,6 @@ const known = new RegExp(
     String.raw`\.[a-z]{2,5}$|^v?\d+(?:\.\d+)+|^\d+(?:st|nd|rd|th)?-?[a-z]+$|^\d+[a-z]{1,3}\d*$|^\d[\d:.,-]*[a-z]{0,3}$`,
     // Numbers of cases and models.
     String.raw`^[A-Z]+[-_]?\d[\d.-]*[A-Z]{0,2}$`,
-    String.raw`^(?:sha|md|aes|wpa|tls|ssl|utf|ipv|oauth|pbkdf|base|argon|https?|x|iso|rfc|cve|rsa|ed|des|hmac|nist|windows|win|office|log4j|covid)[-_]?\d`,
     String.raw`^[\w.-]+=`,
   ].join('|'),
   'u',
