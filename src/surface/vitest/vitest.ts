@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
@@ -7,6 +8,21 @@ import { type RunPlan, type SuiteRun, startRun } from './run.ts';
 import { type SuiteTest, toTests } from './tests.ts';
 
 export type { DescribeSuiteOptions } from './options.ts';
+
+const OLDEST_VITEST = 3;
+requireVitest(createRequire(import.meta.url)('vitest/package.json'));
+
+/** Throws USAGE for a vitest that is older than those that the tests install. */
+function requireVitest({ version }: { readonly version: string }): void {
+  if (Number.parseInt(version, 10) >= OLDEST_VITEST) return;
+  throw new RuntimeError(
+    'USAGE',
+    `signalbox/vitest needs vitest ${OLDEST_VITEST} or newer, and this is ${version}`,
+    {
+      hint: 'npm install --save-dev vitest@latest',
+    },
+  );
+}
 
 /**
  * Makes the cases and gates of an EvalSuite tests of vitest; to be awaited where tests are declared. Relative paths
