@@ -6,7 +6,7 @@ export const catalogue = {
   },
   PLATFORM_UNSUPPORTED: {
     summary: 'What runs the program is none that Signalbox runs on: an older Node.js, or Bun.',
-    hint: 'Use Node.js 22.18 or newer: `node --version` tells which one is used.',
+    hint: 'Use Node.js 22.18 or newer, such as the one of `npm i -D node@24`; `node --version` says which one is used.',
   },
   FILE_UNREADABLE: {
     summary: 'A file that the call names does not exist, or cannot be read or written.',
