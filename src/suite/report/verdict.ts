@@ -5,11 +5,12 @@ import { bailedSentence, countProblems, countUnscored, explainGate, nameGate } f
 
 /**
  * Lines that explain why a run did not pass: status with reasons, missed gates, first problems, report
- * files. Empty for a run that passed.
+ * files. Of a run that passed only the files.
  */
 export function explainVerdict(report: SuiteReport, files: readonly string[]): readonly string[] {
   const { suite, status, gates, problems, problem_count: count } = report;
-  if (status === 'passed') return [];
+  const written = files.length === 0 ? [] : [`written: ${files.map(oneLine).join(', ')}`];
+  if (status === 'passed') return written;
   const missed = gates.filter(({ passed }) => !passed);
   const shown = status === 'error' ? problems.slice(0, mostProblems) : [];
   const rest = status === 'error' ? count - shown.length : 0;
@@ -19,7 +20,7 @@ export function explainVerdict(report: SuiteReport, files: readonly string[]): r
     ...shown.flatMap(describeProblem),
     ...(rest > 0 ? [`  and ${formatCount(rest, 'more unusable row')}`] : []),
     ...(report.bailed ? [`  ${bailedSentence}`] : []),
-    ...(files.length === 0 ? [] : [`written: ${files.map(oneLine).join(', ')}`]),
+    ...written,
   ];
 }
 

@@ -5,8 +5,8 @@ import { reportOf, stats } from './reports.ts';
 const row = { file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' };
 const half = { ...stats, count: 4, passed: 2, tags: {} };
 
-test('of a run that passed nothing is said', () => {
-  expect(explainVerdict(reportOf({}), ['report.xml'])).toEqual([]);
+test('of a run that passed only the files are said', () => {
+  expect(explainVerdict(reportOf({}), ['report.xml'])).toEqual(['written: report.xml']);
 });
 
 test('a run that failed says by how many cases, by which gates, and where more is written', () => {
