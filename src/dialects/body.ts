@@ -89,15 +89,18 @@ export function exitError(reply: ProcessReply, message: string, hint?: string): 
   return new RuntimeError(code, message, { hint: sandbox?.hint ?? hint, details });
 }
 
-/** The result of a server's reply. Throws TOOL_ERROR with the server's message for a JSON-RPC error. */
-export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
+/** The result of a server's reply. Throws `code` with the server's message for a JSON-RPC error. */
+export function requireResult(
+  reply: Exclude<Reply, ProcessReply>,
+  code: 'TOOL_ERROR' | 'EVAL_ERROR' = 'TOOL_ERROR',
+): Json {
   if (reply.error !== undefined) {
     const message = toBody(reply.error).get('message')?.value;
     const text =
       typeof message === 'string' && message !== ''
         ? message
         : `the server answered ${excerpt(reply.error.text)}`;
-    throw new RuntimeError('TOOL_ERROR', text, { details: { rpc: reply.error } });
+    throw new RuntimeError(code, text, { details: { rpc: reply.error } });
   }
   return reply.result ?? new Json('null');
 }
@@ -108,9 +111,9 @@ export function readPrinted(reply: ProcessReply): Body {
   return reply.httpStatus === undefined ? readBody(reply.stdout) : readAnswered(reply.stdout);
 }
 
-/** The object that is the reply on either wire. Throws as `readPrinted` does, and TOOL_ERROR for a JSON-RPC error. */
-export function readReply(reply: Reply): Body {
-  return reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+/** The object that is the reply on either wire. Throws as `readPrinted` does, and `code` for a JSON-RPC error. */
+export function readReply(reply: Reply, code?: 'TOOL_ERROR' | 'EVAL_ERROR'): Body {
+  return reply.via === 'rpc' ? toBody(requireResult(reply, code)) : readPrinted(reply);
 }
 
 /** The member as an object; undefined when it is none. */

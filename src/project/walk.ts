@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../errors.ts';
 import { whyUnreadable } from '../files/file-error.ts';
-import { listIgnored } from '../transport/launch/try-script.ts';
 
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -38,9 +37,17 @@ export async function checkableIn(folder: string): Promise<readonly string[]> {
     if (version.startsWith('signalbox/')) return saysOf(file, 'kind') !== undefined;
     return version.startsWith('promptkit.') && saysOf(file, 'kind') === 'RuntimeConfig';
   });
+  if (!isInRepository(resolve(folder))) return found;
+  // Only here is a process started, whose module takes long to load.
+  const { listIgnored } = await import('../transport/launch/try-script.ts');
   const ignored = await listIgnored(folder, ['./', ...found.map((file) => relative(folder, file))]);
   // In a folder that is ignored itself, who asks for it means it.
   return ignored.has('./') ? found : found.filter((file) => !ignored.has(relative(folder, file)));
+}
+
+function isInRepository(folder: string): boolean {
+  const above = dirname(folder);
+  return existsSync(join(folder, '.git')) || (above !== folder && isInRepository(above));
 }
 
 /** The value of a top-level key, by the text of the file, so that a file with an error in its YAML has one too. */

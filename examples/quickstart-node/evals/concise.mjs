@@ -9,7 +9,7 @@ try {
   const limit = params.max_words ?? 40;
   const words = content.split(/\s+/).filter((word) => word !== '').length;
   // No score is better than a wrong one: an eval that says `error` is counted, but never averaged.
-  if (words === 0) reply = { error: 'there is no text to score' };
+  if (words === 0) reply = { abstain: 'there is no text to score' };
   else reply = { score: Math.min(1, limit / words), detail: `${words} words of ${limit}`, data: { words } };
 } catch (problem) {
   reply = { error: `cannot score this: ${problem}` };

@@ -5,7 +5,7 @@ exec jq --compact-output '
   (.params.max_words // 40) as $limit |
   (.content | [scan("\\S+")] | length) as $words |
   # No score is better than a wrong one: an eval that says `error` is counted, but never averaged.
-  if $words == 0 then {error: "there is no text to score"}
+  if $words == 0 then {abstain: "there is no text to score"}
   else {score: ([1, $limit / $words] | min), detail: "\($words) words of \($limit)", data: {words: $words}}
   end
 '

@@ -12,7 +12,7 @@ try:
     words = len(request["content"].split())
     if words == 0:
         # No score is better than a wrong one: an eval that says `error` is counted, but never averaged.
-        reply = {"error": "there is no text to score"}
+        reply = {"abstain": "there is no text to score"}
     else:
         reply = {"score": min(1, limit / words), "detail": f"{words} words of {limit}", "data": {"words": words}}
 except (ValueError, LookupError, TypeError, AttributeError) as problem:

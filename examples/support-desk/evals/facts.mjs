@@ -17,7 +17,7 @@ const policy = findClaims(read('policy.txt'));
 await serve((request) => judge(request));
 
 function grounded({ content, params, context }) {
-  if (content.trim() === '') throw new Error('there is no answer to check');
+  if (content.trim() === '') return { abstain: 'there is no answer to check' };
   const claims = findClaims(content);
   const known = new Set([
     ...policy.map((claim) => claim.value),
@@ -35,7 +35,7 @@ function grounded({ content, params, context }) {
 
 function answered({ content, params }) {
   const facts = params.facts ?? [];
-  if (facts.length === 0) throw new Error('the case expects no facts');
+  if (facts.length === 0) return { abstain: 'the case expects no facts' };
   const values = new Set(findClaims(content).map((claim) => claim.value));
   const missing = facts.filter(
     (fact) => !fact.split('|').some((spelling) => isIn(spelling, content, values)),

@@ -66,9 +66,9 @@ def main():
 def judge(content, language):
     phrases = PHRASES.get(language)
     if phrases is None:
-        return {"error": f"there are no phrases for the language {language!r}"}
+        return {"abstain": f"there are no phrases for the language {language!r}"}
     if not content.strip():
-        return {"error": "there is no text to judge"}
+        return {"abstain": "there is no text to judge"}
     text = content.casefold().replace("’", "'")
     signs = [sign for sign in ("courtesy", "sympathy", "help") if any(phrase in text for phrase in phrases[sign])]
     rude = [phrase for phrase in phrases["rude"] if phrase in text]

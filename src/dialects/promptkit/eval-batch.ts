@@ -28,7 +28,7 @@ function encode(requests: readonly EvalRequest[], casing: Casing): Message {
 
 /** A count that is not the batch's leaves no way to tell whose result is missing, so that nobody gets one. */
 function decode(reply: Reply, count: number): Decoded<readonly EvalOutcome[]> {
-  const body = readReply(reply);
+  const body = readReply(reply, 'EVAL_ERROR');
   const notes = noteUnknownKeys(body, ['results', 'error']);
   const error = textOf(body, 'error');
   if (error !== '')

@@ -26,7 +26,7 @@ export function judgedMembers({ params, content, context }: EvalRequest, casing:
 }
 
 function decode(reply: Reply): Decoded<EvalOutcome> {
-  const body = readReply(reply);
+  const body = readReply(reply, 'EVAL_ERROR');
   return decoded(readOutcome(body), noteUnknownKeys(body, outcomeKeys));
 }
 

@@ -74,12 +74,16 @@ const sentenceEnds = new RegExp(sentenceEnd.source, 'gu');
 
 /** Where the last sentence begins; what follows a question ("your number?") still answers it. */
 function lastEnd(near: string): number {
-  let end = 0;
+  let [end, before] = [0, 0];
   for (const { 0: sign, index } of near.matchAll(sentenceEnds)) {
-    if (sign !== '\n' && sign !== '?') end = index + sign.length;
+    if (sign !== '\n' && sign !== '?') [end, before] = [index + sign.length, end];
   }
-  return end;
+  return refersBack.test(near.slice(end)) ? before : end;
 }
+
+/** A sentence that so far only points at the one before it: "Tell me your date of birth. It's …". */
+const refersBack =
+  /^\s*(?:it['’]?s|it is|that['’]?s|that is|this is|mine is|here it is|here|es ist|das ist|es lautet|c['’]est|es|son|是|यह है|それは)?[\s:,]*$/iu;
 
 /** Whether such a word stands in the same line, at most `length` characters before the position. */
 export function isTold(scan: ScannedText, at: number, words: RegExp, length = 50): boolean {

@@ -67,15 +67,15 @@ test.each(['--version', '-V', '--help', '-h'])('%s loads three small files', asy
 const startsOrStores = ['child_process', 'crypto', 'sqlite'];
 
 test.each([
-  { title: 'tool list', args: ['tool', 'list'] },
-  { title: 'hook list', args: ['hook', 'list'] },
-  { title: 'validate', args: ['validate'] },
+  { title: 'tool list', args: ['tool', 'list'], most: 18 },
+  { title: 'hook list', args: ['hook', 'list'], most: 18 },
+  { title: 'validate', args: ['validate'], most: 26 },
 ])(
   '$title starts no process, opens no store, and loads neither what would nor any package',
-  async ({ args }) => {
+  async ({ args, most }) => {
     const { files, builtins } = await loadsOf(...args);
     expect(files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file))).toEqual([]);
-    expect(files.length).toBeLessThan(19);
+    expect(files.length).toBeLessThanOrEqual(most);
     expect(builtins.filter((name) => startsOrStores.includes(name))).toEqual([]);
     expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
   },
@@ -117,7 +117,7 @@ test.each([
   const packages = /\/node_modules\/(koffi|@koromix)\//;
   const others = files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file));
   expect(others.filter((file) => !packages.test(file))).toEqual([]);
-  expect(files.length).toBeLessThan(29);
+  expect(files.length).toBeLessThan(31);
   expect(builtins.filter((name) => given.unwanted.includes(name))).toEqual([]);
 });
 
