@@ -5,12 +5,14 @@ import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
 import { valueAt } from '../yaml/read.ts';
 import { buildConfig } from './build/build.ts';
+import { checkCommands } from './command/commands.ts';
 import type { RuntimeConfig } from './config.ts';
 import type { Variables } from './environment/fill.ts';
 import { hideFilled } from './environment/hide.ts';
 import { readEnvironment } from './environment/read.ts';
 import { readForeignHooks } from './foreign/read.ts';
 import { readConfigDocument } from './overlay/read.ts';
+import type { ExecEntry } from './references.ts';
 import { promptkitVersion } from './schema/schema.ts';
 import { validate } from './validate.ts';
 
@@ -69,6 +71,18 @@ export function loadConfig(
   const { used } = environment;
   const more = { ...(used && { environment: used }), ...(overlays.length > 0 && { overlays }) };
   return { config: { ...config, ...more }, problems, document };
+}
+
+/** Looks again, now, which of these entries of a config cannot start: each is an error. Throws FILE_UNREADABLE. */
+export function findUnstartable(
+  { file, folder, overlays = [] }: Pick<RuntimeConfig, 'file' | 'folder' | 'overlays'>,
+  env: Variables,
+  isChecked: (entry: ExecEntry) => boolean,
+): Problem[] {
+  const { filled } = readEnvironment(readConfigDocument(file, overlays), folder, env);
+  return checkCommands(filled.document, { folder, searchPath: env['PATH'] ?? '' }, isChecked)
+    .map(hideFilled(filled))
+    .map((problem) => ({ ...problem, severity: 'error' }));
 }
 
 /** Like `loadConfig`, for callers that cannot go on without: throws CONFIG_INVALID with `details.problems`. */

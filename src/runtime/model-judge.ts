@@ -35,7 +35,7 @@ function assistant(text: string) {
 }
 
 /** The provider named `judge`, or the only one. Throws PROVIDER_UNUSABLE. */
-function judgingProvider(declared: RuntimeConfig['providers']): string {
+export function judgingProvider(declared: RuntimeConfig['providers']): string {
   const providers = declared.filter(({ role }) => role !== 'embedding');
   const [only, other] = providers;
   const judge = providers.find(({ id }) => id === 'judge') ?? (other === undefined ? only : undefined);

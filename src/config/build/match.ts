@@ -106,19 +106,23 @@ function badExpression(path: Path, { message, hint }: ExpressionError): Finding 
 /** A hook that waits for a name that nothing has guards nothing. */
 function findUndeclared(document: YamlDocument, path: Path, key: keyof typeof declaredNames): Finding[] {
   if (valueAt(document, [...path, 'external']) === true) return [];
+  if (textAt(document, [...path, 'hook']) !== kindOf[key]) return [];
   const known = declaredNames[key](document);
   const isExternal = isOpen(document, path, key);
   const thing = kindOf[key];
   return itemsAt(document, [...path, 'match', key]).flatMap((item): Finding[] => {
     const name = textAt(document, item) ?? '';
-    if (/[*?]/.test(name) || known.includes(name)) return [];
+    if (known.some((each) => matchesGlob(name, each))) return [];
+    const isPattern = /[*?]/.test(name);
+    // Patterns are written for what others bring, and for what is declared later.
+    if (isPattern && isExternal) return [];
     const nearest = findNearest(name, known);
     const suggestion = nearest === undefined ? '' : `Did you mean \`${nearest}\`? `;
     return [
       {
-        severity: isExternal ? 'warning' : 'error',
+        severity: isExternal || isPattern ? 'warning' : 'error',
         path: item,
-        message: `no ${thing} is declared as "${name}", so the hook is not asked about it`,
+        message: `no ${thing} is declared ${isPattern ? 'that fits' : 'as'} "${name}", so the hook is not asked about it`,
         hint: `${suggestion}Set \`external: true\` on the hook if a client or an agent brings the ${thing}.`,
       },
     ];

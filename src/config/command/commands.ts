@@ -24,9 +24,14 @@ export interface CommandLookup {
   readonly searchPath: string;
 }
 
-/** A problem for each entry that could not start now: a program, folder or script is missing or cannot run. */
-export function checkCommands(document: YamlDocument, lookup: CommandLookup): Problem[] {
+/** A problem for each of these entries that could not start now: a program, folder or script is missing or cannot run. */
+export function checkCommands(
+  document: YamlDocument,
+  lookup: CommandLookup,
+  isChecked: (entry: ExecEntry) => boolean = () => true,
+): Problem[] {
   return execEntries(document)
+    .filter(isChecked)
     .filter(({ path }) => whyRefused(document, path) === undefined && isHere(document, path))
     .flatMap((entry) => {
       const dialect = entry.capability === 'hook' ? foreignAt(document, entry.path) : undefined;

@@ -122,6 +122,18 @@ export type CheckTree =
   | { readonly kind: 'not'; readonly part: CheckTree }
   | { readonly kind: 'any_of' | 'all_of'; readonly parts: readonly CheckTree[] };
 
+export type SingleCheck = Extract<CheckTree, { readonly kind: 'check' }>;
+
+/** Every check of a suite, those in combinations too. */
+export function checksOf({ evals }: Pick<Suite, 'evals'>): readonly SingleCheck[] {
+  return evals.flatMap(({ check }) => (check.kind === 'guard' ? [] : leavesOf(check)));
+}
+
+function leavesOf(tree: CheckTree): readonly SingleCheck[] {
+  if (tree.kind === 'check') return [tree];
+  return ('parts' in tree ? tree.parts : [tree.part]).flatMap(leavesOf);
+}
+
 /** A labelled event that is fired through the hooks, to see whether they flag it as expected. */
 export interface GuardCheck {
   readonly kind: 'guard';

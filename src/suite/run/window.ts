@@ -1,5 +1,5 @@
 import { findCheck } from '../../checks/registry.ts';
-import { type CheckTree, type Suite, subjectsOf } from '../file/model.ts';
+import { checksOf, type Suite, subjectsOf } from '../file/model.ts';
 
 export interface WindowOptions {
   /** Processes at once. */
@@ -20,7 +20,7 @@ export interface Window {
  * these. A suite that calls models keeps to the first: they are called as the cases come, and no slot holds them back.
  */
 export function windowOf(suite: Suite, { concurrency, batchSizeOf }: WindowOptions): Window {
-  const types = typesOfSuite(suite);
+  const types = checksOf(suite).map(({ type }) => type);
   if (callsModels(suite)) return { cases: 4 * concurrency, epochs: concurrency };
   const epochs = concurrency * Math.max(1, ...types.map(batchSizeOf));
   return { cases: Math.max(32, 4 * concurrency, Math.min(4 * epochs, mostCases)), epochs };
@@ -34,18 +34,9 @@ export function chunkSizeOf(suite: Suite, { concurrency }: Pick<WindowOptions, '
 
 function callsModels(suite: Suite): boolean {
   return (
-    subjectsOf(suite).length > 0 || typesOfSuite(suite).some((type) => findCheck(type)?.family === 'judge')
+    subjectsOf(suite).length > 0 || checksOf(suite).some(({ type }) => findCheck(type)?.family === 'judge')
   );
-}
-
-function typesOfSuite({ evals }: Suite): readonly string[] {
-  return evals.flatMap(({ check }) => (check.kind === 'guard' ? [] : typesOf(check)));
 }
 
 /** Holds the memory of a run down where batches are large. */
 const mostCases = 10_000;
-
-function typesOf(tree: CheckTree): readonly string[] {
-  if (tree.kind === 'check') return [tree.type];
-  return tree.kind === 'not' || tree.kind === 'bounded' ? typesOf(tree.part) : tree.parts.flatMap(typesOf);
-}

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { config, folderOf, run, suite } from './command-line.ts';
 
@@ -92,4 +94,63 @@ ${yaml}`),
   expect(closing.includes('fault')).toBe(faults > 0);
   if (faults > 0) expect(closing).toContain(`${faults} fault`);
   if (abstentions > 0) expect(closing).toContain(`${abstentions} abstention`);
+});
+
+const unstartable: readonly { title: string; spec: string; entries?: string; says: string }[] = [
+  {
+    title: 'an eval without its program',
+    spec: 'evals: [{id: e, type: gone}]',
+    says: 'gone.sh does not exist',
+  },
+  {
+    title: 'an eval without its script',
+    spec: 'evals: [{id: e, type: lost}]',
+    says: 'lost.sh does not exist',
+  },
+  {
+    title: 'an eval in a combination',
+    spec: 'evals: [{id: e, not: {type: plain}}]',
+    says: 'is not executable',
+  },
+  {
+    title: 'a filter',
+    entries: 'hooks: {h: {command: ./gone.sh, hook: tool}}\n',
+    spec: '',
+    says: 'hooks[h].command',
+  },
+  {
+    title: 'a judge',
+    spec: 'evals: [{id: e, type: llm_judge, params: {criteria: c}}]',
+    says: 'KEY_OF_NO_ONE',
+  },
+  {
+    title: 'the model of a chat',
+    spec: 'subject: {chat: {provider: main, messages: hi}}',
+    says: 'KEY_OF_NO_ONE',
+  },
+];
+
+test.each(unstartable)('$title that cannot start ends the run before the first case', async (each) => {
+  const cwd = folderOf({
+    'runtime.yaml': config(`state_store: {type: memory}
+providers: [{id: main, type: openai, model: m, credential: {credential_env: KEY_OF_NO_ONE}}]
+tools: {paid: {description: d, input_schema: {type: object}, exec: {command: ./paid.sh}}}
+evals: {gone: {command: ./gone.sh}, lost: {command: sh, args: [lost.sh]}, plain: {command: ./plain.txt}}
+${each.entries ?? ''}`),
+    'paid.sh': '#!/bin/sh\ntouch paid\necho \'{"result": "hi"}\'\n',
+    'plain.txt': 'no program\n',
+    'demo.suite.yaml': suite(`
+runtime: ./runtime.yaml
+cases: [{id: a}, {id: b}]
+${each.spec.startsWith('subject') ? '' : 'subject: {tool: paid, args: {}}'}
+${each.spec.startsWith('evals') ? '' : 'evals: [{id: e, type: contains, params: {patterns: [hi]}}]'}
+${each.spec}`),
+  });
+  const { code, stdout, stderr } = await run(['eval', 'run', 'demo.suite.yaml', '--no-store'], { cwd });
+  expect({ code, stdout, isPaid: existsSync(join(cwd, 'paid')) }).toEqual({
+    code: 2,
+    stdout: '',
+    isPaid: false,
+  });
+  expect(stderr).toContain(each.says);
 });
