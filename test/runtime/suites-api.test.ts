@@ -174,7 +174,7 @@ describe('a run that was cut off', () => {
     await expect(bench.runtime.evals.run(bench.suite, { resume: true })).rejects.toMatchObject({
       code: 'RUN_UNKNOWN',
       message: `the state store of ${join(bench.folder, 'runtime.yaml')} is in memory, which keeps no run`,
-      hint: 'Set `state_store: {type: sqlite}` in the config to have runs that can be resumed.',
+      hint: 'Set `state_store: {type: sqlite}` in the config to have runs that can go on later.',
     });
   });
 });

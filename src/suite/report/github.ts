@@ -4,7 +4,14 @@ import type { Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.
 import { toLocalPath } from './location.ts';
 import { formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
-import { countProblems, describeFailure, describeRun, explainGate, nameGate } from './wording.ts';
+import {
+  countProblems,
+  countUnscored,
+  describeFailure,
+  describeRun,
+  explainGate,
+  nameGate,
+} from './wording.ts';
 
 /**
  * Annotations of a pull request on GitHub: its workflow commands, of each kind as many as one step may have
@@ -95,6 +102,7 @@ function summaryOf(report: SuiteReport, file: string): WorkflowCommand {
   const counts = [
     `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
     ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
+    ...countUnscored(report),
     ...countProblems(report),
   ];
   return { name: 'notice', file, line: 1, title: `${suite}: ${status}`, message: counts.join(', ') };

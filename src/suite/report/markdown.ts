@@ -12,6 +12,7 @@ import { describeTotals } from './totals-text.ts';
 import {
   bailedSentence,
   countProblems,
+  countUnscored,
   describeAgreement,
   describeBounds,
   describeRun,
@@ -99,6 +100,7 @@ function verdict(report: SuiteReport): string[] {
   const counts = [
     `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
     ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
+    ...countUnscored(report),
     ...countProblems(report),
   ];
   const bailed = report.bailed ? ['', bailedSentence] : [];

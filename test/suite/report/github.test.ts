@@ -40,7 +40,7 @@ test('a run that is void is no unusable row', async () => {
   } as const;
   expect(await write({ status: 'error', problems: [problem], problem_count: 1 })).toEqual([
     '::error file=rows.jsonl,line=1,title=the run is void::the dataset is empty',
-    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A error::50.00%25 of 4 cases in 2.0 s passed, the run is void',
+    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A error::50.00%25 of 4 cases in 2.0 s passed, 1 abstention, the run is void',
   ]);
 });
 
@@ -57,7 +57,7 @@ test('missed gates, failures and unusable rows are annotations, and a notice sum
     '::error file=gsm8k.suite.yaml,line=1,title=gate missed::exact: mean 0.31, but wanted at least 0.5',
     '::error file=rows.jsonl,line=2,title=exact did not pass::case r1, exact: score 0',
     '::warning file=rows.jsonl,line=4,title=unusable row::the line is a list (One object.)',
-    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A failed::50.00%25 of 4 cases in 2.0 s passed, 1 failure, 1 unusable row',
+    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A failed::50.00%25 of 4 cases in 2.0 s passed, 1 failure, 1 abstention, 1 unusable row',
   ]);
 });
 
@@ -76,7 +76,7 @@ test('hostile text stays in its place', async () => {
   const property = '%25%2C%3A%0A%3A%3Aerror title=x%3A%3Ay';
   expect(lines).toEqual([
     `::error file=a%2Cb%3Ac%25.jsonl,line=2,title=${property} did not pass::case ${text}, ${text}: score 0: ${text}`,
-    `::notice file=gsm8k.suite.yaml,line=1,title=${property}%3A failed::50.00%25 of 4 cases in 2.0 s passed`,
+    `::notice file=gsm8k.suite.yaml,line=1,title=${property}%3A failed::50.00%25 of 4 cases in 2.0 s passed, 1 abstention`,
   ]);
 });
 

@@ -27,7 +27,7 @@ const full = reportOf({
 
 const text = `### ⚠️ \`gsm8k\`: error
 
-50.00% of 4 cases in 2.0 s passed, 30 failures, 1 unusable row.
+50.00% of 4 cases in 2.0 s passed, 30 failures, 2 abstentions, 1 unusable row.
 
 The run ended early: it had as many failures as were allowed.
 
