@@ -85,14 +85,14 @@ describe('what is written as if it were filled in', () => {
       '',
     ].join('\n');
     expect(await problemsOf(`${head('Pipeline')}${steps}`)).toEqual([
-      '5:39 warning: steps[0].args.q: `{{ input.q }}` is taken as it stands | Expressions are `${input.q}`.',
+      '5:39 warning: steps[0].args.q: `{{ input.q }}` is taken as it stands | Write `${input.q}`.',
       '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/checks.md lists those that are built in',
       `6:21 steps[1].eval: ${literal}`,
       '6:47 warning: steps[1].content: `{{}}` is taken as it stands | Expressions are `${…}`.',
-      '7:46 warning: steps[2].chat.system: `{{name}}` is taken as it stands | Expressions are `${name}`.',
+      '7:46 warning: steps[2].chat.system: `{{name}}` is taken as it stands | Write `${input.name}`.',
       '7:101 steps[2].chat.tools[0]: no tool named ${input.tool} is declared | known tools: lookup',
       `7:101 steps[2].chat.tools[0]: ${literal}`,
-      '8:18 warning: output.text: `{{steps.c.text}}` is taken as it stands | Expressions are `${steps.c.text}`.',
+      '8:18 warning: output.text: `{{steps.c.text}}` is taken as it stands | Write `${steps.c.text}`.',
     ]);
   });
 
@@ -106,9 +106,9 @@ describe('what is written as if it were filled in', () => {
     ].join('\n');
     expect(await problemsOf(`${head('EvalSuite')}${suite}`)).toEqual([
       `4:19 dataset.path: ${literal}`,
-      '5:14 warning: case.id: `{{case.id}}` is taken as it stands | Expressions are `${case.id}`.',
-      '6:69 warning: subject.chat.messages[0].content: `{{ case.word }}` is taken as it stands | Expressions are `${case.word}`.',
-      '7:50 warning: evals[0].params.words[0]: `{{x}}` is taken as it stands | Expressions are `${x}`.',
+      '5:14 warning: case.id: `{{case.id}}` is taken as it stands | Write `${case.id}`.',
+      '6:69 warning: subject.chat.messages[0].content: `{{ case.word }}` is taken as it stands | Write `${case.word}`.',
+      '7:50 warning: evals[0].params.words[0]: `{{x}}` is taken as it stands | Write `${case.x}`.',
     ]);
   });
 
