@@ -23,7 +23,7 @@ export interface DigitGroups {
 }
 
 /** A value in a table (CSV, tabs, Markdown), without the spaces and quotes around it. */
-export interface Cell {
+interface Cell {
   readonly start: number;
   readonly end: number;
   /** What stands at the head of its column, without accents. */

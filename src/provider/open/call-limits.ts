@@ -29,7 +29,7 @@ export interface Limits {
   readonly takePlace: ((signal: AbortSignal) => Promise<() => void>) | undefined;
 }
 
-export interface RetryLimits {
+interface RetryLimits {
   /** Attempts after the first. */
   readonly retries: number;
   /** The wait before the first retry, doubled before each further one, and up to doubled by chance. */

@@ -3,7 +3,7 @@ import { resultFromRow } from '../sqlite/result-table.ts';
 import { numberOf, type Row, textOf, textOrNull } from '../sqlite/row.ts';
 
 /** Why a run goes on after its end, and which of its records were replaced then. */
-export interface NewReopening {
+interface NewReopening {
   /** From 1, in the order in which a run was reopened. */
   readonly number: number;
   /** Which cases were judged again, in the caller's words. */
@@ -42,7 +42,7 @@ export interface PlacedResult extends ReplacedResult {
 }
 
 /** Comes before all others. */
-export const firstPlace = { reopening: -1, number: 0, epoch: 0, seq: 0 };
+const firstPlace = { reopening: -1, number: 0, epoch: 0, seq: 0 };
 export type ReplacedPlace = typeof firstPlace;
 
 /** Reads replaced records page by page, so that a slow reader holds up nobody. */
