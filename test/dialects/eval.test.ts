@@ -69,13 +69,13 @@ const rows: readonly Row[] = [
     title: 'an error is the reason',
     cites: 'PK-7-09@both',
     says: '{"error": "the judge is asleep"}',
-    means: 'unscored the judge is asleep',
+    means: 'unscored EVAL_ERROR the judge is asleep',
   },
   {
     title: 'an error is the reason beside a score too, also a broken one',
     cites: 'PK-7-09@both',
     says: '{"score": 7, "error": "the judge is asleep"}',
-    means: 'unscored the judge is asleep',
+    means: 'unscored EVAL_ERROR the judge is asleep',
   },
   ...['""', 'null'].map((error) => ({
     title: `the error ${error} is none`,

@@ -104,5 +104,5 @@ export function sayHook(answer: Answer): string {
 }
 
 function sayFault({ code, message }: Fault): string {
-  return code === 'TOOL_ERROR' ? `${code} ${message}` : code;
+  return code === 'TOOL_ERROR' || code === 'EVAL_ERROR' ? `${code} ${message}` : code;
 }

@@ -128,7 +128,7 @@ test('a recording of an earlier version answers a whole run of a suite', async (
     onEvent: (event) => void (event.type === 'process.started' && started.push(event.name)),
   });
   const report = await runtime.evals.run(join(folder, 'desk.suite.yaml'), { epochs: 2, keep: false });
-  expect(report).toMatchObject({ status: 'failed', cases: 2, overall: { mean: 0.5 }, problem_count: 0 });
+  expect(report).toMatchObject({ status: 'error', cases: 2, overall: { mean: 0.5 }, problem_count: 0 });
   expect(started).toEqual([]);
 });
 
@@ -140,7 +140,7 @@ test('a run that was cut off under an earlier version goes on, with the answers 
   const { report, cases } = await evals.runs.open(id);
   const cached = [];
   for await (const { epochs } of cases()) cached.push(epochs.map(({ subject }) => subject?.cached));
-  expect(report).toMatchObject({ status: 'failed', cases: 2, overall: { mean: 0.5 } });
+  expect(report).toMatchObject({ status: 'error', cases: 2, overall: { mean: 0.5 } });
   // One epoch was judged before the cut.
   expect(cached).toEqual([
     [false, true],
