@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { configText, native, told } from './told.ts';
 
-/** What stands beside the tools, and whether it lets others bring tools that the config does not declare. */
+/** The other sections of a config, and whether they let others bring tools that it does not declare. */
 const surroundings = [
   { title: 'declared tools alone', spec: '', isOpen: false },
   { title: 'a gateway', spec: 'gateway: {}', isOpen: true },
@@ -30,10 +30,7 @@ const cases = surroundings.flatMap((around) =>
   ),
 );
 
-describe.each([
-  { tools: true, key: 'tools' },
-  { tools: false, key: 'tools' },
-])('tools declared: $tools', ({ tools }) => {
+describe.each([{ tools: true }, { tools: false }])('tools declared: $tools', ({ tools }) => {
   test.each(cases)('$title, external: $external', ({ spec, isOpen, pattern, reach, external }) => {
     const declared = tools
       ? 'tools: {pay: {description: d, input_schema: {type: object}, aliases: [Payment], exec: {command: cat}}}'
@@ -43,8 +40,10 @@ describe.each([
       configText(native, `\n${declared}\n${spec}\nhooks: {guard: ${hook}}\n`),
     );
     const isReached = tools && reach === 'declared';
-    const isFine = isReached || external || pattern.includes('*');
-    const severity = isFine ? undefined : tools && !isOpen ? 'error' : 'warning';
+    const isClosed = tools && !isOpen;
+    const isPattern = pattern.includes('*');
+    const isFine = isReached || external || (isPattern && !isClosed);
+    const severity = isFine ? undefined : isClosed && !isPattern ? 'error' : 'warning';
     const found = problems.filter(
       (problem) => problem.includes('hooks[guard]') && !problem.startsWith('note'),
     );
