@@ -29,10 +29,9 @@ function namesAt(document: YamlDocument, path: Path): string[] | undefined {
 
 /** Whose tools and providers the hook at `path` is asked about. */
 export function readReach(document: YamlDocument, path: Path): HookConfig['reach'] {
-  const match = [...path, 'match'];
-  const reaches = (['tools', 'providers'] as const).map((key) => {
-    const patterns = namesAt(document, [...match, key]);
-    const known = declaredNames[key](document);
+  const reaches = matchedKeys.map((key) => {
+    const patterns = namesAt(document, [...path, 'match', key]);
+    const known = surroundingsOf(document)[key];
     const isReached = patterns?.some((pattern) => known.some((name) => matchesGlob(pattern, name))) ?? true;
     if (isReached) return undefined;
     return isOpen(document, path, key) ? 'external' : 'none';
@@ -40,31 +39,43 @@ export function readReach(document: YamlDocument, path: Path): HookConfig['reach
   return reaches.find((reach) => reach === 'none') ?? reaches.find((reach) => reach === 'external');
 }
 
-const declaredNames = {
-  tools: (document: YamlDocument) =>
-    entriesAt(document, ['spec', 'tools']).flatMap(({ name, path }) => [
+const matchedKeys = ['tools', 'providers'] as const;
+type MatchedKey = (typeof matchedKeys)[number];
+
+/** What a config declares, and whether others bring tools that it does not declare. */
+type Surroundings = Readonly<Record<MatchedKey, readonly string[]>> & { readonly bringsTools: boolean };
+
+/** Every hook of a config has the same ones. */
+const surroundings = new WeakMap<YamlDocument, Surroundings>();
+
+function surroundingsOf(document: YamlDocument): Surroundings {
+  const known = surroundings.get(document) ?? {
+    tools: entriesAt(document, ['spec', 'tools']).flatMap(({ name, path }) => [
       name,
       ...itemsAt(document, [...path, 'aliases']).flatMap((item) => textAt(document, item) ?? []),
     ]),
-  providers: (document: YamlDocument) =>
-    itemsAt(document, ['spec', 'providers']).flatMap((path) => textAt(document, [...path, 'id']) ?? []),
-} as const;
+    providers: itemsAt(document, ['spec', 'providers']).flatMap(
+      (path) => textAt(document, [...path, 'id']) ?? [],
+    ),
+    bringsTools:
+      sourcesOfTools.some((section) => valueAt(document, ['spec', section]) !== undefined) ||
+      entriesAt(document, ['spec', 'hooks']).some(({ path }) => {
+        const dialect = foreignAt(document, path);
+        return dialect !== undefined && foreignDialects[dialect].plugins !== undefined;
+      }),
+  };
+  surroundings.set(document, known);
+  return known;
+}
 
 /** Sections whose clients, agents and plugins bring tools of their own. */
 const sourcesOfTools = ['gateway', 'approvals', 'agents', 'imports'];
 
 /** Whether others may bring tools or providers that the config does not declare. */
-function isOpen(document: YamlDocument, hook: Path, key: keyof typeof declaredNames): boolean {
-  if (valueAt(document, [...hook, 'external']) === true) return true;
-  if (declaredNames[key](document).length === 0 || key === 'providers') return true;
-  const isThere = (section: string) => valueAt(document, ['spec', section]) !== undefined;
-  return (
-    sourcesOfTools.some(isThere) ||
-    entriesAt(document, ['spec', 'hooks']).some((entry) => {
-      const dialect = foreignAt(document, entry.path);
-      return dialect !== undefined && foreignDialects[dialect].plugins !== undefined;
-    })
-  );
+function isOpen(document: YamlDocument, hook: Path, key: MatchedKey): boolean {
+  if (valueAt(document, [...hook, 'external']) === true || key === 'providers') return true;
+  const { tools, bringsTools } = surroundingsOf(document);
+  return tools.length === 0 || bringsTools;
 }
 
 /** What is wrong with the `match` of hooks: names that another kind has, expressions, and names that nothing has. */
@@ -77,8 +88,7 @@ export function checkMatches(document: YamlDocument): Finding[] {
       ...findExpressionErrors(valueAt(document, when), ['event'], 'bool').map((error) =>
         badExpression(when, error),
       ),
-      ...findUndeclared(document, path, 'tools'),
-      ...findUndeclared(document, path, 'providers'),
+      ...matchedKeys.flatMap((key) => findUndeclared(document, path, key)),
     ];
   });
 }
@@ -104,10 +114,10 @@ function badExpression(path: Path, { message, hint }: ExpressionError): Finding 
 }
 
 /** A hook that waits for a name that nothing has guards nothing. */
-function findUndeclared(document: YamlDocument, path: Path, key: keyof typeof declaredNames): Finding[] {
+function findUndeclared(document: YamlDocument, path: Path, key: MatchedKey): Finding[] {
   if (valueAt(document, [...path, 'external']) === true) return [];
   if (textAt(document, [...path, 'hook']) !== kindOf[key]) return [];
-  const known = declaredNames[key](document);
+  const known = surroundingsOf(document)[key];
   const isExternal = isOpen(document, path, key);
   const thing = kindOf[key];
   return itemsAt(document, [...path, 'match', key]).flatMap((item): Finding[] => {

@@ -44,7 +44,7 @@ export function limitStreams(upstream: Upstream, { provider, streams, waitMs }: 
       if (endpoint === 'embeddings' || endpoint === 'count_tokens' || !asksForStream.test(textOf(body)))
         return await upstream.send(request);
       const leave = await waitFor(provider, waitMs, signal, streams.take);
-      // Whoever stops reading without a word aborts the call.
+      // A client that stops reading aborts the call and closes nothing.
       const forget = whenAborted(signal, leave);
       const end = () => {
         forget();

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import type { StreamLimitsConfig } from '../../config/config.ts';
 import { whenAborted } from '../../time/when-aborted.ts';
 
@@ -11,34 +12,22 @@ export interface StreamLimits {
 
 export function createStreamLimits(config: StreamLimitsConfig, now = () => performance.now()): StreamLimits {
   const { maxConcurrent = Number.POSITIVE_INFINITY, retry } = config;
-  const waiting: (() => void)[] = [];
-  let open = 0;
-  const release = () => {
-    open -= 1;
-    waiting.shift()?.();
-  };
+  const queue = new PQueue({ concurrency: maxConcurrent });
   const take = async (signal: AbortSignal) => {
     signal.throwIfAborted();
-    if (open >= maxConcurrent) {
-      await new Promise<void>((resolve, reject) => {
-        const begin = () => {
-          forget();
-          // Counted here: a call that comes before the waiting one goes on must not take the same place.
-          open += 1;
-          resolve();
-        };
-        const forget = whenAborted(signal, () => {
-          waiting.splice(waiting.indexOf(begin), 1);
-          reject(signal.reason);
-        });
-        waiting.push(begin);
-      });
-    } else open += 1;
-    let isHeld = true;
-    return () => {
-      if (isHeld) release();
-      isHeld = false;
-    };
+    // The signal ends the wait only: a stream keeps its place until it is given back.
+    const waiting = new AbortController();
+    const forget = whenAborted(signal, () => waiting.abort(signal.reason));
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    await new Promise<void>((enter, refuse) => {
+      const hold = async () => {
+        forget();
+        enter();
+        await left;
+      };
+      queue.add(hold, { signal: waiting.signal }).catch(refuse);
+    });
+    return leave;
   };
   const { ratePerSecond = 0, burst = 0 } = retry?.budget ?? {};
   let tokens = burst;

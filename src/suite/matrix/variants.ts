@@ -18,6 +18,15 @@ export function placesOf({ variants }: Pick<Suite, 'variants'>): readonly Varian
   return variants?.map(({ name }, index) => ({ name, index, of: variants.length }));
 }
 
+/** The place of the variant of that name; undefined where there is none, as in a run that is no matrix. */
+export function placeOf(
+  variants: readonly { readonly name: string }[] = [],
+  name: string | undefined,
+): VariantPlace | undefined {
+  const index = variants.findIndex((variant) => variant.name === name);
+  return name === undefined || index === -1 ? undefined : { name, index, of: variants.length };
+}
+
 /** The number that an item has where those of all variants stand in one row: by row, then by variant. */
 export function numberAmong(row: number, place: VariantPlace | undefined): number {
   return place === undefined ? row : (row - 1) * place.of + place.index + 1;

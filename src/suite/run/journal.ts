@@ -7,7 +7,7 @@ import type { Reopening, ReplacedResult } from '../../store/reopenings/reopening
 import type { ResultRun, ResultStore, RunEnd } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
-import { numberAmong, variantAmong } from '../matrix/variants.ts';
+import { numberAmong, placeOf, variantAmong } from '../matrix/variants.ts';
 import { listRatings } from '../rating/ratings.ts';
 import { digestOfCase } from './fingerprint.ts';
 import type {
@@ -136,13 +136,10 @@ export async function numbersToJudge(
   cases: AgainScope,
 ): Promise<number[]> {
   const header = readHeader(run);
-  const { variants = [] } = header;
   const numbers: number[] = [];
   for await (const record of casesOf(store.records(run.id), header)) {
     if (!isToJudge[cases](record)) continue;
-    const index = variants.findIndex(({ name }) => name === record.variant);
-    const place = index === -1 ? undefined : { name: '', index, of: variants.length };
-    numbers.push(numberAmong(record.number, place));
+    numbers.push(numberAmong(record.number, placeOf(header.variants, record.variant)));
   }
   return numbers;
 }

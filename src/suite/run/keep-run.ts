@@ -141,7 +141,7 @@ function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   return `run ${id} was begun otherwise: ${words.join(', ')}`;
 }
 
-/** The run that goes on, which was begun alike; undefined for a new one. */
+/** The run to continue, which must have the same digest; undefined for a new one. */
 async function findKept(
   store: ResultStore,
   options: KeepOptions,

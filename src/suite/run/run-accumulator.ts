@@ -3,7 +3,7 @@ import { omitUndefined } from '../../yaml/present.ts';
 import type { Row } from '../dataset/row.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
 import { type MatrixReport, newVariantTallies } from '../matrix/variant-tallies.ts';
-import { numberAmong, type VariantPlace } from '../matrix/variants.ts';
+import { numberAmong, placeOf, type VariantPlace } from '../matrix/variants.ts';
 import { caseStatsOfAll, evalStatsOfAll } from '../matrix/without-intervals.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
 import { formatUsd } from '../report/numbers.ts';
@@ -122,13 +122,10 @@ export function newRunAccumulator(
         cases === 0 ||
         [fault, unpaid].some((each) => each !== undefined) ||
         (hasVoidVariant(matrix) && !isBailed());
+      // A variant without a case counts below; one with unusable rows makes the run unusable too.
       const isFaulty =
-        matrix?.variants.some(({ name, evals: own }) =>
-          hasUntoleratedFaults(
-            own,
-            gates.filter(({ variant }) => variant === name),
-          ),
-        ) ?? hasUntoleratedFaults(stats, gates);
+        matrix?.variants.some((variant) => variant.status === 'error' && variant.cases > 0) ??
+        hasUntoleratedFaults(stats, gates);
       const isUnusable = isVoid || isFaulty || (problemCount > 0 && keepGoing !== true);
       return {
         run_id: header.run_id,
@@ -184,12 +181,10 @@ function hasVoidVariant(matrix: MatrixReport | undefined): boolean {
 /** Where a failure stands among all of a run: behind those of the rows before, whatever was judged first. */
 export function placeOfFailure(
   { number, variant }: Pick<CaseRecord, 'number' | 'variant'>,
-  { evals, variants = [] }: Pick<RunHeader, 'evals' | 'variants'>,
+  { evals, variants }: Pick<RunHeader, 'evals' | 'variants'>,
   index: number,
 ): number {
-  const at = variants.findIndex(({ name }) => name === variant);
-  const place = at === -1 ? undefined : { name: '', index: at, of: variants.length };
-  return numberAmong(number, place) * (evals.length + 1) + index;
+  return numberAmong(number, placeOf(variants, variant)) * (evals.length + 1) + index;
 }
 
 /** How many problems and failures the report lists. */

@@ -27,16 +27,21 @@ export function reduceCase(
 export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[]): Reduced {
   const passedEpochs = results.filter(({ passed }) => passed).length;
   const [only, second] = results;
-  const score = second === undefined ? (only?.score ?? null) : reduceScore(reduction, results, passedEpochs);
-  const passed =
-    second === undefined ? only?.passed === true : score !== null && passes(reduction, score, results);
+  const isSingle = only !== undefined && second === undefined;
+  const { score, passed, detail } = isSingle ? only : reduceSeveral(reduction, results, passedEpochs);
   return {
-    score: score === null || typeof score === 'number' ? score : toDouble(score),
-    passed,
-    detail: second === undefined ? (only?.detail ?? '') : describe(results, passedEpochs),
-    passed_epochs: passedEpochs,
+    ...{ score, passed, detail, passed_epochs: passedEpochs },
     // A reducer may give a score in spite of a fault; one that passes would pass without the fault too.
     ...((score === null || !passed) && results.some(isFault) && { fault: true as const }),
+  };
+}
+
+function reduceSeveral(reduction: Reduction, results: readonly EvalResult[], passedEpochs: number) {
+  const score = reduceScore(reduction, results, passedEpochs);
+  return {
+    score: score === null || typeof score === 'number' ? score : toDouble(score),
+    passed: score !== null && passes(reduction, score, results),
+    detail: describe(results, passedEpochs),
   };
 }
 

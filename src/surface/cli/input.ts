@@ -101,7 +101,7 @@ export function parseJson(option: string, text: string): Json {
     void json.value;
     return json;
   } catch (error) {
-    const hint = /^[^\s]+\.\w+$/.test(json.text)
+    const hint = isFileName(json.text)
       ? wanted(option, json.text)
       : 'A text needs its quotation marks: \'"like this"\'.';
     throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint, cause: error });
@@ -124,10 +124,14 @@ function parseObject(option: string, text: string): Readonly<Record<string, unkn
 
 /** How the option is given; a text that may be the name of a file gets its `@`. */
 export function wanted(option: string, text: string): string {
+  return isFileName(text)
+    ? `To read the file, write ${option} @${text.trim()}.`
+    : `Give ${option} a JSON object, @FILE or - for stdin.`;
+}
+
+function isFileName(text: string): boolean {
   const name = text.trim();
-  const isName = /^[^\s{}[\]"]{1,200}$/.test(name) && (/[./]/.test(name) || existsSync(name));
-  if (isName) return `To read the file, write ${option} @${name}.`;
-  return `Give ${option} a JSON object, @FILE or - for stdin.`;
+  return /^[^\s{}[\]"]{1,200}$/.test(name) && (/[./]/.test(name) || existsSync(name));
 }
 
 /** The message of anything thrown. */

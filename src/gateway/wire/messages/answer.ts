@@ -60,7 +60,7 @@ function readUsage(usage: Place | undefined): TokenUsage | undefined {
   };
 }
 
-/** Reads a count of tokens: figures, which hooks are not asked about unless something else stands beside them. */
+/** Reads a count of tokens: hooks see it only if it has members other than figures. */
 export function readCount(body: string, rules: WireRules): WireAnswer {
   const root = openAnswer(body);
   const seen = new Seen(root);

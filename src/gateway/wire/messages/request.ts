@@ -139,7 +139,7 @@ function promptOf({ body }: Seen): TextFacet[] {
   return body.filter((facet) => facet.kind === 'text');
 }
 
-/** Each result of a tool, and what stands between two of them. What the message has beside its content is told with the first. */
+/** Each tool result, and the blocks between two of them. The first part also shows the message's other members. */
 function readParts(seen: Seen): readonly Seen[] {
   const [first] = seen.messages;
   if (first === undefined) return [seen];

@@ -56,7 +56,7 @@ class MessagesStreamReader implements StreamReader {
     throw unknownEvent(type);
   }
 
-  /** Shows what is told nowhere else; whether there was nothing. */
+  /** Shows hooks the members that no other facet exposes. Returns whether there were none. */
   #readRest(data: Place, type: string): boolean {
     const { read = [], members = {} } = eventKinds[type] ?? {};
     const own = new Seen(data);

@@ -39,7 +39,7 @@ export interface GivenAssertion {
   /** Whether it was written with `not-`. */
   readonly isInverse: boolean;
   readonly value: unknown;
-  /** The assertion as it is written: whoever needs more of it takes it from there. */
+  /** The assertion as it is written, for readers of further keys. */
   readonly own: Source;
   /** What is made of the answer before it is judged, in order. */
   readonly transforms: readonly Code[];

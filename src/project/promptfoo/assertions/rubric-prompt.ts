@@ -34,7 +34,7 @@ function messagesIn(text: string, at: Source, notes: AssertionContext['notes']):
 function textOf(messages: Source): string | undefined {
   const items = messages.items();
   const texts = items.flatMap((message) => {
-    // One judge reads all of them, whoever says them.
+    // One judge reads the messages of every role.
     message.at('role').word('system', 'user');
     return message.at('content').text() ?? [];
   });
