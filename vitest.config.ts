@@ -29,7 +29,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'process', include: [isProcess] } },
-      { extends: true, test: { name: 'slow', include: [isSlow] } },
+      // A limit finds a test that hangs, and never judges how fast a busy machine is.
+      { extends: true, test: { name: 'slow', include: [isSlow], testTimeout: 300_000, hookTimeout: 60_000 } },
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },

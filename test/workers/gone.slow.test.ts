@@ -19,11 +19,11 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
     timeout: 180_000,
   }, async () => {
     const url = await server.newUrl();
-    const { project, file, goOn } = openHolding();
+    const { project, file, isHeld, goOn } = openHolding();
     const desk = await openDesk(project.config, url);
     const worker = await startWorker(project.config, { url });
     const { run_id } = await desk.runs.queue(file);
-    await until(async () => project.effects().length === 1);
+    await until(async () => isHeld());
     const other = await startWorker(project.config, { url });
     worker.child.kill('SIGSTOP');
     const isTaken = async () =>
@@ -73,11 +73,11 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
     const own = await startServer();
     try {
       const url = await own.newUrl();
-      const { project, file, goOn } = openHolding();
+      const { project, file, isHeld, goOn } = openHolding();
       const worker = await startWorker(project.config, { url });
       const first = await openDesk(project.config, url);
       const { run_id } = await first.runs.queue(file);
-      await until(async () => project.effects().length === 1);
+      await until(async () => isHeld());
       await own.stop('immediate');
       goOn();
       await sleep(40_000);
@@ -110,11 +110,11 @@ describe.runIf(mayCut)('a worker whose network is gone (needs root, iproute2 and
   }, async () => {
     const tcp = await server.newUrl('tcp');
     const url = server.socketUrl(databaseOf(tcp));
-    const { project, file, goOn } = openHolding();
+    const { project, file, isHeld, goOn } = openHolding();
     const desk = await openDesk(project.config, url);
     const worker = await startWorker(project.config, { url: tcp, prefix: network.inside });
     const { run_id } = await desk.runs.queue(file);
-    await until(async () => project.effects().length === 1);
+    await until(async () => isHeld());
     const other = await startWorker(project.config, { url });
     network.cut();
     const holder = `SELECT h.pid FROM signalbox.claims AS c JOIN signalbox.holders AS h ON h.id = c.holder`;

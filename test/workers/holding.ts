@@ -9,11 +9,13 @@ import { openProject, type Project } from './project.ts';
 export interface Holding {
   readonly project: Project;
   readonly file: string;
+  /** Whether it stands still: the step before is in the journal, and the step that waits has started. */
+  isHeld(): boolean;
   goOn(): void;
 }
 
 export function openHolding(): Holding {
-  const hold = `    hold: {idempotent: true, exec: {command: sh, args: ["-c", "cat > /dev/null; until [ -e go ]; do sleep 0.1; done; echo '{\\"result\\": {}}'"], timeout_ms: 600000}}\n`;
+  const hold = `    hold: {idempotent: true, exec: {command: sh, args: ["-c", "cat > /dev/null; touch held; until [ -e go ]; do sleep 0.1; done; echo '{\\"result\\": {}}'"], timeout_ms: 600000}}\n`;
   const project = openProject({ tools: hold });
   const file = project.pipeline(
     'holding',
@@ -27,7 +29,11 @@ export function openHolding(): Holding {
   onTestFinished(() => {
     if (!existsSync(go)) writeFileSync(go, '');
   });
-  return { project, file, goOn: () => writeFileSync(go, '') };
+  return {
+    ...{ project, file },
+    isHeld: () => existsSync(join(project.folder, 'held')),
+    goOn: () => writeFileSync(go, ''),
+  };
 }
 
 /** A runtime over the store, which is closed after the test. */
