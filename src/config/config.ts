@@ -115,15 +115,6 @@ export interface ProviderConfig {
   readonly position: SourceLocation;
 }
 
-/** A Restate server that calls workers; its addresses have no slash at their ends. */
-export interface RestateConfig {
-  readonly url: string;
-  readonly adminUrl: string;
-  /** Where the server reaches workers; null: where they listen. */
-  readonly serviceUrl: string | null;
-  readonly listen: string;
-}
-
 /** How a provider's streams are called, as PromptKit has it. */
 export interface StreamLimitsConfig {
   /** Longest silence of a stream that has begun; absent: the request timeout, at the gateway its `idle_ms`. */
@@ -159,8 +150,6 @@ export type StateStoreConfig =
       readonly type: 'postgres';
       readonly urlEnv: string;
       readonly folder: string;
-      /** Who brings runs to workers, in the place of a queue in the database. */
-      readonly restate?: RestateConfig;
     }
   /** A declared store that is not supported: whatever needs the store fails with this reason. */
   | { readonly type: 'refused'; readonly reason: string };

@@ -27,11 +27,6 @@ export const workers = section('workers.md', [
     'A run that was begun by hand and cut off is its person’s until it has waited and was decided',
   ],
   ['DS-WORKERS-09', 'none', 'A database that goes and comes back ends no worker, and its runs go on'],
-  [
-    'DS-WORKERS-10',
-    'none',
-    'A Restate server may call workers in the place of the queue, over the same store',
-  ],
 ]);
 
 /** Suites that workers share. */

@@ -2,8 +2,8 @@ import { dirname, resolve } from 'node:path';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { choiceAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
-import type { RestateConfig, StateStoreConfig } from '../config.ts';
-import { dispatcherTypes, storeTypes } from '../schema/store.ts';
+import type { StateStoreConfig } from '../config.ts';
+import { storeTypes } from '../schema/store.ts';
 
 const section = ['spec', 'state_store'] as const;
 
@@ -16,8 +16,7 @@ export function readStateStore(document: YamlDocument, folder: string): StateSto
   if (known === 'memory') return { type: 'memory' };
   if (known === 'postgres') {
     const urlEnv = nonEmptyTextAt(document, urlPath) ?? '';
-    const restate = readRestate(document);
-    return { type: 'postgres', urlEnv, folder: resolve(folder, '.signalbox'), ...(restate && { restate }) };
+    return { type: 'postgres', urlEnv, folder: resolve(folder, '.signalbox') };
   }
   if (known === 'sqlite') {
     const path = nonEmptyTextAt(document, [...section, 'path']) ?? '.signalbox/state.db';
@@ -27,21 +26,6 @@ export function readStateStore(document: YamlDocument, folder: string): StateSto
   return { type: 'sqlite', file: resolve(folder, root, 'state.db') };
 }
 
-function readRestate(document: YamlDocument): RestateConfig | undefined {
-  const text = (key: string) => nonEmptyTextAt(document, [...dispatcher, key]);
-  if (text('type') !== 'restate') return undefined;
-  const addressOf = (key: string) => text(key)?.replace(/\/+$/, '');
-  return {
-    url: addressOf('url') ?? '',
-    adminUrl: addressOf('admin_url') ?? '',
-    serviceUrl: addressOf('service_url') ?? null,
-    listen: text('listen') ?? DEFAULT_LISTEN,
-  };
-}
-
-/** Restate's own default. */
-const DEFAULT_LISTEN = '127.0.0.1:9080';
-
 /** The folder of what a store keeps on this machine; undefined where it keeps nothing. */
 export function stateFolderOf(store: StateStoreConfig): string | undefined {
   if (store.type === 'postgres') return store.folder;
@@ -50,7 +34,6 @@ export function stateFolderOf(store: StateStoreConfig): string | undefined {
 
 const rootPath = [...section, 'file', 'root'];
 const urlPath = [...section, 'url_env'];
-const dispatcher = [...section, 'dispatcher'] as const;
 
 /** What no schema can see about the store: settings that its type needs, and those that it passes over. */
 export function checkStateStore(document: YamlDocument): Finding[] {
@@ -66,19 +49,12 @@ export function checkStateStore(document: YamlDocument): Finding[] {
     .map((key): Finding => {
       return { severity: 'warning', path: [...section, 'file', key], message: unusedWords, atKey: true };
     });
-  return [
-    ...needsRoot(document, type),
-    ...needsUrl(document, type),
-    ...needsAddresses(document),
-    ...idle,
-    ...unused,
-  ];
+  return [...needsRoot(document, type), ...needsUrl(document, type), ...idle, ...unused];
 }
 
 const keysOfType = [
   ['path', 'sqlite'],
   ['url_env', 'postgres'],
-  ['dispatcher', 'postgres'],
   ['file', 'file'],
   ['redis', 'redis'],
 ] as const;
@@ -99,25 +75,4 @@ function needsUrl(document: YamlDocument, type: string): Finding[] {
   return [
     { severity: 'error', path: urlPath, message: 'is required where type is postgres', hint, atKey: true },
   ];
-}
-
-function needsAddresses(document: YamlDocument): Finding[] {
-  const wanted = nonEmptyTextAt(document, [...dispatcher, 'type']);
-  const keys = ['url', 'admin_url', 'service_url', 'listen'] as const;
-  if (wanted !== undefined && dispatcherTypes.find((type) => type === wanted) === 'restate') {
-    return keys.slice(0, 2).flatMap((key): Finding[] => {
-      const path = [...dispatcher, key];
-      const given = nonEmptyTextAt(document, path);
-      if (given !== undefined && /^https?:$/.test(URL.parse(given)?.protocol ?? '')) return [];
-      const message =
-        given === undefined ? 'is required where the dispatcher is restate' : 'is no address of http';
-      return [{ severity: 'error', path, message, hint: 'Write it as in http://restate:8080.', atKey: true }];
-    });
-  }
-  return keys
-    .filter((key) => valueAt(document, [...dispatcher, key]) != null)
-    .map((key): Finding => {
-      const message = 'is not used: it belongs to the dispatcher restate';
-      return { severity: 'warning', path: [...dispatcher, key], message, atKey: true };
-    });
 }

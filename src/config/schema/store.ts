@@ -1,10 +1,5 @@
-import { listenPattern } from './gateway.ts';
-
 /** The stores that this version can use; `file` is PromptKit’s word for a folder of its own. */
 export const storeTypes = ['sqlite', 'postgres', 'memory', 'file'] as const;
-
-/** What brings runs to workers. */
-export const dispatcherTypes = ['pg-boss', 'restate'] as const;
 
 export const stateStoreSchema = {
   type: ['object', 'null'],
@@ -29,39 +24,6 @@ export const stateStoreSchema = {
       minLength: 1,
       description:
         'The environment variable that holds the address of type postgres, as in postgres://user:password@host:5432/database.',
-    },
-    dispatcher: {
-      type: ['object', 'null'],
-      description: 'How workers of type postgres are told of runs. Default: pg-boss, in the same database.',
-      additionalProperties: false,
-      properties: {
-        type: {
-          type: 'string',
-          enum: dispatcherTypes,
-          description: 'pg-boss (default), or restate: a Restate server calls the workers.',
-        },
-        url: {
-          type: 'string',
-          minLength: 1,
-          description: 'Where the Restate server takes calls, as in http://restate:8080.',
-        },
-        admin_url: {
-          type: 'string',
-          minLength: 1,
-          description: 'Where it takes registrations, as in http://restate:9070.',
-        },
-        service_url: {
-          type: 'string',
-          minLength: 1,
-          description:
-            'Where it reaches the workers of this config: one address in front of all of them. Default: that of `listen`.',
-        },
-        listen: {
-          type: 'string',
-          pattern: listenPattern,
-          description: 'HOST:PORT on which a worker is called. Default: 127.0.0.1:9080.',
-        },
-      },
     },
     file: {
       type: ['object', 'null'],

@@ -2,6 +2,7 @@ import type { HostEnv } from '../../binding/env.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { Dispatcher } from '../../dispatch/dispatcher.ts';
 import { toRuntimeError } from '../../errors.ts';
+import { readAddress } from '../../store/postgres/connection/address.ts';
 import type { Announce } from '../../store/shared-work.ts';
 import { once } from '../../time/once.ts';
 
@@ -27,8 +28,8 @@ export function lazyDispatcher(
   };
   const opening = once(async () => {
     if (store.type !== 'postgres') return undefined;
-    const { openDispatcher } = await import('../../dispatch/open-dispatcher.ts');
-    return await openDispatcher(store, env, report);
+    const { openPgBoss } = await import('../../dispatch/pg-boss.ts');
+    return openPgBoss(readAddress(store.urlEnv, env), report);
   });
   return {
     open: opening.open,
