@@ -27,7 +27,7 @@ export async function migrateStore(
     });
   }
   const { readAddress } = await import('../store/postgres/connection/address.ts');
-  const { migratePostgres } = await import('../store/postgres/layout/migrate-postgres.ts');
+  const { migratePostgres } = await import('../store/postgres/layout/migrations.ts');
   const address = readAddress(stateStore.urlEnv, environmentOf(config, env));
   return { store: address.location, ...(await migratePostgres(address)) };
 }

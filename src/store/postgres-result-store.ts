@@ -5,7 +5,7 @@ import { type Claims, createClaims } from './postgres/claims.ts';
 import type { Address } from './postgres/connection/address.ts';
 import type { Link } from './postgres/connection/client.ts';
 import { createSession, type Session } from './postgres/connection/session.ts';
-import { openLink } from './postgres/layout/open-link.ts';
+import { openLink } from './postgres/layout/migrations.ts';
 import * as answers from './postgres/results/answer-rows.ts';
 import { chunkMethods } from './postgres/results/chunk-methods.ts';
 import * as records from './postgres/results/record-rows.ts';

@@ -6,7 +6,7 @@ import type { Address } from './postgres/connection/address.ts';
 import type { Link } from './postgres/connection/client.ts';
 import { createSession, type Session } from './postgres/connection/session.ts';
 import { createListener } from './postgres/database-watch.ts';
-import { openLink } from './postgres/layout/open-link.ts';
+import { openLink } from './postgres/layout/migrations.ts';
 import { makeChanges } from './postgres/make-changes.ts';
 import { pendingMethods, runMethods, type StoreParts, stepMethods } from './postgres/store-methods.ts';
 import { createTextReader, type TextReader } from './postgres/texts/text-reader.ts';

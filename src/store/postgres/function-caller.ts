@@ -6,7 +6,7 @@ import type { Address } from './connection/address.ts';
 import type { Link } from './connection/client.ts';
 import { isLostConnection } from './connection/postgres-error.ts';
 import { createSession, endSession } from './connection/session.ts';
-import { openLink } from './layout/open-link.ts';
+import { openLink } from './layout/migrations.ts';
 
 /** A call of a function that locks rows. */
 export interface LockingCall extends FunctionCall {

@@ -7,7 +7,7 @@ import { checked } from '../sqlite/text-table.ts';
 import type { RunFilter, RunHistoryEntry, RunRecord, RunSummary, StepPage, StepRecord } from '../store.ts';
 import { isOfStatus, keptStatus, suspensionColumns } from '../suspension.ts';
 import type { Link } from './connection/client.ts';
-import { isDue } from './layout/work.ts';
+import { isDue } from './layout/layout.ts';
 import { fromKept, toKept, withChecksum } from './rows.ts';
 
 /** Reads a long text of a run. Throws STORE_FAILED. */

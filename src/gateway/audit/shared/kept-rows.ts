@@ -1,7 +1,7 @@
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import type { Link } from '../../../store/postgres/connection/client.ts';
 import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
-import { openLink } from '../../../store/postgres/layout/open-link.ts';
+import { openLink } from '../../../store/postgres/layout/migrations.ts';
 import { formatHead } from '../head.ts';
 import { type CallFilter, type KeptCall, type KeptRows, readContent, toCall } from '../kept-rows.ts';
 import { readHeads } from './read-chains.ts';

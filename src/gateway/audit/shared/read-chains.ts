@@ -2,7 +2,7 @@ import { RuntimeError } from '../../../errors.ts';
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import type { Link } from '../../../store/postgres/connection/client.ts';
 import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
-import { openLink } from '../../../store/postgres/layout/open-link.ts';
+import { openLink } from '../../../store/postgres/layout/migrations.ts';
 import { type Head, readHead } from '../head.ts';
 import type { KeptRow } from '../verify/read-rows.ts';
 

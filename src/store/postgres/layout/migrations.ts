@@ -1,44 +1,46 @@
 import { RuntimeError } from '../../../errors.ts';
 import { numberOf } from '../../sqlite/row.ts';
-import type { Link } from '../connection/client.ts';
+import type { Address } from '../connection/address.ts';
+import { connect, type Link } from '../connection/client.ts';
+import { toPostgresError } from '../connection/postgres-error.ts';
 import { transact } from '../connection/session.ts';
-import { changes, claims, decisions } from './functions.ts';
-import { gatewayAudit } from './gateway-audit.ts';
-import { gatewayKeys } from './gateway-keys.ts';
-import { gatewayMemo } from './gateway-memo.ts';
-import { outbox } from './outbox.ts';
-import { quorum } from './quorum.ts';
-import { rates } from './rates.ts';
-import { ratings } from './ratings.ts';
-import { reopen } from './reopen.ts';
-import { reopenings } from './reopenings.ts';
-import { results } from './results.ts';
-import { runLabels } from './run-labels.ts';
-import { runParents } from './run-parents.ts';
-import { suiteChunks } from './suite-chunks.ts';
-import { suspensions } from './suspensions.ts';
-import { tables, triggers } from './tables.ts';
-import { work } from './work.ts';
+import { layout } from './layout.ts';
 
 /** The statements that make each version of the tables from the one before; the first makes them from nothing. */
-export const migrations: readonly string[] = [
-  tables + triggers + changes + decisions + claims,
-  gatewayKeys,
-  gatewayMemo,
-  work,
-  results,
-  gatewayAudit,
-  rates,
-  suiteChunks,
-  ratings,
-  runLabels,
-  quorum,
-  outbox,
-  reopen,
-  runParents,
-  suspensions,
-  reopenings,
-];
+export const migrations: readonly string[] = [layout];
+
+/** A connection to a database with the tables of this version, made where there are none. Throws STORE_FAILED. */
+export async function openLink(address: Address): Promise<Link> {
+  try {
+    const link = await connect(address);
+    try {
+      await requireTables(link, address.location);
+      return link;
+    } catch (error) {
+      await link.end();
+      throw error;
+    }
+  } catch (error) {
+    throw toPostgresError(error, address);
+  }
+}
+
+/** Brings the tables to the version of this Signalbox, and says from which to which. Throws STORE_FAILED. */
+export async function migratePostgres(
+  address: Address,
+  all = migrations,
+): Promise<{ readonly from: number; readonly to: number }> {
+  try {
+    const link = await connect(address);
+    try {
+      return await migrate(link, address.location, all);
+    } finally {
+      await link.end();
+    }
+  } catch (error) {
+    throw toPostgresError(error, address);
+  }
+}
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */
 export async function findVersion(link: Link): Promise<number> {
@@ -70,7 +72,7 @@ export async function requireTables(link: Link, location: string, all = migratio
 }
 
 /** Brings the tables to the version that this Signalbox knows, all of the way or not at all. Rejects with STORE_FAILED for a newer one. */
-export async function migrate(
+async function migrate(
   link: Link,
   location: string,
   all = migrations,

@@ -1,6 +1,6 @@
 import type { Announce, Job, Swept, Transaction } from '../../shared-work.ts';
 import { numberOf, textOf } from '../../sqlite/row.ts';
-import { isDue } from '../layout/work.ts';
+import { isDue } from '../layout/layout.ts';
 
 export interface SweepOptions {
   readonly announce: Announce;
