@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isSealed } from '../../text/sealed.ts';
+import type { WireRules } from './codec.ts';
 import { refusals } from './faults.ts';
 import { isSoundFile } from './media.ts';
 import { itemSpots, joinPath, memberSpot, type Place, type Spot, toMember } from './place.ts';
@@ -155,13 +156,18 @@ function walkKind(spot: Spot, shape: Kinds, context: WalkContext, seen: Seen): v
   if (known !== undefined && shape.in !== undefined) walk(spot, known, context, seen);
   else if (known !== undefined) walkKnownKind(spot, by, known, context, seen);
   else if (unknown === 'other') seen.other.add(spot.path, spot);
-  else if (kind !== undefined && !mediaKinds.has(kind) && context.rules.opaque.has(kind))
+  else if (passesUnread(kind, context.rules))
     seen.body.push({ ...spot, kind: 'media', description: { type: kind }, inline: undefined });
   else
     throw refusals(context).unknown(
       kind,
       by === 'type' ? held : (memberSpot(held, by) ?? toMember(held, by, place)),
     );
+}
+
+/** Whether `opaque` lets a kind of content, an event or a delta pass that no table has. */
+export function passesUnread(kind: string | undefined, { opaque }: WireRules): kind is string {
+  return kind !== undefined && !mediaKinds.has(kind) && opaque.has(kind);
 }
 
 /** In `opaque` these are what a known kind holds, and no kinds of their own: another one of that name may hold anything. */

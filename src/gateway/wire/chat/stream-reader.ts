@@ -1,6 +1,7 @@
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';
 import type { SseEvent } from '../sse.ts';
+import { passesUnread } from '../walk.ts';
 import { readChatAnswer } from './answer.ts';
 import { ChatAssembly } from './assembly.ts';
 import { type ChunkChoice, readChunk } from './chunk.ts';
@@ -27,7 +28,7 @@ export class ChatStreamReader implements StreamReader {
   push(event: SseEvent): StreamPart {
     const { event: name, data } = event;
     if (isForeignEvent(event)) {
-      if (!this.#rules.opaque.has(name ?? '')) throw unknownEvent(name);
+      if (!passesUnread(name, this.#rules)) throw unknownEvent(name);
       return { kind: 'held' };
     }
     if (this.#isDone) throw invalidAnswer('its stream goes on after its end');

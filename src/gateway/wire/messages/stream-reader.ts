@@ -7,7 +7,7 @@ import type { WalkContext } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
 import { withExtras } from '../stream-extras.ts';
 import { openStrictly } from '../strict-json.ts';
-import { walk, walkMembers } from '../walk.ts';
+import { passesUnread, walk, walkMembers } from '../walk.ts';
 import { readMessagesAnswer } from './answer.ts';
 import { AssembledMessage, textKey } from './assembly.ts';
 import { answeredBlock, answerShape, deltaKinds, endMembers, eventKinds } from './shapes.ts';
@@ -52,7 +52,7 @@ class MessagesStreamReader implements StreamReader {
   /** False: it passes unread. Throws RefusedCall (502). */
   #isKnown(kinds: Readonly<Record<string, unknown>>, type: string): boolean {
     if (Object.hasOwn(kinds, type)) return true;
-    if (this.#context.rules.opaque.has(type)) return false;
+    if (passesUnread(type, this.#context.rules)) return false;
     throw unknownEvent(type);
   }
 

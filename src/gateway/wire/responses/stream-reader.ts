@@ -9,7 +9,7 @@ import type { Members, Shape } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
 import { withExtras } from '../stream-extras.ts';
 import { openStrictly } from '../strict-json.ts';
-import { walk, walkMembers } from '../walk.ts';
+import { passesUnread, walk, walkMembers } from '../walk.ts';
 import { isSettled, readAnswer, sentBody } from './answer.ts';
 import { outputItem } from './shapes.ts';
 import { type EventKind, eventKindOf, eventMembers } from './stream-kinds.ts';
@@ -48,8 +48,8 @@ export class ResponsesStreamReader implements StreamReader {
     if (type === undefined && root.at('error') !== undefined) return { kind: 'error' };
     const kind = type === undefined ? undefined : eventKindOf(type);
     if (type === undefined || kind === undefined) {
-      const isOpaque = type !== undefined && this.#rules.opaque.has(type) && (event.event ?? type) === type;
-      if (!isOpaque) throw unknownEvent(type ?? event.event);
+      if (!passesUnread(type, this.#rules) || (event.event ?? type) !== type)
+        throw unknownEvent(type ?? event.event);
       return { kind: 'free' };
     }
     if (event.event !== undefined && event.event !== type)
