@@ -1,6 +1,7 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import threads from 'node:worker_threads';
+import { formatCount } from '../text/format-count.ts';
 
 /** Writes text to a file descriptor without blocking. */
 export interface OutputSink {
@@ -52,7 +53,7 @@ const RETRY_MS = 20;
 const EXIT_WAIT_MS = 1_000;
 
 function lostMessage(texts: number): string {
-  return `signalbox: ${texts} messages were dropped here, since nobody read them\n`;
+  return `signalbox: ${formatCount(texts, 'message')} dropped here, since nobody read them\n`;
 }
 
 function createSink(fd: number): KnownSink {

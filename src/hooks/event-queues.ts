@@ -1,4 +1,5 @@
 import type { Emit } from '../contract/event.ts';
+import { formatCount } from '../text/format-count.ts';
 import { createDropReport } from './drop-report.ts';
 
 /** Events a hook may be behind before the newest are dropped. */
@@ -37,7 +38,7 @@ export function limitQueues(
   const drops = createDropReport(emit, QUEUE_LENGTH);
   const forget = () => {
     for (const [name, queue] of queues) {
-      const detail = `${queue.size} events were still waiting when the runtime closed`;
+      const detail = `${formatCount(queue.size, 'event')} still waiting when the runtime closed`;
       if (queue.size > 0) emit({ type: 'dropped', name, what: 'observer event', detail });
       queue.clear();
     }

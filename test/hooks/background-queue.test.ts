@@ -173,7 +173,7 @@ test('at the end what waits is dropped, and nobody waits for it any longer', asy
   expect(said).toHaveLength(1);
   expect(
     events.flatMap((event) => (event.type === 'dropped' ? [`${event.name} ${event.detail}`] : [])),
-  ).toEqual(['a 2 events were still waiting when the runtime closed']);
+  ).toEqual(['a 2 events still waiting when the runtime closed']);
 });
 
 test('at the end nobody waits for a hook that does not hear of it', async () => {

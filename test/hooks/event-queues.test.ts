@@ -99,7 +99,7 @@ test('what is still queued at the limit is dropped and said, and what is underwa
       type: 'dropped',
       name: 'a',
       what: 'observer event',
-      detail: '3 events were still waiting when the runtime closed',
+      detail: '3 events still waiting when the runtime closed',
     },
   ]);
 });
@@ -263,7 +263,7 @@ test('at the end what waits is dropped, and what is underway is ended, its first
     expect(heard).toEqual([0]);
     expect(ends()).toMatchObject([{ status: 'untold', error: { code: 'ABORTED' } }]);
     expect(events.flatMap((event) => (event.type === 'dropped' ? [event.detail] : []))).toEqual([
-      '2 events were still waiting when the runtime closed',
+      '2 events still waiting when the runtime closed',
     ]);
   }
 });

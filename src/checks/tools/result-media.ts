@@ -2,6 +2,7 @@ import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json, toPlain } from '../../json/json.ts';
 import { tryParse } from '../../json/try-parse.ts';
+import { formatCount } from '../../text/format-count.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { judgedCallsOf, scopeParam } from './judged-calls.ts';
 import { anyTool } from './tool-params.ts';
@@ -67,7 +68,11 @@ function scoreMedia(
   const data = Json.from({ wanted, found });
   if (isFound) return scored(1, `a result has ${wanted}`, data);
   const others = found.length === 0 ? 'no media' : found.join(', ');
-  return scored(0, `no result has ${wanted}; found: ${others} in ${calls.length} results`, data);
+  return scored(
+    0,
+    `no result has ${wanted}; found: ${others} in ${formatCount(calls.length, 'result')}`,
+    data,
+  );
 }
 
 /** The parts of a result that are no text. */

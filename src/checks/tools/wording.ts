@@ -1,4 +1,5 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
+import { formatCount } from '../../text/format-count.ts';
 import { shorten } from '../../text/shorten.ts';
 
 /** `called: lookup, refund (2)`, in the order of their first calls. */
@@ -25,5 +26,5 @@ export function countCalls(calls: readonly EvalToolCall[]): ReadonlyMap<string, 
 
 /** `1 call`, `2 calls`. */
 export function formatCallCount(count: number): string {
-  return `${count} call${count === 1 ? '' : 's'}`;
+  return formatCount(count, 'call');
 }

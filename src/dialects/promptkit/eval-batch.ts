@@ -3,6 +3,7 @@ import type { Message, Reply } from '../../contract/exchange.ts';
 import { type RuntimeError, toFault } from '../../errors.ts';
 import { type Json, stringifyJson } from '../../json/json.ts';
 import { elementsOf } from '../../json/scan.ts';
+import { formatCount } from '../../text/format-count.ts';
 import { type Body, malformed, nonNull, readReply, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
 import { toMessage } from '../message.ts';
@@ -126,5 +127,5 @@ function firstOfEach(notes: readonly Note[]): Note[] {
 const MAX_NOTES = 20;
 
 function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return formatCount(count, noun);
 }

@@ -5,6 +5,7 @@ import { RuntimeError } from '../../errors.ts';
 import { parseMessage } from '../../hooks/message.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { elementsOf, exactMembers } from '../../json/scan.ts';
+import { formatCount } from '../../text/format-count.ts';
 import { isSameMessage } from '../wire/replaced-messages.ts';
 import type { PartVerdict, UnjudgedPart } from './judged-part.ts';
 
@@ -57,7 +58,7 @@ function joinMessages(texts: readonly string[], { whole, indexes }: UnjudgedPart
   else if (kept.length - first === indexes.length) kept.splice(first, indexes.length, ...texts);
   else
     throw malformed(
-      `it was shown ${indexes.length} messages from among others and gives ${texts.length} in their place`,
+      `it was shown ${formatCount(indexes.length, 'message')} from among others and gives ${texts.length} in their place`,
     );
   return new Json(`[${kept.join(',')}]`);
 }

@@ -1,3 +1,4 @@
+import { formatCount } from '../../text/format-count.ts';
 import { createProviderError } from '../open/provider-error.ts';
 
 /** The value as that many vectors of one length, each of finite numbers. Throws PROVIDER_FAILED. */
@@ -12,7 +13,8 @@ export function requireVectors(
 
 function findProblem(value: unknown, count: number): string | undefined {
   if (!Array.isArray(value)) return 'is no list of embeddings';
-  if (value.length !== count) return `has ${value.length} embeddings for ${count} texts`;
+  if (value.length !== count)
+    return `has ${formatCount(value.length, 'embedding')} for ${formatCount(count, 'text')}`;
   const strange = value.findIndex((vector) => !isVector(vector));
   if (strange !== -1) return `has an embedding that is no list of numbers, at ${strange}`;
   const lengths = new Set(value.map((vector: readonly number[]) => vector.length));

@@ -8,6 +8,7 @@ import type { RunDocument } from '../../contract/run.ts';
 import type { Dispatcher, Handled, Working, WorkOptions } from '../../dispatch/dispatcher.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Job, SharedWork, Transaction, WorkerRecord } from '../../store/shared-work.ts';
+import { formatCount } from '../../text/format-count.ts';
 import { within } from '../../time/within.ts';
 import type { Worker, WorkerOptions } from './api.ts';
 import type { BuildOf } from './build.ts';
@@ -77,7 +78,7 @@ export async function openWorker(context: WorkerContext, options: WorkerOptions)
     throw error;
   }
   const rounds = [startRounds(BEAT_MS, beat, report), startRounds(SWEEP_MS, sweep, report)];
-  const message = `ready: ${concurrency} runs at once, ${pipelines.length} pipelines, ${suites.length} suites, worker ${id}`;
+  const message = `ready: ${formatCount(concurrency, 'run')} at once, ${formatCount(pipelines.length, 'pipeline')}, ${formatCount(suites.length, 'suite')}, worker ${id}`;
   emit({ type: 'note', name: 'worker', level: 'info', message });
   const drain = once(async (drainMs: number) => {
     await endJobs(state, { drainMs, tell: beat });

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { RuntimeError } from '../../errors.ts';
+import { formatCount } from '../../text/format-count.ts';
 import type { CopiedPart, CopiedRow, CopiedTable } from './copied-table.ts';
 import type { CopyEnd, CopyTarget } from './copy-end.ts';
 
@@ -41,7 +42,7 @@ export async function copyPart(options: CopyPartOptions): Promise<PartCopy> {
       return { outcome: 'kept', tables: kept };
     throw new RuntimeError(
       'STORE_FAILED',
-      `${target.location} is not empty: it has ${there} rows of its own`,
+      `${target.location} is not empty: it has ${formatCount(there, 'row')} of its own`,
       {
         hint: 'Copy to a new file or an empty database. What is there was left as it is.',
       },

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import { formatCount } from '../../text/format-count.ts';
 import { cut } from '../../text/width.ts';
 import type { TextRecord } from './csv-records.ts';
 import { type FileRow, type RowContent, unusable } from './row.ts';
@@ -34,7 +35,7 @@ function toContent({ content }: TextRecord, header: readonly string[]): RowConte
 const fieldsHint = 'Put a field that holds the separator or a line end into quotes.';
 
 function count(fields: number): string {
-  return fields === 1 ? '1 field' : `${fields} fields`;
+  return formatCount(fields, 'field');
 }
 
 interface TableOptions {

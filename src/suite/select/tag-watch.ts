@@ -1,3 +1,4 @@
+import { formatCount } from '../../text/format-count.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { RowFault } from '../run/row-fault.ts';
 
@@ -25,7 +26,7 @@ export function watchTags(): TagWatch {
     },
     findFault(wanted) {
       if (!seen.isDone || seen.hasTaken || seen.cases === 0) return undefined;
-      const cases = seen.cases === 1 ? '1 case' : `${seen.cases} cases`;
+      const cases = formatCount(seen.cases, 'case');
       const message = `none of ${cases} has the tag ${wanted.map((tag) => `"${tag}"`).join(' or ')}`;
       return { message, ...hintOfTags(wanted[0] ?? '', known) };
     },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
 import type { ChunkProgress, SuiteChunks } from '../../store/suite-chunks.ts';
+import { formatCount } from '../../text/format-count.ts';
 
 export interface AwaitOptions {
   readonly runId: string;
@@ -46,6 +47,6 @@ function requireHope({ worst }: ChunkProgress): void {
   if (worst === undefined || worst.failures < MOST_FAILURES) return;
   throw new RuntimeError(
     'WORKER_FAILED',
-    `part ${worst.number} of the dataset could not be judged by ${worst.failures} workers: ${worst.failure}`,
+    `part ${worst.number} of the dataset could not be judged by ${formatCount(worst.failures, 'worker')}: ${worst.failure}`,
   );
 }

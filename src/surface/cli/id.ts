@@ -41,6 +41,35 @@ export function ambiguousId(given: string, matching: readonly string[]): Runtime
   );
 }
 
+/**
+ * The ids of a list as it shows them: the shortest beginning, of at least eight characters behind the word, that no other id of the list has.
+ * An id that a person chose stays whole.
+ */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  const sorted = [...new Set(ids)].toSorted();
+  const short = new Map(
+    sorted.map((id, at) => {
+      const word = /^(?:[a-z]+_)?/.exec(id)?.[0] ?? '';
+      const shared = [sorted[at - 1], sorted[at + 1]].map((other) => sharedLength(id, other ?? ''));
+      return [id, id.slice(0, Math.max(word.length + SHORT_LENGTH, ...shared.map((length) => length + 1)))];
+    }),
+  );
+  return (id) => (isMadeHere(id) ? (short.get(id) ?? id) : id);
+}
+
+const SHORT_LENGTH = 8;
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+/** Whether the id is one of those that Signalbox draws: hexadecimal digits, or a UUID. */
+function isMadeHere(id: string): boolean {
+  return /^(?:[a-z]+_)?[\da-f]{16,}$|^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id);
+}
+
 /** Whether this is a complete id, which needs no search. */
 function isFullId(given: string, kind: IdKind): boolean {
   return new RegExp(`^${kind}_[\\da-f]{16}$`).test(given);

@@ -33,6 +33,8 @@ export interface Terminal {
   jsonText(document: unknown): string;
   /** stdout, rows as aligned columns. */
   printColumns(rows: readonly (readonly string[])[]): void;
+  /** The same under a line with the names of the columns. */
+  printTable(names: readonly string[], rows: readonly (readonly string[])[]): void;
   /**
    * stdout, a value and a newline: unchanged in a pipe, on a terminal with invisible characters escaped.
    */
@@ -62,6 +64,7 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
   const sink = openStdoutSink(hasColour, stdout);
   const styler = (isShown: boolean) => (style: Style, text: string) =>
     isShown ? styleText(style, text, { validateStream: false }) : text;
+  const styleStdout = styler(hasColour);
   const printRaw = (text: string) => {
     stdout.write(`${text}\n`);
   };
@@ -79,6 +82,11 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     stderr,
     print,
     printColumns: (rows) => print(formatColumns(rows, sink.columns)),
+    printTable: (names, rows) => {
+      const header = names.map((name) => name.toUpperCase());
+      const [first = '', ...lines] = formatColumns([header, ...rows], sink.columns).split('\n');
+      print([styleStdout('bold', first), ...lines].join('\n'));
+    },
     printValue: (text) => printRaw(isTTY ? escapeInvisible(text) : text),
     printNext: (text) => sink.write(`${escapeForReader(text, hasColour)}\n`),
     jsonText,
@@ -88,7 +96,7 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
       if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${fault.hint}`);
     },
     writeStderr,
-    styleStdout: styler(hasColour),
+    styleStdout,
     styleStderr: styler(hasErrorColour),
   };
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime/runtime.ts';
+import { formatCount } from '../../text/format-count.ts';
 
 /** The module of `loadResults()`, whose functions word results. */
 export type ResultsModule = Awaited<ReturnType<typeof loadResults>>;
@@ -60,7 +61,7 @@ export function explainCases(report: SuiteReport, wording: ResultsModule): Error
   const { cases, overall, failures, failure_count: count } = report;
   if (overall.passed === cases) return undefined;
   const lines = failures.map((failure) => `  ${indent(wording.describeFailure(failure))}`);
-  const title = `${cases - overall.passed} of ${cases} cases failed`;
+  const title = `${cases - overall.passed} of ${formatCount(cases, 'case')} failed`;
   return toError([title, ...lines, ...andMore(count - failures.length)].join('\n'));
 }
 

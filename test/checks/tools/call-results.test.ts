@@ -153,7 +153,7 @@ test('what is no JSON has no media', async () => {
   const context = { tool_calls: [call('chart', { result: 'a picture of type image' })] };
   expect(await outcomeOf('tool_result_has_media', { params: { media_type: 'image' }, context })).toEqual([
     0,
-    'no result has image; found: no media in 1 results',
+    'no result has image; found: no media in 1 result',
   ]);
 });
 

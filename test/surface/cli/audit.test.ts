@@ -61,8 +61,10 @@ describe('audit list', () => {
   test('for people a line each, within the terminal, which obeys nothing of it', async () => {
     const { code, stdout } = await run(['audit', 'list'], { cwd: folder });
     expect(code).toBe(0);
-    expect(stdout.trimEnd().split('\n')).toHaveLength(3);
-    expect(stdout).toContain('2026-01-02T03:04:05Z  400  denied');
+    const [names = '', ...calls] = stdout.trimEnd().split('\n');
+    expect(names).toMatch(/^TIME +STATUS +OUTCOME +ENDPOINT +MODEL +CALLER +ID +HOOK$/);
+    expect(calls).toHaveLength(3);
+    expect(stdout).toContain('2026-01-02T03:04:05Z  400     denied');
     expect(stdout).toContain('req_1b  pii\n');
     const { screen } = await runShown(['audit', 'list', '--no-color'], { cwd: folder, terminal: 'both' });
     for (const text of [stdout, screen]) expect(controlsIn(text)).toEqual([]);

@@ -47,7 +47,7 @@ test('eval import writes suites that run, with the verdicts of every assertion [
   const cwd = folderOf(files);
   const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  expect(made.stdout).toContain('whole: 1 suites, 2 cases');
+  expect(made.stdout).toContain('whole: 1 suite, 2 cases');
   const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
     cwd,
     env: { DESK_MARK: '!' },

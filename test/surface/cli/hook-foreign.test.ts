@@ -61,6 +61,7 @@ test.concurrent('hook list shows hooks of all systems, by the names of each', as
       .split('\n')
       .map((line) => line.split(/ {2,}/)),
   ).toEqual([
+    ['HOOK', 'DIALECT', 'KIND', 'EVENTS', 'DECLARED'],
     ['native', 'promptkit', 'tool, filter', 'before_execution', 'runtime.yaml:7'],
     ['shell', 'claude', 'on_failure: deny', 'PreToolUse', 'runtime.yaml:8'],
     ['day', 'claude', 'its own rules', 'UserPromptSubmit', 'runtime.yaml:9'],

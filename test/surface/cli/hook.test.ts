@@ -31,6 +31,7 @@ test.concurrent('hook list shows the hooks in their order, and where each is dec
 }) => {
   const { people, programs } = await runBothWays(['hook', 'list'], { cwd: desk });
   expect(people.stdout.split('\n')).toEqual([
+    'HOOK      DIALECT    KIND              EVENTS                                      DECLARED',
     'note      promptkit  provider, filter  before_call, after_call                     runtime.yaml:11',
     'mark      promptkit  provider, filter  before_call                                 runtime.yaml:12',
     'last      promptkit  provider, filter  before_call                                 runtime.yaml:13',

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completeId } from '../../../src/surface/cli/id.ts';
+import { completeId, shortIds } from '../../../src/surface/cli/id.ts';
 
 const known = [
   'pending_aaaa111122223333',
@@ -34,4 +35,24 @@ test('a beginning of several ids is refused, and they are named', async () => {
 test('an id as Signalbox makes them is not looked for', async () => {
   const list = () => Promise.reject(new Error('nobody should ask'));
   expect(await completeId('pending_0123456789abcdef', 'pending', list)).toBe('pending_0123456789abcdef');
+});
+
+test('a list shows the shortest beginning of an id that no other id of the list has, and its commands take it', async () => {
+  const hex = fc.stringMatching(/^[0-9a-f]{16}$/);
+  const like = fc.tuple(hex, hex).map(([one, other]) => `${one.slice(0, 12)}${other.slice(0, 4)}`);
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(fc.oneof(hex, like), { maxLength: 20 }), async (digits) => {
+      const ids = digits.map((each) => `run_${each}`);
+      const short = shortIds(ids);
+      expect(new Set(ids.map(short)).size).toBe(ids.length);
+      for (const id of ids) {
+        expect(short(id).length).toBeGreaterThanOrEqual('run_'.length + 8);
+        expect(await completeId(short(id), 'run', async () => ids)).toBe(id);
+      }
+    }),
+  );
+});
+
+test('an id that a person chose is shown whole', () => {
+  expect(['nightly-2026', 'a'].map(shortIds(['nightly-2026', 'a']))).toEqual(['nightly-2026', 'a']);
 });

@@ -41,7 +41,7 @@ test('its scripts can be run, and all its files edited [DS-CLI-03]', () => {
 
 const commands = [
   { says: 'validate', code: 0, stdout: /^$/ },
-  { says: 'tool list', code: 0, stdout: /^greet {2}exec {2}/ },
+  { says: 'tool list', code: 0, stdout: /^TOOL {3}RUNTIME {2}DESCRIPTION\ngreet {2}exec {5}/ },
   { says: 'tool call greet --args {"name":"Ada"}', code: 0, stdout: /^Hello, Ada!\n$/ },
   { says: 'tool call greet --args {"nmae":"Ada"}', code: 1, stdout: /^$/ },
   { says: 'eval call concise --content Yes.', code: 0, stdout: /^1/ },

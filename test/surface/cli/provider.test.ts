@@ -12,7 +12,7 @@ providers:
     const { people, programs } = await runBothWays([group, 'list'], { cwd: folder });
     expect(people).toMatchObject({
       code: 0,
-      stdout: 'main   mock       scripted\nspare  anthropic  claude-3\n',
+      stdout: 'PROVIDER  TYPE       MODEL\nmain      mock       scripted\nspare     anthropic  claude-3\n',
     });
     expect(programs).toMatchObject({
       code: 0,

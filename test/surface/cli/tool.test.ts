@@ -61,16 +61,17 @@ test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-0
   const { code, stdout } = await run(['tool', 'list'], { cwd: desk });
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
-    'echo     exec    Says what it hears.',
+    'TOOL     RUNTIME  DESCRIPTION',
+    'echo     exec     Says what it hears.',
     'stdin    exec',
     'text     exec',
     'numbers  exec',
     'server   server',
-    'city     exec    Looks a city up. In the atlas.',
+    'city     exec     Looks a city up. In the atlas.',
     'lost     exec',
     'crash    exec',
     'refund   exec',
-    'bare     none    Declared only.',
+    'bare     none     Declared only.',
     '',
   ]);
 });

@@ -5,6 +5,7 @@ import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { scrubMembers } from '../../../contract/scrub.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { createScrubber } from '../../../log/scrub.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import { openLauncher } from '../../../transport/launch/open.ts';
 import { acquireWatcher } from '../../../transport/launch/process-groups.ts';
 import type { RuntimeOptions } from '../../api-options.ts';
@@ -104,7 +105,10 @@ function checkPluginFolder({ pluginsDir, position: place }: RuntimeConfig['impor
   const about = { check: 'plugins', subject: pluginsDir, place };
   try {
     const { length } = readdirSync(pluginsDir);
-    return found('ok', { ...about, message: `${length} files, none of which is asked what it is` });
+    return found('ok', {
+      ...about,
+      message: `${formatCount(length, 'file')}, none of which is asked what it is`,
+    });
   } catch (thrown) {
     return found('error', { ...about, message: toRuntimeError(thrown).message, hint: 'Correct the path.' });
   }

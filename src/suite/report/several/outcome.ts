@@ -1,4 +1,5 @@
 import type { Fault } from '../../../errors.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import type { SuiteReport } from '../../run/record.ts';
 import type { Reporter, Sink } from '../reporter.ts';
 
@@ -49,7 +50,7 @@ export function describeSeveral(report: SeveralReport): string {
   const { passed, failed, errors } = countStatuses(report);
   const all = report.outcomes.length;
   return [
-    `${passed} of ${all} ${all === 1 ? 'suite' : 'suites'} passed`,
+    `${passed} of ${formatCount(all, 'suite')} passed`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(errors === 0 ? [] : [`${errors} ended with an error`]),
   ].join(', ');

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { formatCount } from '../../../text/format-count.ts';
 import type { RunCommand } from '../command.ts';
 
 /** `cache clear`. */
@@ -16,7 +17,7 @@ export function addCacheCommands(program: Command, runCommand: RunCommand): void
         if (options.json) terminal.printJson(cleared);
         else {
           const { removed } = cleared;
-          terminal.print(`${removed} ${removed === 1 ? 'answer' : 'answers'} removed from ${cleared.folder}`);
+          terminal.print(`${formatCount(removed, 'answer')} removed from ${cleared.folder}`);
         }
         return 0;
       });

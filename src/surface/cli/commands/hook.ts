@@ -49,7 +49,11 @@ function addList(group: Command, runCommand: RunCommand): void {
       await runCommand(command, async ({ invocation, options, terminal, open }) => {
         const hooks = (await open()).hooks.list();
         if (options.json) terminal.printJson({ hooks });
-        else terminal.printColumns(hooks.map((hook) => toColumns(hook, invocation)));
+        else
+          terminal.printTable(
+            ['hook', 'dialect', 'kind', 'events', 'declared'],
+            hooks.map((hook) => toColumns(hook, invocation)),
+          );
         return 0;
       });
     });

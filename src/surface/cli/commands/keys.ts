@@ -72,7 +72,8 @@ function addList(group: Command, runWithKeys: RunWithKeys): void {
         const shown = (await keys.list()).filter(({ status }) => all || status === 'active');
         if (options.json) terminal.printJson({ keys: shown });
         else if (shown.length === 0) terminal.printStderr('there are no keys');
-        else terminal.printColumns(shown.map(rowOfKey));
+        else
+          terminal.printTable(['key', 'name', 'status', 'models', 'hooks', 'expires'], shown.map(rowOfKey));
         return 0;
       });
     });

@@ -1,12 +1,14 @@
+import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
-import type { RunCommand } from '../command.ts';
+import type { CommandContext, RunCommand } from '../command.ts';
 import { type DecisionFlags, decidePending } from '../decision.ts';
 import { exactText } from '../exact-text.ts';
 import { addRunFlags } from '../execute-run.ts';
 import { formatFields } from '../fields.ts';
+import { shortIds } from '../id.ts';
 import { type NextCommands, nextCommands } from '../next-command.ts';
 import { choicesText, jsonLine, questionOfDocument, questionText } from '../show/pending.ts';
 import { openAllRuntimes, openForId } from '../show/state-stores.ts';
@@ -47,7 +49,7 @@ function addList(group: Command, runCommand: RunCommand): void {
           lists.push({ runtime, calls: await runtime.pending.list({ all, runId }) });
         }
         if (options.json) terminal.printJson({ pending: lists.flatMap(({ calls }) => calls) });
-        else printLists(lists, terminal);
+        else printLists(lists, context);
         return 0;
       });
     });
@@ -55,21 +57,35 @@ function addList(group: Command, runCommand: RunCommand): void {
 
 function printLists(
   lists: readonly { readonly runtime: Runtime; readonly calls: readonly PendingDocument[] }[],
-  terminal: Terminal,
+  { terminal, invocation: { cwd } }: Pick<CommandContext, 'terminal' | 'invocation'>,
 ): void {
-  const nonEmpty = lists.filter(({ calls }) => calls.length > 0);
-  if (nonEmpty.length === 0) terminal.printStderr('no call waits for a person');
-  for (const { runtime, calls } of nonEmpty) {
-    if (lists.length > 1) terminal.print(terminal.styleStdout('bold', `${runtime.file}:`));
-    terminal.printColumns(calls.map(rowOf));
+  const all = lists.flatMap(({ runtime, calls }) => calls.map((call) => ({ call, runtime })));
+  if (all.length === 0) {
+    terminal.printStderr('no call waits for a person');
+    return;
   }
+  const short = shortIds(all.flatMap(({ call: { id, run_id } }) => [id, run_id]));
+  const isMixed = lists.length > 1;
+  terminal.printTable(
+    ['call', 'run', 'tool', 'status', 'asked', ...(isMixed ? ['config'] : []), 'question'],
+    all.map(({ call, runtime }) => {
+      const config = isMixed ? [relative(cwd, runtime.file)] : [];
+      return [
+        short(call.id),
+        short(call.run_id),
+        ...rowOf(call),
+        ...config,
+        escapeInvisibleLine(call.message),
+      ];
+    }),
+  );
 }
 
 function rowOf(document: PendingDocument): string[] {
-  const { id, run_id, tool, status, created_at, message, quorum, approvals = [] } = document;
+  const { tool, status, created_at, quorum, approvals = [] } = document;
   const count =
     status === 'open' && quorum !== undefined ? ` (${approvals.length} of ${quorum} approve)` : '';
-  return [id, run_id, tool, `${status}${count}`, created_at, escapeInvisibleLine(message)];
+  return [tool, `${status}${count}`, created_at];
 }
 
 function addShow(group: Command, runCommand: RunCommand): void {

@@ -15,7 +15,11 @@ export function addProviderCommands(program: Command, runCommand: RunCommand): v
       await runCommand(command, async ({ options, terminal, open }) => {
         const providers = (await open()).providers.list();
         if (options.json) terminal.printJson({ providers });
-        else terminal.printColumns(providers.map(({ id, type, model }) => [id, type, model]));
+        else
+          terminal.printTable(
+            ['provider', 'type', 'model'],
+            providers.map(({ id, type, model }) => [id, type, model]),
+          );
         return 0;
       });
     });

@@ -1,9 +1,12 @@
+import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { RunInfo, RunPage, ShownStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
 import type { RunListFilter, Runtime } from '../../../runtime/runtime.ts';
-import type { RunCommand } from '../command.ts';
+import { formatCount } from '../../../text/format-count.ts';
+import type { CommandContext, RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
+import { shortIds } from '../id.ts';
 import { readNumber } from '../input.ts';
 import { collect, readLabelFlags } from '../labels.ts';
 import { readAge, readTime } from '../show/age.ts';
@@ -61,12 +64,12 @@ function addList(group: Command, runCommand: RunCommand): void {
     .action(async (own: ListFlags, command: Command) => {
       await runCommand(command, async (context) => {
         const { options, terminal } = context;
-        const filter = await readFilter(own);
         const runtimes = await openAllRuntimes(context);
-        const { runs, next } = await readRuns(runtimes, filter);
+        const filter = await readFilter(own, runtimes);
+        const { runs, next, homes } = await readRuns(runtimes, filter);
         if (options.json) terminal.printJson({ runs, ...(next !== undefined && { next }) });
         else if (runs.length === 0) terminal.printStderr('there are no runs');
-        else terminal.printColumns(runs.map(rowOf));
+        else printRuns(runs, (run) => homes?.get(run), context);
         if (!options.json && next !== undefined) terminal.printStderr(`there are more: --after ${next}`);
         return 0;
       });
@@ -84,8 +87,11 @@ interface ListFlags {
   readonly after?: string;
 }
 
-async function readFilter(own: ListFlags): Promise<RunListFilter> {
-  const { pipeline, status, after, parent } = own;
+async function readFilter(own: ListFlags, runtimes: readonly Runtime[]): Promise<RunListFilter> {
+  const { pipeline, status, after } = own;
+  const [only] = runtimes;
+  const isOne = own.parent !== undefined && only !== undefined && runtimes.length === 1;
+  const parent = isOne ? await resolveId(only, { kind: 'run', given: own.parent }) : own.parent;
   return {
     ...{ pipeline, status, after, parent, labels: readLabelFlags(own.label) },
     since: own.since === undefined ? undefined : await readTime('--since', own.since),
@@ -95,15 +101,18 @@ async function readFilter(own: ListFlags): Promise<RunListFilter> {
 }
 
 /** Throws USAGE for a page of several stores, which have no order in common. */
-async function readRuns(runtimes: readonly Runtime[], filter: RunListFilter): Promise<RunPage> {
+async function readRuns(
+  runtimes: readonly Runtime[],
+  filter: RunListFilter,
+): Promise<RunPage & { readonly homes?: ReadonlyMap<RunInfo, Runtime> }> {
   const { limit, after } = filter;
   const [only, ...others] = runtimes;
   if (only !== undefined && others.length === 0)
     return limit === undefined ? { runs: await only.runs.list(filter) } : await only.runs.page(filter);
   if (after !== undefined) requireOneRuntime(runtimes);
-  const lists: RunInfo[] = [];
-  for (const runtime of runtimes) lists.push(...(await runtime.runs.list(filter)));
-  return { runs: newestFirst(lists).slice(0, limit) };
+  const homes = new Map<RunInfo, Runtime>();
+  for (const runtime of runtimes) for (const run of await runtime.runs.list(filter)) homes.set(run, runtime);
+  return { runs: newestFirst([...homes.keys()]).slice(0, limit), homes };
 }
 
 function readPositive(option: string, value: string | undefined): number | undefined {
@@ -116,10 +125,32 @@ function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
   return runs.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
 }
 
-function rowOf(run: RunInfo): string[] {
-  const { run_id, kind, name, created_at, labels } = run;
-  const row = [run_id, created_at, statusText(run), kind, name];
-  return labels === undefined ? row : [...row, labelsText(labels)];
+function printRuns(
+  runs: readonly RunInfo[],
+  homeOf: (run: RunInfo) => Runtime | undefined,
+  { terminal, invocation: { cwd } }: Pick<CommandContext, 'terminal' | 'invocation'>,
+): void {
+  const short = shortIds(runs.map(({ run_id }) => run_id));
+  const isMixed = runs.some((run) => homeOf(run) !== undefined);
+  const hasLabels = runs.some(({ labels }) => labels !== undefined);
+  terminal.printTable(
+    [
+      'run',
+      'started',
+      'status',
+      'kind',
+      'name',
+      ...(isMixed ? ['config'] : []),
+      ...(hasLabels ? ['labels'] : []),
+    ],
+    runs.map((run) => {
+      const { run_id, kind, name, created_at, labels } = run;
+      const home = homeOf(run)?.file;
+      const config = home === undefined ? [] : [relative(cwd, home)];
+      const row = [short(run_id), created_at, statusText(run), kind, name, ...config];
+      return labels === undefined ? row : [...row, labelsText(labels)];
+    }),
+  );
 }
 
 function addResume(group: Command, runCommand: RunCommand): void {
@@ -193,7 +224,7 @@ function addPrune(group: Command, runCommand: RunCommand): void {
         const olderThanMs = await readAge('--older-than', own.olderThan);
         const pruned = await requireOneRuntime(await openAllRuntimes(context)).runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
-        else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
+        else terminal.print(`removed ${formatCount(pruned, 'run')}`);
         return 0;
       });
     });

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
 import type { ServedGateway } from '../../../runtime/runtime.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import { describeServing } from '../show/serving.ts';
 import { untilAborted } from '../until-aborted.ts';
@@ -53,7 +54,7 @@ const AFTER_DRAIN_MS = 10_000;
 async function reload({ terminal }: CommandContext, served: ServedGateway): Promise<void> {
   try {
     const { models } = await served.reload();
-    terminal.printStderr(`reloaded: ${models.length} models`);
+    terminal.printStderr(`reloaded: ${formatCount(models.length, 'model')}`);
   } catch (thrown) {
     terminal.printStderr(describeRefusal(toRuntimeError(thrown)));
   }

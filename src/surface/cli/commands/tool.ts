@@ -24,7 +24,10 @@ export function addToolCommands(program: Command, runCommand: RunCommand): void 
         const tools = (await open()).tools.list();
         if (options.json) terminal.printJson({ tools });
         else
-          terminal.printColumns(tools.map(({ name, runtime, description }) => [name, runtime, description]));
+          terminal.printTable(
+            ['tool', 'runtime', 'description'],
+            tools.map(({ name, runtime, description }) => [name, runtime, description]),
+          );
         return 0;
       });
     });

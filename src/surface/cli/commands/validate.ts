@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import type { RunCommand } from '../command.ts';
 
 /** `validate`. */
@@ -88,6 +89,5 @@ function toStrict<Problem extends { readonly severity: string }>(problem: Proble
 }
 
 function summary(files: number, errors: number, warnings: number): string {
-  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
-  return `${count(files, 'file')}: ${count(errors, 'error')}, ${count(warnings, 'warning')}`;
+  return `${formatCount(files, 'file')}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
 import type { WorkedRun } from '../../../runtime/runtime.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import { type ExitCode, exitCodeOfRun } from '../exit-code.ts';
 import { readNumber } from '../input.ts';
@@ -61,7 +62,7 @@ async function work(context: CommandContext, flags: WorkFlags): Promise<ExitCode
     onReady: (lanes) => {
       if (once) return;
       if (options.json) terminal.printJson({ concurrency: lanes });
-      else terminal.print(`ready: ${lanes} runs at once`);
+      else terminal.print(`ready: ${formatCount(lanes, 'run')} at once`);
     },
     onRun: (run) => {
       if (once) runs.push(run);

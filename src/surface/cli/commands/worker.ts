@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
 import type { Worker } from '../../../runtime/runtime.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import { readNumber } from '../input.ts';
 import { untilAborted } from '../until-aborted.ts';
@@ -79,5 +80,5 @@ function toDocument({ id, concurrency, pipelines, suites, builds, health }: Work
 
 function describe({ id, concurrency, pipelines, suites, health }: Worker): string {
   const at = health === null ? '' : `, health at ${health}`;
-  return `worker ${id} is ready: ${pipelines.length} pipelines, ${suites.length} suites, ${concurrency} runs at once${at}`;
+  return `worker ${id} is ready: ${formatCount(pipelines.length, 'pipeline')}, ${formatCount(suites.length, 'suite')}, ${formatCount(concurrency, 'run')} at once${at}`;
 }

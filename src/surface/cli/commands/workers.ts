@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { WorkerInfo } from '../../../runtime/runtime.ts';
 import type { RunCommand } from '../command.ts';
+import { shortIds } from '../id.ts';
 
 /** `workers list`. */
 export function addWorkersCommands(program: Command, runCommand: RunCommand): void {
@@ -15,22 +16,25 @@ export function addWorkersCommands(program: Command, runCommand: RunCommand): vo
         const workers = await (await open()).workers.list();
         if (options.json) terminal.printJson({ workers });
         else if (workers.length === 0) terminal.printStderr('there are no workers');
-        else terminal.printColumns(workers.map(rowOf));
+        else {
+          const short = shortIds(workers.map(({ id }) => id));
+          terminal.printTable(
+            columns,
+            workers.map((worker) => rowOf(worker, short)),
+          );
+        }
         return 0;
       });
     });
 }
 
-function rowOf(worker: WorkerInfo): string[] {
+const columns = ['worker', 'process', 'status', 'runs', 'builds', 'version', 'seen'];
+
+function rowOf(worker: WorkerInfo, short: (id: string) => string): string[] {
   const { id, machine, pid, status, busy, concurrency, builds, version, seen_at } = worker;
   return [
-    id,
-    `${machine}:${pid}`,
-    status,
-    `${busy}/${concurrency} runs`,
-    `${builds.length} builds`,
-    version,
-    seen_at,
+    ...[short(id), `${machine}:${pid}`, status, `${busy} of ${concurrency}`, String(builds.length)],
+    ...[version, seen_at],
   ];
 }
 

@@ -1,10 +1,11 @@
 import type { KeyDetails, KeyDocument, UsageDocument } from '../../../runtime/gateway/keys.ts';
 import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import { formatFields } from '../fields.ts';
 
 /** A key in a list. */
 export function rowOfKey({ id, name, status, models, hooks, expires_at }: KeyDocument): string[] {
-  return [id, name, status, models?.join(',') ?? 'all models', hooks ?? 'all hooks', expires_at ?? 'never'];
+  return [id, name, status, models?.join(',') ?? 'all', hooks ?? 'all', expires_at ?? 'never'];
 }
 
 /** A key and what it has used, for people. */
@@ -38,5 +39,5 @@ export function detailsText(details: KeyDetails): string {
 
 function usageText({ calls, input_tokens, output_tokens, cost, estimated }: UsageDocument): string {
   const unknown = estimated === 0 ? '' : `, ${estimated} of them by estimate`;
-  return `${calls} calls${unknown}; ${input_tokens} tokens in, ${output_tokens} out; ${cost} $`;
+  return `${formatCount(calls, 'call')}${unknown}; ${input_tokens} tokens in, ${output_tokens} out; ${cost} $`;
 }

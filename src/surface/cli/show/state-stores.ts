@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { RuntimeError } from '../../../errors.ts';
 import type { FoundState, Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext, OpenOptions } from '../command.ts';
@@ -65,6 +66,15 @@ export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime
   });
 }
 
+/** Without a config here, a command reads the stores of the folders below: it says which. */
+function reportStore(
+  { invocation: { cwd }, terminal, options }: StoreContext,
+  { store, config }: Pick<FoundState, 'store' | 'config'>,
+): void {
+  const place = (path: string) => relative(cwd, path);
+  if (!options.json) terminal.printStderr(`reading ${place(store)}, the store of ${place(config)}`);
+}
+
 async function openRuntimesOf(context: StoreContext, found: readonly FoundState[]): Promise<Runtime[]> {
   const configs = new Set<string>();
   for (const [store, states] of Map.groupBy(found, (state) => state.store)) {
@@ -78,6 +88,7 @@ async function openRuntimesOf(context: StoreContext, found: readonly FoundState[
   if (configs.size === 0) return [await context.open()];
   const runtimes: Runtime[] = [];
   for (const config of configs) runtimes.push(await context.open(config));
+  for (const { store, config } of found) if (configs.has(config)) reportStore(context, { store, config });
   return runtimes;
 }
 
@@ -95,7 +106,10 @@ async function configFor(context: CommandContext, { kind, given }: IdQuery): Pro
   const states = await findLocalStates(context);
   if (states.length === 0) return context.options.config;
   const { store, config, isUsable } = requireOneMatch(given, matchesIn(states, { kind, given }), states);
-  if (isUsable) return config;
+  if (isUsable) {
+    reportStore(context, { store, config });
+    return config;
+  }
   const message = `${store} knows "${given}", but ${config} is gone, or works with another store`;
   throw new RuntimeError('USAGE', message, {
     hint: 'Give the config that works with this store: --config FILE.',

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
 import type { KeptCall } from '../../../../runtime/gateway/audit.ts';
 import type { RunCommand } from '../../command.ts';
+import { shortIds } from '../../id.ts';
 import { readWhole } from '../../input.ts';
 import { readAge } from '../../show/age.ts';
 import { addDatabaseOption, findAudit } from './database.ts';
@@ -41,7 +42,13 @@ export function addAuditList(group: Command, runCommand: RunCommand): void {
           const calls = await rows.list({ key, model, outcome, since, digest, limit });
           if (options.json) terminal.printJson({ calls: calls.map(toDocument) });
           else if (calls.length === 0) terminal.printStderr('there are no such calls');
-          else terminal.printColumns(calls.map(toColumns));
+          else {
+            const short = shortIds(calls.map(({ id }) => id));
+            terminal.printTable(
+              columns,
+              calls.map((call) => toColumns(call, short)),
+            );
+          }
           return 0;
         } finally {
           await rows.close();
@@ -71,9 +78,15 @@ export function timeOf(at: number): string {
   return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
 }
 
-function toColumns({ at, status, outcome, endpoint, model, caller, id, verdicts }: KeptCall): string[] {
+const columns = ['time', 'status', 'outcome', 'endpoint', 'model', 'caller', 'id', 'hook'];
+
+function toColumns(
+  { at, status, outcome, endpoint, model, caller, id, verdicts }: KeptCall,
+  short: (id: string) => string,
+): string[] {
   const hook = verdicts.findLast((verdict) => verdict.hook !== null)?.hook ?? '';
-  return [timeOf(at).replace(/\.\d+Z$/, 'Z'), String(status), outcome, endpoint, model, caller, id, hook];
+  const time = timeOf(at).replace(/\.\d+Z$/, 'Z');
+  return [time, String(status), outcome, endpoint, model, caller, short(id), hook];
 }
 
 const examples = `

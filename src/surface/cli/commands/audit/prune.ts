@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { formatCount } from '../../../../text/format-count.ts';
 import type { RunCommand } from '../../command.ts';
 import { readAge } from '../../show/age.ts';
 
@@ -17,7 +18,7 @@ export function addAuditPrune(group: Command, runCommand: RunCommand): void {
         const audit = await locateAudit(options.config, invocation.env, options.overlays);
         const pruned = await pruneAudit(audit, Date.now() - age);
         if (options.json) terminal.printJson({ pruned });
-        else terminal.print(`removed ${pruned} ${pruned === 1 ? 'row' : 'rows'}`);
+        else terminal.print(`removed ${formatCount(pruned, 'row')}`);
         return 0;
       });
     });

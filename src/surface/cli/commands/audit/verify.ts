@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
 import type { AuditReport } from '../../../../runtime/gateway/audit.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import { formatCount } from '../../../../text/format-count.ts';
 import type { RunCommand } from '../../command.ts';
 import { openRowProgress } from '../../show/row-progress.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -47,9 +48,8 @@ function printReport(report: AuditReport, { print }: Pick<Terminal, 'print'>): v
     print(`${escapeInvisibleLine(message)}${id === null ? '' : ` (${escapeInvisibleLine(id)})`}`);
   const removed = pruned === 0 ? '' : `, ${pruned} before them removed by age`;
   const place = chains === undefined ? `${first} to ${last}` : `in ${chains.length} chains`;
-  const span = rows === 0 ? 'no rows' : `${rows} rows, ${place}${removed}`;
-  const kept =
-    heads.compared === 0 ? '' : `, ${heads.compared} ${heads.compared === 1 ? 'head' : 'heads'} compared`;
+  const span = rows === 0 ? 'no rows' : `${formatCount(rows, 'row')}, ${place}${removed}`;
+  const kept = heads.compared === 0 ? '' : `, ${formatCount(heads.compared, 'head')} compared`;
   const old = heads.pruned === 0 ? '' : ` (${heads.pruned} of rows removed since)`;
   print(`${report.status}: ${span}${kept}${old}`);
 }

@@ -3,7 +3,7 @@ import { RuntimeError } from '../../../../errors.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
-import { isRunFile, openRunFinder } from './find-run.ts';
+import { isRunFile, type OpenRun, openRunFinder } from './find-run.ts';
 
 interface DiffFlags {
   readonly tagA?: string;
@@ -53,6 +53,7 @@ async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Pr
   const finder = openRunFinder(context);
   const a = await finder.open(given.a);
   const b = given.b === given.a ? a : await finder.open(given.b);
+  requireOneProject(a, b);
   const { loadResults } = await import('../../../../runtime/runtime.ts');
   const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown, ...more } =
     await loadResults();
@@ -73,6 +74,19 @@ async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Pr
   for (const reason of regressions)
     terminal.printStderr(`${terminal.styleStderr('red', 'worse')}: ${escapeInvisibleLine(reason)}`);
   return regressions.length === 0 ? 0 : 1;
+}
+
+/** Throws USAGE for runs of two projects whose suites have one name: `last` and ids are looked for in every store below the folder. */
+function requireOneProject(a: OpenRun, b: OpenRun): void {
+  const isOther = a.config !== undefined && b.config !== undefined && a.config !== b.config;
+  if (!isOther || a.header.suite !== b.header.suite) return;
+  throw new RuntimeError(
+    'USAGE',
+    `both runs are of a suite "${a.header.suite}", but of two projects: ${a.config} and ${b.config}`,
+    {
+      hint: `Name the project: --config ${a.config} or --config ${b.config}. To compare across projects, give files of \`eval run --reporter jsonl=FILE\`.`,
+    },
+  );
 }
 
 function requireSides({ a, b }: RunPair, { tagA, tagB, evalA, evalB }: DiffFlags): void {

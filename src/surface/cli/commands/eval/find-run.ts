@@ -7,10 +7,13 @@ import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../
 /** Opens a run by its file of JSON lines, the id of a stored run or its beginning, `last` or `last~N`. */
 export interface RunFinder {
   /** Throws RUN_UNKNOWN, USAGE, FILE_UNREADABLE, STORE_FAILED. */
-  open(given: string): Promise<RunSource>;
+  open(given: string): Promise<OpenRun>;
   /** The runtime whose store keeps the run. Throws RUN_UNKNOWN, STORE_FAILED, and USAGE for a file. */
   locate(given: string): Promise<LocatedRun>;
 }
+
+/** A run, and the config beside whose store it is kept; none of a file. */
+export type OpenRun = RunSource & { readonly config?: string };
 
 /**
  * Makes a finder; it opens the runtimes with the state stores when it needs a stored run for the first
@@ -29,7 +32,7 @@ export function openRunFinder(context: StoreContext): RunFinder {
         return await (await loadResults()).openRunFile(given);
       }
       const { runtime, id } = await locate(given);
-      return await runtime.evals.runs.open(id);
+      return Object.assign(await runtime.evals.runs.open(id), { config: runtime.file });
     },
     async locate(given) {
       if (!isRunFile(given)) return await locate(given);

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { escapeInvisible, escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import { formatCount } from '../../../../text/format-count.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 
@@ -61,8 +62,8 @@ async function importSuite(
     for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
     for (const name of files)
       terminal.print(`${own.dryRun ? 'would write' : 'wrote'} ${escapeInvisibleLine(name)}`);
-    const made = runs.length > 0 ? `${runs.length} runs` : `${suites.length} suites`;
-    terminal.print(`${status}: ${made}, ${cases} cases`);
+    const made = runs.length > 0 ? formatCount(runs.length, 'run') : formatCount(suites.length, 'suite');
+    terminal.print(`${status}: ${made}, ${formatCount(cases, 'case')}`);
   }
   return status === 'whole' ? 0 : 1;
 }

@@ -1,7 +1,9 @@
+import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { SuiteRunInfo } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
+import { shortIds } from '../../id.ts';
 import { readWhole } from '../../input.ts';
 import { listStoredRuns, openRunStores } from './find-run.ts';
 
@@ -16,13 +18,22 @@ export function addList(group: Command, runCommand: RunCommand): void {
       await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const limit = readWhole('--limit', own.limit);
-        const kept = await listStoredRuns(await openRunStores(context), limit);
+        const runtimes = await openRunStores(context);
+        const kept = await listStoredRuns(runtimes, limit);
+        const isMixed = runtimes.length > 1;
         const runs = kept.map(({ run }) => run);
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.printStderr('no runs are kept');
         else {
           const { formatPercent } = await import('../../../../runtime/runtime.ts');
-          terminal.printColumns(runs.map((run) => toRow(run, formatPercent)));
+          const short = shortIds(runs.map(({ id }) => id));
+          terminal.printTable(
+            ['run', 'started', 'status', 'kind', 'suite', 'cases', 'passed', ...(isMixed ? ['config'] : [])],
+            kept.map(({ run, runtime }) => [
+              ...[short(run.id), ...toRow(run, formatPercent)],
+              ...(isMixed ? [relative(context.invocation.cwd, runtime.file)] : []),
+            ]),
+          );
         }
         return 0;
       });
@@ -30,18 +41,17 @@ export function addList(group: Command, runCommand: RunCommand): void {
 }
 
 function toRow(
-  { id, started_at, status, kind, suite, cases, pass_rate: rate }: SuiteRunInfo,
+  { started_at, status, kind, suite, cases, pass_rate: rate }: SuiteRunInfo,
   formatPercent: (share: number) => string,
 ): string[] {
   // A collection of a shadow has no end.
   return [
-    id,
     started_at,
     kind === 'shadow' ? '' : status,
     kind,
     escapeInvisibleLine(suite),
-    `${cases} ${cases === 1 ? 'case' : 'cases'}`,
-    rate === null ? '' : `${formatPercent(rate)} passed`,
+    String(cases),
+    rate === null ? '' : formatPercent(rate),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { formatCount } from '../../../../text/format-count.ts';
 import type { RunCommand } from '../../command.ts';
 import { readAge } from '../../show/age.ts';
 import { requireOneRuntime } from '../../show/state-stores.ts';
@@ -18,7 +19,7 @@ export function addPrune(group: Command, runCommand: RunCommand): void {
         const runtime = requireOneRuntime(await openRunStores(context));
         const pruned = await runtime.evals.runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
-        else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
+        else terminal.print(`removed ${formatCount(pruned, 'run')}`);
         return 0;
       });
     });

@@ -6,7 +6,7 @@ import type { CommandContext, RunCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { nextEvalCommands } from '../../next-command.ts';
-import { openRunFinder } from './find-run.ts';
+import { findRun, openRunFinder } from './find-run.ts';
 import {
   cassetteOf,
   maxFailures,
@@ -179,8 +179,10 @@ async function runSuite(
       colour: terminal.hasErrorColour,
       failures,
     });
+    const { resume } = own;
     const report = await runtime.evals.run(file, {
       ...runOptions,
+      resume: typeof resume === 'string' ? (await findRun([runtime], resume)).id : resume,
       again,
       signal: context.signal,
       reporter: {

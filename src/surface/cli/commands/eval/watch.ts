@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
 import type { Runtime } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../text/escape-invisible.ts';
+import { formatCount } from '../../../../text/format-count.ts';
 import type { CommandContext } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import type { RunFlags } from './run-flags.ts';
@@ -28,7 +29,8 @@ export async function watchSuites(
     const change = nextChange(takeStock(files), signal);
     const work = runTurn({ ...context, signal: AbortSignal.any([signal, turn.signal]) }, run);
     const isDone = await Promise.race([work.then(() => true), change.then(() => false)]);
-    if (isDone) terminal.printStderr(`waiting for a change of ${files.length} files; Ctrl-C ends`);
+    if (isDone)
+      terminal.printStderr(`waiting for a change of ${formatCount(files.length, 'file')}; Ctrl-C ends`);
     const changed = await change;
     turn.abort();
     await work;

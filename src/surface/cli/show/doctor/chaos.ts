@@ -1,5 +1,6 @@
 import type { ChaosCell, ChaosReport, UntriedHook } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../text/escape-invisible.ts';
+import { formatCount } from '../../../../text/format-count.ts';
 import { defaultColumns, eraseLine } from '../../../../text/terminal.ts';
 import { cut, padEnd } from '../../../../text/width.ts';
 import { wrapWords } from '../../../../text/wrap.ts';
@@ -151,6 +152,6 @@ function summaryOf({ cells, ms }: ChaosReport): string {
   const denied = cells.filter(({ isClosed }) => isClosed).length;
   const bare = cells.filter(isBare).length;
   const ruled = cells.length - denied - bare;
-  const filters = `${hooks} filter${hooks === 1 ? '' : 's'}`;
+  const filters = formatCount(hooks, 'filter');
   return `${filters}, ${cells.length} cells in ${(ms / 1000).toFixed(1)} s: ${denied} denied, ${ruled} open by a rule, ${bare} open without one`;
 }
