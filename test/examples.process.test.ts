@@ -59,7 +59,7 @@ describe('support-desk', () => {
     });
 
   test('its tour shows the guarded calls and the summary table', async () => {
-    const { code, stdout, stderr } = await start([join(cwd, 'main.ts')], { env }, [process.execPath]).ran;
+    const { code, stdout, stderr } = await start([join(cwd, 'main.mjs')], { env }, [process.execPath]).ran;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/refund of 219\.00 +denied +refund_limit: /);
     expect(stdout).toMatch(/support-desk: passed\n\neval +count +passed +pass rate +mean +stderr /);
@@ -135,7 +135,7 @@ describe('pii-guard', () => {
     const folder = mkdtempSync(join(tmpdir(), 'pii-guard-'));
     cpSync(cwd, folder, { recursive: true });
     const config = join(folder, 'runtime.yaml');
-    writeFileSync(config, readFileSync(config, 'utf8').replace('command: node', 'command: gone'));
+    writeFileSync(config, readFileSync(config, 'utf8').replace('command: signalbox-pii', 'command: gone'));
     await using runtime = await openRuntime(config, { log: false, cassette: { replay: tape } });
     const { status, evals } = await runtime.evals.run(join(folder, 'pii.suite.yaml'), { keep: false });
     expect({ status, pii: evals['pii'] }).toMatchObject({

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -10,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -43,9 +45,14 @@ beforeAll(async () => {
     mkdirSync(join(installed, 'node_modules', name, '..'), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), join(installed, 'node_modules', name));
   }
+  mkdirSync(join(project, 'node_modules/.bin'));
+  for (const [name, file] of Object.entries<string>(manifest.bin)) {
+    chmodSync(join(installed, file), 0o755);
+    symlinkSync(join(installed, file), join(project, 'node_modules/.bin', name));
+  }
 }, 120_000);
 
-test('the package holds what runs, and nothing else', () => {
+test('the package holds what runs, and nothing else', async () => {
   const folders = packed.filter((path) => path.includes('/')).map((path) => path.split('/', 1)[0]);
   expect([...new Set(folders)].toSorted()).toEqual(['dist', 'docs', 'examples', 'schema']);
   expect(packed.filter((path) => !path.includes('/')).toSorted()).toEqual([
@@ -61,12 +68,13 @@ test('the package holds what runs, and nothing else', () => {
     'dist/fork-helper.py',
     'dist/surface/cli/process/help.txt',
   ]);
-  // What `init` writes, in each language.
-  const examples = packed.filter((path) => path.startsWith('examples/')).map((path) => path.split('/')[1]);
-  expect([...new Set(examples)].toSorted()).toEqual(['quickstart', 'quickstart-node', 'quickstart-sh']);
+  // What `init` writes, and what the README and the pages run.
+  const { stdout } = await call('git', ['ls-files', 'examples'], { cwd: root });
+  const examples = packed.filter((path) => path.startsWith('examples/'));
+  expect(examples.toSorted()).toEqual(stdout.trim().split('\n').toSorted());
   expect(
     packed.filter((path) => /__pycache__|\.signalbox|\.test\.|(^|\/)(test|bench|src)\//.test(path)),
-  ).toEqual([]);
+  ).toEqual(['examples/vitest/help-desk.test.js']);
 });
 
 test('every bin is there, starts with #! and runs', async () => {
@@ -155,6 +163,70 @@ test('its `init` writes a folder that works', async () => {
   const suite = [main, 'eval', 'run', 'quickstart.suite.yaml', '--reporter', 'html=page.html'];
   await call(process.execPath, suite, { cwd: folder });
   expect(readFileSync(join(folder, 'page.html'), 'utf8')).toContain('<script');
+});
+
+/** Starts the command as a user of the project does. */
+const npx = { env: { ...process.env, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` }, cwd: project };
+
+test('`init` names schemas that are there, in the project and below', async () => {
+  for (const folder of ['my-guards', 'tools/guards']) {
+    await call('npx', ['--no', '--', 'signalbox', 'init', folder], npx);
+    for (const file of ['runtime.yaml', 'quickstart.suite.yaml']) {
+      const [, schema = ''] = /\$schema=(.*)\n/.exec(readFileSync(join(project, folder, file), 'utf8')) ?? [];
+      expect(schema).toMatch(/^(\.\.\/)+node_modules\/signalbox\/schema\//);
+      expect(existsSync(join(project, folder, schema))).toBe(true);
+    }
+  }
+});
+
+const commandsOfPages = [
+  ['run', 'examples/four-dialects/agent.pipeline.yaml', '--input', '{"task": "Tidy up."}'],
+  ['eval', 'run', 'examples/support-desk/support.suite.yaml'],
+  ['eval', 'run', 'examples/pii-guard/pii.suite.yaml'],
+  ['eval', 'run', 'examples/models/models.suite.yaml'],
+  ['eval', 'run', 'examples/similarity/answers.suite.yaml'],
+  ['eval', 'run', 'examples/gsm8k/gsm8k-extract.suite.yaml'],
+  ['tool', 'list', '--config', 'examples/promptkit/runtime.yaml'],
+  ['tool', 'call', 'redact_secrets', '--args', '{"text": "hi"}', '-c', 'examples/ready-guards/runtime.yaml'],
+];
+
+test.for(['a copy', 'node_modules/signalbox'])(
+  'the examples run from %s',
+  { timeout: 120_000 },
+  async (from) => {
+    const place = from === 'a copy' ? '' : `${from}/`;
+    if (from === 'a copy')
+      cpSync(join(installed, 'examples'), join(project, 'examples'), { recursive: true });
+    const inPlace = (words: readonly string[]) => words.map((word) => word.replace(/^(?=examples\/)/, place));
+    for (const words of commandsOfPages)
+      await call('npx', ['--no', '--', 'signalbox', ...inPlace(words)], npx);
+    const { stdout } = await call(process.execPath, inPlace(['examples/support-desk/main.mjs']), npx);
+    expect(stdout).toContain('support-desk: passed');
+    const desk = ['run', 'examples/refund-desk/refund.pipeline.yaml'];
+    const ticket = ['--input', '@examples/refund-desk/tickets/lamp.json'.replace('@', `@${place}`)];
+    await expect(
+      call('npx', ['--no', '--', 'signalbox', ...inPlace(desk), ...ticket], npx),
+    ).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('npx signalbox pending approve ') });
+  },
+);
+
+test.for([
+  { signal: 'SIGTERM', to: 'npx' },
+  { signal: 'SIGTERM', to: 'its group' },
+  { signal: 'SIGINT', to: 'its group' },
+] as const)('$signal to $to ends `npx signalbox serve`', { timeout: 60_000 }, async ({ signal, to }) => {
+  writeFileSync(
+    join(project, 'runtime.yaml'),
+    'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec:\n  gateway: {listen: "127.0.0.1:0"}\n  providers: [{id: main, type: mock, model: demo, additional_config: {responses: [{text: hello}]}}]\n',
+  );
+  const child = spawn('npx', ['--no', '--', 'signalbox', 'serve', '--json'], { ...npx, detached: true });
+  const [shown] = await once(child.stdout, 'data');
+  const { url } = JSON.parse(String(shown));
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  process.kill(to === 'npx' ? (child.pid ?? 0) : -(child.pid ?? 0), signal);
+  await once(child, 'close');
+  // The streams are closed once the last process that holds them has ended.
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
 });
 
 const consumer = `

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,8 +13,6 @@ function copyOfExample() {
   const cwd = join(home, 'examples/refund-desk');
   const isState = (path: string) => path.includes('.signalbox');
   cpSync(join(root, 'examples/refund-desk'), cwd, { recursive: true, filter: (path) => !isState(path) });
-  // Its filter is the program of this repository.
-  symlinkSync(join(root, 'src'), join(home, 'src'));
   const start = (ticket: string, env = {}) =>
     runJson(['run', 'refund.pipeline.yaml', '--input', `@tickets/${ticket}.json`], { cwd, env });
   const ledger = () => {

@@ -1,10 +1,11 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RuntimeError } from '../errors.ts';
 import { makeFolders } from '../files/make-folders.ts';
 
-const examples = fileURLToPath(new URL('../../examples', import.meta.url));
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
+const examples = join(ownRoot, 'examples');
 const template = join(examples, 'quickstart');
 
 /** What the scripts of a template are written in. */
@@ -53,7 +54,8 @@ export function writeTemplate(folder: string, language: TemplateLanguage = 'pyth
     );
   }
   try {
-    return copies.map((copy) => writeCopy(copy, join(folder, copy.file)));
+    const schemas = schemaFolderFor(folder);
+    return copies.map((copy) => writeCopy(copy, join(folder, copy.file), schemas));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RuntimeError('USAGE', `${folder} cannot be written (${reason})`, {
@@ -94,9 +96,28 @@ function translate(text: string, { extension, needs, needsOnly, babble }: Overla
     .replace('print("hi")', babble);
 }
 
-function writeCopy({ source, edit }: Copy, target: string): string {
+/**
+ * The folder of our schemas as the files in `folder` name it: that of the nearest node_modules which has this package, and
+ * absolute where none has, as after a global installation.
+ */
+function schemaFolderFor(folder: string): string {
+  const start = resolve(folder);
+  for (let above = start; ; above = dirname(above)) {
+    const schemas = join(above, PACKAGED_SCHEMAS);
+    if (existsSync(schemas)) return `${relative(start, above) || '.'}/${PACKAGED_SCHEMAS}`;
+    if (above === dirname(above)) return join(ownRoot, 'schema');
+  }
+}
+
+const PACKAGED_SCHEMAS = 'node_modules/signalbox/schema';
+
+function writeCopy({ source, edit }: Copy, target: string, schemas: string): string {
   makeFolders(dirname(target));
-  writeFileSync(target, edit(readFileSync(source, 'utf8')));
+  const text = edit(readFileSync(source, 'utf8'));
+  writeFileSync(
+    target,
+    text.replace('$schema=../../schema/', () => `$schema=${schemas}/`),
+  );
   // A package manager may install files read-only; what `init` writes is there to be edited.
   chmodSync(target, statSync(source).mode | 0o600);
   return target;

@@ -149,7 +149,8 @@ export function launcherOf({ env }: Invocation): RuntimeOptions['launcher'] {
 }
 
 async function printError(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): Promise<void> {
-  const { code, message, hint, details } = error;
+  const { code, message, details } = error;
+  const hint = terminal.nameCommands(error.hint);
   const { problems, run_id, decision } = details;
   if (json) {
     // What a program needs to continue: the run to resume, the decision that is stored already.

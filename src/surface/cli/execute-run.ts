@@ -64,7 +64,8 @@ export async function executeRun(
       ...(await openRunOptions(context, flags, { runtime, progress })),
     });
     progress.end();
-    if (!options.json) await printRun(document, { runtime, flags, cwd: invocation.cwd }, terminal);
+    if (!options.json)
+      await printRun(document, { runtime, flags, cwd: invocation.cwd, env: invocation.env }, terminal);
     else {
       terminal.printJson(document);
       if (document.status === 'pending' && !runtime.isDurable) printLost(terminal.printStderr);

@@ -1,6 +1,32 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Invocation } from './invocation.ts';
 import type { RecordingFlags } from './recording.ts';
+
+/**
+ * What starts this program from the user's shell: `signalbox` where PATH has it, else `npx signalbox`. What stands in
+ * node_modules/.bin does not count: npm adds that folder for the programs that it starts, and the shell lacks it.
+ */
+export function commandName({ PATH = '' }: Invocation['env']): string {
+  const folders = PATH.split(delimiter).filter((folder) => !/^$|node_modules\/\.bin\/?$/.test(folder));
+  return folders.some((folder) => isExecutable(join(folder, 'signalbox'))) ? 'signalbox' : 'npx signalbox';
+}
+
+/** The text with its quoted commands, such as `signalbox validate`, as the user's shell takes them. */
+export function withCommandName(text: string, env: Invocation['env']): string {
+  return text.includes(QUOTED) ? text.replaceAll(QUOTED, `\`${commandName(env)} `) : text;
+}
+
+const QUOTED = '`signalbox ';
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The commands that decide about a call and go on with its run, ready to be copied into a shell. */
 export interface NextCommands {
@@ -24,28 +50,29 @@ interface ConfigFiles {
  * --record and --replay of the run are part of the command that resumes it.
  */
 export function nextCommands(
-  { cwd }: Pick<Invocation, 'cwd'>,
+  { cwd, env }: Pick<Invocation, 'cwd' | 'env'>,
   config: ConfigFiles,
   { replay, record }: RecordingFlags = {},
 ): NextCommands {
   const option = configOption(cwd, config);
+  const name = commandName(env);
   const recordings = `${fileOption('--replay', replay)}${fileOption('--record', record)}`;
   return {
-    approve: (id) => `signalbox pending approve ${id}${option}`,
-    reject: (id) => `signalbox pending reject ${id} --reason REASON${option}`,
-    respond: (id) => `signalbox pending respond ${id} --result JSON${option}`,
-    answer: (id) => `signalbox pending answer ${id} --value JSON${option}`,
-    resume: (run) => `signalbox runs resume ${run}${recordings}${option}`,
-    retry: (run) => `signalbox runs retry ${run}${recordings}${option}`,
+    approve: (id) => `${name} pending approve ${id}${option}`,
+    reject: (id) => `${name} pending reject ${id} --reason REASON${option}`,
+    respond: (id) => `${name} pending respond ${id} --result JSON${option}`,
+    answer: (id) => `${name} pending answer ${id} --value JSON${option}`,
+    resume: (run) => `${name} runs resume ${run}${recordings}${option}`,
+    retry: (run) => `${name} runs retry ${run}${recordings}${option}`,
   };
 }
 
 /** The commands that show a stored run of a suite. */
 export function nextEvalCommands(
-  { cwd }: Pick<Invocation, 'cwd'>,
+  { cwd, env }: Pick<Invocation, 'cwd' | 'env'>,
   config: ConfigFiles,
 ): { readonly html: (run: string) => string } {
-  return { html: (run) => `signalbox eval html ${run}${configOption(cwd, config)}` };
+  return { html: (run) => `${commandName(env)} eval html ${run}${configOption(cwd, config)}` };
 }
 
 function configOption(cwd: string, { file, overlays }: ConfigFiles): string {

@@ -5,6 +5,7 @@ import { stringifyJson } from '../../json/json.ts';
 import { escapeCommands } from '../../text/escape-commands.ts';
 import { escapeControls, escapeInvisible } from '../../text/escape-invisible.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
+import { withCommandName } from './next-command.ts';
 import { formatColumns } from './show/columns.ts';
 import { escapeAllButStyles, openStdoutSink, type StdoutSink } from './stdout-sink.ts';
 
@@ -41,8 +42,10 @@ export interface Terminal {
   printValue(text: string): void;
   /** stdout, exactly one JSON document, long numbers as they were. */
   printJson(document: unknown): void;
-  /** stderr, whole lines. */
+  /** stderr, whole lines; commands in them are as `nameCommands` writes them. */
   printStderr(text: string): void;
+  /** The text with its quoted commands as the user's shell takes them: with `npx` where PATH lacks this program. */
+  nameCommands(text: string): string;
   /** stderr, the hint of a fault, if it has one. */
   printHint(fault: { readonly hint: string } | undefined): void;
   /** stderr, without an end of line. */
@@ -73,7 +76,8 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     return isTTY ? escapeControls(text) : text;
   };
   const print = (text: string) => printRaw(escapeForReader(text, hasColour));
-  const writeStderr = (text: string) => stderr.write(escapeForReader(text, hasErrorColour));
+  const nameCommands = (text: string) => withCommandName(text, env);
+  const writeStderr = (text: string) => stderr.write(escapeForReader(nameCommands(text), hasErrorColour));
   const printStderr = (text: string) => writeStderr(`${text}\n`);
   return {
     hasColour,
@@ -92,6 +96,7 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     jsonText,
     printJson: (document) => printRaw(jsonText(document)),
     printStderr,
+    nameCommands,
     printHint: (fault) => {
       if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${fault.hint}`);
     },

@@ -98,10 +98,10 @@ export function start(
   return { child, ran };
 }
 
-/** The environment without what asks programs for colours or against them. */
+/** The environment without what asks programs for colours or against them, and with `signalbox` on its PATH. */
 function quietEnv(): NodeJS.ProcessEnv {
-  const { NO_COLOR, FORCE_COLOR, ...env } = process.env;
-  return env;
+  const { NO_COLOR, FORCE_COLOR, PATH = '', ...env } = process.env;
+  return { ...env, PATH: `${PATH}${delimiter}${join(import.meta.dirname, '../../fixtures/path')}` };
 }
 
 /** Runs a command to its end: a call of `main` in this process, or the program itself where `binary` is set. */

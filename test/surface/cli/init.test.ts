@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folderOf, onlyDocument, run, runJson } from './command-line.ts';
@@ -24,10 +32,10 @@ test('init writes its files, says which, and what to try [DS-CLI-03]', async () 
   expect(stdout).toBe(`${files.map((file) => `wrote my-guards/${file}\n`).join('')}
 Try:
   cd my-guards
-  npx signalbox validate
-  npx signalbox tool list
-  npx signalbox eval run quickstart.suite.yaml
-  npx signalbox serve
+  signalbox validate
+  signalbox tool list
+  signalbox eval run quickstart.suite.yaml
+  signalbox serve
 `);
 });
 
@@ -37,6 +45,33 @@ test('its scripts can be run, and all its files edited [DS-CLI-03]', () => {
     accessSync(join(folder, file), constants.X_OK);
   }
   expect(readFileSync(join(folder, 'runtime.yaml'), 'utf8')).toContain('kind: RuntimeConfig');
+});
+
+const schemaIn = (file: string) => /\$schema=(.*)\n/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
+
+test.for([
+  {
+    title: 'of the project that a folder is in',
+    inside: 'a project/my-guards',
+    names: '../node_modules/signalbox/schema/',
+  },
+  {
+    title: 'two folders below the project',
+    inside: 'a project/tools/guards',
+    names: '../../node_modules/signalbox/schema/',
+  },
+  { title: 'of the project itself', inside: 'a project', names: './node_modules/signalbox/schema/' },
+  { title: 'of a global installation', inside: 'elsewhere', names: /^\/.*\/schema\// },
+])('init names the schemas $title, and they are there [DS-CLI-03]', async ({ inside, names }) => {
+  const home = folderOf({});
+  mkdirSync(join(home, 'a project/node_modules'), { recursive: true });
+  symlinkSync(join(import.meta.dirname, '../../..'), join(home, 'a project/node_modules/signalbox'));
+  await run(['init', inside], { cwd: home });
+  for (const file of ['runtime.yaml', 'quickstart.suite.yaml']) {
+    const schema = schemaIn(join(home, inside, file));
+    expect(schema).toMatch(names instanceof RegExp ? names : new RegExp(`^${names.replaceAll('.', '\\.')}`));
+    accessSync(resolve(home, inside, schema), constants.R_OK);
+  }
 });
 
 const commands = [

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { TemplateLanguage } from '../../../runtime/runtime.ts';
 import type { RunCommand } from '../command.ts';
+import { commandName } from '../next-command.ts';
 
 /** `init`. */
 export function addInitCommand(program: Command, runCommand: RunCommand): void {
@@ -14,14 +15,14 @@ export function addInitCommand(program: Command, runCommand: RunCommand): void {
     )
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, own: { lang: TemplateLanguage }, command: Command) => {
-      await runCommand(command, async ({ options, terminal }) => {
+      await runCommand(command, async ({ invocation, options, terminal }) => {
         const { writeTemplate } = await import('../../../runtime/runtime.ts');
         const target = folder ?? '.';
         const written = writeTemplate(target, own.lang);
         if (options.json) terminal.printJson({ folder: target, files: written });
         else {
           for (const file of written) terminal.print(`wrote ${file}`);
-          terminal.print(nextSteps(target));
+          terminal.print(nextSteps(target, commandName(invocation.env)));
         }
         return 0;
       });
@@ -36,7 +37,8 @@ Examples:
 
 Files that are already there are never written over.`;
 
-function nextSteps(folder: string): string {
-  const enter = folder === '.' ? '' : `  cd ${folder}\n`;
-  return `\nTry:\n${enter}  npx signalbox validate\n  npx signalbox tool list\n  npx signalbox eval run quickstart.suite.yaml\n  npx signalbox serve`;
+function nextSteps(folder: string, name: string): string {
+  const commands = ['validate', 'tool list', 'eval run quickstart.suite.yaml', 'serve'];
+  const steps = [...(folder === '.' ? [] : [`cd ${folder}`]), ...commands.map((each) => `${name} ${each}`)];
+  return `\nTry:${steps.map((step) => `\n  ${step}`).join('')}`;
 }

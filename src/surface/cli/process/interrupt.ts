@@ -36,6 +36,9 @@ export function openSignals(): Signals {
     controller.abort();
   };
   let hangUp = interrupt;
+  watchNpx(() => {
+    if (!controller.signal.aborted) interrupt();
+  });
   process.on('SIGQUIT', quit);
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
   process.on('SIGHUP', () => hangUp());
@@ -50,6 +53,24 @@ export function openSignals(): Signals {
     },
   };
 }
+
+/**
+ * Calls the listener when `npx` is gone. It passes SIGTERM and SIGINT on to the shell in which it starts this program, and
+ * that shell ends without passing them on.
+ */
+function watchNpx(onGone: () => void): void {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = process.env;
+  // Programs that something else under `npx` has started may outlive it.
+  if (event !== 'npx' || !/^["']?signalbox\b/.test(script)) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    onGone();
+  }, PARENT_MS).unref();
+}
+
+const PARENT_MS = 200;
 
 /** What a supervisor waits before it kills, at Kubernetes: what ends in peace does so in far less. */
 const STOP_MS = 30_000;

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { choicesText, memoryStoreText, questionOfDocument, questionText, resumeText } from './pending.ts';
 
 /** The runtime and the recordings that a run was executed with. */
-export interface ExecutedRun extends Pick<Invocation, 'cwd'> {
+export interface ExecutedRun extends Pick<Invocation, 'cwd' | 'env'> {
   readonly runtime: Runtime;
   readonly flags: RecordingFlags;
 }
@@ -56,10 +56,10 @@ function outputText(document: RunDocument): string {
 /** Of a run that an earlier start with the same id has begun. */
 function printUnderWay(
   { run_id, status }: RunDocument,
-  { cwd, runtime, flags }: ExecutedRun,
+  executed: ExecutedRun,
   { printStderr }: Terminal,
 ): void {
-  const { resume } = nextCommands({ cwd }, runtime, flags);
+  const { resume } = nextCommands(executed, executed.runtime, executed.flags);
   const how =
     status === 'queued'
       ? 'a worker will begin it'
@@ -70,12 +70,12 @@ function printUnderWay(
 /** Of a run that a fault or a wait has set down. */
 function printSetDown(
   { status, run_id, error, suspended, waits_until }: RunDocument,
-  { cwd, runtime, flags }: ExecutedRun,
+  executed: ExecutedRun,
   { printStderr, styleStderr }: Terminal,
 ): void {
   const why =
     error === undefined ? `until ${waits_until}` : `[${error.code}] ${escapeInvisible(error.message)}`;
-  const resume = nextCommands({ cwd }, runtime, flags).resume(run_id);
+  const resume = nextCommands(executed, executed.runtime, executed.flags).resume(run_id);
   printStderr(`${styleStderr('yellow', status)}: ${why}; go on: ${resume}`);
   const due = suspended?.due_at ?? waits_until;
   if (due !== undefined) printStderr(`hint: \`signalbox work\` goes on with it by itself, from ${due} on.`);

@@ -120,7 +120,7 @@ async function findAgain(
           : '--again keeps its results in the run, so not with --no-store';
   if (problem !== undefined) {
     throw new RuntimeError('USAGE', problem, {
-      hint: `Write: signalbox eval run --again ${again} RUN, where RUN is an id of \`eval list\`, last or last~1.`,
+      hint: `Write \`signalbox eval run --again ${again} RUN\`, where RUN is an id of \`eval list\`, last or last~1.`,
     });
   }
   const { runtime, id } = await openRunFinder(context).locate(run);

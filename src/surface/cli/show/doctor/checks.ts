@@ -19,7 +19,10 @@ const styles: Readonly<Partial<Record<Check['status'], Style>>> = {
 /** The checks, a line each, and of those that found something the place and the next step. */
 export function renderChecks(checks: readonly Check[], terminal: Terminal): string[] {
   const columns = terminal.stdout.columns ?? defaultColumns;
-  const shown = collapse(checks);
+  const shown = collapse(checks).map((check) => ({
+    ...check,
+    hint: check.hint === null ? null : terminal.nameCommands(check.hint),
+  }));
   const width = Math.max(0, ...shown.map(({ check }) => textWidth(check)));
   const lines = shown.flatMap((check) => linesOf(check, { columns, width, paint: terminal.styleStdout }));
   const count = (status: Check['status']) => checks.filter((check) => check.status === status).length;

@@ -1,14 +1,7 @@
 /** A tour of the support desk: guarded calls first, then the suite over its transcripts. `npm start` runs it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import {
-  type DecisionDocument,
-  type EvalDocument,
-  loadResults,
-  openRuntime,
-  type Runtime,
-  type ToolDocument,
-} from '../../src/index.ts';
+import { loadResults, openRuntime } from 'signalbox';
 
 const auditFile = here('.signalbox/audit.jsonl');
 const auditedBefore = auditLines().length;
@@ -18,21 +11,25 @@ title('What the audit observers wrote meanwhile');
 for (const line of auditLines().slice(auditedBefore)) console.log(`  ${line}`);
 
 /** Returns the exit code. The runtime closes at its end, when the observers have been told everything. */
-async function tour(): Promise<number> {
-  await using runtime = await openRuntime(here('runtime.yaml'));
-  await callTools(runtime);
-  await guardModel(runtime);
-  await observeSession(runtime);
-  await judgeAnswers(runtime);
+async function tour() {
+  const runtime = await openRuntime(here('runtime.yaml'));
+  try {
+    await callTools(runtime);
+    await guardModel(runtime);
+    await observeSession(runtime);
+    await judgeAnswers(runtime);
 
-  title('The suite over transcripts.jsonl');
-  const report = await runtime.evals.run(here('support.suite.yaml'));
-  const { renderTable } = await loadResults();
-  process.stdout.write(renderTable(report, process.stdout.isTTY));
-  return report.status === 'passed' ? 0 : 1;
+    title('The suite over transcripts.jsonl');
+    const report = await runtime.evals.run(here('support.suite.yaml'));
+    const { renderTable } = await loadResults();
+    process.stdout.write(renderTable(report, process.stdout.isTTY));
+    return report.status === 'passed' ? 0 : 1;
+  } finally {
+    await runtime.close();
+  }
 }
 
-async function callTools({ tools }: Runtime): Promise<void> {
+async function callTools({ tools }) {
   title('Tools, behind a shell hook that guards refunds');
   const refund = { order_id: 'LL-1042', amount_cents: 1090, reason: 'damaged' };
   tellTool('an order', await tools.call('order_lookup', { order_id: 'LL-1042' }));
@@ -47,20 +44,20 @@ async function callTools({ tools }: Runtime): Promise<void> {
   tellTool('an order on hold', await tools.call('refund', { ...refund, order_id: 'LL-1045' }));
 }
 
-async function guardModel({ hooks }: Runtime): Promise<void> {
+async function guardModel({ hooks }) {
   title('A model, behind the PII filter');
   const content = 'I am maya.okafor@example.org, my card 4242 4242 4242 4242 was charged twice!';
   const request = { messages: [{ role: 'user', content }] };
-  const answer = (text: string) => ({ message: { role: 'assistant', content: text } });
+  const answer = (text) => ({ message: { role: 'assistant', content: text } });
   const harmless = answer('Thank you! We took EUR 48.50 for LL-1042 once.');
   const leaking = answer('Yes, from your card 4242 4242 4242 4242.');
-  const after = { hook: 'provider', phase: 'after_call', request } as const;
+  const after = { hook: 'provider', phase: 'after_call', request };
   tellDecision('the question', await hooks.fire({ hook: 'provider', phase: 'before_call', request }));
   tellDecision('a good answer', await hooks.fire({ ...after, response: harmless }));
   tellDecision('a leaking answer', await hooks.fire({ ...after, response: leaking }));
 }
 
-async function observeSession({ hooks }: Runtime): Promise<void> {
+async function observeSession({ hooks }) {
   title('A session, observed');
   const event = { session_id: 'sess_1', conversation_id: 'conv_1' };
   for (const phase of ['session_start', 'session_update', 'session_end']) {
@@ -68,7 +65,7 @@ async function observeSession({ hooks }: Runtime): Promise<void> {
   }
 }
 
-async function judgeAnswers({ evals }: Runtime): Promise<void> {
+async function judgeAnswers({ evals }) {
   title('Two answers, judged');
   const threshold = { min_score: 0.5 };
   const answers = [
@@ -79,11 +76,11 @@ async function judgeAnswers({ evals }: Runtime): Promise<void> {
     tellEval(content, await evals.call('politeness', { content }, { threshold }));
 }
 
-function tellTool(what: string, document: ToolDocument): void {
+function tellTool(what, document) {
   tell(what, document.status, describe(document));
 }
 
-function describe(document: ToolDocument): string {
+function describe(document) {
   switch (document.status) {
     case 'ok':
       return JSON.stringify(document.result);
@@ -96,31 +93,31 @@ function describe(document: ToolDocument): string {
   }
 }
 
-function tellDecision(what: string, { verdict, hook, reason, replace, result }: DecisionDocument): void {
+function tellDecision(what, { verdict, hook, reason, replace, result }) {
   tell(what, verdict, hook === null ? '' : `${hook}: ${reason}`);
   if (replace !== null) tell('', '', `becomes ${JSON.stringify(replace)}`);
   if (result !== null) tell('', '', `the caller reads: ${result}`);
 }
 
-function tellEval(what: string, document: EvalDocument): void {
+function tellEval(what, document) {
   const why = document.status === 'scored' ? `score ${document.score}: ${document.detail}` : document.reason;
   tell(document.passed ? 'passed' : 'failed', document.status, `${what} (${why})`);
 }
 
-function title(text: string): void {
+function title(text) {
   console.log(`\n${text}`);
 }
 
-function tell(what: string, verdict: string, text: string): void {
+function tell(what, verdict, text) {
   const shown = text.length > 150 ? `${text.slice(0, 149)}…` : text;
   console.log(`  ${what.padEnd(18)}${verdict.padEnd(8)}${shown}`.trimEnd());
 }
 
-function auditLines(): string[] {
+function auditLines() {
   return existsSync(auditFile) ? readFileSync(auditFile, 'utf8').trimEnd().split('\n') : [];
 }
 
 /** The path of a file of this example, as seen from the current folder. */
-function here(name: string): string {
+function here(name) {
   return relative(process.cwd(), join(import.meta.dirname, name));
 }
