@@ -59,15 +59,27 @@ export function toChanges(
 ): Change[] {
   return listed.flatMap(({ numberInA, case: id, b }) => {
     const record = records.get(numberInA);
-    return record === undefined ? [] : [{ case: id, a: toSideResult(record, key), b }];
+    if (record === undefined) return [];
+    const question = questionOf(record);
+    return [{ case: id, ...(question !== undefined && { question }), a: toSideResult(record, key), b }];
   });
 }
 
+/** What a case asks: of a chat the last message of the user, of a recorded answer the field of its row that has such a name. */
+function questionOf({ epochs: [first], row = {} }: CaseRecord): string | undefined {
+  const asked = first?.messages.findLast(({ role }) => role === 'user')?.content;
+  const field = ['question', 'input', 'prompt', 'query'].map((name) => row[name]);
+  const question = asked ?? field.find((value): value is string => typeof value === 'string');
+  return question === undefined || question === '' ? undefined : question.slice(0, LONGEST_QUESTION);
+}
+
+const LONGEST_QUESTION = 1_000;
+
 function toSideResult(record: CaseRecord, key: ResultKey): SideResult {
-  const { file, line } = record;
-  if (key === undefined) return { file, line, score: record.score, detail: failureDetailOf(record) };
+  const { number, file, line } = record;
+  if (key === undefined) return { number, file, line, score: record.score, detail: failureDetailOf(record) };
   const result = record.results.find((each) => each.eval === key);
-  return { file, line, score: result?.score ?? null, detail: result?.detail ?? '' };
+  return { number, file, line, score: result?.score ?? null, detail: result?.detail ?? '' };
 }
 
 /** Why a case failed: the details of its failed evals. */

@@ -58,11 +58,15 @@ export interface Difference extends PairedDifference {
 /** A case whose verdict changed. */
 export interface Change {
   readonly case: string;
+  /** What the case asks, its beginning: the last message of a user, or what its row says; absent where neither is known. */
+  readonly question?: string;
   readonly a: SideResult;
   readonly b: SideResult;
 }
 
 export interface SideResult {
+  /** Of its row in the dataset, from 1. */
+  readonly number: number;
   readonly file: string;
   readonly line: number;
   /** Null when unscored. */

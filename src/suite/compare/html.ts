@@ -1,6 +1,7 @@
 import { formatCount } from '../../text/format-count.ts';
-import { box, fold, list, table, text } from '../report/html/plain/markup.ts';
+import { box, fold, link, list, table, text } from '../report/html/plain/markup.ts';
 import { renderPlainPage } from '../report/html/plain/page.ts';
+import { addressOfRun } from '../report/html/plain/runs-page.ts';
 import { formatListed, formatMean, formatPercent } from '../report/numbers.ts';
 import { describeScore } from '../report/wording.ts';
 import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
@@ -28,7 +29,7 @@ export function renderComparisonHtml(
 ): string {
   const isShadows = isShadowComparison(comparison);
   const title = isShadows ? 'Shadows compared' : 'Evals compared';
-  const sections = isShadows ? shadowSections(comparison) : runSections(comparison);
+  const sections = isShadows ? shadowSections(comparison) : runSections(comparison, home !== undefined);
   return renderPlainPage({
     title: `${nameOfRuns(comparison)}: ${title.toLowerCase()}`,
     heading: title,
@@ -46,7 +47,8 @@ function side(name: string, info: SideInfo): string {
   return `<div><dt>${name}</dt><dd>${text(describeSide(info))}<br><small>${text(info.started_at)}</small></dd></div>`;
 }
 
-function runSections(comparison: Comparison): string[] {
+/** Where the page is served, a case is a link to the page of its run. */
+function runSections(comparison: Comparison, isServed: boolean): string[] {
   const rows = namedRows(comparison);
   const unpaired = describeUnpaired(comparison);
   return [
@@ -54,7 +56,7 @@ function runSections(comparison: Comparison): string[] {
     list(rows.map(({ name, difference }) => `${name}: ${summarizeDifference(difference).join('; ')}`)),
     list(unpaired),
     guardTable(comparison),
-    ...rows.map(changesOf),
+    ...rows.map((row) => changesOf(row, comparison, isServed)),
   ];
 }
 
@@ -73,8 +75,18 @@ function shadowSections(comparison: Comparison): string[] {
 }
 
 const titles = [
-  ...['Eval', 'Pairs', 'A passed', 'B passed', 'p', 'Regressions', 'Improvements', 'Flaky', 'Unscored'],
-  ...['A mean', 'B mean', 'B − A (95 %)', 'p'],
+  ...[
+    'Eval',
+    'Pairs',
+    'A passed',
+    'B passed',
+    'p of verdicts',
+    'Regressions',
+    'Improvements',
+    'Flaky',
+    'Unscored',
+  ],
+  ...['A mean', 'B mean', 'B − A (95 %)', 'p of scores'],
 ];
 
 function toCells({ name, difference }: NamedDifference): string[] {
@@ -105,25 +117,35 @@ function guardTable({ evals }: Comparison): string {
 }
 
 /** The cases whose verdict changed, both sides beside each other. */
-function changesOf({ name, difference }: NamedDifference): string {
+function changesOf({ name, difference }: NamedDifference, { a, b }: Comparison, isServed: boolean): string {
   const { regressions, improvements, first_regressions: worse, first_improvements: better } = difference;
+  const linkTo = (side: 'a' | 'b', number: number, label: string) =>
+    isServed ? link(`${addressOfRun({ a, b }[side].run_id)}#case=${number}`, label) : text(label);
   return [
-    changeList(`${formatListed(regressions, 'regression', worse.length)} of ${name}`, worse, true),
-    changeList(`${formatListed(improvements, 'improvement', better.length)} of ${name}`, better, false),
+    changeList(`${formatListed(regressions, 'regression', worse.length)} of ${name}`, worse, linkTo),
+    changeList(`${formatListed(improvements, 'improvement', better.length)} of ${name}`, better, linkTo),
   ].join('');
 }
 
-function changeList(title: string, changes: readonly Change[], isOpen: boolean): string {
+function changeList(
+  title: string,
+  changes: readonly Change[],
+  linkTo: (side: 'a' | 'b', number: number, label: string) => string,
+): string {
   if (changes.length === 0) return '';
-  const rows = changes.map(({ case: id, a, b }) => [text(id), sideCell(a), sideCell(b)]);
-  return fold(title, table(['Case', 'A', 'B'], rows), isOpen);
+  const rows = changes.map(({ case: id, question, a, b }) => [
+    linkTo('b', b.number, id) + (question === undefined ? '' : `<br><small>${text(question)}</small>`),
+    sideCell(a, linkTo('a', a.number, `${a.file}:${a.line}`)),
+    sideCell(b, linkTo('b', b.number, `${b.file}:${b.line}`)),
+  ]);
+  return fold(title, table(['Case', 'A', 'B'], rows, 'words'));
 }
 
-function sideCell({ file, line, score, detail }: SideResult): string {
+function sideCell({ score, detail }: SideResult, place: string): string {
   const shown = detail.slice(0, LONGEST_DETAIL);
   const cut = detail.length - shown.length;
   const more = cut === 0 ? '' : `<br><small>and ${formatCount(cut, 'more character')}</small>`;
-  return `${text(describeScore({ score, detail: shown }))}${more}<br><small>${text(`${file}:${line}`)}</small>`;
+  return `${text(describeScore({ score, detail: shown }))}${more}<br><small>${place}</small>`;
 }
 
 const LONGEST_DETAIL = 4_000;

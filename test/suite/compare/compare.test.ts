@@ -31,7 +31,13 @@ test('a comparison has all that changed, and both sides of it', async () => {
     ['1', 1],
     ['new', 0],
   ]);
-  const at = (line: number, score: number) => ({ file: 'rows.jsonl', line, score, detail: `said ${score}` });
+  const at = (line: number, score: number) => ({
+    number: line,
+    file: 'rows.jsonl',
+    line,
+    score,
+    detail: `said ${score}`,
+  });
   const expected = {
     ...{ pairs: 4, only_in_a: 1, only_in_b: 1 },
     table: { both_passed: 1, only_a_passed: 1, only_b_passed: 1, neither_passed: 1 },

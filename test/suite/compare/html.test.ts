@@ -11,7 +11,7 @@ const side = {
   cases: 2,
   is_complete: true,
 };
-const at = { file: evil, line: 1 };
+const at = { number: 1, file: evil, line: 1 };
 const change: Change = {
   case: evil,
   a: { ...at, score: 1, detail: '' },
@@ -37,7 +37,7 @@ test('the page says what changed, case by case, and what only one side has', () 
   expect(page).toContain('score 1');
   expect(page).toContain(`and ${evil.length + 1000} more characters`);
   expect(page).toContain('only in A: 1 case');
-  expect(page).toContain('100.00%</td><td>50.00%');
+  expect(page).toContain('100.00%</td><td data-title="B passed">50.00%');
 });
 
 test('texts of others are text, and the page may run and load nothing', () => {

@@ -9,9 +9,9 @@ import { type GridView, renderGrid } from './grid.ts';
  * variant fits, a list of each.
  */
 export function renderMatrix(report: RunSummary, view: GridView): string[][] {
-  const names = (report.variants ?? []).map(
-    ({ name, status }) => `${cut(oneLine(name), longestName)} ${marks[status]}`,
-  );
+  const variants = report.variants ?? [];
+  const shown = cutApart(variants.map(({ name }) => oneLine(name)));
+  const names = variants.map(({ status }, index) => `${shown[index] ?? ''} ${marks[status]}`);
   const rows = matrixRows(report).map((row) => ({ ...row, name: cut(oneLine(row.name), longestName) }));
   const labels = widest(rows.map(({ name }) => name)) + gap + widest(rows.map(({ measure }) => measure));
   const widths = names.map(
@@ -31,6 +31,21 @@ export function renderMatrix(report: RunSummary, view: GridView): string[][] {
       view,
     ),
   );
+}
+
+/** Names of columns; where cut names would be the same, what the names begin with in common is left out. */
+function cutApart(names: readonly string[]): string[] {
+  const short = names.map((name) => cut(name, longestName));
+  if (new Set(short).size === names.length) return short;
+  const [first = '', ...others] = names;
+  let common = 0;
+  while (common < first.length && others.every((name) => name[common] === first[common])) common += 1;
+  // The whole of the last word in common tells more than the letters in which it differs.
+  const from = Math.max(0, first.slice(0, common).search(/[^\p{L}\p{N}][\p{L}\p{N}]*$/u));
+  const rest = names.map((name) => cut(from === 0 ? name : `…${name.slice(from)}`, longestName));
+  return new Set(rest).size === names.length
+    ? rest
+    : names.map((name, index) => `${index + 1} ${cut(name, longestName - 3)}`);
 }
 
 const longestName = 30;

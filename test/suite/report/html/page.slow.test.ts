@@ -135,12 +135,12 @@ describeInBrowser((open) => {
       { header, cases, report: reportOf(header, cases) },
       { hash: 'case=1' },
     );
-    expect(await page.locator('.fields').first().locator('dt').allTextContents()).toEqual([
+    expect(await page.locator('.panel-body > details .fields').locator('dt').allTextContents()).toEqual([
       'question',
       'truth',
       'page',
     ]);
-    const values = await page.locator('.fields').first().locator('pre').allTextContents();
+    const values = await page.locator('.panel-body > details .fields').locator('pre').allTextContents();
     expect(values.slice(0, 2)).toEqual(['<b>How</b> many?', '{\n  "is": [\n    41\n  ]\n}']);
     expect(await page.locator('.panel').innerText()).toContain(
       'To keep this page small, this case is cut: row.page to 6,000,000 of 30,000,000 characters',

@@ -1,7 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { renderMarkdown } from '../../../../src/suite/report/markdown.ts';
 import { formatDuration, formatPercent, formatRate } from '../../../../src/suite/report/numbers.ts';
+import { renderMatrix } from '../../../../src/suite/report/terminal/matrix.ts';
 import { drawHistogram } from '../../../../src/suite/report/terminal/stats-grid.ts';
 import { openTable, renderTable } from '../../../../src/suite/report/terminal/table.ts';
 import type { GateResult } from '../../../../src/suite/run/record.ts';
@@ -289,4 +291,26 @@ test('a text is cut between characters, never beyond the columns it has', () => 
 
 test('a text is put on one line', () => {
   expect(oneLine('a\r\n\tb\u001B[1m')).toBe('a b\\u001b[1m');
+});
+
+test('two variants never share a heading, however their names begin', () => {
+  const part = fc.stringMatching(/^[a-z]{1,12}$/);
+  const names = fc
+    .tuple(fc.array(part, { maxLength: 6 }), fc.uniqueArray(part, { minLength: 2, maxLength: 5 }))
+    .map(([same, ends]) => ends.map((end) => [...same, end].join('-')));
+  fc.assert(
+    fc.property(names, (all) => {
+      const variants = all.map((name) => ({
+        ...{ name, status: 'passed' as const, cases: 1, problem_count: 0 },
+        ...{ overall: { ...stats, tags: {} }, evals: { exact: evalStatsOf({}) } },
+      }));
+      const lines =
+        renderMatrix(reportOf({ variants, comparisons: [] }), {
+          paint: (_, text) => text,
+          columns: undefined,
+        })[0] ?? [];
+      const heads = (lines[0] ?? '').match(/\S+(?: \S+)*? ✓/g) ?? [];
+      expect(new Set(heads).size).toBe(all.length);
+    }),
+  );
 });

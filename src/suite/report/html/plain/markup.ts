@@ -13,16 +13,22 @@ export function plain(value: string): string {
   return escapeHtml(escapeInvisible(value.toWellFormed()));
 }
 
-/** A table; cells are HTML, titles are not. */
-export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table; cells are HTML, titles are not. On a narrow screen each row is a block in which every cell has its title beside it. */
+export function table(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  kind: 'figures' | 'words' = 'figures',
+): string {
   const head = heads.map((title) => `<th scope="col">${text(title)}</th>`).join('');
   const body = rows
     .map(([first = '', ...cells]) => {
-      const rest = cells.map((cell) => `<td>${cell}</td>`).join('');
+      const rest = cells
+        .map((cell, index) => `<td data-title="${plain(heads[index + 1] ?? '')}">${cell}</td>`)
+        .join('');
       return `<tr><th scope="row">${first}</th>${rest}</tr>`;
     })
     .join('\n');
-  return `<div class="scroll"><table class="figures"><thead><tr>${head}</tr></thead>\n<tbody>\n${body}\n</tbody></table></div>`;
+  return `<div class="scroll"><table class="${kind} blocks"><thead><tr>${head}</tr></thead>\n<tbody>\n${body}\n</tbody></table></div>`;
 }
 
 export function box(name: string, content: string): string {
@@ -35,11 +41,12 @@ export function list(lines: readonly string[]): string {
   return `<ul class="problems">${lines.map((line) => `<li>${text(line)}</li>`).join('')}</ul>`;
 }
 
-export function fold(title: string, content: string, isOpen = true): string {
-  return `<details class="box"${isOpen ? ' open' : ''}><summary>${text(title)}</summary>${content}</details>`;
+export function fold(title: string, content: string): string {
+  return `<details class="box" open><summary>${text(title)}</summary>${content}</details>`;
 }
 
 /** A link to an address of ours. */
-export function link(address: string, label: string): string {
-  return `<a class="link" href="${escapeHtml(address)}">${text(label)}</a>`;
+export function link(address: string, label: string, title = ''): string {
+  const told = title === '' ? '' : ` title="${plain(title)}"`;
+  return `<a class="link" href="${escapeHtml(address)}"${told}>${text(label)}</a>`;
 }

@@ -69,7 +69,7 @@ function compareForm(runs: readonly ListedRun[]): string {
   const chosen = { a: runs[1]?.id, b: runs[0]?.id };
   const heads = ['Run', 'Suite', 'Status', 'Started', 'Cases', 'Passed', 'A', 'B'];
   const rows = runs.map((run) => [
-    link(addressOfRun(run.id), run.id),
+    link(addressOfRun(run.id), run.id.slice(0, SHORT_ID), run.id),
     link(`/?${queryOf(run.suite)}`, run.suite),
     statusOf(run),
     escapeHtml(run.started_at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')),
@@ -82,6 +82,8 @@ function compareForm(runs: readonly ListedRun[]): string {
   const count = `<p class="note">${formatCount(runs.length, 'run')} on this page, the newest first</p>`;
   return `<form method="get" action="/compare">${box('Runs', table(heads, rows))}${count}${button}</form>`;
 }
+
+const SHORT_ID = 8;
 
 /** A collection of a shadow has no end. */
 function statusOf({ kind, status }: ListedRun): string {

@@ -5,7 +5,7 @@ import { foreign, make } from '../dom.ts';
 import { hasMembers, renderJson, toPrettyJson } from './json-view.ts';
 import { renderText } from './long-text.ts';
 
-/** What was judged: the conversation with its tool calls, and the text, which is often its last message. */
+/** The conversation with its tool calls; the message that was judged, often the last one, is marked. */
 export function renderConversation({ messages, tool_calls: calls, content }: EpochRecord) {
   const judged = messages.findLastIndex(
     (message) => message.role === 'assistant' && message.content === content,
@@ -15,11 +15,8 @@ export function renderConversation({ messages, tool_calls: calls, content }: Epo
     return renderMessage(message, own, index === judged);
   });
   const strangers = calls.filter(({ index }) => messages[index] === undefined).map(renderCall);
-  const parts = [
-    ...(known.length + strangers.length === 0 ? [] : [make('h3', {}, 'Conversation')]),
-    ...(known.length + strangers.length === 0 ? [] : [make('ol', { class: 'talk' }, ...known, ...strangers)]),
-  ];
-  return judged >= 0 ? parts : [...parts, make('h3', {}, 'Judged text'), renderText(content)];
+  if (known.length + strangers.length === 0) return [];
+  return [make('h3', {}, 'Conversation'), make('ol', { class: 'talk' }, ...known, ...strangers)];
 }
 
 function renderMessage(

@@ -95,9 +95,9 @@ function renderCase(data: Data, entry: Entry, record: Detail | null) {
   return [
     facts,
     place,
-    ...renderRatings(data, { case: record.id }),
-    ...renderRow(record),
     ...(record.epochs.length > 1 ? renderEpochs(data, record) : renderOnly(data, record)),
+    ...renderRow(record),
+    ...renderRatings(data, { case: record.id }),
   ];
 }
 

@@ -5,13 +5,16 @@ import { count, duration } from '../format.ts';
 import { renderConversation } from './conversation.ts';
 import { renderFault } from './fault.ts';
 import { hasMembers, renderJson } from './json-view.ts';
+import { renderText } from './long-text.ts';
 import { renderResult } from './result.ts';
 import { renderFields } from './row-fields.ts';
 
-/** One run of a case: what the evals said of it, and what they judged. */
+/** One run of a case: the answer first, what the evals said of it, and how it came about. */
 export function renderEpoch(data: Data, epoch: EpochRecord) {
   const parts = [
     ...(epoch.subject === undefined ? [] : [renderSubject(epoch.subject)]),
+    make('h3', {}, 'Answer'),
+    renderText(epoch.content),
     make('h3', {}, 'Results'),
     ...(epoch.results.length === 0 ? [make('p', { class: 'note' }, 'No eval judged this case.')] : []),
     ...epoch.results.map((result) => renderResult(data, result, epoch)),
