@@ -27,6 +27,7 @@ import { retryFaults } from '../suite/score/retry.ts';
 import { scrubEpoch } from '../suite/score/scrub-epoch.ts';
 import { watchRepeatedIds } from '../suite/select/repeated-ids.ts';
 import { compileSelection } from '../suite/select/select.ts';
+import type { CaseCandidate } from '../suite/select/selection.ts';
 import { watchTags } from '../suite/select/tag-watch.ts';
 import type { SubjectRunner } from '../suite/subject/answer.ts';
 import { openSubject } from '../suite/subject/open-subject.ts';
@@ -147,7 +148,7 @@ export function openSuites(context: SuitesContext): Suites {
       await requireStartable(suite, options, context);
       const tags = watchTags();
       const select = options.select && compileSelection(options.select, tags);
-      const noteRepeats = watchRepeatedIds((id) => services.emit(duplicateIdNote(suite, id)));
+      const noteRepeats = watchRepeatedIds((candidate) => services.emit(duplicateIdNote(suite, candidate)));
       const total =
         select === undefined ? await countRows(suite.dataset, options.signal ?? neverAborted) : null;
       if (suite.variants !== undefined)
@@ -227,8 +228,9 @@ function workersHaveNoBudget(): RuntimeError {
 }
 
 /** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */
-function duplicateIdNote({ file }: Suite, id: string) {
-  const message = `case id "${id}" stands for several rows: comparisons, shards and reports go by ids`;
+function duplicateIdNote({ file }: Suite, { id, row }: CaseCandidate) {
+  const place = `${row.file}:${row.line}`;
+  const message = `${place}: case id "${id}" is that of an earlier row too: comparisons, shards and reports go by ids`;
   return { type: 'note', name: file, level: 'warn', message } as const;
 }
 

@@ -2,17 +2,20 @@ import { newSeenKeys } from './seen-keys.ts';
 import type { CaseCandidate, SelectionStage } from './selection.ts';
 
 /**
- * Takes every candidate, and reports the first id that two cases with the same tags share; with different
- * tags they may be two sides of a comparison. Looks at the first `most` cases only, so that memory stays
+ * Takes every candidate, and reports the first case whose id and tags an earlier one has too; cases of different
+ * tags may be two sides of a comparison. Looks at the first `most` cases only, so that memory stays
  * bounded: 8 MiB.
  */
-export function watchRepeatedIds(onRepeat: (id: string) => void, most = 500_000): SelectionStage {
+export function watchRepeatedIds(
+  onRepeat: (candidate: CaseCandidate) => void,
+  most = 500_000,
+): SelectionStage {
   return async function* (candidates) {
     let seen: ReturnType<typeof newSeenKeys> | undefined = newSeenKeys();
     for await (const candidate of candidates) {
       if (seen !== undefined && !('problem' in candidate)) {
         const isRepeated = !seen.add(keyOf(candidate));
-        if (isRepeated) onRepeat(candidate.id);
+        if (isRepeated) onRepeat(candidate);
         if (isRepeated || seen.size() >= most) seen = undefined;
       }
       yield candidate;
