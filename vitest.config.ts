@@ -30,7 +30,10 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'process', include: [isProcess] } },
       // A limit finds a test that hangs, and never judges how fast a busy machine is.
-      { extends: true, test: { name: 'slow', include: [isSlow], testTimeout: 300_000, hookTimeout: 60_000 } },
+      {
+        extends: true,
+        test: { name: 'slow', include: [isSlow], testTimeout: 600_000, hookTimeout: 120_000 },
+      },
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },

@@ -10,7 +10,7 @@ test('no declaration that users can reach has changed unannounced: npm run api w
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
   );
   expect(renderApiReports()).toEqual(kept);
-}, 300_000);
+});
 
 test('every export with types has a report', () => {
   const { exports } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8'));

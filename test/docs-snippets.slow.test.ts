@@ -65,7 +65,7 @@ function snippetsOf(text: string): { line: number; code: string }[] {
   }));
 }
 
-test('every snippet of TypeScript in the README and the docs compiles', { timeout: 120_000 }, async () => {
+test('every snippet of TypeScript in the README and the docs compiles', async () => {
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
   const files = [
     'README.md',
@@ -76,7 +76,7 @@ test('every snippet of TypeScript in the README and the docs compiles', { timeou
   expect({ errors: await compile(pages), areThere: count >= 9 }).toEqual({ errors: [], areThere: true });
 });
 
-test('one that does not is told with its page and line', { timeout: 120_000 }, async () => {
+test('one that does not is told with its page and line', async () => {
   const page = '# Page\n\n```ts\nconst a = 1;\nruntime.tools.cal(a);\n```\n\n```js\nnope(;\n```\n';
   expect(await compile({ 'page.md': page })).toEqual([
     expect.stringMatching(/^page:5 Property 'cal' does not exist on type/),

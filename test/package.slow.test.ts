@@ -50,7 +50,7 @@ beforeAll(async () => {
     chmodSync(join(installed, file), 0o755);
     symlinkSync(join(installed, file), join(project, 'node_modules/.bin', name));
   }
-}, 120_000);
+});
 
 test('the package holds what runs, and nothing else', async () => {
   const folders = packed.filter((path) => path.includes('/')).map((path) => path.split('/', 1)[0]);
@@ -190,31 +190,25 @@ const commandsOfPages = [
   ['tool', 'call', 'redact_secrets', '--args', '{"text": "hi"}', '-c', 'examples/ready-guards/runtime.yaml'],
 ];
 
-test.for(['a copy', 'node_modules/signalbox'])(
-  'the examples run from %s',
-  { timeout: 120_000 },
-  async (from) => {
-    const place = from === 'a copy' ? '' : `${from}/`;
-    if (from === 'a copy')
-      cpSync(join(installed, 'examples'), join(project, 'examples'), { recursive: true });
-    const inPlace = (words: readonly string[]) => words.map((word) => word.replace(/^(?=examples\/)/, place));
-    for (const words of commandsOfPages)
-      await call('npx', ['--no', '--', 'signalbox', ...inPlace(words)], npx);
-    const { stdout } = await call(process.execPath, inPlace(['examples/support-desk/main.mjs']), npx);
-    expect(stdout).toContain('support-desk: passed');
-    const desk = ['run', 'examples/refund-desk/refund.pipeline.yaml'];
-    const ticket = ['--input', '@examples/refund-desk/tickets/lamp.json'.replace('@', `@${place}`)];
-    await expect(
-      call('npx', ['--no', '--', 'signalbox', ...inPlace(desk), ...ticket], npx),
-    ).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('npx signalbox pending approve ') });
-  },
-);
+test.for(['a copy', 'node_modules/signalbox'])('the examples run from %s', async (from) => {
+  const place = from === 'a copy' ? '' : `${from}/`;
+  if (from === 'a copy') cpSync(join(installed, 'examples'), join(project, 'examples'), { recursive: true });
+  const inPlace = (words: readonly string[]) => words.map((word) => word.replace(/^(?=examples\/)/, place));
+  for (const words of commandsOfPages) await call('npx', ['--no', '--', 'signalbox', ...inPlace(words)], npx);
+  const { stdout } = await call(process.execPath, inPlace(['examples/support-desk/main.mjs']), npx);
+  expect(stdout).toContain('support-desk: passed');
+  const desk = ['run', 'examples/refund-desk/refund.pipeline.yaml'];
+  const ticket = ['--input', '@examples/refund-desk/tickets/lamp.json'.replace('@', `@${place}`)];
+  await expect(
+    call('npx', ['--no', '--', 'signalbox', ...inPlace(desk), ...ticket], npx),
+  ).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('npx signalbox pending approve ') });
+});
 
 test.for([
   { signal: 'SIGTERM', to: 'npx' },
   { signal: 'SIGTERM', to: 'its group' },
   { signal: 'SIGINT', to: 'its group' },
-] as const)('$signal to $to ends `npx signalbox serve`', { timeout: 60_000 }, async ({ signal, to }) => {
+] as const)('$signal to $to ends `npx signalbox serve`', async ({ signal, to }) => {
   writeFileSync(
     join(project, 'runtime.yaml'),
     'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec:\n  gateway: {listen: "127.0.0.1:0"}\n  providers: [{id: main, type: mock, model: demo, additional_config: {responses: [{text: hello}]}}]\n',

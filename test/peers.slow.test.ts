@@ -29,7 +29,7 @@ beforeAll(async () => {
     env,
   });
   tarball = join(work, JSON.parse(stdout)[0].filename);
-}, 120_000);
+});
 
 /** A project of its own with these packages and ours, and with these files. */
 async function install(
@@ -56,7 +56,6 @@ spec:
 
 test.for(versionsOf(peerDependencies.vitest))(
   'signalbox/vitest works with vitest %s',
-  { timeout: 300_000 },
   async (version, { skip }) => {
     skip(offline !== undefined, offline);
     const folder = await install([`vitest@${version}`], {
@@ -97,7 +96,6 @@ await runtime.close();
 
 test.for(versionsOf(peerDependencies.ai))(
   'the guard works with ai %s, or names the one that it needs',
-  { timeout: 300_000 },
   async (version, { skip }) => {
     skip(offline !== undefined, offline);
     const folder = await install([`ai@${version}`], {

@@ -3,9 +3,9 @@ import { storm } from './pendings/storm.ts';
 
 const CALLS = Number(process.env['PENDING_CALLS'] ?? 500);
 
-test(`${CALLS} calls that wait, taken and decided by 8 processes that are killed again and again: none lost, none decided twice`, {
-  timeout: 400_000,
-}, async ({ annotate }) => {
+test(`${CALLS} calls that wait, taken and decided by 8 processes that are killed again and again: none lost, none decided twice`, async ({
+  annotate,
+}) => {
   const { faults, ...tally } = await storm({
     pendings: CALLS,
     processes: 8,

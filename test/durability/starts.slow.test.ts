@@ -103,7 +103,7 @@ describe.runIf(hasPostgres)(`over Postgres${unlessMissing}`, () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ settings: { max_connections: 200 } });
-  }, 60_000);
+  });
   afterAll(() => server?.remove());
 
   test(`${title} owners, stops, cuts, cancels and full disks [DS-RUN-17]`, {

@@ -91,9 +91,6 @@ test.each([
   { title: 'with hooks', more: hooks },
 ])(
   'an answer whose row cannot be kept does not go out whole, and the next call does not go upstream, $title',
-  {
-    timeout: 90_000,
-  },
   async ({ more }) => {
     await using upstream = await startUpstream(({ body }, response) => {
       if (!body.includes('"stream":true'))

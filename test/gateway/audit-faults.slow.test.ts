@@ -25,9 +25,7 @@ async function idsIn(folder: string): Promise<Set<string>> {
   return ids;
 }
 
-test('servers that share a folder and are killed at any moment leave one chain with every call that was told as kept', {
-  timeout: 120_000,
-}, async () => {
+test('servers that share a folder and are killed at any moment leave one chain with every call that was told as kept', async () => {
   const folder = makeAuditFolder();
   const told: string[] = [];
   for (let round = 0; round < 8; round += 1) {
@@ -93,9 +91,7 @@ function lock(folder: string): { readonly release: () => void } {
   return { release: () => database.close() };
 }
 
-test('while rows cannot be kept calls are refused, and afterwards they go on', {
-  timeout: 60_000,
-}, async () => {
+test('while rows cannot be kept calls are refused, and afterwards they go on', async () => {
   const folder = makeAuditFolder();
   const warnings: RuntimeError[] = [];
   const log = await openAudit(folder, { warn: (error) => void warnings.push(error), waitMs: 200 });
@@ -113,7 +109,7 @@ test('while rows cannot be kept calls are refused, and afterwards they go on', {
   expect([...(await idsIn(folder))]).toEqual([undefined, 'call_1', 'call_2', 'call_3']);
 });
 
-test('where the audit is not required the same is only told', { timeout: 60_000 }, async () => {
+test('where the audit is not required the same is only told', async () => {
   const folder = makeAuditFolder();
   const warnings: RuntimeError[] = [];
   const log = await openAudit(folder, {

@@ -155,7 +155,7 @@ describe.each(Object.entries(scripts))('with a hook that would %s', (title, scri
   const hooks =
     script === '' ? '' : 'hooks: {guard: {command: ./guard.sh, hook: provider, timeout_ms: 1500}}';
 
-  test('keys and personal data are in no log, no file and no error', { timeout: 120_000 }, async () => {
+  test('keys and personal data are in no log, no file and no error', async () => {
     await using upstream = await startLoudUpstream();
     await using served = await serve(
       `providers: [${openaiProvider(upstream.url).replace('credential_env: DESK_KEY', `api_key: ${upstreamKey}`)}]\ngateway: {audit: {head: {stdout: true, every: 1s}}}\n${hooks}`,
@@ -178,9 +178,7 @@ describe.each(Object.entries(scripts))('with a hook that would %s', (title, scri
   });
 });
 
-test('a defect that ends the process tells nothing of the calls that were under way', {
-  timeout: 60_000,
-}, async () => {
+test('a defect that ends the process tells nothing of the calls that were under way', async () => {
   await using upstream = await startUpstream(() => {});
   const crash = "process.on('SIGUSR2', () => { throw new Error('a defect'); })";
   await using served = await serve(

@@ -11,7 +11,7 @@ const floors: Readonly<Record<string, { readonly recall?: number; readonly rare?
   'sentences of presidio-research': { rare: 0.005 },
 };
 
-test('the measured figures hold', { timeout: 120_000 }, ({ annotate }) => {
+test('the measured figures hold', ({ annotate }) => {
   if (!hasShared) void annotate('../shared is not here: only what needs no data of others is measured');
   for (const { name, bad, caught, good, flagged } of measureInjection()) {
     const { recall = 0, rare = 1 } = floors[name] ?? {};

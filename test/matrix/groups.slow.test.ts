@@ -12,5 +12,4 @@ test.each(allGroups.map((group) => ({ group, name: group.name })))(
     expect(tally.problems).toEqual([]);
     expect(tally.cells > 0 || group.missing !== undefined).toBe(true);
   },
-  300_000,
 );

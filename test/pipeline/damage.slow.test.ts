@@ -107,4 +107,4 @@ test('whatever a column of the store is damaged to, it is told with a code, and 
     expect([where, seen.get(where)?.has('STORE_FAILED')]).toEqual([where, true]);
   }
   expect(desk.lines('payments')).toEqual([]);
-}, 240_000);
+});

@@ -20,4 +20,4 @@ test('a file of 20,000 steps is checked in a time that grows with it, and a repe
   expect(told).toHaveLength(2);
   expect(told.join('\n')).toMatch(/another step of this file has the id s19999 already/);
   expect(told.join('\n')).toMatch(/name/);
-}, 120_000);
+});

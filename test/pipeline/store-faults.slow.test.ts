@@ -104,7 +104,7 @@ test('wherever the store fails before a person has approved, nothing is paid, an
     },
   );
   expect(writes).toBeGreaterThanOrEqual(8);
-}, 120_000);
+});
 
 test('wherever the store fails behind an approval, nothing is paid without one, and the run goes on [DS-RUN-07]', async () => {
   const prepare = async () => {
@@ -135,7 +135,7 @@ test('wherever the store fails behind an approval, nothing is paid without one, 
     expect(payments.length).toBeLessThanOrEqual(3);
   });
   expect(writes).toBeGreaterThanOrEqual(15);
-}, 240_000);
+});
 
 test('wherever the store fails under a single call, it has failed, and nobody can approve it later [PK-8-04]', async () => {
   const writes = await atEveryWrite(
@@ -154,7 +154,7 @@ test('wherever the store fails under a single call, it has failed, and nobody ca
     },
   );
   expect(writes).toBeGreaterThanOrEqual(4);
-}, 60_000);
+});
 
 test('a decision that cannot be kept is none: the call still waits', async () => {
   const desk = await openDesk(spec);

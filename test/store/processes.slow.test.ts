@@ -10,9 +10,7 @@ import { newFile, openAt, race, start } from './processes.ts';
 // Not by import: Node 22 would announce it.
 const { DatabaseSync } = loadSqlite();
 
-test('of twenty processes that approve one call at once, one wins, and the others are told who', {
-  timeout: 60_000,
-}, async () => {
+test('of twenty processes that approve one call at once, one wins, and the others are told who', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));
@@ -28,7 +26,7 @@ test('of twenty processes that approve one call at once, one wins, and the other
   expect(answers.map(({ ruling }) => ruling)).toEqual(answers.map(() => kept?.ruling));
 });
 
-test('twelve processes may open a new store at once', { timeout: 60_000 }, async () => {
+test('twelve processes may open a new store at once', async () => {
   const file = newFile();
   const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
   expect(await race(ids.map((id) => ['begin', file, id]))).toEqual(ids.map(() => ['done']));
@@ -47,9 +45,7 @@ test('two stores of one process on one file see the same', async () => {
   expect(await other.claimRun('r1')).toBeDefined();
 });
 
-test('what a process was told is kept is there after a SIGKILL at any moment', {
-  timeout: 120_000,
-}, async () => {
+test('what a process was told is kept is there after a SIGKILL at any moment', async () => {
   const file = newFile();
   const first = await openAt(file);
   await first.createRun(newRun('r1'));
@@ -89,9 +85,7 @@ test('a claim falls back at once when its holder gets SIGKILL, though its child 
   expect([claim !== undefined, lives]).toEqual([true, true]);
 });
 
-test('processes that claim, release and prune without end never have a run twice', {
-  timeout: 60_000,
-}, async () => {
+test('processes that claim, release and prune without end never have a run twice', async () => {
   const file = newFile();
   const store = await openAt(file);
   await store.createRun(newRun('r1'));

@@ -26,7 +26,7 @@ function countLists(): { readonly count: () => number } {
   return { count: () => post.mock.calls.filter(([message]) => Array.isArray(message)).length };
 }
 
-test('what a thread has acknowledged outlives a SIGKILL', { timeout: 60_000 }, async () => {
+test('what a thread has acknowledged outlives a SIGKILL', async () => {
   const file = newFile();
   const store = await openOwn(file);
   const said: string[] = [];
@@ -118,7 +118,7 @@ test('a thread writes to no file that has taken the place of its own', async () 
   });
 });
 
-test('one run alone is written here; several at once get a thread', { timeout: 30_000 }, async () => {
+test('one run alone is written here; several at once get a thread', async () => {
   const store = await openAt(newFile());
   const lists = countLists();
   for (const id of ['r1', 'r2']) await store.createRun(newRun(id));

@@ -28,7 +28,7 @@ function* generateRows(): Generator<string> {
   }
 }
 
-test('memory does not grow with the number of cases', { timeout: 120_000 }, async () => {
+test('memory does not grow with the number of cases', async () => {
   const suite = loadSpec(`dataset: {path: rows.jsonl}
 case: {id: "\${case.id}", content: "\${case.text}", tags: ["\${case.group}"]}
 evals:

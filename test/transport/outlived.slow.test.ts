@@ -114,7 +114,6 @@ test.each(launchers)(
       expect(await settle(() => findSurvivors(tmpdir()), 10_000)).toEqual([]);
     }
   },
-  120_000,
 );
 
 test('what a killed host leaves running is asked by SIGTERM first', async () => {

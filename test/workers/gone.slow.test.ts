@@ -15,9 +15,7 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
   });
   afterAll(() => server?.remove());
 
-  test('a worker that stands still loses its run, and writes nothing of it when it goes on [DS-WORKERS-03]', {
-    timeout: 180_000,
-  }, async () => {
+  test('a worker that stands still loses its run, and writes nothing of it when it goes on [DS-WORKERS-03]', async () => {
     const url = await server.newUrl();
     const { project, file, isHeld, goOn } = openHolding();
     const desk = await openDesk(project.config, url);
@@ -67,9 +65,7 @@ describe.runIf(hasPostgres)(`workers in trouble${unlessMissing}`, () => {
     }
   });
 
-  test('a database that is away for longer than it is waited for ends no worker, and runs go on when it is back [DS-WORKERS-09]', {
-    timeout: 300_000,
-  }, async () => {
+  test('a database that is away for longer than it is waited for ends no worker, and runs go on when it is back [DS-WORKERS-09]', async () => {
     const own = await startServer();
     try {
       const url = await own.newUrl();
@@ -105,9 +101,7 @@ describe.runIf(mayCut)('a worker whose network is gone (needs root, iproute2 and
     await network.remove();
   });
 
-  test('its run goes on with another in seconds, and it writes nothing more of it [DS-WORKERS-03]', {
-    timeout: 180_000,
-  }, async () => {
+  test('its run goes on with another in seconds, and it writes nothing more of it [DS-WORKERS-03]', async () => {
     const tcp = await server.newUrl('tcp');
     const url = server.socketUrl(databaseOf(tcp));
     const { project, file, isHeld, goOn } = openHolding();

@@ -103,7 +103,7 @@ describe.runIf(hasPostgres)(`suites with variants that workers share${unlessMiss
     );
     expect(listed).toEqual(alsoListed);
     expect(listed).toHaveLength(2 + 299 * 4 * 2 - 4 * 4);
-  }, 240_000);
+  });
 
   test('a run whose command is killed goes on with --resume, and nothing that is done is done again [DS-SUITES-05]', async () => {
     const url = await server.newUrl('tcp');
@@ -129,7 +129,7 @@ describe.runIf(hasPostgres)(`suites with variants that workers share${unlessMiss
     expect([resumed.code, comparable(resumed.stdout)]).toEqual([alone.code, comparable(alone.stdout)]);
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
-  }, 120_000);
+  });
 
   test('more cases than a matrix may have are refused without a worker [DS-SUITES-05]', async () => {
     const project = openMatrix(62_501);
@@ -157,5 +157,5 @@ describe.runIf(hasPostgres)(`suites with variants that workers share${unlessMiss
     ]);
     const one = await runProgram([...args, '--provider', 'other', '--workers'], { url });
     expect(JSON.parse(one.stdout)).toMatchObject({ variants: [{ name: 'plain' }, { name: 'told' }] });
-  }, 60_000);
+  });
 });

@@ -39,7 +39,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
         database,
       ),
     ).toEqual([{ open: 0 }]);
-  }, 120_000);
+  });
 
   test('workers judge again the cases that did not pass, and add up the others as they are kept', async () => {
     const url = await server.newUrl('tcp');
@@ -63,7 +63,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
       ),
     ).toEqual([{ kept: 5_000, replaced: 5_000 - passed.length }]);
     worker.child.kill('SIGKILL');
-  }, 120_000);
+  });
 
   test('reports that list cases have them in the order of the dataset, with rows that cannot be used', async () => {
     const url = await server.newUrl('tcp');
@@ -119,7 +119,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     expect(done.every(({ number, xmin }) => kept.get(number) === xmin)).toBe(true);
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
-  }, 60_000);
+  });
 
   test('a worker whose dataset is another one judges nothing of it, and the run says why [DS-SUITES-03]', async () => {
     const url = await server.newUrl('tcp');
@@ -148,7 +148,7 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     expect(JSON.parse(stuck.stdout)).toMatchObject({ error: { code: 'ABORTED' } });
     await startWorker(project.config, { url });
     expect((await runProgram([...args, '--resume'], { url })).code).toBe(0);
-  }, 40_000);
+  });
 
   test.each([
     [['--bail'], 'in no order'],

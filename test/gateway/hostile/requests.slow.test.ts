@@ -22,7 +22,7 @@ describe.each([
     );
     await sendRaw(served.port, [post('/v1/chat/completions', question('Hi'))]);
     descriptors = served.descriptors();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await served[Symbol.asyncDispose]();
@@ -91,15 +91,11 @@ describe.each([
     { title: 'numbers with many digits', body: withMember(`"seed": ${'9'.repeat(400)}, "top_p": 1e-7`) },
     { title: 'a hundred thousand messages', body: manyMessages(100_000) },
     { title: 'a megabyte of brackets in a text', body: question('['.repeat(1_000_000)) },
-  ])(
-    'passes $title byte for byte',
-    async ({ body }) => {
-      const answer = await sendRaw(served.port, [post(chat, body)]);
-      expect(statusesIn(answer)).toEqual([200]);
-      expect(upstream.seen.at(-1)?.body === body).toBe(true);
-    },
-    60_000,
-  );
+  ])('passes $title byte for byte', async ({ body }) => {
+    const answer = await sendRaw(served.port, [post(chat, body)]);
+    expect(statusesIn(answer)).toEqual([200]);
+    expect(upstream.seen.at(-1)?.body === body).toBe(true);
+  });
 
   test.each([
     ['//v1/chat/completions', 404],
@@ -189,7 +185,6 @@ describe.each([
       for (const status of statuses) expect(status).toBe(400);
       expect(upstream.seen).toHaveLength(before);
     },
-    30_000,
   );
 
   test('an absolute address leads to no other host', async () => {
@@ -220,7 +215,7 @@ describe.each([
       one + bad + one + Buffer.from(post(chat, question('two'))).toString(),
     ]);
     expect(statusesIn(answer)).toEqual([200, 400, 200, 200]);
-  }, 30_000);
+  });
 
   test('a body in chunks of one byte passes as it is', async () => {
     const body = question('Hi');
@@ -239,17 +234,13 @@ describe.each([
       title: 'a body',
       pieces: [`POST ${chat} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n`, ...'x'.repeat(60)],
     },
-  ])(
-    'a client that sends $title forever is cut off',
-    async ({ pieces }) => {
-      const before = upstream.seen.length;
-      const started = performance.now();
-      await sendRaw(served.port, pieces, { paceMs: 250 });
-      expect(performance.now() - started).toBeLessThan(14_000);
-      expect(upstream.seen).toHaveLength(before);
-    },
-    30_000,
-  );
+  ])('a client that sends $title forever is cut off', async ({ pieces }) => {
+    const before = upstream.seen.length;
+    const started = performance.now();
+    await sendRaw(served.port, pieces, { paceMs: 250 });
+    expect(performance.now() - started).toBeLessThan(14_000);
+    expect(upstream.seen).toHaveLength(before);
+  });
 
   test.each([
     { title: 'many headers', headers: Array.from({ length: 5000 }, (_, at) => `x-header-${at}: value`) },
@@ -269,7 +260,7 @@ describe.each([
       });
     }
     expect(upstream.seen).toHaveLength(before);
-  }, 60_000);
+  });
 
   test('a wrong content-type is no way around the hooks', async () => {
     for (const type of [
@@ -295,7 +286,7 @@ describe.each([
     await expect.poll(() => served.children().length, { timeout: 30_000 }).toBeLessThanOrEqual(1);
     expect(await served.stop()).toBe(0);
     expect(served.printed()).not.toMatch(/unhandled|uncaught|Error:|\bat .+:\d+:\d+/i);
-  }, 60_000);
+  });
 });
 
 function question(text: string): string {

@@ -67,7 +67,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     const exported = await openRunFile(await download.path());
     expect(await Array.fromAsync(exported.ratings?.() ?? [])).toEqual(await ratings());
     expect(offences).toEqual([]);
-  }, 120_000);
+  });
 
   test('a name that was given in one column is that of the next', async () => {
     const { column } = await openCase(800);
@@ -80,5 +80,5 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     expect(await column(1).getByLabel('Name').inputValue()).toBe('mara');
     const inner = await column(0).evaluate((cell) => [cell.scrollWidth, cell.clientWidth]);
     expect(inner[0]).toBeLessThanOrEqual(inner[1] ?? 0);
-  }, 60_000);
+  });
 });

@@ -70,7 +70,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     await page.getByRole('button', { name: 'Compare A with B' }).click();
     await page.getByRole('heading', { name: 'Evals compared' }).waitFor();
     expect(offences).toEqual([]);
-  }, 120_000);
+  });
 
   test('what is wrong is told in the form, as a score beyond 1 and a server that has ended', async () => {
     const { runtime, ids } = await openFolder();
@@ -87,7 +87,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The server does not answer').waitFor();
     expect(await page.getByLabel('Label').inputValue()).toBe('good');
-  }, 60_000);
+  });
 
   test('details that a page leaves out are had when the case is opened [DS-VIEW-07]', async () => {
     const { runtime, ids } = await openFolder();
@@ -106,7 +106,7 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     await page.getByRole('dialog', { name: 'one' }).getByText('onerror=alert(2)').first().waitFor();
     expect(await page.getByText('were left out').count()).toBe(0);
     expect(offences).toEqual([]);
-  }, 60_000);
+  });
 
   test('a page of another port of this machine is sent no token, and can neither rate nor read [DS-VIEW-03]', async () => {
     const { runtime, ids } = await openFolder();
@@ -152,5 +152,5 @@ describe.skipIf(noBrowser !== undefined)(title, () => {
     expect(outcome.slice(0, 2)).toEqual(['refused', 'refused']);
     const { ratings } = await runtime.evals.runs.open(ids[0]);
     expect(await Array.fromAsync(ratings?.() ?? [])).toEqual([]);
-  }, 60_000);
+  });
 });

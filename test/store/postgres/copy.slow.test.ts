@@ -195,7 +195,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     const back = join(folder, 'back', 'state.db');
     await copy(toPostgres, back, url);
     expect(dump(back)).toEqual(dump(state));
-  }, 180_000);
+  });
 });
 
 interface SomeRun {

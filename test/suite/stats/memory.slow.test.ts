@@ -22,9 +22,7 @@ function scatter(index: number): number {
   return (index * 0.6180339887498949) % 1;
 }
 
-test('statistics take no more memory for more cases, however different their scores', {
-  timeout: 120_000,
-}, () => {
+test('statistics take no more memory for more cases, however different their scores', () => {
   const reducer = newStatsAccumulator([header('a')], 1);
   const add = (index: number) => {
     const guard = decided({

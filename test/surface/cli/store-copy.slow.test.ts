@@ -82,7 +82,7 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
     writeFileSync(join(cwd, 'postgres.yaml'), inPostgres);
     const listed = await runJson(['runs', 'list', '--limit', '2', '--config', 'postgres.yaml'], { cwd, env });
     expect((listed.document as { runs: unknown[] }).runs).toHaveLength(2);
-  }, 180_000);
+  });
 });
 
 /** Runs of two steps each, as many as that. */

@@ -91,7 +91,7 @@ describe('a project with suites among its tests', () => {
   let tested: Tested;
   beforeAll(async () => {
     tested = await runVitest(writeProject(files));
-  }, 60_000);
+  });
 
   /** The tests of one suite. */
   const testsOf = (name: string, file = 'all.test.ts') =>

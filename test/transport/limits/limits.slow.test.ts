@@ -52,7 +52,6 @@ linuxOnly.each(ways)('held by $way', ({ way, findGroups }) => {
     const seen = perMode[mode].filter(({ title }) => isSeen(title, way));
     test.each(seen)(
       'a process that $title is stopped with its code [DS-LIM-01 DS-LIM-02 DS-LIM-05]',
-      { timeout: 200_000 },
       async ({ limits, args, limit }) => {
         const opened = await openGreedy({ ...modes[mode], limits, env: withScratch() }, { findGroups });
         const value = Object.values(limits)[0];

@@ -97,45 +97,41 @@ test.skipIf(!hasProgram).each([
   { title: 'the output of a failed command', tool: bash('cat a.txt; exit 3'), goesOn: false },
   { title: 'a file', tool: { name: 'Read', input: { file_path: 'a.txt' } }, goesOn: true },
   { title: 'a notebook', tool: { name: 'Read', input: { file_path: 'n.ipynb' } }, goesOn: true },
-])(
-  'Claude Code does not give its model $title that a guard denies',
-  async ({ tool, goesOn }) => {
-    const place = folderOf({ 'runtime.yaml': config });
-    const work = join(place, 'work');
-    mkdirSync(work);
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(work, name), text);
-    const exported = await run(['hooks', 'export', '--dialect', 'claude'], { cwd: place, binary: true });
-    writeFileSync(join(place, 'settings.json'), exported.stdout);
-    const model = await openModel(tool);
-    const env = {
-      ...{
-        PATH: process.env['PATH'],
-        HOME: place,
-        CLAUDE_CONFIG_DIR: join(place, 'claude'),
-        IS_SANDBOX: '1',
-      },
-      ...{
-        ANTHROPIC_BASE_URL: model.url,
-        ANTHROPIC_API_KEY: 'k',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      },
-    };
-    const args = [
-      '-p',
-      'go',
-      '--settings',
-      join(place, 'settings.json'),
-      '--permission-mode',
-      'bypassPermissions',
-    ];
-    const child = spawn(program, args, { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const end = setTimeout(() => child.kill('SIGKILL'), 90_000);
-    await new Promise((resolve) => child.once('close', resolve));
-    clearTimeout(end);
-    model.close();
-    expect(JSON.stringify(model.results)).not.toMatch(/SECRET|42/);
-    expect(model.asked()).toBe(goesOn ? 2 : 1);
-    expect(readFileSync(join(work, 'a.txt'), 'utf8')).toContain('SECRET');
-  },
-  120_000,
-);
+])('Claude Code does not give its model $title that a guard denies', async ({ tool, goesOn }) => {
+  const place = folderOf({ 'runtime.yaml': config });
+  const work = join(place, 'work');
+  mkdirSync(work);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(work, name), text);
+  const exported = await run(['hooks', 'export', '--dialect', 'claude'], { cwd: place, binary: true });
+  writeFileSync(join(place, 'settings.json'), exported.stdout);
+  const model = await openModel(tool);
+  const env = {
+    ...{
+      PATH: process.env['PATH'],
+      HOME: place,
+      CLAUDE_CONFIG_DIR: join(place, 'claude'),
+      IS_SANDBOX: '1',
+    },
+    ...{
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: 'k',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  };
+  const args = [
+    '-p',
+    'go',
+    '--settings',
+    join(place, 'settings.json'),
+    '--permission-mode',
+    'bypassPermissions',
+  ];
+  const child = spawn(program, args, { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = setTimeout(() => child.kill('SIGKILL'), 90_000);
+  await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(end);
+  model.close();
+  expect(JSON.stringify(model.results)).not.toMatch(/SECRET|42/);
+  expect(model.asked()).toBe(goesOn ? 2 : 1);
+  expect(readFileSync(join(work, 'a.txt'), 'utf8')).toContain('SECRET');
+});
