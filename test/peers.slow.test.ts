@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -109,3 +109,37 @@ test.for(versionsOf(peerDependencies.ai))(
     );
   },
 );
+
+test('the exported Claude hook works in an empty environment', {
+  timeout: 300_000,
+}, async ({ skip }) => {
+  skip(offline !== undefined, offline);
+  const folder = await install([], {
+    'runtime.yaml':
+      'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {hooks: {pii: {hook: provider, command: signalbox-pii, args: [--action, block]}}}\n',
+  });
+  const { stdout } = await call('npx', ['--no', '--', 'signalbox', 'hook', 'export', '--dialect', 'claude'], {
+    cwd: folder,
+    env,
+  });
+  const { command } = JSON.parse(stdout).hooks.UserPromptSubmit[0].hooks[0];
+  const say = (prompt: string) => {
+    const event = {
+      ...{ session_id: 's', transcript_path: '/dev/null', cwd: folder },
+      ...{ hook_event_name: 'UserPromptSubmit', prompt },
+    };
+    const { status, stdout, stderr } = spawnSync('/usr/bin/env', ['-i', '/bin/sh', '-c', command], {
+      cwd: '/',
+      input: JSON.stringify(event),
+      encoding: 'utf8',
+    });
+    return { status, told: stdout + stderr };
+  };
+  expect(say('What is the capital of France?')).toEqual({ status: 0, told: '' });
+  const denied = say('My card is 4242 4242 4242 4242');
+  expect(denied).toEqual({
+    status: expect.any(Number),
+    told: expect.stringContaining('the request holds 1 credit card'),
+  });
+  expect(denied.status === 2 || denied.told.includes('"decision":"block"')).toBe(true);
+});
