@@ -1,3 +1,4 @@
+import type { ProviderRole } from '../config/provider-types.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 
 /** A check that is built in: an eval that needs no process. */
@@ -40,6 +41,8 @@ export interface ParamSpec {
   readonly aliases?: readonly string[];
   readonly required?: true;
   readonly default?: unknown;
+  /** The value is the id of a provider, which is asked in that role; without a value one is chosen. */
+  readonly asks?: ProviderRole;
   /** One phrase for docs/checks.md. */
   readonly description: string;
 }

@@ -45,3 +45,27 @@ export type ProviderRole = 'llm' | 'embedding';
 export const providerRoles: readonly ProviderRole[] = ['llm', 'embedding'];
 
 export type HttpProviderType = (typeof httpProviderTypes)[number];
+
+// OpenAI's and Anthropic's as their APIs state them when they refuse a name; Google's of FunctionDeclaration.
+const openAiNames = {
+  pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+  words: '1 to 64 letters from a to z, digits, _ and -',
+};
+const anthropicNames = {
+  pattern: /^[a-zA-Z0-9_-]{1,128}$/,
+  words: '1 to 128 letters from a to z, digits, _ and -',
+};
+const googleNames = {
+  pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+  words: '1 to 128 letters from a to z, digits, _, ., : and -, and begin with a letter or _',
+};
+
+/** What the name of a tool may be, by the type of the provider that gets it; none is known of the others. */
+export const toolNameRules: ReadonlyMap<string, { readonly pattern: RegExp; readonly words: string }> =
+  new Map([
+    ['openai', openAiNames],
+    ['claude', anthropicNames],
+    ['anthropic', anthropicNames],
+    ['gemini', googleNames],
+    ['google', googleNames],
+  ]);

@@ -1,6 +1,6 @@
 import type { Judge } from '../checks/check.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { RuntimeError } from '../errors.ts';
+import { askedProvider } from '../config/provider-use.ts';
 import type { Models } from './models.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Models } from './models.ts';
  * DENIED, …
  */
 export function openJudge({ providers }: RuntimeConfig, openModel: Models['model']): Judge {
-  return async ({ provider = judgingProvider(providers), model: name, ...question }) => {
+  return async ({ provider = askedProvider('llm', providers), model: name, ...question }) => {
     const { repair } = question;
     const { model } = await openModel(provider, 'hold', { name });
     const options = {
@@ -32,15 +32,4 @@ function user(text: string) {
 
 function assistant(text: string) {
   return { role: 'assistant' as const, content: [{ type: 'text' as const, text }] };
-}
-
-/** The provider named `judge`, or the only one. Throws PROVIDER_UNUSABLE. */
-export function judgingProvider(declared: RuntimeConfig['providers']): string {
-  const providers = declared.filter(({ role }) => role !== 'embedding');
-  const [only, other] = providers;
-  const judge = providers.find(({ id }) => id === 'judge') ?? (other === undefined ? only : undefined);
-  if (judge !== undefined) return judge.id;
-  const message = only === undefined ? 'no provider is declared' : 'several providers are declared';
-  const hint = 'Name one in the param `provider`, or declare one with the id `judge` in spec.providers.';
-  throw new RuntimeError('PROVIDER_UNUSABLE', `no model can judge: ${message}`, { hint });
 }

@@ -5,6 +5,7 @@ import type { CheckInput, Embed, ParamSpec } from '../check.ts';
 /** The param that names who embeds. */
 export const embedderParam: ParamSpec = {
   schema: { type: 'string', minLength: 1 },
+  asks: 'embedding',
   description:
     'The id of the provider that embeds, which has `role: embedding`. Default: the one with the id `embed`, or the only one.',
 };

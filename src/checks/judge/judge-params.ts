@@ -28,6 +28,7 @@ export const judgeParams = {
   },
   provider: {
     schema: text,
+    asks: 'llm',
     description:
       'The id of the provider that is asked. Default: the one with the id `judge`, or the only one.',
   },

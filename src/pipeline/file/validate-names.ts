@@ -1,7 +1,10 @@
 import { findParamProblems } from '../../checks/params.ts';
-import { checkTypes } from '../../checks/registry.ts';
+import { checkTypes, findCheck } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
 import type { ProviderConfig, ToolConfig } from '../../config/config.ts';
+import type { ProviderRole } from '../../config/provider-types.ts';
+import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
+import { toRuntimeError } from '../../errors.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
@@ -12,7 +15,10 @@ import type { StepNode } from './validate-tree.ts';
 export interface PipelineRuntime {
   readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema' | 'idempotent'>[];
   readonly evals: readonly { readonly name: string }[];
-  readonly providers: readonly Pick<ProviderConfig, 'id' | 'refused' | 'role'>[];
+  readonly providers: readonly Pick<
+    ProviderConfig,
+    'id' | 'type' | 'baseUrl' | 'fallback' | 'refused' | 'role'
+  >[];
 }
 
 /** Tools, evals and providers that the runtime does not declare, or that cannot be used. */
@@ -31,12 +37,14 @@ export function findWrongNames(
       ...tools.flatMap((place) => findWrongTool(document, place, runtime)),
       ...evalOwners.flatMap((place) => findWrongEval(document, place, runtime)),
       ...findWrongProvider(document, [...chat, 'provider'], runtime),
+      ...findRefusedToolNames(document, chat, runtime),
     ];
   });
 }
 
 /** An eval that nobody declares and that is not built in, or wrong params of one that is. */
-function findWrongEval(document: YamlDocument, path: Path, { evals }: PipelineRuntime): readonly Finding[] {
+function findWrongEval(document: YamlDocument, path: Path, runtime: PipelineRuntime): readonly Finding[] {
+  const { evals } = runtime;
   const declared = evals.map(({ name }) => name);
   const type = valueAt(document, [...path, 'eval']);
   if (typeof type !== 'string' || type === '' || declared.includes(type)) return [];
@@ -44,9 +52,69 @@ function findWrongEval(document: YamlDocument, path: Path, { evals }: PipelineRu
     const message = `no eval named ${type} is declared`;
     return [{ path: [...path, 'eval'], message, hint: suggestEval(type, declared) }];
   }
-  return findParamProblems(type, exactValueAt(document, [...path, 'params'])).map(
-    ({ path: inParams, ...problem }) => ({ path: [...path, 'params', ...inParams], ...problem }),
+  const inParams = findParamProblems(type, exactValueAt(document, [...path, 'params'])).map(
+    ({ path: place, ...problem }) => ({ path: [...path, 'params', ...place], ...problem }),
   );
+  return [...inParams, ...findUnaskable(document, [...path, 'eval'], runtime)];
+}
+
+/**
+ * Providers that the built-in check, whose type stands at `typePath`, cannot ask: not declared, unusable, or of another role; and
+ * the lack of one where it names none.
+ */
+export function findUnaskable(
+  document: YamlDocument,
+  typePath: Path,
+  runtime: Pick<PipelineRuntime, 'providers'>,
+): readonly Finding[] {
+  const type = valueAt(document, typePath);
+  const check = typeof type === 'string' ? findCheck(type) : undefined;
+  const params = [...typePath.slice(0, -1), 'params'];
+  // An expression may give any params.
+  if (typeof valueAt(document, params) === 'string') return [];
+  return Object.entries(check?.params ?? {}).flatMap(
+    ([name, { aliases = [], asks: role }]): readonly Finding[] => {
+      if (role === undefined) return [];
+      const places = [name, ...aliases].map((key) => [...params, key]);
+      const place = places.find((each) => valueAt(document, each) !== undefined);
+      if (place === undefined) return findNobodyToAsk(typePath, role, runtime);
+      const id = valueAt(document, place);
+      return typeof id === 'string' && id.includes('${')
+        ? []
+        : findWrongProvider(document, place, runtime, role);
+    },
+  );
+}
+
+function findNobodyToAsk(
+  path: Path,
+  role: ProviderRole,
+  { providers }: Pick<PipelineRuntime, 'providers'>,
+): readonly Finding[] {
+  try {
+    const id = askedProvider(role, providers);
+    const why = providers.find((each) => each.id === id)?.refused;
+    return why === undefined ? [] : [{ path, message: `the provider ${id} cannot be used: ${why}` }];
+  } catch (thrown) {
+    const { message, hint } = toRuntimeError(thrown);
+    return [{ path, message, hint }];
+  }
+}
+
+/** Tools of the chat at `path` whose names its provider would refuse. */
+function findRefusedToolNames(
+  document: YamlDocument,
+  path: Path,
+  { providers, tools }: PipelineRuntime,
+): readonly Finding[] {
+  const given = valueAt(document, [...path, 'provider']);
+  const ids = (Array.isArray(given) ? given : [given]).filter((id) => typeof id === 'string');
+  return itemsAt(document, [...path, 'tools']).flatMap((place): readonly Finding[] => {
+    const tool = valueAt(document, place);
+    if (!tools.some(({ name }) => name === tool)) return [];
+    const problem = ids.map((id) => whyToolNameRefused(String(tool), id, providers)).find((each) => each);
+    return problem === undefined ? [] : [{ path: place, ...problem }];
+  });
 }
 
 function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRuntime): readonly Finding[] {
@@ -62,14 +130,21 @@ function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRu
 export function findWrongProvider(
   document: YamlDocument,
   path: Path,
-  { providers }: PipelineRuntime,
+  { providers }: Pick<PipelineRuntime, 'providers'>,
+  wanted: ProviderRole = 'llm',
 ): readonly Finding[] {
   const known = providers.map(({ id }) => id);
   const provider = providers.find(({ id }) => id === valueAt(document, path));
   if (provider === undefined) return findUnknown(document, path, { what: 'provider', known });
-  const why = provider.refused ?? (provider.role && `its role is ${provider.role}, so it cannot answer`);
+  const role = provider.role ?? 'llm';
+  const why = provider.refused ?? (role === wanted ? undefined : whyOtherRole[wanted]);
   return why === undefined ? [] : [{ path, message: `the provider ${provider.id} cannot be used: ${why}` }];
 }
+
+const whyOtherRole: Readonly<Record<ProviderRole, string>> = {
+  llm: 'its role is embedding, so it cannot answer',
+  embedding: 'its role is not embedding',
+};
 
 function findUnknown(
   document: YamlDocument,

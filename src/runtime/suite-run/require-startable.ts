@@ -1,13 +1,13 @@
 import type { HostEnv } from '../../binding/env.ts';
 import type { HookConfig, RuntimeConfig } from '../../config/config.ts';
 import { findUnstartable, summarize } from '../../config/load.ts';
+import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Expression } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Services } from '../../pipeline/state/run-context.ts';
 import { checksOf, type SingleCheck, type Subject, type Suite, subjectsOf } from '../../suite/file/model.ts';
 import type { SuiteRunOptions } from '../api.ts';
-import { judgingProvider } from '../model-judge.ts';
 
 interface StartContext {
   readonly config: RuntimeConfig;
@@ -39,9 +39,21 @@ export async function requireStartable(
   const problems = findUnstartable(config, env, ({ capability, name }) => used[capability].has(name));
   if (problems.length > 0)
     throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
-  const judges = asked.length < subjects.length || cache ? [] : await judgesOf(checks, config);
-  const providers = asked.flatMap((subject) => (subject.kind === 'chat' ? [subject.chat.provider] : []));
-  for (const id of new Set([...providers, ...judges])) await services.model(id, 'hold');
+  const byChecks = asked.length < subjects.length || cache ? [] : await askedBy(checks, config);
+  const answering = asked.flatMap((subject) => (subject.kind === 'chat' ? [subject.chat] : []));
+  for (const { provider, tools } of answering) requireToolNames(provider, tools, config);
+  const llms = byChecks.filter(({ role }) => role === 'llm').map(({ id }) => id);
+  for (const id of new Set([...answering.map(({ provider }) => provider), ...llms]))
+    await services.model(id, 'hold');
+  const embedders = byChecks.filter(({ role }) => role === 'embedding').map(({ id }) => id);
+  for (const id of new Set(embedders)) await services.model(id, 'hold', { embeds: [] });
+}
+
+/** Throws PROVIDER_UNUSABLE where a provider of the chat would refuse the name of one of its tools. */
+function requireToolNames(id: string, tools: readonly string[], { providers }: RuntimeConfig): void {
+  const problem = tools.map((tool) => whyToolNameRefused(tool, id, providers)).find((each) => each);
+  if (problem !== undefined)
+    throw new RuntimeError('PROVIDER_UNUSABLE', problem.message, { hint: problem.hint });
 }
 
 function guardrailsOf(subject: Subject): readonly string[] {
@@ -62,17 +74,22 @@ function isAsked({ name, hook, mode, match }: HookConfig, { evals }: Suite, subj
   );
 }
 
-/** The providers that judge, of checks whose params are the same for every case. */
-async function judgesOf(checks: readonly SingleCheck[], config: RuntimeConfig): Promise<readonly string[]> {
+/** The providers that checks ask, by their role, of checks whose params are the same for every case. */
+async function askedBy(checks: readonly SingleCheck[], config: RuntimeConfig) {
   const { findCheck } = await import('../../checks/all.ts');
   const own = new Set(config.evals.map(({ name }) => name));
   return checks
-    .filter(({ type }) => !own.has(type) && findCheck(type)?.family === 'judge')
-    .flatMap(({ params }) => {
+    .filter(({ type }) => !own.has(type))
+    .flatMap(({ type, params }) => {
       const fixed = fixedParams(params);
       if (!isObject(fixed)) return [];
-      const { provider } = fixed;
-      return [typeof provider === 'string' ? provider : judgingProvider(config.providers)];
+      return Object.entries(findCheck(type)?.params ?? {}).flatMap(
+        ([param, { aliases = [], asks: role }]) => {
+          if (role === undefined) return [];
+          const id = [param, ...aliases].map((name) => fixed[name]).find((value) => value !== undefined);
+          return [{ role, id: typeof id === 'string' ? id : askedProvider(role, config.providers) }];
+        },
+      );
     });
 }
 

@@ -2,6 +2,7 @@ import { findParamProblems } from '../../checks/params.ts';
 import { checkTypes } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
 import { isObject } from '../../json/json.ts';
+import { findUnaskable } from '../../pipeline/file/validate-names.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
@@ -25,13 +26,15 @@ export function findRepeatedIds(document: YamlDocument): Finding[] {
  * have.
  */
 export function findBadChecks(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
-  const declared = config?.evals.map(({ name }) => name);
+  // Without the config it is unknown whether an entry replaces the built-in.
+  if (config === undefined) return [];
+  const declared = config.evals.map(({ name }) => name);
   return checksIn(document).flatMap((path) => {
     const type = valueAt(document, [...path, 'type']);
     if (typeof type !== 'string' || type === '') return [];
-    // Without the config it is unknown whether an entry replaces the built-in.
-    if (declared === undefined || declared.includes(type)) return [];
-    if (checkTypes().includes(type)) return findBadParams(document, path, type);
+    if (declared.includes(type)) return [];
+    if (checkTypes().includes(type))
+      return [...findBadParams(document, path, type), ...findUnaskable(document, [...path, 'type'], config)];
     const message = `no eval named ${type} is declared`;
     return [{ path: [...path, 'type'], message, hint: suggestEval(type, declared) }];
   });

@@ -34,7 +34,10 @@ const runtime: PipelineRuntime = {
     { name: 'never', exec, inputSchema: false },
   ],
   evals: [{ name: 'politeness' }],
-  providers: [{ id: 'main' }, { id: 'cloud', refused: 'its platform bedrock is not supported' }],
+  providers: [
+    { type: 'mock', id: 'main' },
+    { type: 'mock', id: 'cloud', refused: 'its platform bedrock is not supported' },
+  ],
 };
 
 function problemsOf(...steps: readonly string[]): readonly string[] {
