@@ -197,6 +197,11 @@ const leftOut = [
     assertion: '{type: constructor}',
     message: `${place}:9 the assertion \`constructor\` has no counterpart and is left out`,
   },
+  ...['contains', 'icontains-any', 'starts-with', 'not-contains', 'regex', 'javascript'].map((type) => ({
+    title: `a variable that the test does not have, in ${type},`,
+    assertion: `{type: ${type}, value: '{{greeting}}{{ a.b }}'}`,
+    message: `${place}:9 the assertion \`${type}\` is left out: the test has no variable \`greeting\`, \`a\`, so its value is empty`,
+  })),
   {
     title: 'a file that climbs',
     assertion: "{type: contains, value: 'file://../../etc/passwd'}",

@@ -1,5 +1,6 @@
 import { isObject } from '../../../json/json.ts';
 import type { Source } from '../../../yaml/source.ts';
+import { toExpressionText, variablesOf } from '../template.ts';
 import type { AssertionContext, Check, GivenAssertion, ImportedAssertion } from './assertion-model.ts';
 import { loadValue, transformsOf } from './assertion-values.ts';
 import { changedAssertion, codeAssertion } from './code-assertions.ts';
@@ -34,11 +35,26 @@ export function readAssertion(given: Source, context: AssertionContext): Importe
   if (weight < 0) own.at('weight').leave('a weight below 0 is not carried');
   const check = type === 'assert-set' ? readSet(own, context) : readOne(type, own, context);
   if ('fault' in check) {
-    own.leave(check.fault);
+    own.leave(nameUnset(type, own, context) ?? check.fault);
     return undefined;
   }
   const name = metric === undefined || metric.includes('{{') ? type : metric;
   return { name, check, weight: Math.max(0, weight) };
+}
+
+/** Says which variables of the value the test does not have, where that leaves nothing to look for. */
+function nameUnset(type: string, own: Source, { vars }: AssertionContext): string | undefined {
+  const value = own.at('value').text();
+  const unset = (variablesOf(value ?? '') ?? []).filter((name) => !Object.hasOwn(vars, name));
+  if (
+    unset.length === 0 ||
+    toExpressionText(value ?? '')
+      ?.replaceAll(/\$\{case\.vars[^}]*\}/g, '')
+      .trim() !== ''
+  )
+    return undefined;
+  const names = [...new Set(unset)].map((name) => `\`${name}\``).join(', ');
+  return `the assertion \`${type}\` is left out: the test has no variable ${names}, so its value is empty`;
 }
 
 function readOne(type: string, own: Source, context: AssertionContext): Check | { readonly fault: string } {
