@@ -4,7 +4,9 @@ import { configText, native, told } from './told.ts';
 /** The other sections of a config, and whether they let others bring tools that it does not declare. */
 const surroundings = [
   { title: 'declared tools alone', spec: '', isOpen: false },
-  { title: 'a gateway', spec: 'gateway: {}', isOpen: true },
+  { title: 'a gateway whose tool hooks hold for no tool of a client', spec: 'gateway: {}', isOpen: false },
+  { title: 'a gateway without hooks of tools', spec: 'gateway: {tools: {pending: refuse}}', isOpen: false },
+  { title: 'a gateway', spec: 'gateway: {tools: {hooks: true}}', isOpen: true },
   { title: 'approvals of an agent', spec: 'approvals: {push: {tools: [Bash]}}', isOpen: true },
   { title: 'hooks of another system', spec: 'imports: []', isOpen: true },
 ];

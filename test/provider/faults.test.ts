@@ -65,11 +65,11 @@ describe.each(apis)('$title', (api) => {
   });
 
   test('an API that is silent ends as a timeout, and is let go', async () => {
-    const { model, fake } = await play(api, [{ fault: { kind: 'hang' } }], { requestTimeoutMs: 30 });
+    const { model, fake } = await play(api, [{ fault: { kind: 'hang' } }], { requestTimeoutMs: 1_000 });
     const fault = {
       code: 'PROVIDER_TIMEOUT',
-      message: 'provider "main" did not answer within 30 ms',
-      details: { timeout_ms: 30 },
+      message: 'provider "main" did not answer within 1000 ms',
+      details: { timeout_ms: 1_000 },
     };
     const faults = [await faultOf(model.doGenerate(ask('hi'))), await faultOf(model.doStream(ask('hi')))];
     expect(faults).toStrictEqual([fault, fault]);

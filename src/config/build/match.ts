@@ -58,6 +58,7 @@ function surroundingsOf(document: YamlDocument): Surroundings {
       (path) => textAt(document, [...path, 'id']) ?? [],
     ),
     bringsTools:
+      valueAt(document, ['spec', 'gateway', 'tools', 'hooks']) === true ||
       sourcesOfTools.some((section) => valueAt(document, ['spec', section]) !== undefined) ||
       entriesAt(document, ['spec', 'hooks']).some(({ path }) => {
         const dialect = foreignAt(document, path);
@@ -68,8 +69,8 @@ function surroundingsOf(document: YamlDocument): Surroundings {
   return known;
 }
 
-/** Sections whose clients, agents and plugins bring tools of their own. */
-const sourcesOfTools = ['gateway', 'approvals', 'agents', 'imports'];
+/** Sections whose agents and plugins bring tools of their own; a gateway does where tool hooks hold for those of its clients. */
+const sourcesOfTools = ['approvals', 'agents', 'imports'];
 
 /** Whether others may bring tools or providers that the config does not declare. */
 function isOpen(document: YamlDocument, hook: Path, key: MatchedKey): boolean {

@@ -158,7 +158,7 @@ export interface CaseResult {
   readonly detail: string;
   /** How many of the epochs passed by themselves. */
   readonly passed_epochs: number;
-  /** A fault, rather than an abstention or a low score, may be why it did not pass. */
+  /** A fault left some epoch without a score, whatever the others came to. */
   readonly fault?: true;
 }
 

@@ -7,7 +7,7 @@ export interface Stats {
   readonly unscored: number;
   /** unscored / count; null when there was no result. */
   readonly unscored_share: number | null;
-  /** Results that a fault left without a score, or without a passing one; absent in older runs. */
+  /** Results of which a fault left an epoch without a score; absent in older runs. */
   readonly faults?: number;
   readonly passed: number;
   /** Of all results, unscored ones included; null when there was none. */

@@ -31,8 +31,8 @@ export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[
   const { score, passed, detail } = isSingle ? only : reduceSeveral(reduction, results, passedEpochs);
   return {
     ...{ score, passed, detail, passed_epochs: passedEpochs },
-    // A reducer may give a score in spite of a fault; one that passes would pass without the fault too.
-    ...((score === null || !passed) && results.some(isFault) && { fault: true as const }),
+    // Also where the reducer passes over the epoch: what the others would have come to with it is unknown.
+    ...(results.some(isFault) && { fault: true as const }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { catalogue, RuntimeError, toRuntimeError } from '../../errors.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { systemCode } from '../../files/file-error.ts';
 import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
@@ -124,9 +125,10 @@ function withoutConfig(
   error: RuntimeError,
   { options, isConfigGiven }: Pick<CommandContext, 'options' | 'isConfigGiven'>,
 ): RuntimeError {
-  const { code, message, details, hint: given } = error;
-  if (given !== catalogue[code].hint || isConfigGiven || message !== `${options.config} does not exist`)
-    return error;
+  const { code, message, details, cause } = error;
+  const isMissing = code === 'FILE_UNREADABLE' && systemCode(cause) === 'ENOENT';
+  const isConfig = cause instanceof Error && 'path' in cause && cause.path === options.config;
+  if (isConfigGiven || !isMissing || !isConfig) return error;
   const hint = 'Run `signalbox init` to make one here, or name it with --config FILE.';
   return new RuntimeError(code, message, { hint, details, cause: error });
 }

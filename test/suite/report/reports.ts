@@ -121,12 +121,13 @@ export function caseOf(results: readonly EvalResult[], members: Partial<CaseReco
     id: 'r1',
     tags: [],
     epochs: [epochOf(results)],
-    results: results.map(({ eval: id, score, passed: isGood, detail }) => ({
+    results: results.map(({ eval: id, score, passed: isGood, detail, error }) => ({
       eval: id,
       score,
       passed: isGood,
       detail,
       passed_epochs: isGood ? 1 : 0,
+      ...(error !== undefined && { fault: true as const }),
     })),
     score: passed ? 1 : 0,
     passed,

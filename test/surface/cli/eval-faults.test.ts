@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { config, folderOf, run, suite } from './command-line.ts';
@@ -153,4 +153,44 @@ ${each.spec}`),
     isPaid: false,
   });
   expect(stderr).toContain(each.says);
+});
+
+const reducers = ['mean', 'median', 'mode', 'max', 'pass@1', 'pass@2', 'at_least_1'];
+
+test.each(reducers)('a crashed epoch is a fault under %s, though the other passes', async (reducer) => {
+  const cwd = folderOf({
+    'runtime.yaml': config('state_store: {type: memory}\nevals: {judge: {command: ./judge.sh}}\n'),
+    'judge.sh': '#!/bin/sh\nmkdir once 2> /dev/null && exit 1\necho \'{"score": 1}\'\n',
+    ...Object.fromEntries(
+      Object.entries({ strict: '', tolerant: 'gates: [{metric: faults, max: 1}]\n' }).map(([name, more]) => [
+        `${name}.suite.yaml`,
+        suite(
+          `runtime: ./runtime.yaml\ncases: [{id: a, content: x}]\nevals: [{id: e, type: judge, role: metric}]\n${more}`,
+        ),
+      ]),
+    ),
+  });
+  const args = ['--repeat', '2', '--reducer', reducer, '--no-store'];
+  const strict = await run(['eval', 'run', 'strict.suite.yaml', ...args], { cwd });
+  expect(strict).toMatchObject({ code: 2, stdout: expect.stringContaining('demo: error') });
+  expect(strict.stdout + strict.stderr).toContain('1 fault');
+  rmdirSync(join(cwd, 'once'));
+  const tolerant = await run(['eval', 'run', 'tolerant.suite.yaml', ...args], { cwd });
+  expect(tolerant).toMatchObject({ code: 0, stdout: expect.stringContaining('demo: passed') });
+});
+
+test('in JUnit’s XML a fault is an error, and an abstention skipped', async () => {
+  const cwd = folderOf({
+    'runtime.yaml': config('state_store: {type: memory}\nevals: {judge: {command: ./judge.sh}}\n'),
+    'judge.sh': judge,
+    'demo.suite.yaml': suite(
+      'runtime: ./runtime.yaml\ncases: [{id: crash, content: say-crash}, {id: abstain, content: say-abstain}, {id: low, content: say-low}]\nevals: [{id: e, type: judge, threshold: {min_score: 1}}]\n',
+    ),
+  });
+  await run(['eval', 'run', 'demo.suite.yaml', '--no-store', '--reporter', 'junit=report.xml'], { cwd });
+  const xml = readFileSync(join(cwd, 'report.xml'), 'utf8');
+  expect(xml).toMatch(/<testsuite name="e" tests="3" failures="1" errors="1" skipped="1"/);
+  expect(xml).toMatch(/name="crash"[^>]*><error /);
+  expect(xml).toMatch(/name="abstain"[^>]*><skipped>unscored: no claim to judge/);
+  expect(xml).toMatch(/name="low"[^>]*><failure /);
 });

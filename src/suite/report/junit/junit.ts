@@ -8,6 +8,7 @@ import type {
   RunHeader,
   SuiteReport,
 } from '../../run/record.ts';
+import { resultsOf } from '../../stats/epoch-reduction.ts';
 import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from '../case-failures.ts';
 import type { OpenReporter, Reporter } from '../reporter.ts';
 import { describeScore, explainGate, nameCase, nameGate } from '../wording.ts';
@@ -16,8 +17,8 @@ import { escapeText, toElement } from './xml.ts';
 
 /**
  * The XML of JUnit, as CI servers read it: a `testsuite` for each eval with a `testcase` for each case, and others for
- * the gates, for cases that miss a threshold of their own, for rows that could not be used, and for what makes a run void. What is unscored is an
- * error; metrics never fail.
+ * the gates, for cases that miss a threshold of their own, for rows that could not be used, and for what makes a run void. What a fault left
+ * unscored is an error, an abstention is skipped, and metrics never fail.
  */
 export const openJunit: OpenReporter = (sink) => {
   const { reporter, suites, propertiesOf } = collectJunit();
@@ -134,9 +135,11 @@ function judge(record: CaseRecord, { id, role }: EvalHeader, roleOf: RoleOf): Ca
   const words = describeScore(result);
   const output = toOutput(record, result);
   const meaning = classifyResult(record, result, roleOf);
-  if (meaning === 'good') {
-    const isMissing = result.score === null;
-    return isMissing
+  // An eval that abstains is asked and says nothing: no fault, and nothing that failed.
+  const isAbstention =
+    result.score === null && !result.fault && resultsOf(record, id).every(({ error }) => error === undefined);
+  if (meaning === 'good' || isAbstention) {
+    return result.score === null
       ? { ms, kind: 'skipped', content: toSkipped(words) + output }
       : { ms, kind: 'passed', content: output };
   }

@@ -17,6 +17,7 @@ const header = headerOf({
 });
 
 const length = { eval: 'length', score: 0.1, passed: false };
+const timeout = { code: 'PROCESS_TIMEOUT', message: 'timed out', hint: '' } as const;
 const records = [
   caseOf([evalResultOf({ duration_ms: 1500 }), evalResultOf({ eval: 'safe' }), evalResultOf(length)], {
     id: 'good',
@@ -27,7 +28,7 @@ const records = [
   caseOf(
     [
       evalResultOf({ score: 0.25, passed: false, detail: 'said <41>\ninstead & "42"' }),
-      evalResultOf({ eval: 'safe', score: null, passed: false, detail: 'timed out' }),
+      evalResultOf({ eval: 'safe', score: null, passed: false, detail: 'timed out', error: timeout }),
       evalResultOf({ eval: 'length', score: null, passed: false, detail: 'no text' }),
     ],
     { id: 'bad', line: 2, epochs: [epochOf([]), epochOf([], { epoch: 2 })] },
