@@ -23,7 +23,7 @@ export async function migrateStore(
   const { stateStore } = config;
   if (stateStore.type !== 'postgres') {
     throw new RuntimeError('USAGE', `the state store of ${file} is not in Postgres`, {
-      hint: 'A SQLite store is brought up to date when it is opened.',
+      hint: 'A SQLite store gets its tables when it is opened.',
     });
   }
   const { readAddress } = await import('../store/postgres/connection/address.ts');

@@ -7,7 +7,7 @@ import { type Desk, openAt } from './desk.ts';
 
 const records = join(import.meta.dirname, '../fixtures/records');
 
-/** A folder with the runs that an earlier Signalbox left, as `journal-v1.sql` has them. */
+/** A folder with the runs that an earlier Signalbox left, as `journal.sql` has them. */
 export function restoreRecords(): string {
   const folder = mkdtempSync(join(tmpdir(), 'records-'));
   for (const name of ['native.yaml', 'foreign.yaml']) {
@@ -19,7 +19,7 @@ export function restoreRecords(): string {
   }
   // The call that its process did not survive.
   writeFileSync(join(folder, 'onces'), '{}\n');
-  execSql(folder, readFileSync(join(records, 'journal-v1.sql'), 'utf8'));
+  execSql(folder, readFileSync(join(records, 'journal.sql'), 'utf8'));
   return folder;
 }
 

@@ -200,11 +200,11 @@ test('a file that is no database, or of a newer version, is told', async () => {
   const file = newFile();
   await (await openBeside(file)).close();
   const database = new DatabaseSync(resultsOf(file));
-  database.exec('PRAGMA user_version = 2');
+  database.exec('PRAGMA user_version = 3');
   database.close();
   expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${resultsOf(file)} is of version 2, and this Signalbox knows version 1`,
+    message: `the state store ${resultsOf(file)} is of version 3, and this Signalbox knows version 2`,
   });
   writeFileSync(resultsOf(file), 'kind: RuntimeConfig\n'.repeat(100));
   expect((await faultOf(openResultStore({ type: 'sqlite', file }))).message).toMatch(/is no database/);
@@ -262,20 +262,4 @@ test('ratings from before they named variants are found, replaced and taken back
   await again.keepRating('r1', { ...rating, at: 2 });
   expect(await Array.fromAsync(again.ratings('r1'))).toEqual([{ ...rating, at: 2 }]);
   expect(await again.removeRating('r1', { caseId: 'c', eval: '', by: 'ada' })).toBe(true);
-});
-
-test('results from before there were ratings take them, and keep what they had', async () => {
-  const file = newFile();
-  const results = await openBeside(file);
-  await results.createRun(newResultRun('r1'));
-  await results.put(newResult('r1'));
-  await results.close();
-  const database = new DatabaseSync(resultsOf(file));
-  database.exec('DROP TABLE ratings');
-  database.close();
-  const again = await openBeside(file);
-  const rating = { caseId: 'c', eval: '', by: 'ada', at: 1, text: '{}' };
-  await again.keepRating('r1', rating);
-  expect(await Array.fromAsync(again.ratings('r1'))).toEqual([rating]);
-  expect(await again.countRecords('r1')).toBe(1);
 });

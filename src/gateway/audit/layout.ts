@@ -27,4 +27,4 @@ CREATE TABLE contents (
 `;
 
 /** "SGBA": the audit of a gateway. */
-export const auditLayout: Layout = { applicationId: 0x53474241, version: 1, tables, additions: [] };
+export const auditLayout: Layout = { applicationId: 0x53474241, version: 1, tables };

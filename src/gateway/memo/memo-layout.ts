@@ -19,4 +19,4 @@ CREATE TABLE kept_answers (
 `;
 
 /** "SGBM": what a gateway remembers of earlier calls. */
-export const memoLayout: Layout = { applicationId: 0x5347424d, version: 1, tables, additions: [] };
+export const memoLayout: Layout = { applicationId: 0x5347424d, version: 1, tables };

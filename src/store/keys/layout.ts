@@ -104,5 +104,4 @@ export const keysLayout: Layout = {
   applicationId: 0x5347424b,
   version: 1,
   tables: `${tables}${heldTriggers}${generationTriggers}`,
-  additions: [],
 };

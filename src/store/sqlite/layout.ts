@@ -12,18 +12,9 @@ export interface Layout {
   readonly version: number;
   /** The statements that make them. */
   readonly tables: string;
-  /** What has joined them without being in the way of a Signalbox that does not know it; made where it is missing. */
-  readonly additions: readonly Addition[];
 }
 
-/** A column that tells whether something was added, and the statements that add it. */
-interface Addition {
-  readonly table: string;
-  readonly column: string;
-  readonly statements: string;
-}
-
-/** Throws STORE_FAILED, and changes nothing, when the file belongs to another program or to a newer Signalbox. */
+/** Throws STORE_FAILED, and changes nothing, when the file belongs to another program or to another version of Signalbox. */
 export function checkOwner(connection: DatabaseSync, file: string, layout: Layout): void {
   const version = readPragma(connection, 'user_version');
   const application = readPragma(connection, 'application_id');
@@ -32,26 +23,23 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
       hint: 'Choose another path in spec.state_store.',
     });
   }
-  if (version > layout.version) {
+  if (application === layout.applicationId && version !== layout.version) {
+    const who = version > layout.version ? 'A newer Signalbox' : 'A Signalbox before the first release';
     throw new RuntimeError(
       'STORE_FAILED',
       `the state store ${file} is of version ${version}, and this Signalbox knows version ${layout.version}`,
-      { hint: 'A newer Signalbox has written it: use that one, or choose another path in spec.state_store.' },
+      { hint: `${who} has written it: use that one, or choose another path in spec.state_store.` },
     );
   }
 }
 
-/** Creates missing tables and additions. Runs in the caller's transaction. */
+/** Creates the tables of a new file. Runs in the caller's transaction. */
 export function createTables(connection: DatabaseSync, layout: Layout): void {
   if (readPragma(connection, 'user_version') === 0) {
     connection.exec(layout.tables);
     connection.exec(
       `PRAGMA application_id = ${layout.applicationId}; PRAGMA user_version = ${layout.version}`,
     );
-  }
-  const has = connection.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?');
-  for (const { table, column, statements } of layout.additions) {
-    if (has.get(table, column) === undefined) connection.exec(statements);
   }
 }
 

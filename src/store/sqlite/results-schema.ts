@@ -25,6 +25,7 @@ CREATE TABLE results (
   epoch INTEGER NOT NULL,
   case_id TEXT NOT NULL,
   digest TEXT NOT NULL,
+  sum INTEGER,
   text TEXT NOT NULL,
   UNIQUE (run, number, epoch)
 ) STRICT;
@@ -37,20 +38,9 @@ CREATE TABLE answers (
 ) STRICT;
 `;
 
-/** Checksums, by which damaged texts are detected. */
-const addChecksums = `
-ALTER TABLE results ADD COLUMN sum INTEGER;
-UPDATE results SET sum = checksum(digest, text);
-`;
-
-/** "SGBE": results of suite runs, and answers that may be used again. */
+/** "SGBE": results of suite runs, and answers that may be used again. `results.sum` is a checksum, by which damaged texts are detected. */
 export const resultLayout: Layout = {
   applicationId: 0x53474245,
-  version: 1,
-  tables,
-  additions: [
-    { table: 'results', column: 'sum', statements: addChecksums },
-    { table: 'ratings', column: 'key', statements: ratingsTable },
-    { table: 'reopenings', column: 'number', statements: reopeningTables },
-  ],
+  version: 2,
+  tables: tables + ratingsTable + reopeningTables,
 };

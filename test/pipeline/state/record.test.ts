@@ -24,7 +24,7 @@ interface Stored {
 const stored: readonly Stored[] = (() => {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(':memory:');
-  database.exec(readFileSync(join(import.meta.dirname, '../../fixtures/records/journal-v1.sql'), 'utf8'));
+  database.exec(readFileSync(join(import.meta.dirname, '../../fixtures/records/journal.sql'), 'utf8'));
   const rows = database.prepare('SELECT step, outcome FROM steps WHERE outcome IS NOT NULL').all();
   database.close();
   return rows.map(({ step, outcome }) => ({ step: String(step), text: String(outcome) }));

@@ -127,8 +127,8 @@ test.concurrent.for([
   expect(lines.map((line) => pattern.exec(line)?.[1])).toEqual(words);
 });
 
-test.concurrent('a log that is no terminal is JSON, a line for each line', async ({ expect }) => {
-  const { stderr } = await run(['tool', 'call', 'noisy'], { cwd: desk });
+test.concurrent('a log in JSON has a line for each line', async ({ expect }) => {
+  const { stderr } = await run(['tool', 'call', 'noisy', '--log-format', 'json'], { cwd: desk });
   expect(logLines(stderr).map(({ level, event, name, msg }) => ({ level, event, name, msg }))).toEqual(
     words.map((msg) => ({ level: 30, event: 'stderr', name: 'noisy', msg })),
   );
@@ -147,7 +147,7 @@ test.concurrent('whoever has read enough of stdout may go', async ({ expect }) =
 test.concurrent('whoever has read enough of stderr may go', async ({ expect }) => {
   const line = '{ "$@" >document; echo "$?" >code-2; } 2>&1 | head -n 1';
   const { stdout } = await runInShell(line, ['tool', 'call', 'noisy', '--json']);
-  expect(logLines(stdout)).toMatchObject([{ msg: 'noisy: line 1' }]);
+  expect(stdout).toContain('noisy: line 1');
   expect(readFileSync(join(desk, 'document'), 'utf8')).toBe('{"status":"ok","result":1}\n');
   expect(readFileSync(join(desk, 'code-2'), 'utf8')).toBe('0\n');
 });

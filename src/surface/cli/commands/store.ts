@@ -56,7 +56,7 @@ Exit codes: 0 done; 1 the store failed; 2 the config is wrong, or its store is n
 
 const examples = `
 An empty database gets its tables with the first run too; tables of an earlier version are changed by this command alone,
-all of the way or not at all. End what an older Signalbox runs on them first. A SQLite store is brought up when it is opened.
+all of the way or not at all. End what an older Signalbox runs on them first. A SQLite store gets its tables when it is opened.
 
 Examples:
   signalbox store migrate
