@@ -1,7 +1,16 @@
 import type { HookConfig } from '../../../config/config.ts';
-import type { NativeEvent } from '../../../contract/hook.ts';
+import type {
+  EvalEvent,
+  HookKind,
+  NativeEvent,
+  SessionEvent,
+  ToolHookRequest,
+  ToolHookResponse,
+} from '../../../contract/hook.ts';
+import type { ProviderRequest, ProviderResponse } from '../../../contract/provider.ts';
 import { foreignDialects } from '../../../dialects/registry.ts';
 import type { Trial } from '../../../dialects/trial.ts';
+import { findReferences } from '../../../expression/references.ts';
 import { type EventInput, readEvent } from '../../../hooks/event-input.ts';
 import type { PointEvent } from '../../../hooks/fire-point.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
@@ -71,3 +80,58 @@ function pointsReached(
   if (native !== undefined) return foreignDialects[name].pointsAt(native);
   return 'dialect' in event && event.dialect === name ? [event.point] : [];
 }
+
+/** The first path of the hook's `when` that no event of its phases has, as `event.request.nmae`; undefined where there is none. */
+export function unknownPath({ hook, phases, match }: Pick<HookConfig, 'hook' | 'phases' | 'match'>) {
+  const isAfter = phases.some((phase) => phase.startsWith('after_'));
+  const parts = { ...members[hook], ...(!isAfter && { response: undefined }), hook: {}, phase: {} };
+  const known = new Map<string, object | undefined>(Object.entries(parts));
+  const reads = findReferences(match?.when, ['event']);
+  return reads
+    .find(({ path: [, part, member] }) => {
+      if (part === undefined) return false;
+      const own = known.get(part);
+      return own === undefined || (member !== undefined && !Object.hasOwn(own, member));
+    })
+    ?.path.slice(0, 3)
+    .join('.');
+}
+
+type Members<Part> = Readonly<Record<keyof Part, true>>;
+
+const toolRequest: Members<ToolHookRequest> = {
+  ...{ name: true, args: true, call_id: true, tool_use_id: true, category: true, aliases: true },
+  isUnknown: true,
+};
+const toolResponse: Members<ToolHookResponse> = {
+  ...{ name: true, call_id: true, content: true, error: true, latency_ms: true, result: true },
+};
+const providerRequest: Members<ProviderRequest> = {
+  ...{ provider_id: true, model: true, messages: true, system_prompt: true, round: true, metadata: true },
+  ...{ tools: true, options: true, other: true },
+};
+const providerResponse: Members<ProviderResponse> = {
+  ...{ provider_id: true, model: true, message: true, round: true, latency_ms: true },
+};
+const sessionEvent: Members<SessionEvent> = {
+  ...{ session_id: true, conversation_id: true, messages: true, turn_index: true, metadata: true },
+};
+const evalEvent: Members<EvalEvent> = {
+  ...{
+    eval_id: true,
+    type: true,
+    score: true,
+    passed: true,
+    explanation: true,
+    duration_ms: true,
+    error: true,
+  },
+  ...{ details: true, session_id: true, turn_index: true },
+};
+
+const members: Readonly<Record<HookKind, Readonly<Record<string, object>>>> = {
+  provider: { request: providerRequest, response: providerResponse },
+  tool: { request: toolRequest, response: toolResponse },
+  session: { event: sessionEvent },
+  eval: { event: evalEvent },
+};

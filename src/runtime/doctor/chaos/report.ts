@@ -22,7 +22,7 @@ export interface ChaosCell {
 export interface UntriedHook {
   readonly hook: string;
   readonly why: string;
-  /** `never asked` by design; `unproven`: it could not be tried; `unreached`: no event of the config can reach it. */
+  /** `never asked` by design; `unproven`: it could not be tried; `unreached`: no event of the config can be what it waits for. */
   readonly state: 'never asked' | 'unproven' | 'unreached';
 }
 

@@ -5,7 +5,7 @@ import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import type { Entries } from '../../stages/resolve.ts';
 import type { HookForm } from './faults.ts';
-import { foreignMoments, type Moment, nativeMoments } from './moments.ts';
+import { foreignMoments, type Moment, nativeMoments, unknownPath } from './moments.ts';
 import type { UntriedHook } from './report.ts';
 
 type NativeEntry = Entries['hooks'][number];
@@ -55,6 +55,13 @@ function toNative(native: NativeEntry): Subject | Skipped {
   const { name, mode, reach } = config;
   if (reach === 'none')
     return { hook: name, state: 'unreached', why: 'matches no declared tool: no event reaches it' };
+  const unknown = unknownPath(config);
+  if (unknown !== undefined)
+    return {
+      hook: name,
+      state: 'unreached',
+      why: `its \`when\` reads ${unknown}, which no event of the hook has`,
+    };
   if (mode !== 'filter') return { hook: name, why: whyNotAsked[mode] };
   const { dialect, mode: process, endpoint } = resolved.binding;
   const form = endpoint === null ? process : 'http';

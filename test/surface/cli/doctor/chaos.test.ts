@@ -229,11 +229,37 @@ test.each([
     code: 1,
     state: 'unreached',
   },
+  ...[
+    'event.request.nmae == "pay"',
+    'has(event.request.argz)',
+    'event.reqeust.name == "pay"',
+    'event.request["tool"] == "pay"',
+    'event.response.content == ""',
+  ].map((when) => ({
+    title: `what no event has: ${when}`,
+    spec: pays,
+    match: `{when: '\${${when}}'}`,
+    code: 1,
+    state: 'unreached',
+  })),
+  ...[
+    'event.request.args.amount > 3',
+    'event.hook == "tool" && event.phase != "x"',
+    '["pay"].exists(each, each == event.request.name)',
+  ].map((when) => ({
+    title: `what an event may have: ${when}`,
+    spec: pays,
+    match: `{when: '\${${when}}', tools: [pay]}`,
+    code: 0,
+    state: undefined,
+  })),
   { title: 'tools of an agent', spec: '', match: '{tools: [Bash]}', code: 0, state: 'unproven' },
   { title: 'a declared tool', spec: pays, match: '{tools: [pay]}', code: 0, state: undefined },
 ])('a filter that hears of $title is $state', async ({ spec, match, code, state }) => {
   const cwd = folderOf({
-    'runtime.yaml': config(`${spec}hooks: {no: {command: ./mark.sh, hook: tool, match: ${match}}}\n`),
+    'runtime.yaml': config(
+      `${spec}hooks: {no: {command: ./mark.sh, hook: tool, phases: [before_execution], match: ${match}}}\n`,
+    ),
     'mark.sh': marks,
   });
   const { stdout, ...ran } = await run(['doctor', '--chaos', '--json'], { cwd });
