@@ -49,6 +49,8 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
     if (lines.length === 0) continue;
     const room = longest - bytesOf(text) - bytesOf(end) - bytesOf(cutNote) - 4;
     const kept = takeUpTo(lines, room);
+    // What an end would take is reserved only where something stands before it.
+    if (kept.length === 0) return `${text}\n${cutNote}\n`;
     text += `${text === '' ? '' : '\n'}${kept.join('\n')}${end}\n`;
     if (kept.length < lines.length) return `${text}\n${cutNote}\n`;
   }

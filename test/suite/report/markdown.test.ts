@@ -87,6 +87,18 @@ test('a run with very many tags still fits into a comment, and says what is miss
   expect(long.trimEnd().split('\n').at(-1)).toBe('_The rest is left out: this text may not be longer._');
 });
 
+test('a text that is full before the last section has the limit too', () => {
+  const failures = [{ ...{ case: 'c', file: 'rows.jsonl', line: 1, eval: 'exact', score: 0, detail: 'd' } }];
+  const report = reportOf({
+    failures,
+    failure_count: 1,
+    evals: { exact: evalStatsOf({ tags: { a: stats } }) },
+  });
+  const whole = Buffer.byteLength(renderMarkdown(report, 1_000_000));
+  for (let longest = 400; longest <= whole; longest += 1)
+    expect(Buffer.byteLength(renderMarkdown(report, longest))).toBeLessThanOrEqual(longest);
+});
+
 test('property: the limit is one of bytes, whatever the script of names, tags and details', () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '题', '🙂', ' ', '`', '|'), { maxLength: 600 })

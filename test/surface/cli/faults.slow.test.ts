@@ -105,9 +105,12 @@ test.concurrent.for(observers)(
 defaults: {grace_ms: 100, max_output_bytes: 65536}
 hooks: {audit: {${runs}, hook: session}}
 `);
-    const { code, document, stderr } = await runJson([...sessionStart, '--log-level', 'warn'], {
-      cwd: folder,
-    });
+    const { code, document, stderr } = await runJson(
+      [...sessionStart, '--log-level', 'warn', '--log-format', 'json'],
+      {
+        cwd: folder,
+      },
+    );
     expect({ code, document }).toMatchObject({ code: 0, document: { verdict: 'allow', hook: null } });
     expect(logLines(stderr).filter(({ event: type }) => type !== 'note')).toEqual([
       expect.objectContaining({
@@ -133,9 +136,12 @@ test.concurrent('whatever a session observer prints, it has been told, and that 
     'grandchild-holds-stdout.sh',
   ];
   const hooks = prints.map((command) => `  "${command}": {${entry(command)}, hook: session}\n`);
-  const { code, document, stderr } = await runJson([...sessionStart, '--log-level', 'warn'], {
-    cwd: workspace(`hooks:\n${hooks.join('')}`),
-  });
+  const { code, document, stderr } = await runJson(
+    [...sessionStart, '--log-level', 'warn', '--log-format', 'json'],
+    {
+      cwd: workspace(`hooks:\n${hooks.join('')}`),
+    },
+  );
   expect({ code, document, stderr }).toMatchObject({
     code: 0,
     document: { verdict: 'allow', hook: null },
