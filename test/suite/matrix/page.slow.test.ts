@@ -23,7 +23,7 @@ describeInBrowser((open) => {
   test('the page has a column for each variant, and a row for each row of the dataset [DS-MATRIX-08]', async () => {
     const opened = await open(await matrixRun());
     const { page, offences } = opened;
-    expect(await page.locator('.title').innerText()).toBe('demo\nFailed');
+    expect(await page.locator('.title').innerText()).toBe('demo\nError');
     const variants = page.getByRole('table').filter({ hasText: 'pass rate' });
     expect((await variants.getByRole('row').allInnerTexts()).slice(0, 3)).toEqual([
       // Gates alone decide, and none is about the first.

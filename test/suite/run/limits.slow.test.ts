@@ -55,7 +55,7 @@ ${items}`;
       { ...good, attempts: 1 },
     ]);
     expect(results[1]?.detail).toBe('the case took longer than 2000 ms');
-    expect(report).toMatchObject({ status: 'failed', cases: 3 });
+    expect(report).toMatchObject({ status: 'error', cases: 3 });
     expect(hung()).toHaveLength(1);
     await until(() => !hung().some(isRunning), 'end of what hung');
   });
@@ -153,7 +153,7 @@ evals: [{id: e, type: grade, params: {case: "\${case.id}"}, threshold: {min_scor
       title: 'says that it cannot tell',
       fault: `echo '{"error": "no idea"}'; exit 0`,
       attempts: 1,
-      ends: { score: null, passed: false, fault: undefined },
+      ends: { score: null, passed: false, fault: 'EVAL_ERROR' },
     },
     {
       title: 'babbles',
