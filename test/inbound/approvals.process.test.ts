@@ -29,7 +29,7 @@ describe('a call of an agent that needs an approval', () => {
     expect(others).toEqual([]);
     expect(pending).toMatchObject({ tool: 'Bash', origin: 'approval', message: 'Run git push?' });
     expect(first).toMatchObject(
-      denial(`\`signalbox pending approve ${pending?.id} --config ${join(place, 'runtime.yaml')}\``),
+      denial(`signalbox pending approve ${pending?.id} --config ${join(place, 'runtime.yaml')}\``),
     );
     expect(readFileSync(join(place, 'told'), 'utf8')).toContain(`"${pending?.id}"`);
     // Whoever only asks again does not make a second question.

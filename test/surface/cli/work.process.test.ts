@@ -53,7 +53,7 @@ test.concurrent('work goes on with what is due until SIGTERM, and ends with 0 [D
   const working = start(['work', ...silent], { cwd: folder });
   const hasCompleted = async () => {
     const { stdout } = await run(['runs', 'list', '--status', 'completed'], { cwd: folder });
-    return stdout.startsWith('w ');
+    return /^w /m.test(stdout);
   };
   await expect.poll(hasCompleted, { timeout: 30_000 }).toBe(true);
   working.child.kill('SIGTERM');
