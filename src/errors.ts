@@ -63,7 +63,7 @@ export const catalogue = {
   },
   PROCESS_EXIT: {
     summary: 'The process ended with an exit code other than 0.',
-    hint: 'Its stderr is in the log and in details.stderr.',
+    hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
   },
   PROCESS_SIGNAL: {
     summary: 'The process was ended by a signal.',

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { RuntimeError } from '../errors.ts';
+import { systemCode, whyUnreadable } from '../files/file-error.ts';
 import { isObject } from '../json/json.ts';
 import { fits, members, number, shapeOf, text } from '../json/shape.ts';
 import { readBlob } from './blob.ts';
@@ -30,8 +31,11 @@ export async function openToRead(file: string): Promise<FileHandle> {
 
 /** The error of a cassette that cannot be read. */
 export function unreadableError(file: string, thrown: unknown): RuntimeError {
-  const message = `the cassette ${file} cannot be read: ${toRuntimeError(thrown).message}`;
-  return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
+  const hint = systemCode(thrown) === 'ENOENT' ? `Make it with \`--record ${file}\` first.` : undefined;
+  return new RuntimeError('FILE_UNREADABLE', `the cassette ${file} ${whyUnreadable(thrown)}`, {
+    cause: thrown,
+    hint,
+  });
 }
 
 /** The group of an entry's exchanges. */

@@ -1,5 +1,5 @@
 import { isObject } from '../json/json.ts';
-import { findNearest } from '../yaml/suggest.ts';
+import { findNearest } from '../text/suggest.ts';
 import type { Check, Params } from './check.ts';
 
 /** Something that is wrong with the params of a check. */

@@ -1,4 +1,4 @@
-import { findNearest } from '../yaml/suggest.ts';
+import { findNearest } from '../text/suggest.ts';
 import { checkTypes } from './registry.ts';
 
 /** A hint for the type of an eval that is neither declared nor built in. */

@@ -1,5 +1,6 @@
 import { toolDialectOf, toolDialects } from '../dialects/registry.ts';
 import { isObject } from '../json/json.ts';
+import { suggest } from '../text/suggest.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
@@ -12,7 +13,6 @@ import {
   textAt,
   valueAt,
 } from '../yaml/read.ts';
-import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkSharedDeciders } from './build/approvals.ts';
 import { checkEndpoints } from './build/endpoint.ts';

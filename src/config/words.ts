@@ -21,8 +21,13 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
     ...(hint === undefined ? {} : { hint }),
   });
   const { path } = violation;
-  if (isAt(path, 'apiVersion')) return strictViolation(`must be ${nativeVersion} or ${promptkitVersion}`);
-  if (isAt(path, 'kind')) return strictViolation('must be RuntimeConfig');
+  if (isAt(path, 'apiVersion'))
+    return strictViolation(
+      `must be ${nativeVersion} or ${promptkitVersion}`,
+      `Write \`apiVersion: ${nativeVersion}\`.`,
+    );
+  if (isAt(path, 'kind'))
+    return strictViolation('must be RuntimeConfig', violation.hint ?? 'Write `kind: RuntimeConfig`.');
   if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('batch'))) {
     return { ...violation, hint: 'Only an eval takes several cases in one request.', isStrict: false };
   }
@@ -31,7 +36,7 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   const required = isAbsent(document, violation)
     ? requiredWords.find(([pattern]) => isAt(path, pattern))
     : undefined;
-  if (required) return strictViolation(required[1]);
+  if (required) return strictViolation(required[1], requiredHint(required[1], path));
   if (isAt(path, 'spec.tools.*.exec.command') && isAbsent(document, violation)) {
     return { ...violation, message: 'exec command is required', isStrict: false };
   }
@@ -89,6 +94,14 @@ const requiredWords = [
   ['spec.hooks.*.hook', 'hook type is required (provider, tool, session, or eval)'],
   ['spec.sandboxes.*.mode', 'sandbox mode is required'],
 ] as const;
+
+function requiredHint(message: string, path: Violation['path']): string {
+  return path.at(-1) === 'command'
+    ? 'Add `command: ./PROGRAM`.'
+    : `Add \`${path.at(-1)}: …\``.concat(
+        message.includes('provider type') ? ', such as openai, anthropic or mock.' : '.',
+      );
+}
 
 const redisHint = 'Use `type: sqlite`, which several processes on one machine may share.';
 const listenWords = 'must be HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787';

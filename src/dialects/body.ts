@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ProcessReply, Reply } from '../contract/exchange.ts';
 import { RuntimeError, type RuntimeErrorOptions, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
+import { jsonHint } from '../json/json-hint.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
 import { tryParse } from '../json/try-parse.ts';
 import { crashLineOf } from '../text/crash-line.ts';
@@ -17,15 +18,15 @@ export interface Body {
   get(key: string): Json | undefined;
 }
 
-/** Reads the one JSON object that a process printed. Throws REPLY_MALFORMED. */
-export function readBody(bytes: Uint8Array): Body {
+/** Reads the one JSON object that a process printed; `shape` is one for the hint. Throws REPLY_MALFORMED. */
+export function readBody(bytes: Uint8Array, shape = 'exactly one JSON object'): Body {
   const text = decodeUtf8(bytes)
     .replace(/^\ufeff/, '')
     .trim();
   if (text === '') {
-    throw malformed('the process exited 0 and printed nothing', 'Print one JSON object on stdout.');
+    throw malformed('the process exited 0 and printed nothing', `Print ${shape} on stdout.`);
   }
-  return toBody(new Json(text), () => strayTextHint(text));
+  return toBody(new Json(text), () => strayTextHint(text, shape));
 }
 
 /** Reads the one JSON object that an endpoint answered with status 200. Throws REPLY_MALFORMED. */
@@ -106,14 +107,14 @@ export function requireResult(
 }
 
 /** What a process that ended well printed. Throws PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED. */
-export function readPrinted(reply: ProcessReply): Body {
+export function readPrinted(reply: ProcessReply, shape?: string): Body {
   requireCleanExit(reply);
-  return reply.httpStatus === undefined ? readBody(reply.stdout) : readAnswered(reply.stdout);
+  return reply.httpStatus === undefined ? readBody(reply.stdout, shape) : readAnswered(reply.stdout);
 }
 
-/** The object that is the reply on either wire. Throws as `readPrinted` does, and `code` for a JSON-RPC error. */
-export function readReply(reply: Reply, code?: 'TOOL_ERROR' | 'EVAL_ERROR'): Body {
-  return reply.via === 'rpc' ? toBody(requireResult(reply, code)) : readPrinted(reply);
+/** The object that is the reply on either wire, of that shape. Throws as `readPrinted` does, and `code` for a JSON-RPC error. */
+export function readReply(reply: Reply, code?: 'TOOL_ERROR' | 'EVAL_ERROR', shape?: string): Body {
+  return reply.via === 'rpc' ? toBody(requireResult(reply, code)) : readPrinted(reply, shape);
 }
 
 /** The member as an object; undefined when it is none. */
@@ -156,9 +157,9 @@ function decodeUtf8(bytes: Uint8Array): string {
   );
 }
 
-function strayTextHint(text: string): string {
+function strayTextHint(text: string, shape: string): string {
   const objects = text.split('\n').filter((line) => isObject(tryParse(line)));
   return objects.length === 1
     ? 'One line is a JSON object, the others are not part of it: log to stderr.'
-    : 'Print exactly one JSON object on stdout; log to stderr.';
+    : (jsonHint(text) ?? `Print ${shape} on stdout; log to stderr.`);
 }

@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from 'node:path';
 import { isObject } from '../json/json.ts';
+import { findNearest } from '../text/suggest.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import { type Finding, locateFinding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { valueAt } from '../yaml/read.ts';
-import { findNearest } from '../yaml/suggest.ts';
 
 /** The input of the readers of a foreign file. */
 export interface ImportContext {

@@ -1,4 +1,4 @@
-import { findNearest } from '../yaml/suggest.ts';
+import { findNearest } from '../text/suggest.ts';
 import { type Body, excerpt } from './body.ts';
 import type { Note } from './dialect.ts';
 

@@ -66,8 +66,12 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     if (error === undefined) return { run, type: type ?? 'dyn' };
     throw error;
   } catch (thrown) {
-    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${summaryOf(thrown)}`, {
+    const summary = summaryOf(thrown);
+    // What an expression may name instead is known where it stands.
+    const hint = 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
+    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${summary}`, {
       path,
+      ...(!summary.includes('Unknown variable') && { hint }),
     });
   }
 }

@@ -41,5 +41,9 @@ function endOfCode(text: string, start: number, path: TreePath): number {
     if (depth === 0) return start + match.index;
   }
   const code = text.slice(start);
-  throw new ExpressionError(code, `\`\${${shorten(code, 300)}\` has no closing brace`, { path });
+  throw new ExpressionError(
+    code,
+    `\`\${${shorten(code, 300)}\` has no closing brace: write \`}\` where the expression ends`,
+    { path },
+  );
 }

@@ -1,7 +1,9 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
+import { suggest } from '../text/suggest.ts';
 import { bundledNames, findBundled } from './bundled.ts';
-import { findHeadFault, isFile, tryReadHead } from './interpreter.ts';
+import { findHeadFault, interpreters, isFile, tryReadHead } from './interpreter.ts';
+import { nearFileHint } from './near-file.ts';
 
 /** The file that a command starts, or why none can be started. */
 export type Executable =
@@ -27,7 +29,7 @@ export function findExecutable(command: string, folder: string, searchPath: stri
   if (command === '') return missing('the command is empty', 'Set `command` to a program.');
   if (!command.includes('/')) return findOnPath(command, folder, searchPath);
   const [path = command] = candidatesOf(command, folder, searchPath);
-  return inspect(path) ?? { found: true, path };
+  return inspect(path, () => nearFileHint(command, folder)) ?? { found: true, path };
 }
 
 /**
@@ -117,6 +119,7 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
     splitHint(command) ??
     sameFolderHint(command, folder) ??
     ownNamesHint(command) ??
+    suggest(command, interpreters).hint ??
     'Install it, or give a path with a / in it.';
   return missing(`"${command}" is not on PATH`, hint);
 }
@@ -124,7 +127,7 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
 /** The hint that a bare name is looked up on PATH, if the folder has a file of that name. */
 function sameFolderHint(command: string, folder: string): string | undefined {
   if (!isFile(resolve(folder, command))) return undefined;
-  return `A file ${command} is in ${folder}: write \`./${command}\`.`;
+  return `A file ${command} is in ${folder}: did you mean \`./${command}\`?`;
 }
 
 /** The hint for a misspelt program of this package. */
@@ -133,7 +136,7 @@ function ownNamesHint(command: string): string | undefined {
 }
 
 /** Why the file at `path` cannot be started, if so. */
-function inspect(path: string): Executable | undefined {
+function inspect(path: string, near = (): string | undefined => undefined): Executable | undefined {
   if (!isFile(path)) {
     const obstacle = findObstacle(path);
     if (obstacle !== undefined) return missing(`${path} cannot be reached: ${obstacle}`, reachHint);
@@ -141,7 +144,7 @@ function inspect(path: string): Executable | undefined {
       ? missing(`${path} is a folder`, 'Name the program inside it.')
       : missing(
           `${path} does not exist`,
-          splitHint(path) ?? 'Check the path; it starts at the config file’s folder.',
+          splitHint(path) ?? near() ?? 'Check the path; it starts at the config file’s folder.',
         );
   }
   if (!isAccessible(path)) return missing(`${path} is not executable`, `Run \`chmod +x ${path}\`.`);

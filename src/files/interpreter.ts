@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, delimiter, resolve } from 'node:path';
+import { suggest } from '../text/suggest.ts';
 
 /** Why the system cannot run a file that is there and executable, and what to do about it. */
 export interface LoadFault {
@@ -123,7 +124,7 @@ function findEnvFault(path: string, argument: string, searchPath: string): LoadF
   }
   return {
     reason: `the interpreter of ${path}, ${program}, is not on PATH`,
-    hint: `Install ${program}, or correct the #! line.`,
+    hint: suggest(program, interpreters).hint ?? `Install ${program}, or correct the #! line.`,
     isMisspelt: true,
   };
 }
@@ -162,4 +163,19 @@ const encodingMarks = [
   { bytes: Buffer.from([0xff, 0xfe]), what: 'the mark of UTF-16' },
   { bytes: Buffer.from([0xfe, 0xff]), what: 'the mark of UTF-16' },
   { bytes: Buffer.from('#!', 'utf16le'), what: 'UTF-16 text' },
+];
+
+/** Interpreters of scripts, for a name that is misspelt. */
+export const interpreters = [
+  'bash',
+  'bun',
+  'deno',
+  'node',
+  'npx',
+  'perl',
+  'php',
+  'python3',
+  'ruby',
+  'sh',
+  'uv',
 ];

@@ -5,7 +5,7 @@ import type { ForeignDialect, Payload, Point } from '../dialects/foreign-dialect
 import { invalidPayload } from '../dialects/payload-table.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
-import { findNearest } from '../yaml/suggest.ts';
+import { findNearest } from '../text/suggest.ts';
 import type { Group } from './group.ts';
 import { decisionOf } from './hook-chain.ts';
 

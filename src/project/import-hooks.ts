@@ -7,6 +7,7 @@ import type { ForeignName } from '../config/config.ts';
 import { mergeEntries } from '../config/import/merge-entries.ts';
 import { type ImportedEntry, importHooks } from '../config/import/to-entries.ts';
 import { RuntimeError } from '../errors.ts';
+import { nearFileHint } from '../files/near-file.ts';
 import { writeWithoutLinks } from '../files/write-inside.ts';
 import { isObject } from '../json/json.ts';
 import type { Problem } from '../yaml/problem.ts';
@@ -27,7 +28,8 @@ export interface HooksImportOptions {
 
 /** Reads hooks of another system. Throws FILE_UNREADABLE for a file that is not there. */
 export function readHooks(file: string, { config, dialect }: HooksImportOptions): HooksImport {
-  if (!existsSync(file)) throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`);
+  if (!existsSync(file))
+    throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`, { hint: nearFileHint(file) });
   const { entries, problems } = importHooks(file, {
     folder: dirname(resolve(config)),
     searchPath: hostEnv()['PATH'] ?? '',

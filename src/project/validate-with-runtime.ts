@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { nearFileHint } from '../files/near-file.ts';
 import { loadPipeline } from '../pipeline/file/load.ts';
 import { findUnevaluatedInPipeline } from '../pipeline/file/validate.ts';
 import { loadSuite } from '../suite/file/load.ts';
@@ -73,7 +75,11 @@ function checkWithRuntime(
   const problems = check(file, config).filter((problem) => !isNamed || !isOfRuntime(problem));
   const ofRuntime =
     loaded instanceof RuntimeError
-      ? isNamed && { severity: 'error' as const, message: `runtime: ${loaded.message}`, hint: missingHint }
+      ? isNamed && {
+          severity: 'error' as const,
+          message: `runtime: ${loaded.message}`,
+          hint: nearFileHint(String(runtimeName), dirname(file)) ?? missingHint,
+        }
       : warnOfRuntime(runtime, loaded, unchecked);
   return sortProblems([
     ...problems,
@@ -101,6 +107,7 @@ function warnOfRuntime(file: string, loaded: LoadedConfig, unchecked: string) {
   if (errors === 0) return undefined;
   return {
     severity: 'warning' as const,
+    about: 'runtime' as const,
     message: `runtime: ${file} has ${errors === 1 ? 'an error' : `${errors} errors`}, so the ${unchecked} are unchecked`,
     hint: `Run \`signalbox validate ${file}\`.`,
   };

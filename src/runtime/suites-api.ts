@@ -230,7 +230,7 @@ function workersHaveNoBudget(): RuntimeError {
 /** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */
 function duplicateIdNote({ file }: Suite, { id, row }: CaseCandidate) {
   const place = `${row.file}:${row.line}`;
-  const message = `${place}: case id "${id}" is that of an earlier row too: comparisons, shards and reports go by ids`;
+  const message = `${place} case id "${id}" is that of an earlier row too: comparisons, shards and reports go by ids. Give each row an id of its own.`;
   return { type: 'note', name: file, level: 'warn', message } as const;
 }
 

@@ -3,11 +3,11 @@ import { emitNothing } from '../contract/event.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { type ReadOptions, readConfig } from '../project/read-config.ts';
+import { findNearest } from '../text/suggest.ts';
 import { readDocument, type YamlDocument } from '../yaml/document.ts';
 import { omitUndefined } from '../yaml/present.ts';
 import { type Problem, problemsOf, sortProblems } from '../yaml/problem.ts';
 import { textAt } from '../yaml/read.ts';
-import { findNearest } from '../yaml/suggest.ts';
 import { readOpenable } from './stages/load.ts';
 
 /**

@@ -2,10 +2,10 @@ import type { Ajv, ErrorObject, Options } from 'ajv';
 import { type ExactValue, readExactly } from '../json/exact-value.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../json/json.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
+import { findNearest } from '../text/suggest.ts';
 import { addFormats, type Draft, draftOf, openAjv } from './ajv.ts';
 import { compilingExactly, replaceKeywords, validatingExactly } from './data-keywords.ts';
 import { isSchema202012 } from './meta-schema.ts';
-import { findNearest } from './suggest.ts';
 import { wordError } from './wording.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;

@@ -46,9 +46,16 @@ export function parseDocument(file: string, text: string): YamlDocument {
   if (documents === undefined)
     return brokenDocument(file, { ...at(deepestOffset(text)), severity: 'error', message: tooDeep });
   if (first === undefined)
-    return brokenDocument(file, { ...at(0), severity: 'error', message: 'the file is empty' });
+    return brokenDocument(file, {
+      ...at(0),
+      severity: 'error',
+      message: 'the file is empty',
+      hint: emptyHint,
+    });
   return toYamlDocument(file, first, { at, second });
 }
+
+const emptyHint = 'A config begins with `apiVersion: signalbox/v1` and `kind: RuntimeConfig`.';
 
 /** Undefined where the parser has run out of stack. */
 function tryParse(text: string, lines: LineCounter): readonly Document.Parsed[] | undefined {
@@ -96,7 +103,7 @@ function toYamlDocument(
   const { value, mistakes } =
     document.errors.length === 0 ? toValue(document) : { value: undefined, mistakes: [] };
   const located = mistakes.map(
-    ({ offset, message }): Problem => ({ ...at(offset), severity: 'error', message }),
+    ({ offset, ...said }): Problem => ({ ...at(offset), severity: 'error', ...said }),
   );
   const secondDocument = second && hasContents(second) ? reportSecond(second, at) : undefined;
   const positionAt = (pick: (offsets: NodeOffsets) => number) => (path: Path) =>

@@ -14,8 +14,8 @@ export interface Problem extends SourceLocation {
   /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
   readonly message: string;
   readonly hint?: string;
-  /** A program, script or folder that this machine lacks or cannot start. */
-  readonly about?: 'program';
+  /** `program`: this machine lacks or cannot start a program, script or folder. `file`: a file that is needed for a run is not there. `runtime`: what the file names as its runtime has errors of its own. */
+  readonly about?: 'program' | 'file' | 'runtime';
 }
 
 /** `FILE:LINE:COL message`, marked where it is no error, and the hint on a line of its own. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { RuntimeError } from '../errors.ts';
 import { systemCode, whyUnreadable } from '../files/file-error.ts';
+import { nearFileHint } from '../files/near-file.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import type { Problem } from './problem.ts';
 
@@ -15,7 +16,10 @@ function readBytes(file: string): Buffer {
     return readBounded(file);
   } catch (cause) {
     const more = systemCode(cause) === 'ENOTDIR' ? ': a part of its path is a file' : '';
-    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}${more}`, { cause });
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}${more}`, {
+      cause,
+      hint: systemCode(cause) === 'ENOENT' ? nearFileHint(file) : undefined,
+    });
   }
 }
 

@@ -21,6 +21,7 @@ export interface NodeOffsets {
 export interface TreeMistake {
   readonly offset: number;
   readonly message: string;
+  readonly hint?: string;
 }
 
 /** Finds the value at `path`, through aliases and merge keys; its nearest ancestor when there is none. */
@@ -100,6 +101,7 @@ export function findDuplicates(document: Document.Parsed): TreeMistake[] {
           mistakes.push({
             offset: offsetOf(asNode(key)) ?? 0,
             message: `the key \`${text}\` stands twice in one mapping`,
+            hint: 'Keep one of the two.',
           });
         }
         seen.add(text);

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../errors.ts';
-import { suggest } from './suggest.ts';
+import { suggest } from '../text/suggest.ts';
 
 /** Throws NAME_UNKNOWN, with the name that was probably meant. */
 export function unknownName(

@@ -1,7 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { isObject } from '../json/json.ts';
+import { findNearest, suggest } from '../text/suggest.ts';
 import type { Path } from './document.ts';
 import { knownKeys } from './schema-path.ts';
-import { findNearest, suggest } from './suggest.ts';
 import { resolveUnions } from './union-errors.ts';
 import { validatorOf } from './validator.ts';
 import { wordError } from './wording.ts';
@@ -32,7 +33,10 @@ export function findViolations(
 ): Violation[] {
   if (validate(value)) return [];
   const errors = resolveUnions(validate.errors ?? []).filter(({ keyword }) => !derivedKeywords.has(keyword));
-  return withoutMisspelt(withoutRepeats(errors.map((error) => toViolation(error, value, schema))));
+  const violations = withoutRepeats(errors.map((error) => toViolation(error, value, schema)));
+  const otherKind = violations.find(isOtherKind);
+  // A file of another kind has nothing else to say.
+  return otherKind === undefined ? withoutMisspelt(violations) : [otherKind];
 }
 
 /** Keywords whose failure only repeats that of a part. */
@@ -43,8 +47,14 @@ function toViolation(error: ErrorObject, root: unknown, schema: object): Violati
   const { path, value } = walk(root, error.instancePath);
   const unknown = stringParam(error, 'additionalProperty') ?? stringParam(error, 'unevaluatedProperty');
   if (unknown !== undefined) {
-    const hint = suggest(unknown, knownKeys(path, schema), 'keys');
-    return { kind: 'key', path: [...path, unknown], keyword, params, message: 'unknown key', ...hint };
+    return {
+      kind: 'key',
+      path: [...path, unknown],
+      keyword,
+      params,
+      message: 'unknown key',
+      ...keyHint(unknown, path, schema),
+    };
   }
   const missing = keyword === 'required' ? stringParam(error, 'missingProperty') : undefined;
   if (missing !== undefined)
@@ -61,6 +71,7 @@ function toViolation(error: ErrorObject, root: unknown, schema: object): Violati
     message: wordError(error, value),
     ...choiceHint(error, value),
     ...formHint(error, path.at(-1), value),
+    ...colonHint(error, { path, value, schema }),
   };
 }
 
@@ -69,8 +80,25 @@ function stringParam(error: ErrorObject, name: string): string | undefined {
   return typeof param === 'string' ? param : undefined;
 }
 
+/** What an unknown key was meant to be: a key of a mapping below, or one with nearly the same name. */
+function keyHint(unknown: string, path: Path, schema: object): { hint?: string } {
+  const known = knownKeys(path, schema);
+  const [holder, other] = known.filter((key) => knownKeys([...path, key], schema).includes(unknown));
+  if (holder === undefined || other !== undefined) return suggest(unknown, known, 'keys');
+  return { hint: `It belongs below \`${holder}\`.` };
+}
+
 /** The form that a value of another form was meant to have. */
-function formHint({ keyword }: ErrorObject, key: unknown, value: unknown): { hint?: string } {
+function formHint({ keyword, params }: ErrorObject, key: unknown, value: unknown): { hint?: string } {
+  if (
+    keyword === 'maximum' &&
+    params['limit'] === 1 &&
+    typeof value === 'number' &&
+    value >= 10 &&
+    value <= 100
+  )
+    return { hint: `1 is the most: write ${value / 100} for ${value} %.` };
+  if (key === 'approval' && value === true) return { hint: 'Write `approval: required`.' };
   if (keyword !== 'type') return {};
   const [, amount, unit = ''] =
     /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(typeof value === 'string' ? value : '') ?? [];
@@ -78,16 +106,72 @@ function formHint({ keyword }: ErrorObject, key: unknown, value: unknown): { hin
   if (typeof key === 'string' && key.endsWith('_ms') && ms !== undefined)
     return { hint: `It is in milliseconds: write ${Math.round(Number(amount) * ms)}.` };
   if (key === 'threshold' && typeof value === 'number') return { hint: `Write {min_score: ${value}}.` };
+  const types = [params['type']].flat();
+  if (types.includes('array')) return listHint(key, value);
+  const isNumeric = types.includes('integer') || types.includes('number');
+  if (isNumeric && typeof value === 'string' && /^\d+(\.\d+)?$/.test(value))
+    return { hint: `Write ${value}, without quotes.` };
+  const isPlain = typeof value === 'boolean' || Number.isFinite(value);
+  if (types.includes('string') && isPlain && (typeof value === 'number' || typeof value === 'boolean'))
+    return { hint: stringHint(key, value) };
+  if (types.includes('object') && Array.isArray(value))
+    return { hint: 'Write each entry as its name and a colon, without `-`.' };
   return {};
 }
 
+/** A text in the place of a mapping that begins with one of its keys. */
+function colonHint(
+  { keyword, params }: ErrorObject,
+  { path, value, schema }: { readonly path: Path; readonly value: unknown; readonly schema: object },
+): { hint?: string } {
+  const [, key = '', rest = ''] = /^(\w+) (\S.*)$/.exec(typeof value === 'string' ? value : '') ?? [];
+  const isMapping = keyword === 'type' && [params['type']].flat().includes('object');
+  if (isMapping && path.length === 0 && knownKeys(path, schema).includes('apiVersion'))
+    return { hint: 'The file begins with keys: `apiVersion`, `kind`, `metadata` and `spec`.' };
+  return isMapping && knownKeys(path, schema).includes(key)
+    ? { hint: `A key needs a colon behind it: \`${key}: ${rest}\`.` }
+    : {};
+}
+
+/** A text or a mapping where a list is wanted. */
+function listHint(key: unknown, value: unknown): { hint?: string } {
+  if (key === 'env' && isObject(value))
+    return { hint: 'Write a list of NAME or NAME=value, such as [LANG=en].' };
+  if (typeof value !== 'string' || value === '' || value.length > 60) return {};
+  const words = key === 'args' ? value.split(/\s+/) : [value];
+  const items = words.map((word) => (/^[\w./-]+$/.test(word) ? word : JSON.stringify(word)));
+  return { hint: `Write [${items.join(', ')}].` };
+}
+
+/** A number where a text is wanted: a duration lacks its unit, anything else its quotes. */
+function stringHint(key: unknown, value: number | boolean): string {
+  return typeof value === 'number' && /timeout|delay|window|expires|every|keep$/.test(String(key))
+    ? `Name the unit: ${value}s, ${value}m or ${value}h.`
+    : `Write "${value}", with quotes.`;
+}
+
 function choiceHint(error: ErrorObject, value: unknown): { hint?: string } {
+  if (error.keyword === 'const' && error.instancePath === '/kind' && typeof value === 'string') {
+    const use = uses[value];
+    return use === undefined ? suggest(value, [String(error.params['allowedValue'])]) : { hint: use };
+  }
   const allowed: unknown = error.params['allowedValues'];
   if (error.keyword !== 'enum' || !Array.isArray(allowed) || typeof value !== 'string') return {};
   return suggest(
     value,
     allowed.map(String).filter((word) => word !== ''),
   );
+}
+
+/** What is done with the files of each kind. */
+const uses: Readonly<Record<string, string>> = {
+  RuntimeConfig: 'Name a config with --config; `signalbox validate` checks it.',
+  EvalSuite: 'Run a suite with `signalbox eval run FILE`.',
+  Pipeline: 'Run a pipeline with `signalbox run FILE`.',
+};
+
+function isOtherKind({ path, hint }: Violation): boolean {
+  return path.length === 1 && path[0] === 'kind' && Object.values(uses).includes(hint ?? '');
 }
 
 /** Turns a JSON pointer into a path; list indices become numbers. */

@@ -158,7 +158,7 @@ const refused = onTransports([
     cites: 'PK-2-02@both',
     command: 'facts-beside',
     says: '"facts-beside" is not on PATH',
-    hint: `A file facts-beside is in ${folder}: write \`./facts-beside\`.`,
+    hint: `A file facts-beside is in ${folder}: did you mean \`./facts-beside\`?`,
   },
   {
     title: 'two words in `command` are one program name',

@@ -225,7 +225,7 @@ test.each([
   [
     'what is no expression',
     { expression: 'a[' },
-    'is not a JMESPath expression: Syntax error: expected Star, got: EOF',
+    '`a[` is not a JMESPath expression: Syntax error: expected Star, got: EOF (write one such as `items[0].name`)',
   ],
   [
     'a function that there is not',

@@ -48,19 +48,37 @@ test.each([
     'a wrong type, at the name it has in the file',
     'min_length',
     { min_chars: '3' },
-    [{ path: ['min_chars'], message: 'must be a whole number, not the string "3"' }],
+    [
+      {
+        path: ['min_chars'],
+        message: 'must be a whole number, not the string "3"',
+        hint: 'Write 3, without quotes.',
+      },
+    ],
   ],
   [
     'a wrong element',
     'contains',
     { patterns: ['a', 3] },
-    [{ path: ['patterns', 1], message: 'must be a string, not the number 3' }],
+    [
+      {
+        path: ['patterns', 1],
+        message: 'must be a string, not the number 3',
+        hint: 'Write "3", with quotes.',
+      },
+    ],
   ],
   [
     'a value beside an expression',
     'contains',
     { patterns: ['${case.word}', 3] },
-    [{ path: ['patterns', 1], message: 'must be a string, not the number 3' }],
+    [
+      {
+        path: ['patterns', 1],
+        message: 'must be a string, not the number 3',
+        hint: 'Write "3", with quotes.',
+      },
+    ],
   ],
   ['a list where an expression stands for one element', 'contains', { patterns: ['${case.word}'] }, []],
   ['an expression for a number', 'min_length', { min: '${case.least}' }, []],
@@ -77,7 +95,13 @@ test.each([
     'a pattern that no expression will mend',
     'regex',
     { pattern: '(' },
-    [{ path: ['pattern'], message: 'is not a pattern that JavaScript can use: /(/: Unterminated group' }],
+    [
+      {
+        path: ['pattern'],
+        message:
+          'is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)',
+      },
+    ],
   ],
   [
     'the same under another name',
@@ -86,7 +110,8 @@ test.each([
     [
       {
         path: ['jmespath_expression'],
-        message: 'is not a JMESPath expression: Syntax error: expected Star, got: EOF',
+        message:
+          '`a[` is not a JMESPath expression: Syntax error: expected Star, got: EOF (write one such as `items[0].name`)',
       },
     ],
   ],

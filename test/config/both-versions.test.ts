@@ -16,7 +16,9 @@ evals:
 hooks:
   guard: {command: sh, hook: tool, dialect: promptkit, sandbox: box}`,
     loads: false,
-    problems: ['error 5:67 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes'],
+    problems: [
+      'error 5:67 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes | Declare it under spec.sandboxes.',
+    ],
   },
   {
     title: 'an undeclared selector [PK-9-28]',
@@ -58,7 +60,7 @@ sandboxes: {box: direct}`,
       'warning 4:11 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
       'error 4:14 tools[t]: must be a mapping, not the number 5',
       'error 5:17 evals[rude]: must be a mapping, not the string "sh"',
-      'error 6:18 hooks[guard]: must be a mapping, not a list',
+      'error 6:18 hooks[guard]: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
       'error 7:20 sandboxes[box]: must be a mapping, not the string "direct"',
     ],
   },
@@ -73,10 +75,10 @@ hooks:
   nothing: {command: null, hook: tool, dialect: promptkit}`,
     loads: false,
     problems: [
-      'error 5:5 evals[rude].command: eval command is required',
-      'error 6:22 evals[empty].command: eval command is required',
-      'error 8:5 hooks[guard].command: hook command is required',
-      'error 9:24 hooks[nothing].command: hook command is required',
+      'error 5:5 evals[rude].command: eval command is required | Add `command: ./PROGRAM`.',
+      'error 6:22 evals[empty].command: eval command is required | Add `command: ./PROGRAM`.',
+      'error 8:5 hooks[guard].command: hook command is required | Add `command: ./PROGRAM`.',
+      'error 9:24 hooks[nothing].command: hook command is required | Add `command: ./PROGRAM`.',
     ],
   },
   {
@@ -88,8 +90,8 @@ hooks:
   y: {command: sh, hook: y, dialect: promptkit}`,
     loads: false,
     problems: [
-      'error 5:5 hooks[guard].hook: hook type is required (provider, tool, session, or eval)',
-      'error 6:32 hooks[empty].hook: hook type is required (provider, tool, session, or eval)',
+      'error 5:5 hooks[guard].hook: hook type is required (provider, tool, session, or eval) | Add `hook: …`.',
+      'error 6:32 hooks[empty].hook: hook type is required (provider, tool, session, or eval) | Add `hook: …`.',
       'error 7:28 hooks[y].hook: must be one of: provider, tool, session, eval (got: y)',
     ],
   },
@@ -102,10 +104,10 @@ providers:
   -`,
     loads: false,
     problems: [
-      'error 5:7 providers[0].type: provider type is required',
-      'error 5:7 providers[0].model: provider model is required',
-      'error 6:14 providers[1].type: provider type is required',
-      'error 6:18 providers[1].model: provider model is required',
+      'error 5:7 providers[0].type: provider type is required | Add `type: …`, such as openai, anthropic or mock.',
+      'error 5:7 providers[0].model: provider model is required | Add `model: …`.',
+      'error 6:14 providers[1].type: provider type is required | Add `type: …`, such as openai, anthropic or mock.',
+      'error 6:18 providers[1].model: provider model is required | Add `model: …`.',
       'error 7:6 providers[2]: must be a mapping, not nothing',
     ],
   },
@@ -117,8 +119,8 @@ sandboxes:
   empty: {mode: ""}`,
     loads: false,
     problems: [
-      'error 5:5 sandboxes[box].mode: sandbox mode is required',
-      'error 6:19 sandboxes[empty].mode: sandbox mode is required',
+      'error 5:5 sandboxes[box].mode: sandbox mode is required | Add `mode: …`.',
+      'error 6:19 sandboxes[empty].mode: sandbox mode is required | Add `mode: …`.',
     ],
   },
   {
@@ -141,10 +143,10 @@ hooks:
 providers: main`,
     loads: false,
     problems: [
-      'error 5:31 evals[rude].args: must be a list, not the string "-v"',
-      'error 5:40 evals[rude].env: must be a list, not the string "HOME"',
-      'error 7:66 hooks[guard].phases: must be a list, not the string "before_execution"',
-      'error 8:14 providers: must be a list, not the string "main"',
+      'error 5:31 evals[rude].args: must be a list, not the string "-v" | Write [-v].',
+      'error 5:40 evals[rude].env: must be a list, not the string "HOME" | Write [HOME].',
+      'error 7:66 hooks[guard].phases: must be a list, not the string "before_execution" | Write [before_execution].',
+      'error 8:14 providers: must be a list, not the string "main" | Write [main].',
     ],
   },
   {
@@ -153,7 +155,9 @@ providers: main`,
 evals:
   rude: {command: sh, env: {HOME: /}}`,
     loads: false,
-    problems: ['error 5:30 evals[rude].env: must be a list, not a mapping'],
+    problems: [
+      'error 5:30 evals[rude].env: must be a list, not a mapping | Write a list of NAME or NAME=value, such as [LANG=en].',
+    ],
   },
   {
     title: 'a list where a mapping belongs [PK-9-29]',
@@ -163,9 +167,9 @@ hooks: []
 logging: []`,
     loads: false,
     problems: [
-      'error 4:10 tools: must be a mapping, not a list',
-      'error 5:10 hooks: must be a mapping, not a list',
-      'error 6:12 logging: must be a mapping, not a list',
+      'error 4:10 tools: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
+      'error 5:10 hooks: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
+      'error 6:12 logging: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
     ],
   },
   {
@@ -271,7 +275,7 @@ evals:
       'error 5:62 defaults.grace_ms: must be at least 0 (got: -1)',
       'error 5:77 defaults.leftovers: must be one of: kill, keep (got: drop)',
       'error 7:38 evals[rude].concurrency: must be at least 1 (got: 0)',
-      'error 7:59 evals[rude].max_output_bytes: must be a whole number, not the string "10"',
+      'error 7:59 evals[rude].max_output_bytes: must be a whole number, not the string "10" | Write 10, without quotes.',
       'error 7:75 evals[rude].grace_ms: must be at least 0 (got: -1)',
       'error 7:90 evals[rude].leftovers: must be one of: kill, keep (got: maybe)',
       'error 7:109 evals[rude].on_failure: must be one of: deny (got: allow)',

@@ -226,7 +226,10 @@ describe('a settings file of Claude Code', () => {
       error: "hooks.Stop[0].hooks[0]: hook type 'odd' is not known; use a command or http handler",
     },
     { handler: {}, error: 'hooks.Stop[0].hooks[0].type: is required' },
-    { handler: 'x', error: 'hooks.Stop[0].hooks[0]: must be a mapping, not the string "x"' },
+    {
+      handler: 'x',
+      error: 'hooks.Stop[0].hooks[0]: must be a mapping, not the string "x"',
+    },
     { handler: { type: 'command' }, error: 'hooks.Stop[0].hooks[0].command: is required' },
     { handler: { type: 'http' }, error: 'hooks.Stop[0].hooks[0].url: is required' },
     {

@@ -25,15 +25,15 @@ test('ten mistakes are ten errors, each in its place [PK-9-01]', () => {
   expect({ config, problems: problems.map(line) }).toEqual({
     config: undefined,
     problems: [
-      'error 2:7 kind: must be RuntimeConfig',
+      'error 2:7 kind: must be RuntimeConfig | did you mean `RuntimeConfig`?',
       'error 3:24 metadata.owner: unknown key | known keys: name, namespace, labels, annotations',
       'error 5:16 concurrency: must be at least 1 (got: 0)',
       'error 8:14 tools[search].exec.comand: unknown key | did you mean `command`?',
       'error 11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s" | It is in milliseconds: write 5000.',
-      'error 12:7 the key `description` stands twice in one mapping',
-      'error 14:30 evals[tone].env: must be a list, not the string "HOME"',
+      'error 12:7 the key `description` stands twice in one mapping | Keep one of the two.',
+      'error 14:30 evals[tone].env: must be a list, not the string "HOME" | Write [HOME].',
       'error 19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal) | did you mean `before_call`?',
-      'error 20:16 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes',
+      'error 20:16 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes | Declare it under spec.sandboxes.',
       'error 21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter) | Use `mode: observe`, or leave `mode` out.',
     ],
   });
@@ -282,27 +282,39 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
   test.each([
     {
       text: 'kind: RuntimeConfig',
-      problems: ['error 1:1 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1'],
+      problems: [
+        'error 1:1 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1 | Write `apiVersion: signalbox/v1`.',
+      ],
     },
     {
       text: 'apiVersion: signalbox/v2\nkind: RuntimeConfig',
-      problems: ['error 1:13 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1'],
+      problems: [
+        'error 1:13 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1 | Write `apiVersion: signalbox/v1`.',
+      ],
     },
     {
       text: 'apiVersion: [signalbox/v1]\nkind: RuntimeConfig',
-      problems: ['error 1:13 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1'],
+      problems: [
+        'error 1:13 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1 | Write `apiVersion: signalbox/v1`.',
+      ],
     },
-    { text: `apiVersion: ${promptkit}`, problems: ['error 1:1 kind: must be RuntimeConfig'] },
+    {
+      text: `apiVersion: ${promptkit}`,
+      problems: ['error 1:1 kind: must be RuntimeConfig | Write `kind: RuntimeConfig`.'],
+    },
     {
       text: `apiVersion: ${promptkit}\nkind: EvalSuite`,
-      problems: ['error 2:7 kind: must be RuntimeConfig'],
+      problems: ['error 2:7 kind: must be RuntimeConfig | Run a suite with `signalbox eval run FILE`.'],
     },
-    { text: '[]', problems: ['error 1:1 must be a mapping, not a list'] },
+    {
+      text: '[]',
+      problems: [
+        'error 1:1 must be a mapping, not a list | The file begins with keys: `apiVersion`, `kind`, `metadata` and `spec`.',
+      ],
+    },
     {
       text: 'a: [',
-      problems: [
-        'error 1:5 YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
-      ],
+      problems: ['error 1:4 YAML: `[` is opened here and not closed | Write `]` where the value ends.'],
     },
   ])('$text is refused [PK-9-23 PK-9-05]', ({ text, problems }) => {
     expect(told(text)).toEqual({ config: undefined, problems });
@@ -328,7 +340,7 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
   test.each([native, promptkit])('a duplicate key is an error in %s [PK-9-25]', (apiVersion) => {
     expect(told(configText(apiVersion, '\nevals: {a: {command: sh}, a: {command: sh}}'))).toEqual({
       config: undefined,
-      problems: ['error 4:29 the key `a` stands twice in one mapping'],
+      problems: ['error 4:29 the key `a` stands twice in one mapping | Keep one of the two.'],
     });
   });
 });

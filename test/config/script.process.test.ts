@@ -135,7 +135,7 @@ test.each([
   {
     title: 'neither',
     entry: '{timeout_ms: 100}',
-    said: 'error 5:5 evals[it].command: eval command is required',
+    said: 'error 5:5 evals[it].command: eval command is required | Add `command: ./PROGRAM`.',
   },
   {
     title: 'two languages',

@@ -52,10 +52,10 @@ hooks:
 hooks:
   guard: {command: sh, hook: tool, dialect: promptkit, phases: [before_execution, before_exec]}`,
     native: [
-      'error 5:85 hooks[guard].phases[1]: must be one of: before_execution, after_execution (got: before_exec)',
+      'error 5:85 hooks[guard].phases[1]: must be one of: before_execution, after_execution (got: before_exec) | did you mean `before_execution`?',
     ],
     promptkit: [
-      'warning 5:85 hooks[guard].phases[1]: must be one of: before_execution, after_execution (got: before_exec); the hook runs at every phase of its type',
+      'warning 5:85 hooks[guard].phases[1]: must be one of: before_execution, after_execution (got: before_exec); the hook runs at every phase of its type | did you mean `before_execution`?',
     ],
   },
   {
@@ -215,12 +215,12 @@ providers:
   - {type: openai, model: b}
   - {type: openai, model: b}`,
     native: [
-      'error 6:12 providers[1].id: another provider already has the id main',
-      'error 8:14 providers[3].type: another provider already has the id openai | A provider without `id` is called by its type.',
+      'error 6:12 providers[1].id: another provider already has the id main | Give each provider an id of its own.',
+      'error 8:14 providers[3].type: another provider already has the id openai | A provider without `id` is called by its type: give each an id of its own.',
     ],
     promptkit: [
-      'warning 6:12 providers[1].id: another provider already has the id main; the first one counts',
-      'warning 8:14 providers[3].type: another provider already has the id openai; the first one counts | A provider without `id` is called by its type.',
+      'warning 6:12 providers[1].id: another provider already has the id main; the first one counts | Give each provider an id of its own.',
+      'warning 8:14 providers[3].type: another provider already has the id openai; the first one counts | A provider without `id` is called by its type: give each an id of its own.',
     ],
   },
   {
@@ -232,13 +232,13 @@ providers:
   - {id: c, type: openai, model: m, request_timeout: 0s}
   - {id: d, type: openai, model: m, defaults: {max_tokens: 0}}`,
     native: [
-      'error 5:56 providers[0].request_timeout: must be a string, not the number 90',
+      'error 5:56 providers[0].request_timeout: must be a string, not the number 90 | Name the unit: 90s, 90m or 90h.',
       'error 6:56 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon)',
       'error 7:56 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s)',
       'error 8:62 providers[3].defaults.max_tokens: must be at least 1 (got: 0)',
     ],
     promptkit: [
-      'warning 5:56 providers[0].request_timeout: must be a string, not the number 90; the default applies',
+      'warning 5:56 providers[0].request_timeout: must be a string, not the number 90; the default applies | Name the unit: 90s, 90m or 90h.',
       'warning 6:56 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon); the default applies',
       'warning 7:56 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s); the default applies',
       'warning 8:62 providers[3].defaults.max_tokens: must be at least 1 (got: 0); the default applies',
@@ -310,9 +310,11 @@ tools:
     spec: `
 evals:
   rude: {command: sh, sandbox: box}`,
-    native: ['error 5:34 evals[rude].sandbox: references a sandbox not declared under spec.sandboxes'],
+    native: [
+      'error 5:34 evals[rude].sandbox: references a sandbox not declared under spec.sandboxes | Declare it under spec.sandboxes.',
+    ],
     promptkit: [
-      'warning 5:34 evals[rude].sandbox: references a sandbox not declared under spec.sandboxes; it never starts: the eval stays unscored',
+      'warning 5:34 evals[rude].sandbox: references a sandbox not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it under spec.sandboxes.',
     ],
   },
   {
@@ -366,10 +368,10 @@ tools:
 providers: [{id: 7, type: 1, model: 4.10}]`,
     native: [
       'warning 5:5 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
-      'error 5:22 tools[t].description: must be a string, not the number 5',
-      'error 6:20 providers[0].id: must be a string, not the number 7',
-      'error 6:29 providers[0].type: must be a string, not the number 1',
-      'error 6:39 providers[0].model: must be a string, not the number 4.1',
+      'error 5:22 tools[t].description: must be a string, not the number 5 | Write "5", with quotes.',
+      'error 6:20 providers[0].id: must be a string, not the number 7 | Write "7", with quotes.',
+      'error 6:29 providers[0].type: must be a string, not the number 1 | Write "1", with quotes.',
+      'error 6:39 providers[0].model: must be a string, not the number 4.1 | Write "4.1", with quotes.',
     ],
     promptkit: [
       'warning 5:5 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',

@@ -20,7 +20,11 @@ test.each([
     script: 'exit 126\n',
     hint: expect.stringMatching(/^A program that it calls may not be executed/),
   },
-  { shell: '/bin/sh', script: 'exit 3\n', hint: 'Its stderr is in the log and in details.stderr.' },
+  {
+    shell: '/bin/sh',
+    script: 'exit 3\n',
+    hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+  },
 ])(
   'the failure of a script under $shell names its likely cause: $script',
   async ({ shell, script, hint }) => {

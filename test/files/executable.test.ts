@@ -108,7 +108,7 @@ const refused = [
     title: 'a path that does not exist',
     command: './gone.sh',
     reason: `${join(here, 'gone.sh')} does not exist`,
-    hint: 'Check the path; it starts at the config file’s folder.',
+    hint: 'did you mean `./good.sh`?',
   },
   {
     title: 'a link that leads nowhere',
@@ -168,7 +168,7 @@ const refused = [
     title: 'a bare name that only the folder has',
     command: 'only-here',
     reason: '"only-here" is not on PATH',
-    hint: `A file only-here is in ${here}: write \`./only-here\`.`,
+    hint: `A file only-here is in ${here}: did you mean \`./only-here\`?`,
   },
   {
     title: 'a bare name that nobody has',

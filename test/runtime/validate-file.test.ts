@@ -189,14 +189,14 @@ describe('the kind of a file', () => {
       text: 'kind: Arena\na: 1\na: 2\n',
       problems: [
         '1:7 kind: must be one of: RuntimeConfig, EvalSuite, Pipeline (got: Arena)',
-        '3:1 the key `a` stands twice in one mapping',
+        '3:1 the key `a` stands twice in one mapping | Keep one of the two.',
       ],
     },
     {
       title: 'that is misspelt decides what the file is checked as: a pipeline',
       text: `${head('pipelines')}  steps: [{id: a}]\n`,
       problems: [
-        '2:7 kind: must be Pipeline (got: pipelines)',
+        '2:7 kind: must be Pipeline (got: pipelines) | did you mean `Pipeline`?',
         '4:11 steps[0]: needs one of: tool, eval, chat, parallel, steps, wait, ask, pipeline',
       ],
     },
@@ -204,19 +204,24 @@ describe('the kind of a file', () => {
       title: 'that is misspelt decides what the file is checked as: a suite',
       text: `${head('EvalSuit')}  cases: [{content: x}]\n  evals: [{id: a, type: polit}]\n`,
       problems: [
-        '2:7 kind: must be EvalSuite (got: EvalSuit)',
+        '2:7 kind: must be EvalSuite (got: EvalSuit) | did you mean `EvalSuite`?',
         '5:25 evals[0].type: no eval named polit is declared | did you mean `polite`?',
       ],
     },
     {
       title: 'that is misspelt decides what the file is checked as: a config',
       text: `${head('RuntimeConfg')}  concurrency: 0\n`,
-      problems: ['2:7 kind: must be RuntimeConfig', '4:16 concurrency: must be at least 1 (got: 0)'],
+      problems: [
+        '2:7 kind: must be RuntimeConfig | did you mean `RuntimeConfig`?',
+        '4:16 concurrency: must be at least 1 (got: 0)',
+      ],
     },
     {
       title: 'of no mapping at all is no matter',
       text: '- a\n',
-      problems: ['1:1 must be a mapping, not a list'],
+      problems: [
+        '1:1 must be a mapping, not a list | The file begins with keys: `apiVersion`, `kind`, `metadata` and `spec`.',
+      ],
     },
   ])('$title', async ({ text, problems }) => {
     expect(await problemsOf(text)).toEqual(problems);

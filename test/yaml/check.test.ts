@@ -99,12 +99,17 @@ describe('every difference is one sentence with a path, at its place', () => {
       problems: ['error 3:15 ships[a].nmae: unknown key | did you mean `name`?'],
     },
     { spec: 'ships: {}', problems: ['error 3:10 ships: must not be empty'] },
-    { spec: 'ships: [a]', problems: ['error 3:10 ships: must be a mapping, not a list'] },
+    {
+      spec: 'ships: [a]',
+      problems: [
+        'error 3:10 ships: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
+      ],
+    },
     {
       spec: 'ships: {a: {name: 5, masts: "2"}}',
       problems: [
-        'error 3:21 ships[a].name: must be a string, not the number 5',
-        'error 3:31 ships[a].masts: must be a whole number, not the string "2"',
+        'error 3:21 ships[a].name: must be a string, not the number 5 | Write "5", with quotes.',
+        'error 3:31 ships[a].masts: must be a whole number, not the string "2" | Write 2, without quotes.',
       ],
     },
     {
@@ -153,7 +158,9 @@ describe('every difference is one sentence with a path, at its place', () => {
     },
     {
       spec: `ships: {a: {${ship}, flags: [x, 5]}}`,
-      problems: ['error 3:45 ships[a].flags[1]: must be a string or true or false, not the number 5'],
+      problems: [
+        'error 3:45 ships[a].flags[1]: must be a string or true or false, not the number 5 | Write "5", with quotes.',
+      ],
     },
     { spec: 'crew: [a]', problems: ['error 3:9 crew: must have at least 2 items'] },
     { spec: 'crew: [a, b, c, d]', problems: ['error 3:9 crew: must have at most 3 items'] },
@@ -174,14 +181,23 @@ describe('a union is told by the branch that was meant', () => {
     { spec: 'port: Kiel', problems: [] },
     { spec: 'port: {city: Kiel}', problems: [] },
     { spec: 'port: {}', problems: ['error 3:3 port.city: is required'] },
-    { spec: 'port: {city: 5}', problems: ['error 3:16 port.city: must be a string, not the number 5'] },
+    {
+      spec: 'port: {city: 5}',
+      problems: ['error 3:16 port.city: must be a string, not the number 5 | Write "5", with quotes.'],
+    },
     { spec: 'port: {cty: Kiel}', problems: ['error 3:10 port.cty: unknown key | did you mean `city`?'] },
-    { spec: 'port: 5', problems: ['error 3:9 port: must be a string or a mapping, not the number 5'] },
+    {
+      spec: 'port: 5',
+      problems: ['error 3:9 port: must be a string or a mapping, not the number 5 | Write "5", with quotes.'],
+    },
     { spec: 'load: full', problems: [] },
     { spec: 'load: 7', problems: [] },
     { spec: 'load: empty', problems: ['error 3:9 load: must be one of: full, half, none (got: empty)'] },
     { spec: 'sail: {area: big}', problems: ['error 3:16 sail.area: must be a number, not the string "big"'] },
-    { spec: 'sail: {motor: 5}', problems: ['error 3:17 sail.motor: must be a string, not the number 5'] },
+    {
+      spec: 'sail: {motor: 5}',
+      problems: ['error 3:17 sail.motor: must be a string, not the number 5 | Write "5", with quotes.'],
+    },
     { spec: 'course: {to: x}', problems: [] },
     { spec: 'course: {}', problems: ['error 3:11 course: needs one of: to, away_from'] },
     {
@@ -195,10 +211,20 @@ describe('a union is told by the branch that was meant', () => {
 
 describe('the root', () => {
   test.each([
-    { text: '[]', problems: ['error 1:1 must be a mapping, not a list'] },
-    { text: 'kind: Flet', problems: ['error 1:7 kind: must be Fleet (got: Flet)'] },
+    {
+      text: '[]',
+      problems: [
+        'error 1:1 must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
+      ],
+    },
+    { text: 'kind: Flet', problems: ['error 1:7 kind: must be Fleet (got: Flet) | did you mean `Fleet`?'] },
     { text: '\nspec: {}', problems: ['error 2:1 kind: is required'] },
-    { text: 'kind: Fleet\nspec: []', problems: ['error 2:7 spec: must be a mapping, not a list'] },
+    {
+      text: 'kind: Fleet\nspec: []',
+      problems: [
+        'error 2:7 spec: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',
+      ],
+    },
     { text: 'kind: Fleet\nspecs: {}', problems: ['error 2:1 specs: unknown key | did you mean `spec`?'] },
     { text: 'kind: [', problems: [] },
   ])('$text', ({ text, problems }) => {

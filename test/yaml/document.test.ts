@@ -124,20 +124,31 @@ describe('values', () => {
 
 describe('problems', () => {
   test.each([
-    { title: 'an empty file', text: '', problems: ['error 1:1 the file is empty'] },
-    { title: 'a file of comments', text: '# nothing\n', problems: ['error 1:1 the file is empty'] },
+    {
+      title: 'an empty file',
+      text: '',
+      problems: [
+        'error 1:1 the file is empty | A config begins with `apiVersion: signalbox/v1` and `kind: RuntimeConfig`.',
+      ],
+    },
+    {
+      title: 'a file of comments',
+      text: '# nothing\n',
+      problems: [
+        'error 1:1 the file is empty | A config begins with `apiVersion: signalbox/v1` and `kind: RuntimeConfig`.',
+      ],
+    },
     {
       title: 'several syntax errors at once, one for each line',
       text: 'a: [1,\nb: }\nc: "x\n',
-      problems: [
-        'error 2:1 YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
-        'error 3:1 YAML: unexpected scalar token in YAML stream: "c"',
-      ],
+      problems: ['error 1:4 YAML: `[` is opened here and not closed | Write `]` where the value ends.'],
     },
     {
       title: 'a tab as indentation',
       text: 'a:\n\tb: 1\n',
-      problems: ['error 2:1 YAML: tabs are not allowed as indentation'],
+      problems: [
+        'error 2:1 YAML: tabs are not allowed as indentation | Indent with spaces; YAML takes no tabs.',
+      ],
     },
     {
       title: 'a list as a key',
@@ -197,8 +208,8 @@ describe('problems', () => {
     expect({ value: document.value, problems: document.problems.map(line) }).toEqual({
       value: { a: 3, b: { x: 2 } },
       problems: [
-        'error 3:1 the key `a` stands twice in one mapping',
-        'error 2:11 the key `x` stands twice in one mapping',
+        'error 3:1 the key `a` stands twice in one mapping | Keep one of the two.',
+        'error 2:11 the key `x` stands twice in one mapping | Keep one of the two.',
       ],
     });
   });

@@ -1,7 +1,7 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { formatCount } from '../../text/format-count.ts';
-import { findNearest } from '../../yaml/suggest.ts';
+import { findNearest } from '../../text/suggest.ts';
 import { findViolations } from '../../yaml/violation.ts';
 import type { Check, CheckInput, ParamProblem, Params } from '../check.ts';
 import { schemaOf } from '../check-schema.ts';

@@ -1,5 +1,6 @@
 import { compile, isRegistered, TreeInterpreter } from '@jmespath-community/jmespath';
 import { isObject } from '../../json/json.ts';
+import { shorten } from '../../text/shorten.ts';
 import type { Jobs, SearchResult } from '../bounded/job.ts';
 
 /** Evaluates a JMESPath expression over a JSON text, without a time limit. Throws RangeError only. */
@@ -20,7 +21,7 @@ export function findExpressionProblem(expression: string): string | undefined {
     const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name));
     return unknown === undefined ? undefined : `calls ${unknown}(), which JMESPath does not have`;
   } catch (thrown) {
-    return `is not a JMESPath expression: ${wordsOf(thrown)}`;
+    return `\`${shorten(expression, 100)}\` is not a JMESPath expression: ${wordsOf(thrown)} (write one such as \`items[0].name\`)`;
   }
 }
 

@@ -29,7 +29,8 @@ export function findPatternProblem(text: string): string | undefined {
     readPattern(text);
     return undefined;
   } catch (thrown) {
-    return `is not a pattern that JavaScript can use: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    return `is not a pattern that JavaScript can use: ${reason} (write a backslash before a character that stands for itself)`;
   }
 }
 

@@ -1,6 +1,6 @@
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import type { ProviderConfig } from '../config.ts';
 import { type DeclaredProvider, readDeclared } from './declared-provider.ts';
 import { checkOffered } from './offered-fallback.ts';
@@ -48,7 +48,7 @@ function findFault(
   const known = all.map((each) => each.id);
   if (!known.includes(name)) {
     const message = `references a provider not declared under spec.providers (got: ${name})`;
-    return [{ severity: 'error', path, message, ...suggest(name, known) }];
+    return [{ severity: 'error', path, message, ...suggest(name, known, 'providers') }];
   }
   const other = all.find((each) => each.id === name)?.role;
   if (other !== role) {

@@ -2,11 +2,11 @@ import { foreignDialects } from '../../dialects/registry.ts';
 import { type ExpressionError, findExpressionErrors } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import { matchesGlob } from '../../text/glob.ts';
+import { findNearest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
-import { findNearest } from '../../yaml/suggest.ts';
 import type { HookConfig, HookMatch } from '../config.ts';
 import { foreignAt } from '../foreign/entries.ts';
 

@@ -1,4 +1,5 @@
 import { isObject } from '../../json/json.ts';
+import { suggest } from '../../text/suggest.ts';
 import { longestMs } from '../../time/longest-timer.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
@@ -14,7 +15,6 @@ import {
   textAt,
   valueAt,
 } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import type { ProviderConfig, RateLimit, StreamLimitsConfig } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMockEmbeddings } from '../mock-embeddings.ts';
@@ -180,7 +180,9 @@ function checkIds(document: YamlDocument, severity: Severity): Finding[] {
     const isNamed = nonEmptyTextAt(document, [...item, 'id']) !== undefined;
     const consequence = severity === 'error' ? '' : '; the first one counts';
     const message = `another provider already has the id ${id}${consequence}`;
-    const hint = isNamed ? undefined : 'A provider without `id` is called by its type.';
+    const hint = isNamed
+      ? 'Give each provider an id of its own.'
+      : 'A provider without `id` is called by its type: give each an id of its own.';
     return [{ severity, path: [...item, isNamed ? 'id' : 'type'], message, hint }];
   });
 }

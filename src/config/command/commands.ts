@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { foreignDialects } from '../../dialects/registry.ts';
 import { findExecutable } from '../../files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../files/interpreter.ts';
+import { nearFileHint } from '../../files/near-file.ts';
 import { findScript, isShell } from '../../files/script.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
@@ -95,7 +96,8 @@ function checkScript(document: YamlDocument, path: ExecEntry['path'], { command,
   const script = resolve(cwd, textAt(document, scriptPath) ?? '');
   if (kindOf(script) === 'nothing') {
     const message = `${script} does not exist`;
-    return [{ path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
+    const hint = nearFileHint(textAt(document, scriptPath) ?? '', cwd) ?? `${command} starts in ${cwd}.`;
+    return [{ path: scriptPath, message, hint }];
   }
   const fault = isShell(command) ? findLineEndFault(script, command) : undefined;
   if (fault === undefined) return [];

@@ -2,9 +2,9 @@ import type { HookDraft, HookEvents } from '../../dialects/foreign-files.ts';
 import type { ImportContext, KeyUses } from '../../dialects/import-context.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Path } from '../../yaml/document.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import type { ForeignName } from '../config.ts';
 
 /** A dialect whose hooks are entries under events, and how they are read. */

@@ -1,7 +1,7 @@
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { entriesAt, itemsAt, nonEmptyTextAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import { findSandboxFaults } from './faults.ts';
 import { findSandbox } from './read.ts';
 
@@ -49,7 +49,8 @@ export function checkSandbox(
     const known = entriesAt(document, ['spec', 'sandboxes']).map((declared) => declared.name);
     const consequence = severity === 'error' ? '' : `; ${neverStarts}`;
     const message = `references a sandbox not declared under spec.sandboxes${consequence}`;
-    return [{ severity, path, message, ...suggest(name, known) }];
+    const hint = known.length === 0 ? 'Declare it under spec.sandboxes.' : undefined;
+    return [{ severity, path, message, hint, ...suggest(name, known, 'sandboxes') }];
   }
   if (sandbox.mode !== 'refused') return [];
   return [{ severity: 'warning', path, message: `${sandbox.reason}; ${neverStarts}` }];

@@ -26,7 +26,7 @@ export function judgedMembers({ params, content, context }: EvalRequest, casing:
 }
 
 function decode(reply: Reply): Decoded<EvalOutcome> {
-  const body = readReply(reply, 'EVAL_ERROR');
+  const body = readReply(reply, 'EVAL_ERROR', '{"score": N} with a number from 0 to 1');
   return decoded(readOutcome(body), noteUnknownKeys(body, outcomeKeys));
 }
 
@@ -43,7 +43,8 @@ export function readOutcome(body: Body): EvalOutcome {
     if (score !== undefined) throw malformed('the reply has both a `score` and `abstain`');
     return unscored(abstention);
   }
-  if (score === undefined) throw malformed('the reply has no `score`', hintOfScore);
+  if (score === undefined)
+    throw malformed('the reply has no `score`', hintOfScore, { text: excerpt(body.json.text) });
   if (typeof score.value !== 'number')
     throw malformed(`the score is no number: ${excerpt(score.text)}`, hintOfScore);
   // JSON.parse makes 1e400 infinite, which no comparison with the bounds lets through.

@@ -83,10 +83,12 @@ function withModelId<Part extends { readonly call_id: string }>(
 const bareAllows: ReadonlySet<string> = new Set(['{"allow":true}', '{"allow": true}']);
 const bareAllow: Decoded<Answer> = decoded(allow('', noMetadata));
 
+const verdictShape = '{"allow": true} or {"allow": false, "reason": "…"}';
+
 function decode(reply: Reply, event: NativeEvent): Decoded<Answer> {
   if (reply.via === 'rpc' && reply.error === undefined && bareAllows.has(reply.result?.text ?? ''))
     return bareAllow;
-  const body = readReply(reply);
+  const body = readReply(reply, undefined, verdictShape);
   const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace', 'ask']);
   return readAnswer(body, event, notes);
 }
@@ -96,8 +98,9 @@ function readAnswer(body: Body, event: NativeEvent, notes: readonly Note[]): Dec
   const verdict = body.get('allow');
   if (verdict?.value === true) return decoded(readAllow(body, event), notes);
   if (verdict?.value === false) return readDeny(body, event, notes);
-  const hint = 'Print {"allow": true} or {"allow": false, "reason": "…"}.';
-  if (verdict === undefined) throw malformed('the reply has no `allow`', hint);
+  const hint = `Print ${verdictShape}.`;
+  if (verdict === undefined)
+    throw malformed('the reply has no `allow`', hint, { text: excerpt(body.json.text) });
   throw malformed(`\`allow\` is neither true nor false: ${excerpt(verdict.text)}`, hint);
 }
 

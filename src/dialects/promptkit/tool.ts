@@ -21,7 +21,7 @@ function encode({ args, approval, idempotencyKey }: ToolCall): Message {
 
 function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {
   if (reply.via === 'rpc') return decodeResult(requireResult(reply), call);
-  const body = readPrinted(reply);
+  const body = readPrinted(reply, '{"result": …}');
   const notes = noteUnknownKeys(body, ['result', 'error', 'pending']);
   return { output: readOutcome(body, call), notes };
 }

@@ -15,7 +15,7 @@ import {
   scanPlaces,
 } from '../../pii/settings.ts';
 import { readAllowList } from '../program/allow-list.ts';
-import type { GuardHost } from '../program/options.ts';
+import { type GuardHost, nearOptionHint } from '../program/options.ts';
 
 /** Reads settings from arguments, and from the environment for options that are not given. Throws USAGE. */
 export function readSettings(
@@ -64,22 +64,22 @@ function readKey(
 const list = { type: 'string', multiple: true } as const;
 
 function parse(args: readonly string[]) {
+  const options = {
+    entities: list,
+    action: list,
+    region: list,
+    allow: list,
+    restore: list,
+    scan: list,
+    pattern: list,
+    'key-file': { type: 'string' },
+  } as const;
   try {
-    const keyFile = { type: 'string' } as const;
-    const lists = {
-      entities: list,
-      action: list,
-      region: list,
-      allow: list,
-      restore: list,
-      scan: list,
-      pattern: list,
-    };
-    const options = { ...lists, 'key-file': keyFile };
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     // Node's message names the argument and what to do.
-    throw usage(error instanceof Error ? error.message.replace(/\.$/, '') : String(error));
+    const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+    throw usage(message, nearOptionHint(message, Object.keys(options)));
   }
 }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
+import { findNearest } from '../../text/suggest.ts';
 import type { ScoreText } from '../judge/ask-judge.ts';
 import type { Invocation } from './program.ts';
 
@@ -65,8 +66,18 @@ function parse(
   } catch (error) {
     // Node's message names the argument and what to do.
     const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
-    throw usageError(message, `Run ${program} --help to see the arguments.`);
+    throw usageError(
+      message,
+      nearOptionHint(message, Object.keys(kinds)) ?? `Run ${program} --help to see the arguments.`,
+    );
   }
+}
+
+/** The option that was probably meant by the one of Node's message. */
+export function nearOptionHint(message: string, names: readonly string[]): string | undefined {
+  const [, word] = /^Unknown option '--([\w-]+)'/.exec(message) ?? [];
+  const nearest = word === undefined ? undefined : findNearest(word, names);
+  return nearest === undefined ? undefined : `did you mean \`--${nearest}\`?`;
 }
 
 /** `SIGNALBOX_LINKS_ALLOW_TOPIC`. */

@@ -1,9 +1,9 @@
 import type { ToolConfig } from '../../config/config.ts';
 import { isObject } from '../../json/json.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Path } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import type { PipelineRuntime } from './validate-names.ts';
 import type { StepNode } from './validate-tree.ts';
 
@@ -81,6 +81,7 @@ function findMissing(members: Members, schema: Members, { path, owner }: Place):
   return missing.map((key) => ({
     path: [...path, String(key)],
     message: `is required by ${owner}`,
+    hint: `Write \`${String(key)}: …\` below \`${String(path.at(-1))}\`.`,
     atKey: true,
   }));
 }

@@ -1,8 +1,8 @@
 import { findSchemaFault } from '../../config/build/refused.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, textAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 
 /** What is wrong with the output schema and the choice of tools of the chat at `path`. */
 export function findWrongChatOptions(document: YamlDocument, path: Path): readonly Finding[] {

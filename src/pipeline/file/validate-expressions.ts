@@ -1,8 +1,8 @@
 import type { ExpressionError } from '../../expression/expression.ts';
+import { findNearest } from '../../text/suggest.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { findBadExpressionsAt } from '../../yaml/expressions.ts';
 import { type Finding, findInfiniteNumbers } from '../../yaml/finding.ts';
-import { findNearest } from '../../yaml/suggest.ts';
 import { everyVariable } from './pipeline.ts';
 import { type Field, listFields } from './validate-fields.ts';
 import type { StepNode } from './validate-tree.ts';

@@ -5,10 +5,10 @@ import type { ProviderConfig, ToolConfig } from '../../config/config.ts';
 import type { ProviderRole } from '../../config/provider-types.ts';
 import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
 import { toRuntimeError } from '../../errors.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import type { StepNode } from './validate-tree.ts';
 
 /** What a RuntimeConfig declares that the steps of a pipeline may name. */

@@ -1,9 +1,9 @@
 import { findReferences, type Reference } from '../../expression/references.ts';
 import { isObject } from '../../json/json.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { entriesAt, itemsAt, textAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import { type Field, listFields } from './validate-fields.ts';
 import { whyUnknown } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';

@@ -1,8 +1,8 @@
 import { catalogue } from '../../errors.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import { retriedCodes } from './retry.ts';
 import type { PipelineRuntime } from './validate-names.ts';
 import type { StepNode } from './validate-tree.ts';

@@ -32,7 +32,8 @@ function findRepeatedIds(steps: readonly StepNode[]): readonly Finding[] {
       seen.add(id);
       return [];
     }
-    return [{ path: [...path, 'id'], message: `another step of this file has the id ${id} already` }];
+    const message = `another step of this file has the id ${id} already`;
+    return [{ path: [...path, 'id'], message, hint: 'Give each step an id of its own.' }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { findSchemaFault } from '../../config/build/refused.ts';
+import { nearFileHint } from '../../files/near-file.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
@@ -75,5 +76,14 @@ function findMissingRuntime(document: YamlDocument): readonly Finding[] {
   const runtime = nonEmptyTextAt(document, path);
   if (runtime === undefined) return [];
   const file = resolve(dirname(document.file), runtime);
-  return existsSync(file) ? [] : [{ path, message: `${file} does not exist`, severity: 'warning' }];
+  return existsSync(file)
+    ? []
+    : [
+        {
+          path,
+          message: `${file} does not exist`,
+          severity: 'warning',
+          hint: nearFileHint(runtime, dirname(document.file)),
+        },
+      ];
 }

@@ -1,4 +1,4 @@
-import { findNearest } from '../../yaml/suggest.ts';
+import { findNearest } from '../../text/suggest.ts';
 import type { Violation } from '../../yaml/violation.ts';
 import { stepKinds } from './read-step.ts';
 

@@ -2,6 +2,7 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
 import { findDuplicateKey } from '../../json/duplicate-key.ts';
 import { Json } from '../../json/json.ts';
+import { jsonHint } from '../../json/json-hint.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 
 /** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
@@ -20,8 +21,15 @@ export function readInput(input: unknown): Json {
   } catch (error) {
     throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {
       cause: error,
+      hint: typeof input === 'string' ? inputHint(input) : undefined,
     });
   }
+}
+
+/** What an input that is no JSON was meant to be. */
+function inputHint(text: string): string | undefined {
+  const isFile = /^[^\s{}[\]"]+\.\w+$/.test(text.trim());
+  return isFile ? `To read the file, write --input @${text.trim()}.` : jsonHint(text);
 }
 
 /** Throws INPUT_INVALID with every violation of the pipeline's input schema. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
+import { nearFileHint } from '../../files/near-file.ts';
 import { parseDocument, type YamlDocument } from '../../yaml/document.ts';
 import { requireLoaded } from '../../yaml/problem.ts';
 import { collectNotes } from '../suite-import/notes.ts';
@@ -32,7 +33,8 @@ export async function importPromptfoo(file: string, output: string): Promise<Sui
 const mostPairs = 1000;
 
 function openConfig(file: string): YamlDocument {
-  if (!existsSync(file)) throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`);
+  if (!existsSync(file))
+    throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`, { hint: nearFileHint(file) });
   if (/\.[cm]?[jt]s$/.test(file)) {
     const hint = 'Print it as JSON once, and import that.';
     throw new RuntimeError('CONFIG_INVALID', `${file} is a program, and no YAML or JSON`, { hint });

@@ -46,6 +46,8 @@ function refuseKnown(file: string, text: string): void {
       `${file} is a log of Inspect’s in its own format`,
       '`inspect log dump FILE > log.json` prints it as JSON: import that.',
     );
+  if (isYaml && /^apiVersion:\s*["']?signalbox\//m.test(text))
+    refuse(`${file} is a file of Signalbox’s already`, `Check it with \`signalbox validate ${file}\`.`);
   if (isTask && !/^(?:prompts|providers|targets)\s*:/m.test(text))
     refuse(
       `${file} is a task of lm-evaluation-harness, whose samples and metrics stand elsewhere`,

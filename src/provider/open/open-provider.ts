@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../config/config.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import { openEmbeddings } from '../embedding/open-embeddings.ts';
 import type { Provider } from '../provider.ts';
 import { openRecording } from '../recording/call-replay.ts';

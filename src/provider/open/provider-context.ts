@@ -2,7 +2,7 @@ import type { HostEnv } from '../../binding/env.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import { providerTypes } from '../../config/provider-types.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { EmbedByTool } from '../embedding/embed-by-tool.ts';
 import type { RateQueue } from '../rate/rate-queue.ts';
 import type { StreamLimits } from '../rate/stream-limits.ts';

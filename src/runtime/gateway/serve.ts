@@ -104,7 +104,7 @@ function requireKeys(document: GatewayDocument): void {
     throw new RuntimeError('LISTEN_FAILED', `${message} spec.gateway.keys asks for none`, { hint });
   }
   if (document.has_keys) return;
-  const hint = 'Make one with `signalbox keys create`, or listen on 127.0.0.1.';
+  const hint = 'Make one with `signalbox keys create NAME`, or listen on 127.0.0.1.';
   throw new RuntimeError('LISTEN_FAILED', `${message} there is no key yet`, { hint });
 }
 

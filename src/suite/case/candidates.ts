@@ -1,6 +1,6 @@
 import { catalogue, RuntimeError } from '../../errors.ts';
+import { findNearest } from '../../text/suggest.ts';
 import { cut } from '../../text/width.ts';
-import { findNearest } from '../../yaml/suggest.ts';
 import type { Row } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
 import type { RowFault } from '../run/row-fault.ts';

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../errors.ts';
+import { suggest } from '../../text/suggest.ts';
 import { omitUndefined } from '../../yaml/present.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../run/record.ts';
 import { type ComparisonRow, type OnPair, pairCases } from './case-pairs.ts';
 import { type ChangeList, newChangeList, readListedCases, toChanges } from './change-list.ts';

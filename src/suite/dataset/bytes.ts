@@ -3,6 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
 import { whyUnreadable } from '../../files/file-error.ts';
+import { nearFileHint } from '../../files/near-file.ts';
 import { DecompressionError, decompress, decompressPacked } from './decompress.ts';
 import { isRemote, remoteName } from './remote/address.ts';
 
@@ -55,9 +56,10 @@ async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGener
   } catch (cause) {
     if (cause instanceof DecompressionError || cause instanceof RuntimeError) throw cause;
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
+    const near = nearFileHint(file);
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, {
       cause,
-      hint: 'A dataset path in a suite starts at the folder of the suite; that of --dataset at the working folder.',
+      hint: `${near === undefined ? '' : `${near} `}A dataset path in a suite starts at the folder of the suite; that of --dataset at the working folder.`,
     });
   }
 }

@@ -1,3 +1,4 @@
+import { jsonHint } from '../../json/json-hint.ts';
 import { maxRowBytes, type RowWording, readJsonObject, wordSyntaxError } from './json-object.ts';
 import { splitLines } from './lines.ts';
 import { type FileRow, type RowContent, unusable } from './row.ts';
@@ -19,6 +20,7 @@ function readLine(bytes: Buffer | undefined): RowContent {
   try {
     return readJsonObject(bytes, words);
   } catch (thrown) {
-    return unusable(`the line is not JSON: ${wordSyntaxError(thrown)}`, words.hint);
+    const hint = jsonHint(new TextDecoder().decode(bytes)) ?? words.hint;
+    return unusable(`the line is not JSON: ${wordSyntaxError(thrown)}`, hint);
   }
 }

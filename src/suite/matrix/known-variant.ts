@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { VariantHeader } from '../run/variant-record.ts';
 
 /** Throws NAME_UNKNOWN, with the name that was probably meant, for a variant that a run does not have. */

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Gate, Suite, Variant } from '../file/model.ts';
 import { nameOfPair } from '../subject/read-variants.ts';
 import { mostVariants } from '../subject/variant-limits.ts';

@@ -1,6 +1,6 @@
 import { isWithin } from '../../capability/threshold.ts';
 import { RuntimeError } from '../../errors.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import { unknownName } from '../../yaml/unknown-name.ts';
 import { verdictOfWord } from '../case/read-label.ts';
 import { onlyVariant } from '../compare/one-variant.ts';

@@ -4,7 +4,7 @@ import { members, nullOr, number, optional, readShape, text } from '../../json/s
 import { tryParse } from '../../json/try-parse.ts';
 import type { KeptRating } from '../../store/ratings/rating.ts';
 import type { ResultStore } from '../../store/result-store.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { RunHeader } from '../run/record.ts';
 import { isOfVariant, requireVariant } from './rated-variant.ts';
 import { checkRating, type Rating, type RatingInput, type RatingPlace } from './rating.ts';

@@ -28,14 +28,16 @@ export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure
     : failed;
   return reported.map(({ eval: evalId, score, detail }) => ({
     ...{ ...location, eval: evalId, score, detail },
-    ...hintOf(record, evalId),
+    ...faultOf(record, evalId),
     ...fields,
   }));
 }
 
-function hintOf(record: CaseRecord, evalId: string): Pick<Failure, 'hint'> {
-  const hint = resultsOf(record, evalId).find(({ error }) => error !== undefined)?.error?.hint ?? '';
-  return hint === '' ? {} : { hint };
+function faultOf(record: CaseRecord, evalId: string): Pick<Failure, 'code' | 'hint'> {
+  const fault = resultsOf(record, evalId).find(({ error }) => error !== undefined)?.error;
+  if (fault === undefined) return {};
+  const { code, hint } = fault;
+  return { code, ...(hint !== '' && { hint }) };
 }
 
 /** Drops repeated unscored results: without an answer of the subject all evals have the same detail. */

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import { openCsv } from './csv.ts';
 import { openGithub } from './github.ts';
 import { openJson } from './json.ts';

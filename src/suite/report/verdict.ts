@@ -41,7 +41,7 @@ function reasonsOf(report: SuiteReport, missed: readonly GateResult[]): string[]
 function describeProblem({ scope, file, line, message, hint }: RowProblem): string[] {
   const what = scope === 'run' ? 'void' : 'unusable row';
   return [
-    `  ${what}: ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
+    `  ${what}: [DATASET_INVALID] ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
     ...(hint === undefined ? [] : [`    hint: ${oneLine(hint)}`]),
   ];
 }

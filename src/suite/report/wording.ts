@@ -11,17 +11,18 @@ export function describeFailure({ eval: evalId, ...result }: FailureWords): stri
   return `case ${nameCase({ ...result, id: result.case })}, ${evalId}: ${describeScore(result)}`;
 }
 
-type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail'>;
+type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail' | 'code'>;
 
 /** `r1`; in a matrix `r1 (small)`. */
 export function nameCase({ id, variant }: NamedCase): string {
   return variant === undefined ? id : `${id} (${variant})`;
 }
 
-/** `score 0.25: said 41`, or `unscored: timed out`. */
-export function describeScore({ score, detail }: Pick<Failure, 'score' | 'detail'>): string {
+/** `score 0.25: said 41`, or `unscored: [PROCESS_TIMEOUT] timed out`. */
+export function describeScore({ score, detail, code }: Pick<Failure, 'score' | 'detail' | 'code'>): string {
   const verdict = score === null ? 'unscored' : `score ${formatScore(score)}`;
-  return detail === '' ? verdict : `${verdict}: ${detail}`;
+  const reason = code === undefined ? detail : `[${code}] ${detail}`;
+  return reason === '' ? verdict : `${verdict}: ${reason}`;
 }
 
 interface NamedCase {

@@ -223,6 +223,8 @@ export interface Failure {
   readonly score: number | null;
   /** The eval's own detail, or why there is no score. */
   readonly detail: string;
+  /** The code of the fault that is the reason. */
+  readonly code?: Fault['code'];
   /** What to do next, where a fault is the reason. */
   readonly hint?: string;
   /** The first fields of the row by their names, each as a text of at most 200 characters; absent where the row is not known. */

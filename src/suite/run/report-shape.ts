@@ -105,6 +105,7 @@ export const failure = members<record.Failure>({
   eval: text,
   score: nullOr(number),
   detail: text,
+  code: optional(text) as Shape<record.Failure['code']>,
   hint: optional(text),
   fields: optional(recordOf(text)),
 });

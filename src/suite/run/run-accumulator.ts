@@ -208,7 +208,8 @@ function budgetSpent(notJudged: number, spending: Spending | undefined): RowFaul
 function nothingToJudge({ dataset, file }: Suite, rows: number): RowProblem {
   const path = dataset.kind === 'inline' ? file : dataset.path;
   const location = { scope: 'run', file: path === '-' ? '<stdin>' : path, line: 1, column: 1 } as const;
-  if (rows === 0) return { ...location, message: 'the dataset is empty' };
+  if (rows === 0)
+    return { ...location, message: 'the dataset is empty', hint: 'Write one JSON object for each case.' };
   const message = rows === 1 ? 'its one row was not selected' : `none of its ${rows} rows was selected`;
   return { ...location, message, hint: 'Rows are selected by tags, a filter, a shard and their numbers.' };
 }

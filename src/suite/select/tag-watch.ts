@@ -1,5 +1,5 @@
 import { formatCount } from '../../text/format-count.ts';
-import { suggest } from '../../yaml/suggest.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { RowFault } from '../run/row-fault.ts';
 
 /** Collects the tags of the cases of a run, to report a selected tag that no case has. */

@@ -18,7 +18,11 @@ export function findRepeatedIds(document: YamlDocument): Finding[] {
   const ids = evalIds(document);
   return ids
     .filter(({ id }, index) => ids.findIndex((other) => other.id === id) < index)
-    .map(({ path, id }) => ({ path, message: `another eval of this suite has the id ${id} already` }));
+    .map(({ path, id }) => ({
+      path,
+      message: `another eval of this suite has the id ${id} already`,
+      hint: 'Give each eval an id of its own.',
+    }));
 }
 
 /**

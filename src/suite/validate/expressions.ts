@@ -41,12 +41,17 @@ export function findBadExpressions(document: YamlDocument): Finding[] {
     const isInSchema = typeof value === 'string' && !value.startsWith('${') && path.at(-1) !== 'if';
     const field = { path, variables, wanted: isInSchema ? undefined : wanted };
     return findBadExpressionsAt(document, field, ({ message, hint }) =>
-      message.includes('Unknown variable') ? hintOf(variables) : hint,
+      message.includes('Unknown variable') ? hintOf(message, variables) : hint,
     );
   });
 }
 
-function hintOf(variables: readonly string[]): string {
+function hintOf(message: string, variables: readonly string[]): string {
+  const [, name = ''] = /Unknown variable: (\w+)/.exec(message) ?? [];
   const seen = 'Expressions see the row as `case`';
-  return variables.length > 1 ? `${seen}, and what the subject made as \`subject\`.` : `${seen}.`;
+  // `row` is another word for the whole.
+  const write = name === 'row' ? '.' : `: write \`case.${name}\`.`;
+  return variables.length > 1
+    ? `${seen}, and what the subject made as \`subject\`${write}`
+    : `${seen}${write}`;
 }

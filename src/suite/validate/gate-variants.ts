@@ -1,7 +1,7 @@
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, textAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import { comparedMetrics } from '../matrix/compared-metrics.ts';
 import { variantNamesAt } from '../subject/validate-variants.ts';
 import { subjectPath } from './suite-paths.ts';

@@ -1,8 +1,8 @@
 import { isObject } from '../../json/json.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import { findGateMetric, gateMetricNames } from '../run/gates.ts';
 import { findBadVariants } from './gate-variants.ts';
 import { evalIds, evalsPath, gatesPath } from './suite-paths.ts';
@@ -82,6 +82,12 @@ function findBeyondOne(document: YamlDocument, gate: Path): Finding[] {
   return ['min', 'max'].flatMap((key) => {
     const bound = valueAt(document, [...gate, key]);
     if (typeof bound !== 'number' || bound <= 1) return [];
-    return [{ path: [...gate, key], message: `must be at most 1 (got: ${bound})` }];
+    return [
+      {
+        path: [...gate, key],
+        message: `must be at most 1 (got: ${bound})`,
+        ...(bound >= 10 && bound <= 100 && { hint: `1 is the most: write ${bound / 100} for ${bound} %.` }),
+      },
+    ];
   });
 }

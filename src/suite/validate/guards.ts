@@ -1,9 +1,9 @@
 import { phasesOf } from '../../contract/hook.ts';
 import { isObject } from '../../json/json.ts';
+import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import { suggest } from '../../yaml/suggest.ts';
 import { isHeardByForeignHooks } from './foreign-hooks.ts';
 import { evalsPath } from './suite-paths.ts';
 import type { SuiteRuntime } from './suite-runtime.ts';

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { nearFileHint } from '../../files/near-file.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
 import { type Finding, findCrossedBounds, findInfiniteNumbers, locateFinding } from '../../yaml/finding.ts';
@@ -74,7 +76,15 @@ function findMissingFiles(document: YamlDocument): Finding[] {
     const file = besideFile(document.file, named);
     return existsSync(file)
       ? []
-      : [{ path, message: `${file} does not exist`, severity: 'warning' as const }];
+      : [
+          {
+            path,
+            message: `${file} does not exist`,
+            hint: nearFileHint(named, dirname(document.file)) ?? 'It starts at the folder of this file.',
+            severity: 'warning' as const,
+            about: 'file' as const,
+          },
+        ];
   });
 }
 

@@ -2,7 +2,10 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
+import { whyUnreadable } from '../../files/file-error.ts';
+import { nearFileHint } from '../../files/near-file.ts';
 import { isObject, Json, parseLossless } from '../../json/json.ts';
+import { jsonHint } from '../../json/json-hint.ts';
 import type { Invocation } from './invocation.ts';
 
 /** Reads what options name; stdin can be named by one of them only. */
@@ -80,8 +83,9 @@ function readTextFile(option: string, file: string): string {
 }
 
 function unreadable(option: string, source: string, cause: unknown): RuntimeError {
-  return new RuntimeError('FILE_UNREADABLE', `${option}: ${source} cannot be read (${reasonOf(cause)})`, {
+  return new RuntimeError('FILE_UNREADABLE', `${option}: ${source} ${whyUnreadable(cause)}`, {
     cause,
+    hint: nearFileHint(source),
   });
 }
 
@@ -126,7 +130,7 @@ function parseObject(option: string, text: string): Readonly<Record<string, unkn
 export function wanted(option: string, text: string): string {
   return isFileName(text)
     ? `To read the file, write ${option} @${text.trim()}.`
-    : `Give ${option} a JSON object, @FILE or - for stdin.`;
+    : (jsonHint(text) ?? `Give ${option} a JSON object, @FILE or - for stdin.`);
 }
 
 function isFileName(text: string): boolean {

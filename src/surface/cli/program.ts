@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { catalogue, type Fault } from '../../errors.ts';
+import type { Fault } from '../../errors.ts';
+import { findNearest } from '../../text/suggest.ts';
 import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
 import { addAuditCommands } from './commands/audit/audit.ts';
 import { addCacheCommands } from './commands/cache.ts';
@@ -61,7 +62,8 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
     }
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    code = exitCodeOfParsing(error, written.trimEnd(), invocation);
+    const named = commandIn(argv, open(groups, unheard));
+    code = exitCodeOfParsing(error, { written: written.trimEnd(), command: named }, invocation);
   }
   return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isVerdict) : code;
 }
@@ -153,11 +155,12 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
       'how long what runs may take to end after Ctrl-C or SIGTERM (default: 30s)',
     )
     .addHelpText('after', examples())
-    .showHelpAfterError('(add --help for the arguments and examples)')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut,
       writeErr,
+      // Printed with its code and its hint by exitCodeOfParsing.
+      outputError: () => {},
       getOutHelpWidth: () => helpWidthOf(stdout),
       getErrHelpWidth: () => helpWidthOf(stderr),
       getOutHasColors: () => false,
@@ -193,27 +196,50 @@ function exitCodeOfStdout(code: ExitCode, isVerdict: boolean): ExitCode {
  */
 function exitCodeOfParsing(
   { code, exitCode, message }: CommanderError,
-  written: string,
+  { written, command }: { readonly written: string; readonly command: string },
   invocation: Invocation,
 ): 0 | 2 {
-  const { print, printJson } = openTerminal(invocation, false);
+  const { print, printJson, printStderr } = openTerminal(invocation, false);
   const wantsJson = invocation.argv.includes('--json');
   if (exitCode === 0) {
     if (wantsJson) printJson(code === 'commander.version' ? { version: written } : { help: written });
     else print(written);
     return 0;
   }
-  if (wantsJson) printJson({ error: usageFault(message) });
+  const fault = usageFault(message, command);
+  if (wantsJson) printJson({ error: fault });
+  if (message !== helpShown) printStderr(`error: [${fault.code}] ${fault.message}\nhint: ${fault.hint}`);
   return 2;
 }
 
-/** Commander's message, its guess at what was meant as the hint. */
-function usageFault(message: string): Fault {
-  // What Commander throws after it has shown the help because the command was missing.
-  const text = message === '(outputHelp)' ? 'a command is missing, or not one of those there are' : message;
+/** What Commander throws after it has shown the help because the command was missing. */
+const helpShown = '(outputHelp)';
+
+/** Commander's message, and as the hint its guess at what was meant, the nearest choice, or where the arguments are shown. */
+function usageFault(message: string, command: string): Fault {
+  const text = message === helpShown ? 'a command is missing, or not one of those there are' : message;
   const [what = '', guess] = text.replace(/^error: /, '').split('\n');
-  const hint = guess?.replace(/^\((.*)\)$/, '$1') ?? catalogue.USAGE.hint;
+  const [, guessed] = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(guess ?? '') ?? [];
+  const [, given = '', choices = ''] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
+  const meant = guessed ?? findNearest(given, choices.split(', '));
+  const hint =
+    meant === undefined
+      ? `Run \`signalbox ${command}--help\` to see its arguments.`
+      : `did you mean \`${meant.replaceAll(', ', '` or `')}\`?`;
   return { code: 'USAGE', message: what, hint };
+}
+
+/** The names of the command that the arguments are for, each with a space behind it. */
+function commandIn(argv: readonly string[], program: Command): string {
+  let command = program;
+  let names = '';
+  for (const word of argv) {
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (next === undefined) continue;
+    command = next;
+    names += `${word} `;
+  }
+  return names;
 }
 
 function examples(): string {

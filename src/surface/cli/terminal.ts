@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import type { Fault } from '../../errors.ts';
 import { type OutputSink, openOutputSink } from '../../files/output-sink.ts';
 import { stringifyJson } from '../../json/json.ts';
 import { escapeCommands } from '../../text/escape-commands.ts';
-import { escapeControls, escapeInvisible } from '../../text/escape-invisible.ts';
+import { escapeControls, escapeInvisible, escapeInvisibleLine } from '../../text/escape-invisible.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { withCommandName } from './next-command.ts';
 import { formatColumns } from './show/columns.ts';
@@ -46,8 +47,8 @@ export interface Terminal {
   printStderr(text: string): void;
   /** The text with its quoted commands as the user's shell takes them: with `npx` where PATH lacks this program. */
   nameCommands(text: string): string;
-  /** stderr, the hint of a fault, if it has one. */
-  printHint(fault: { readonly hint: string } | undefined): void;
+  /** stderr, what a process has printed in place of a reply, and the hint of the fault, if it has one. */
+  printHint(fault: Pick<Fault, 'hint' | 'details'> | undefined): void;
   /** stderr, without an end of line. */
   writeStderr(text: string): void;
   /** The text in that style, where stdout shows styles. */
@@ -98,12 +99,20 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     printStderr,
     nameCommands,
     printHint: (fault) => {
+      const printed = fault?.details?.['text'];
+      if (typeof printed === 'string')
+        printStderr(`it printed: ${escapeInvisibleLine(printed.slice(0, 200))}`);
       if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${fault.hint}`);
     },
     writeStderr,
     styleStdout,
     styleStderr: styler(hasErrorColour),
   };
+}
+
+/** The code of a fault, to stand before its message. */
+export function codeText(fault: Pick<Fault, 'code'> | undefined): string {
+  return fault === undefined ? '' : `[${fault.code}] `;
 }
 
 /** Texts of others stand in nearly all that is shown: names, reasons, paths, messages of the system. */

@@ -83,10 +83,13 @@ test('a pattern of a step that cannot be used is told with its step', () => {
   const steps = ['a', { tool: 'b', result_matches: '(' }, { tool: 'c', args_match: { d: '[' } }];
   expect(findParamProblems('tool_call_chain', { steps }).map(({ path, message }) => [path, message])).toEqual(
     [
-      [['steps'], 'step 2: result_matches is not a pattern that JavaScript can use: /(/: Unterminated group'],
       [
         ['steps'],
-        'step 3: args_match d is not a pattern that JavaScript can use: /[/: Unterminated character class',
+        'step 2: result_matches is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)',
+      ],
+      [
+        ['steps'],
+        'step 3: args_match d is not a pattern that JavaScript can use: /[/: Unterminated character class (write a backslash before a character that stands for itself)',
       ],
     ],
   );

@@ -48,7 +48,8 @@ describe.each(versions)('in %s', (apiVersion) => {
     {
       title: 'true',
       keys: 'approval: true',
-      problem: 'error 5:45 tools[refund].approval: must be a string or a mapping, not true',
+      problem:
+        'error 5:45 tools[refund].approval: must be a string or a mapping, not true | Write `approval: required`.',
     },
     {
       title: 'nothing',
@@ -82,7 +83,7 @@ describe.each(versions)('in %s', (apiVersion) => {
       title: 'a condition that is no CEL',
       keys: `approval: {when: '\${args.amount >}'}`,
       problem:
-        'error 5:52 tools[refund].approval.when: `${args.amount >}` is no expression: Unexpected token: EOF',
+        'error 5:52 tools[refund].approval.when: `${args.amount >}` is no expression: Unexpected token: EOF | Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.',
     },
     {
       title: 'a condition over something else',
@@ -93,7 +94,8 @@ describe.each(versions)('in %s', (apiVersion) => {
     {
       title: 'a message that is no CEL',
       keys: `approval: {message: 'Refund \${args.'}`,
-      problem: 'error 5:55 tools[refund].approval.message: `${args.` has no closing brace',
+      problem:
+        'error 5:55 tools[refund].approval.message: `${args.` has no closing brace: write `}` where the expression ends',
     },
     {
       title: 'an end that is no duration',
@@ -104,7 +106,8 @@ describe.each(versions)('in %s', (apiVersion) => {
     {
       title: 'an end without a unit',
       keys: 'approval: {expires: 60000}',
-      problem: 'error 5:55 tools[refund].approval.expires: must be a string, not the number 60000',
+      problem:
+        'error 5:55 tools[refund].approval.expires: must be a string, not the number 60000 | Name the unit: 60000s, 60000m or 60000h.',
     },
     {
       title: 'idempotent that is neither true nor false',

@@ -22,7 +22,7 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
     {
       entry: 'command: good.sh',
       problems: [
-        `11 command: "good.sh" is not on PATH | A file good.sh is in ${folder}: write \`./good.sh\`.`,
+        `11 command: "good.sh" is not on PATH | A file good.sh is in ${folder}: did you mean \`./good.sh\`?`,
       ],
     },
     {
@@ -205,7 +205,7 @@ hooks: {h: {command: ./none, hook: eval}}`;
 test('an entry that never starts anyway is not looked up', () => {
   const spec = '\nevals: {e: {command: ./none, sandbox: box}}';
   expect(told(configText(promptkit, spec)).problems).toEqual([
-    'warning 4:41 evals[e].sandbox: references a sandbox not declared under spec.sandboxes; it never starts: the eval stays unscored',
+    'warning 4:41 evals[e].sandbox: references a sandbox not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it under spec.sandboxes.',
   ]);
 });
 

@@ -254,14 +254,24 @@ test('values keep their types, and numbers their digits', () => {
 
 describe('whole files', () => {
   test.each([
-    { title: 'an empty one', text: '', problems: ['1:1 the file is empty'] },
-    { title: 'a list', text: '- a', problems: ['1:1 must be a mapping, not a list'] },
+    {
+      title: 'an empty one',
+      text: '',
+      problems: [
+        '1:1 the file is empty | A config begins with `apiVersion: signalbox/v1` and `kind: RuntimeConfig`.',
+      ],
+    },
+    {
+      title: 'a list',
+      text: '- a',
+      problems: [
+        '1:1 must be a mapping, not a list | The file begins with keys: `apiVersion`, `kind`, `metadata` and `spec`.',
+      ],
+    },
     {
       title: 'broken YAML',
       text: 'a: [',
-      problems: [
-        '1:5 YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
-      ],
+      problems: ['1:4 YAML: `[` is opened here and not closed | Write `]` where the value ends.'],
     },
     {
       title: 'another kind, another version, no spec',
@@ -269,7 +279,7 @@ describe('whole files', () => {
       problems: [
         '1:1 spec: is required',
         '1:13 apiVersion: must be signalbox/v1 (got: v1)',
-        '2:7 kind: must be Pipeline (got: pipeline)',
+        '2:7 kind: must be Pipeline (got: pipeline) | did you mean `Pipeline`?',
         '3:12 metadata.nme: unknown key | did you mean `name`?',
       ],
     },
@@ -297,7 +307,7 @@ describe('whole files', () => {
     {
       title: 'a key that stands twice',
       text: `${header}spec: {steps: [{id: a, tool: t, tool: u}]}\n`,
-      problems: ['3:33 the key `tool` stands twice in one mapping'],
+      problems: ['3:33 the key `tool` stands twice in one mapping | Keep one of the two.'],
     },
   ])('$title is refused', ({ text, problems }) => {
     expect(loadText(text)).toEqual({ pipeline: undefined, problems });

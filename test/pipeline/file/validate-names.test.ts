@@ -82,7 +82,7 @@ describe('names', () => {
         '{id: b, chat: {provider: main, messages: x, guardrails: [{eval: politness}]}}',
       ],
       problems: [
-        '5:21 steps[0].eval: no eval named polite is declared | declared evals: politeness; docs/checks.md lists those that are built in',
+        '5:21 steps[0].eval: no eval named polite is declared | did you mean `politeness`?',
         '6:71 steps[1].chat.guardrails[0].eval: no eval named politness is declared | did you mean `politeness`?',
       ],
     },
@@ -134,14 +134,16 @@ describe('arguments that can never fit', () => {
       title: 'no arguments at all',
       args: 'refund',
       problems: [
-        '5:7 steps[0].args.order: is required by the tool’s input_schema',
-        '5:7 steps[0].args.amount: is required by the tool’s input_schema',
+        '5:7 steps[0].args.order: is required by the tool’s input_schema | Write `order: …` below `args`.',
+        '5:7 steps[0].args.amount: is required by the tool’s input_schema | Write `amount: …` below `args`.',
       ],
     },
     {
       title: 'a missing key',
       args: 'refund, args: {order: "${input.o}"}',
-      problems: ['5:29 steps[0].args.amount: is required by the tool’s input_schema'],
+      problems: [
+        '5:29 steps[0].args.amount: is required by the tool’s input_schema | Write `amount: …` below `args`.',
+      ],
     },
     {
       title: 'a misspelt key',

@@ -196,15 +196,15 @@ describe('an expression is refused where it cannot know what it asks for', () =>
       title: 'an unknown function',
       steps: ['{id: a, tool: t, args: {x: "${foo(input)}"}}'],
       problems: [
-        `5:34 steps[0].args.x: \`\${foo(input)}\` is no expression: found no matching overload for 'foo(dyn)'`,
+        `5:34 steps[0].args.x: \`\${foo(input)}\` is no expression: found no matching overload for 'foo(dyn)' | Expressions are CEL, such as \`case.amount > 10\` or \`size(items) == 0\`.`,
       ],
     },
     {
       title: 'no CEL',
       steps: ['{id: a, tool: t, args: {x: "${input.}"}}', '{id: b, tool: t, args: {x: "${input.x"}}'],
       problems: [
-        '5:34 steps[0].args.x: `${input.}` is no expression: Expected IDENTIFIER, got EOF',
-        '6:34 steps[1].args.x: `${input.x` has no closing brace',
+        '5:34 steps[0].args.x: `${input.}` is no expression: Expected IDENTIFIER, got EOF | Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.',
+        '6:34 steps[1].args.x: `${input.x` has no closing brace: write `}` where the expression ends',
       ],
     },
     {

@@ -43,20 +43,22 @@ test.each([
     problems: [
       '5:12 steps[0].id: must be letters, digits and `_`, and not begin with a digit | Expressions name the step as `steps.ID`.',
       '6:12 steps[1].id: must be letters, digits and `_`, and not begin with a digit | Expressions name the step as `steps.ID`.',
-      '7:12 steps[2].id: must be a string, not the number 7',
+      '7:12 steps[2].id: must be a string, not the number 7 | Write "7", with quotes.',
     ],
   },
   {
     title: 'an id that stands twice, at another depth',
     steps: ['{id: a, tool: t}', '{id: b, steps: [{id: a, tool: t}]}'],
-    problems: ['6:28 steps[1].steps[0].id: another step of this file has the id a already'],
+    problems: [
+      '6:28 steps[1].steps[0].id: another step of this file has the id a already | Give each step an id of its own.',
+    ],
   },
   {
     title: 'tools without a name',
     steps: ['{id: a, tool: ""}', '{id: b, tool: 5}', '{id: c, tool: }'],
     problems: [
       '5:21 steps[0].tool: must not be empty',
-      '6:21 steps[1].tool: must be a string, not the number 5',
+      '6:21 steps[1].tool: must be a string, not the number 5 | Write "5", with quotes.',
       '7:15 steps[2].tool: must be a string, not nothing',
     ],
   },
@@ -142,7 +144,7 @@ test.each([
       '5:59 steps[0].threshold.min_score: 0.9 is more than max_score, which is 0.1: nothing can pass',
       '6:59 steps[1].threshold.min_score: must be at most 1 (got: 2)',
       '6:62 steps[1].threshold.max: unknown key | known keys: min_score, max_score',
-      '7:59 steps[2].threshold.min_score: must be a number, not the string "0.8"',
+      '7:59 steps[2].threshold.min_score: must be a number, not the string "0.8" | Write 0.8, without quotes.',
       '7:76 steps[2].on_fail: must be one of: stop, continue (got: halt)',
     ],
   },
@@ -191,7 +193,7 @@ test.each([
       '6:45 steps[1].chat.messages: must not be empty',
       '7:45 steps[2].chat.messages: must not be empty',
       '8:53 steps[3].chat.messages[0].role: must be one of: system, user, assistant, tool (got: human)',
-      '8:69 steps[3].chat.messages[0].content: must be a string, not the number 5',
+      '8:69 steps[3].chat.messages[0].content: must be a string, not the number 5 | Write "5", with quotes.',
       '8:73 steps[3].chat.messages[1].content: is required',
       '9:21 steps[4].chat: must be a mapping, not the string "m"',
     ],
@@ -245,7 +247,7 @@ test.each([
     ],
     problems: [
       '5:30 steps[0].args: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
-      '6:30 steps[1].args: must be a mapping or a string, not a list',
+      '6:30 steps[1].args: must be a mapping or a string, not a list | Write each entry as its name and a colon, without `-`.',
       '7:44 steps[2].params: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
       '7:56 steps[2].context: must be one whole `${…}` that gives a mapping | Write one whole expression, such as `${input.order}`.',
       '8:56 steps[3].context.messages: must be one `${…}` where it is written as a text',
@@ -265,7 +267,7 @@ test.each([
   {
     title: 'a condition that is no text',
     steps: ['{id: d, tool: t, if: true}'],
-    problems: ['5:28 steps[0].if: must be a string, not true'],
+    problems: ['5:28 steps[0].if: must be a string, not true | Write "true", with quotes.'],
   },
   {
     title: 'mistakes deep inside',

@@ -126,8 +126,7 @@ const broken = [
     title: 'another kind and version',
     text: `apiVersion: v1\nkind: Pipeline\nspec:\n${rows}${evals}`,
     says: [
-      'x.suite.yaml:1:13 apiVersion: must be signalbox/v1 (got: v1)',
-      'x.suite.yaml:2:7 kind: must be EvalSuite (got: Pipeline)',
+      'x.suite.yaml:2:7 kind: must be EvalSuite (got: Pipeline)\n    hint: Run a pipeline with `signalbox run FILE`.',
     ],
   },
   {
@@ -143,7 +142,9 @@ const broken = [
   {
     title: 'a key twice',
     spec: `${rows}${evals}${evals}`,
-    says: [expect.stringMatching(/^x\.suite\.yaml:6:3 .*twice in one mapping$/)],
+    says: [
+      expect.stringMatching(/^x\.suite\.yaml:6:3 .*twice in one mapping\n {4}hint: Keep one of the two\.$/),
+    ],
   },
   {
     title: 'neither dataset nor cases',
@@ -173,7 +174,9 @@ const broken = [
   {
     title: 'two evals of one id',
     spec: `${rows}  evals: [{id: e, type: t}, {id: e, type: u}]\n`,
-    says: ['x.suite.yaml:5:34 evals[1].id: another eval of this suite has the id e already'],
+    says: [
+      'x.suite.yaml:5:34 evals[1].id: another eval of this suite has the id e already\n    hint: Give each eval an id of its own.',
+    ],
   },
   {
     title: 'a role that does not exist',
@@ -220,7 +223,7 @@ const broken = [
       expect.stringMatching(
         /^x\.suite\.yaml:9:44 evals\[0\]\.params\.deep.*: `\$\{shout\(case\)\}` is no expression: /,
       ),
-      'x.suite.yaml:9:74 evals[0].content: `${` has no closing brace',
+      'x.suite.yaml:9:74 evals[0].content: `${` has no closing brace: write `}` where the expression ends',
     ],
   },
   {
@@ -281,8 +284,8 @@ test('the types of evals are those of the runtime', () => {
 test('files that do not exist yet are only warned of', () => {
   const spec = `  runtime: r.yaml\n  dataset: {path: later.jsonl}\n  case: {content: ""}\n${evals}`;
   expect(problemsOf(spec)).toEqual([
-    'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist',
-    'x.suite.yaml:5:19 warning: dataset.path: later.jsonl does not exist',
+    'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist\n    hint: It starts at the folder of this file.',
+    'x.suite.yaml:5:19 warning: dataset.path: later.jsonl does not exist\n    hint: It starts at the folder of this file.',
   ]);
 });
 

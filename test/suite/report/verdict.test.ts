@@ -34,10 +34,10 @@ test('a run that is void says why, and of many unusable rows the first', () => {
   });
   expect(explainVerdict(report, [])).toEqual([
     'gsm8k: error, the run is void, 8 unusable rows, 1 abstention',
-    '  void: rows.jsonl:1 it is empty',
+    '  void: [DATASET_INVALID] rows.jsonl:1 it is empty',
     '    hint: Fill it.',
-    '  unusable row: rows.jsonl:4 the line is a list',
-    '  unusable row: rows.jsonl:4 the line is a list',
+    '  unusable row: [DATASET_INVALID] rows.jsonl:4 the line is a list',
+    '  unusable row: [DATASET_INVALID] rows.jsonl:4 the line is a list',
     '  and 6 more unusable rows',
   ]);
 });

@@ -53,7 +53,7 @@ test('a run notes at warn that an id stands for several rows, and judges them al
   expect(events.filter(({ type }) => type === 'note')).toMatchObject([
     {
       ...{ type: 'note', name: bench.suite, level: 'warn' },
-      message: expect.stringMatching(/rows\.jsonl:2: case id "c1" is that of an earlier row too/),
+      message: expect.stringMatching(/rows\.jsonl:2 case id "c1" is that of an earlier row too/),
     },
   ]);
 });

@@ -84,7 +84,7 @@ test.each([
     title: 'arguments that do not fit',
     yaml: 'tool: weather\nargs: {town: Oslo}',
     says: [
-      '6:11 subject.args.city: is required by the tool’s input_schema',
+      '6:11 subject.args.city: is required by the tool’s input_schema\n    hint: Write `city: …` below `args`.',
       '6:18 subject.args.town: is not allowed by the tool’s input_schema\n    hint: known arguments: city',
     ],
   },

@@ -35,6 +35,8 @@ export interface Circumstances {
   readonly binary?: true;
   /** Streams of `main` that claim to be a terminal, 200 columns wide. */
   readonly terminal?: TerminalStreams;
+  /** Interrupts `main` once this text is on stdout. */
+  readonly until?: string;
 }
 
 /** A running command. */
@@ -118,19 +120,27 @@ export interface Shown extends Ran {
 
 /** Calls `main` in this process, on streams of which some claim to be terminals. */
 export async function runShown(args: readonly string[], circumstances: Circumstances): Promise<Shown> {
-  const { cwd = process.cwd(), env = {} } = circumstances;
+  const { cwd = process.cwd(), env = {}, until: text } = circumstances;
   const streams = openStreams(circumstances);
-  const ran = await within({ cwd, env }, () => callMain(args, { cwd, env }, streams));
-  return { ...ran, screen: streams.screen() };
+  const interruption = new AbortController();
+  const watch = setInterval(() => {
+    if (text !== undefined && streams.texts().stdout.includes(text)) interruption.abort();
+  }, 20);
+  try {
+    const ran = await within({ cwd, env }, () => callMain(args, { cwd, env }, streams, interruption));
+    return { ...ran, screen: streams.screen() };
+  } finally {
+    clearInterval(watch);
+  }
 }
 
 async function callMain(
   args: readonly string[],
   { cwd, env }: Place,
   { streams, texts }: Streams,
+  interruption = new AbortController(),
 ): Promise<Ran> {
   const { main } = await import('../../../src/surface/cli/program.ts');
-  const interruption = new AbortController();
   const code = await main({
     ...streams,
     program: signalbox,

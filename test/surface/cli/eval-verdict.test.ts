@@ -40,7 +40,8 @@ describe('a run that does not pass says so on stderr', () => {
       stdout: '',
       stderr: [
         'demo: error, the run is void',
-        '  void: rows.jsonl:1 the dataset is empty',
+        '  void: [DATASET_INVALID] rows.jsonl:1 the dataset is empty',
+        '    hint: Write one JSON object for each case.',
         'written: run.html',
         '',
       ].join('\n'),

@@ -86,7 +86,7 @@ const calls = titled([
       error: {
         code: 'PROCESS_EXIT',
         message: expect.stringContaining('rules.txt: no such file'),
-        hint: 'Its stderr is in the log and in details.stderr.',
+        hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
         details: expect.any(Object),
       },
     },
@@ -291,7 +291,7 @@ const runs = titled([
       problem_count: 1,
     },
     stderr: expect.stringMatching(
-      /^demo: error, 1 unusable row\n {2}unusable row: rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
+      /^demo: error, 1 unusable row\n {2}unusable row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
     ),
   },
   {
@@ -343,7 +343,7 @@ const tables = [
     args: ['rows.suite.yaml', '--quiet'],
     code: 2,
     stderr: expect.stringMatching(
-      /^demo: error, 1 unusable row\n {2}unusable row: rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
+      /^demo: error, 1 unusable row\n {2}unusable row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
     ),
     stdout: /^demo: error\n.*1 unusable row:\n {2}rows\.jsonl:2 {2}the line is not JSON/s,
   },
@@ -371,7 +371,10 @@ const badRuns = titled([
     title: 'whose runtime is not there',
     cites: 'DS-CLI-12',
     args: ['nowhere.suite.yaml'],
-    error: { code: 'FILE_UNREADABLE', message: 'nowhere.yaml does not exist' },
+    error: {
+      code: 'FILE_UNREADABLE',
+      message: 'nowhere.suite.yaml:6:12 runtime: nowhere.yaml does not exist',
+    },
   },
   {
     title: 'with an eval that its runtime lacks',

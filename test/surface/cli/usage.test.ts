@@ -129,74 +129,75 @@ const wrongCalls = titled([
     cites: 'DS-CLI-12',
     args: ['valdate'],
     message: "unknown command 'valdate'",
-    hint: 'Did you mean validate?',
-    told: /^error: unknown command 'valdate'\n\(Did you mean validate\?\)\n/,
+    hint: 'did you mean `validate`?',
+    told: /^error: \[USAGE\] unknown command 'valdate'\nhint: did you mean `validate`\?\n/,
   },
   {
     title: 'an unknown command of a group that resembles one',
     cites: 'DS-CLI-12',
     args: ['tool', 'cal', 'x'],
     message: "unknown command 'cal'",
-    hint: 'Did you mean call?',
-    told: /^error: unknown command 'cal'\n\(Did you mean call\?\)\n/,
+    hint: 'did you mean `call`?',
+    told: /^error: \[USAGE\] unknown command 'cal'\nhint: did you mean `call`\?\n/,
   },
   {
     title: 'an unknown command like no other',
     cites: 'DS-CLI-12',
     args: ['frobnicate'],
     message: "unknown command 'frobnicate'",
-    told: /^error: unknown command 'frobnicate'\n\(add --help for the arguments and examples\)\n$/,
+    told: /^error: \[USAGE\] unknown command 'frobnicate'\nhint: Run `signalbox --help` to see its arguments\.\n$/,
   },
   {
     title: 'an unknown option that resembles one',
     cites: 'DS-CLI-12',
     args: ['tool', 'call', 'x', '--arg', '{}'],
     message: "unknown option '--arg'",
-    hint: 'Did you mean --args?',
-    told: /^error: unknown option '--arg'\n\(Did you mean --args\?\)\n/,
+    hint: 'did you mean `--args`?',
+    told: /^error: \[USAGE\] unknown option '--arg'\nhint: did you mean `--args`\?\n/,
   },
   {
     title: 'an unknown option before the command',
     cites: 'DS-CLI-12',
     args: ['--frob', 'tool', 'list'],
     message: "unknown option '--frob'",
-    told: /^error: unknown option '--frob'\n/,
+    told: /^error: \[USAGE\] unknown option '--frob'\n/,
   },
   {
     title: 'an argument that is missing',
     cites: 'DS-CLI-12',
     args: ['tool', 'call'],
     message: "missing required argument 'name'",
-    told: /^error: missing required argument 'name'\n/,
+    told: /^error: \[USAGE\] missing required argument 'name'\n/,
   },
   {
     title: 'an argument too many',
     cites: 'DS-CLI-12',
     args: ['eval', 'html', 'a.yaml', 'b.yaml'],
     message: "too many arguments for 'html'. Expected 1 argument but got 2: a.yaml, b.yaml.",
-    told: /^error: too many arguments/,
+    told: /^error: \[USAGE\] too many arguments/,
   },
   {
     title: 'an option that must be there',
     cites: 'DS-CLI-12',
     args: ['eval', 'call', 'x'],
     message: "required option '--content <text>' not specified",
-    told: /^error: required option '--content <text>' not specified\n/,
+    told: /^error: \[USAGE\] required option '--content <text>' not specified\n/,
   },
   {
     title: 'an option without its value',
     cites: 'DS-CLI-12',
     args: ['tool', 'call', 'x', '--args'],
     message: "option '--args <json>' argument missing",
-    told: /^error: option '--args <json>' argument missing\n/,
+    told: /^error: \[USAGE\] option '--args <json>' argument missing\n/,
   },
   {
     title: 'a word that is none of the choices',
+    hint: 'did you mean `provider`?',
     cites: 'DS-CLI-12',
     args: ['hook', 'fire', '--hook', 'providr', '--event', '{}'],
     message:
       "option '--hook <type>' argument 'providr' is invalid. Allowed choices are provider, tool, session, eval.",
-    told: /^error: option '--hook <type>' argument 'providr' is invalid\./,
+    told: /^error: \[USAGE\] option '--hook <type>' argument 'providr' is invalid\./,
   },
   {
     title: 'a level that no log has',
@@ -204,14 +205,21 @@ const wrongCalls = titled([
     args: ['tool', 'list', '--log-level', 'loud'],
     message:
       "option '--log-level <level>' argument 'loud' is invalid. Allowed choices are trace, debug, info, warn, error, silent.",
-    told: /^error: option '--log-level <level>' argument 'loud' is invalid\./,
+    told: /^error: \[USAGE\] option '--log-level <level>' argument 'loud' is invalid\./,
   },
 ]);
 
-const usageHint = 'Run the command with --help to see its arguments.';
+/** Where the arguments of the command are shown that was meant. */
+function usageHint(args: readonly string[]): string {
+  const words = args.filter((word) => !word.startsWith('-'));
+  const command = [2, 1, 0]
+    .map((count) => words.slice(0, count).join(' '))
+    .find((name) => commands.includes(name));
+  return `Run \`${`signalbox ${command}`.trim()} --help\` to see its arguments.`;
+}
 
 test.concurrent.for(wrongCalls)('$title exits 2', async (row, { expect }) => {
-  const { args, message, hint = usageHint, told } = row;
+  const { args, message, hint = usageHint(row.args), told } = row;
   const { code, stdout, stderr } = await run(['--json', ...args], { cwd: empty });
   const error = { code: 'USAGE', message, hint };
   expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 2, document: { error } });
@@ -222,8 +230,7 @@ test.concurrent('without --json a wrong call prints nothing on stdout [DS-CLI-12
   expect(await run(['valdate'], { cwd: empty })).toEqual({
     code: 2,
     stdout: '',
-    stderr:
-      "error: unknown command 'valdate'\n(Did you mean validate?)\n(add --help for the arguments and examples)\n",
+    stderr: "error: [USAGE] unknown command 'valdate'\nhint: did you mean `validate`?\n",
   });
 });
 

@@ -39,7 +39,7 @@ test.concurrent('a file with ten mistakes is told of all ten, each in its place 
   expect,
 }) => {
   const { people, programs } = await runBothWays(['validate', 'mistakes.yaml'], { cwd: desk });
-  expect(people).toMatchObject({ code: 2, stderr: '1 file: 10 errors, 0 warnings\n' });
+  expect(people).toMatchObject({ code: 2, stderr: '[CONFIG_INVALID] 1 file: 10 errors, 0 warnings\n' });
   const lines = people.stdout.split('\n').filter(Boolean);
   expect(lines.filter((line) => !line.startsWith('    hint: '))).toEqual(
     places.map((place) => `mistakes.yaml:${place}`),
@@ -96,7 +96,7 @@ const files = titled([
     code: 2,
     stdout:
       'mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n',
-    told: '1 file: 1 error, 0 warnings\n',
+    told: '[CONFIG_INVALID] 1 file: 1 error, 0 warnings\n',
   },
   {
     title: 'a suite that names no runtime: it is checked against that of --config',
@@ -105,7 +105,7 @@ const files = titled([
     code: 2,
     stdout:
       'homeless.suite.yaml:6:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n',
-    told: '1 file: 1 error, 0 warnings\n',
+    told: '[CONFIG_INVALID] 1 file: 1 error, 0 warnings\n',
   },
   {
     title: 'a suite with two mistakes of different kinds',
@@ -114,7 +114,7 @@ const files = titled([
     code: 2,
     stdout:
       'odd.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\nodd.suite.yaml:8:3 frob: unknown key\n    hint: known keys: runtime, dataset, cases, case, subject, evals, gates, repeat, retries, timeout_ms, max_cost\n',
-    told: '1 file: 2 errors, 0 warnings\n',
+    told: '[CONFIG_INVALID] 1 file: 2 errors, 0 warnings\n',
   },
   {
     title: 'a suite whose runtime is not there',
@@ -123,7 +123,7 @@ const files = titled([
     code: 2,
     stdout:
       'nowhere.suite.yaml:5:12 runtime: nowhere.yaml does not exist\n    hint: Check the path; it starts at the folder of this file.\n',
-    told: '1 file: 1 error, 0 warnings\n',
+    told: '[CONFIG_INVALID] 1 file: 1 error, 0 warnings\n',
   },
   {
     title: 'a config with a warning, strictly',
@@ -132,7 +132,7 @@ const files = titled([
     code: 2,
     stdout:
       'warns.yaml:5:11 tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
-    told: '2 files: 1 error, 0 warnings\n',
+    told: '[CONFIG_INVALID] 2 files: 1 error, 0 warnings\n',
   },
   {
     title: 'a config without a flaw, strictly',
@@ -163,7 +163,7 @@ nowhere.yaml:1:1 nowhere.yaml does not exist
 mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared
     hint: did you mean \`score\`?
 `,
-    told: '3 files: 2 errors, 1 warning\n',
+    told: '[CONFIG_INVALID] 3 files: 2 errors, 1 warning\n',
   },
 ]);
 
@@ -247,7 +247,7 @@ describe('without files, or with a folder', () => {
 
   test('every config, suite and pipeline is checked, and counted', async () => {
     const { code, stdout, stderr } = await run(['validate'], { cwd: folder });
-    expect({ code, stderr: stderr.split(':', 1) }).toEqual({ code: 2, stderr: ['5 files'] });
+    expect({ code, stderr: stderr.split(':', 1) }).toEqual({ code: 2, stderr: ['[CONFIG_INVALID] 5 files'] });
     const errors = stdout.match(/^[\w/.]+(?=:\d+:\d+ (?!warning:|note:))/gm);
     expect([...new Set(errors)].toSorted()).toEqual([
       'promptkit.yaml',

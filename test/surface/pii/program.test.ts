@@ -182,7 +182,7 @@ describe('settings', () => {
     { args: ['--region', 'USA'], says: /no region "USA".*US or DE/ },
     { args: ['--restore', 'all'], says: /"all".*answer, args and none/ },
     { args: ['--allow', '/(/'], says: /pattern \/\(\/.*regular expression/ },
-    { args: ['--entites', 'default'], says: /--entites.*--help/ },
+    { args: ['--entites', 'default'], says: /--entites.*did you mean .--entities/ },
     { args: ['EMAIL_ADDRESS'], says: /EMAIL_ADDRESS.*--help/ },
     { args: ['--action'], says: /--action.*--help/ },
   ])('that are wrong end it with exit code 2 and the next step: $args', async ({ args, says }) => {

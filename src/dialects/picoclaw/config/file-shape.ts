@@ -1,8 +1,8 @@
 import { isObject } from '../../../json/json.ts';
+import { findNearest } from '../../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../../yaml/document.ts';
 import type { Finding } from '../../../yaml/finding.ts';
 import { entriesAt, valueAt } from '../../../yaml/read.ts';
-import { findNearest } from '../../../yaml/suggest.ts';
 
 /**
  * Values of the wrong type and unknown keys in

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { isObject } from '../../../json/json.ts';
+import { suggest } from '../../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../../yaml/document.ts';
 import { isError } from '../../../yaml/finding.ts';
 import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
-import { suggest } from '../../../yaml/suggest.ts';
 import type { HookDraft } from '../../foreign-files.ts';
 import { type ImportContext, type KeyUses, reportDisabled, reportKeys } from '../../import-context.ts';
 import { type HookProcess, type Limits, toDraft } from './draft.ts';

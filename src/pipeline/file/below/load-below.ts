@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { toRuntimeError } from '../../../errors.ts';
+import { suggest } from '../../../text/suggest.ts';
 import { parseDocument, type YamlDocument } from '../../../yaml/document.ts';
 import type { Finding } from '../../../yaml/finding.ts';
 import type { Problem } from '../../../yaml/problem.ts';
 import { nonEmptyTextAt, textAt } from '../../../yaml/read.ts';
-import { suggest } from '../../../yaml/suggest.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { StepNode } from '../validate-tree.ts';
 import { fileBelow } from './file-below.ts';

@@ -45,6 +45,8 @@ async function importHooks(
     return exitCodeOf(found);
   }
   for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
+  if (entries.length === 0 && exitCodeOf(found) !== 0)
+    terminal.printStderr(`error: [CONFIG_INVALID] no hook of ${file} can be imported`);
   if (written === undefined) {
     if (yaml !== '') terminal.printValue(yaml.trimEnd());
     return exitCodeOf(found);

@@ -8,7 +8,7 @@ import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
 import type { Invocation } from '../invocation.ts';
-import type { Terminal } from '../terminal.ts';
+import { codeText, type Terminal } from '../terminal.ts';
 import { type Agent, addHookAnswer, addHookExport } from './hook-answer.ts';
 import { addHookImport } from './hook-import.ts';
 import { addHookServer } from './hook-server.ts';
@@ -169,7 +169,7 @@ function readParts(payload: Readonly<Record<string, unknown>>) {
   const [other] = Object.keys(others);
   if (other !== undefined)
     throw new RuntimeError('EVENT_INVALID', `an event has no member "${other}"`, {
-      hint: 'Its members are request and response, or event; the hook and the phase are options.',
+      hint: 'Write {"request": {…}}, with a response too after the work, or {"event": {…}} of a session.',
     });
   return { request, response, event };
 }
@@ -178,7 +178,7 @@ function printDecision(decision: DecisionDocument, terminal: Terminal): void {
   const { verdict, hook, reason, replace, result, enforced, context, abort } = decision;
   const by = hook === null ? '' : ` by hook "${hook}"`;
   terminal.print(
-    `${terminal.styleStdout(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${escapeInvisible(reason)}`}`,
+    `${terminal.styleStdout(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${codeText(decision.error)}${escapeInvisible(reason)}`}`,
   );
   if (replace !== null) terminal.print(`replace: ${escapeInvisible(exactText(decision, 'replace'))}`);
   if (result !== null)

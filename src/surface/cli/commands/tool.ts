@@ -3,14 +3,14 @@ import type { ToolDocument } from '../../../contract/document.ts';
 import type { Fault } from '../../../errors.ts';
 import { isJson } from '../../../json/try-parse.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
-import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { escapeInvisible } from '../../../text/escape-invisible.ts';
 import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
 import { wanted } from '../input.ts';
 import { type NextCommands, nextCommands } from '../next-command.ts';
 import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
-import type { Terminal } from '../terminal.ts';
+import { codeText, type Terminal } from '../terminal.ts';
 
 /** `tool list` and `tool call`. */
 export function addToolCommands(program: Command, runCommand: RunCommand): void {
@@ -95,7 +95,10 @@ function printResult(
       printFault(document.error, args, terminal);
       return;
     case 'denied':
-      terminal.printStderr(`denied by hook "${document.hook}": ${escapeInvisible(document.reason)}`);
+      terminal.printStderr(
+        `denied by hook "${document.hook}": ${codeText(document.error)}${escapeInvisible(document.reason)}`,
+      );
+      terminal.printHint(document.error);
       return;
     case 'pending': {
       const { id, run_id } = document.pending;
@@ -109,11 +112,8 @@ function printResult(
 
 function printFault({ code, message, hint, details }: Fault, args: string, terminal: Terminal): void {
   terminal.printStderr(`failed: [${code}] ${escapeInvisible(message)}`);
-  const printed = details?.['text'];
-  if (typeof printed === 'string')
-    terminal.printStderr(`it printed: ${escapeInvisibleLine(printed.slice(0, 200))}`);
   const next = code === 'ARGS_INVALID' && !isJson(args) ? wanted('--args', args) : hint;
-  terminal.printStderr(`hint: ${escapeInvisible(next)}`);
+  terminal.printHint({ hint: next, ...(details && { details }) });
 }
 
 /** A string result as its text, any other as its JSON, digit for digit. */

@@ -23,7 +23,10 @@ export function addValidateCommand(program: Command, runCommand: RunCommand): vo
         const files = isConfigMeant ? [options.config] : await findCheckable(given, options.config);
         const all: Awaited<ReturnType<typeof validateFile>>[number][] = [];
         for (const file of files) all.push(...(await validateFile(file, options.config, read)));
-        const found = withoutRepetition(all);
+        // Errors of a runtime that is checked too are told with it.
+        const isTold = ({ about, hint }: (typeof all)[number]) =>
+          about === 'runtime' && files.some((file) => hint?.includes(`validate ${file}\``) === true);
+        const found = withoutRepetition(all.filter((problem) => !isTold(problem)));
         const problems = strict ? found.map(toStrict) : found;
         const errors = problems.filter(({ severity }) => severity === 'error').length;
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
@@ -89,5 +92,6 @@ function toStrict<Problem extends { readonly severity: string }>(problem: Proble
 }
 
 function summary(files: number, errors: number, warnings: number): string {
-  return `${formatCount(files, 'file')}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`;
+  const code = errors === 0 ? '' : '[CONFIG_INVALID] ';
+  return `${code}${formatCount(files, 'file')}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`;
 }

@@ -7,7 +7,7 @@ import { escapeInvisible } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';
-import type { Terminal } from '../../terminal.ts';
+import { codeText, type Terminal } from '../../terminal.ts';
 
 interface CallFlags {
   readonly content: string;
@@ -70,7 +70,9 @@ function readThreshold(own: CallFlags): Threshold {
 
 function showScore(document: EvalDocument, isBounded: boolean, terminal: Terminal): void {
   if (document.status === 'unscored') {
-    terminal.print(`${terminal.styleStdout('red', 'unscored')}: ${escapeInvisible(document.reason)}`);
+    terminal.print(
+      `${terminal.styleStdout('red', 'unscored')}: ${codeText(document.error)}${escapeInvisible(document.reason)}`,
+    );
     terminal.printHint(document.error);
     return;
   }

@@ -130,6 +130,9 @@ function findNthLast(runs: readonly StoredRun[], steps: number, given: string): 
   if (found !== undefined) return { runtime: found.runtime, id: found.run.id };
   const there = suites.length === 1 ? 'is one run' : `are ${suites.length} runs`;
   throw new RuntimeError('RUN_UNKNOWN', `"${given}" is not there: there ${there} of suites`, {
-    hint: 'Run `signalbox eval list`; --config chooses the state store.',
+    hint:
+      suites.length === 0
+        ? 'Run a suite first: `signalbox eval run SUITE`; --config chooses the state store.'
+        : 'Run `signalbox eval list`; --config chooses the state store.',
   });
 }

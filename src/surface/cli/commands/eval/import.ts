@@ -64,6 +64,10 @@ async function importSuite(
       terminal.print(`${own.dryRun ? 'would write' : 'wrote'} ${escapeInvisibleLine(name)}`);
     const made = runs.length > 0 ? formatCount(runs.length, 'run') : formatCount(suites.length, 'suite');
     terminal.print(`${status}: ${made}, ${formatCount(cases, 'case')}`);
+    if (status === 'none') {
+      terminal.printStderr(`error: [CONFIG_INVALID] nothing of ${escapeInvisibleLine(file)} can be carried`);
+      terminal.printHint({ hint: 'Check that the file is one of the system that the command names.' });
+    }
   }
   return status === 'whole' ? 0 : 1;
 }

@@ -150,7 +150,9 @@ async function runSuite(
   const concurrency = readWhole('--concurrency', own.concurrency);
   const reporters = reportersOf(own, options.json === true).map(readReporter);
   if (options.json) refuseOtherStdoutReporter(reporters);
-  const config = isConfigGiven ? options.config : (configOfRun ?? runtimeOfSuite(file, options.config));
+  const config = isConfigGiven
+    ? options.config
+    : (configOfRun ?? runtimeOfSuite(file, options.config, own.dataset));
   const cassette = cassetteOf(own);
   const hasFile = reporters.some((reporter) => reporter.file !== undefined);
   const delivery = await openDelivery(reporters, {

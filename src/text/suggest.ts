@@ -3,22 +3,27 @@ import { distance } from 'fastest-levenshtein';
 /** A hint for a misspelt word: the nearest known one if it is near, else all of them under `title`, if given. */
 export function suggest(word: string, known: readonly string[], title?: string): { hint?: string } {
   const nearest = findNearest(word, known);
-  if (nearest !== undefined) return { hint: `did you mean \`${nearest}\`?` };
+  if (nearest !== undefined && nearest !== word) return { hint: `did you mean \`${nearest}\`?` };
   if (title === undefined || known.length === 0) return {};
   return { hint: `known ${title}: ${known.join(', ')}` };
 }
 
-/** The known word that `word` was probably meant to be: at most a third of its letters differ. */
+/** The known word that `word` was probably meant to be: at most a third of its letters differ, or it is the beginning of one word only. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const ranked = known
     .map((candidate) => ({ candidate, steps: countSteps(fold(word), fold(candidate)) }))
     .toSorted((a, b) => a.steps - b.steps);
   const best = ranked[0];
+  const [longer, other] = known.filter((candidate) => fold(candidate).startsWith(fold(word)));
+  if (longer !== undefined && other === undefined && fold(word).length >= MIN_PREFIX) return longer;
   return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) && best.steps < fold(word).length
     ? best.candidate
     : undefined;
 }
+
+/** From so many letters on the beginning of a word stands for the whole. */
+const MIN_PREFIX = 4;
 
 /** The longest word for which a suggestion is looked for; comparing longer ones is slow. */
 const MAX_LENGTH = 200;
