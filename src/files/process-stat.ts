@@ -13,6 +13,8 @@ export interface ProcessStat {
   readonly threads: number;
   /** Its computing and that of its children that have ended and were waited for. */
   readonly cpuSeconds: number;
+  /** Its own computing alone. */
+  readonly ownCpuSeconds: number;
   /** Pages in memory, also those that it shares. */
   readonly residentPages: number;
 }
@@ -29,6 +31,7 @@ export function readStat(stat: string): ProcessStat {
     isOver: fields[0] === 'Z' || fields[0] === 'X',
     threads: at(20),
     cpuSeconds: (at(14) + at(15) + at(16) + at(17)) / TICKS_PER_SECOND,
+    ownCpuSeconds: (at(14) + at(15)) / TICKS_PER_SECOND,
     residentPages: at(24),
   };
 }

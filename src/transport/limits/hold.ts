@@ -66,7 +66,10 @@ export async function openHold(
     },
     fault: ({ isSilent = false, ...how }) => {
       const events = group?.events() ?? noEvents;
-      const fault = faultOf(name, limits, { ...how, ...events, isSilent, killedFor: supervision?.reached() });
+      const fault = faultOf(name, limits, {
+        ...{ ...how, ...events, isSilent },
+        ...{ killedFor: supervision?.reached(), sawCpuLimit: supervision?.sawCpuLimit() },
+      });
       // What it has started goes with it, in sessions of its own too.
       if (fault !== undefined) group?.kill();
       return fault;

@@ -10,6 +10,11 @@ import { type Reached, reachedOf } from './reached.ts';
 export interface Supervision {
   /** The limit for which it was killed; undefined when it was not. */
   reached(): Reached | undefined;
+  /**
+   * One of its processes was seen at its limit of computing, where the system ends it. Explains a failure; a process that answers
+   * well has coped with it.
+   */
+  sawCpuLimit(): Reached | undefined;
   end(): void;
 }
 
@@ -20,12 +25,13 @@ export interface Supervision {
 export function supervise(pid: number, limits: ProcessLimits): Supervision {
   const supervised: Supervised = {
     ...{ pid, limits, family: new Family(pid), reached: undefined },
-    lookAt: performance.now() + firstLookMs(limits),
+    ...{ sawCpuLimit: undefined, lookAt: performance.now() + firstLookMs(limits) },
   };
   all.set(pid, supervised);
   lookLater();
   return {
     reached: () => supervised.reached,
+    sawCpuLimit: () => supervised.sawCpuLimit,
     end: () => {
       if (all.get(pid) === supervised) all.delete(pid);
     },
@@ -38,6 +44,7 @@ interface Supervised {
   readonly family: Family;
   lookAt: number;
   reached: Reached | undefined;
+  sawCpuLimit: Reached | undefined;
 }
 
 const all = new Map<number, Supervised>();
@@ -52,7 +59,7 @@ const CPU_GRACE_SECONDS = 1;
 
 /** Nobody can compute longer than all cores together. */
 function cpuTimeLeftMs({ cpuSeconds = Number.POSITIVE_INFINITY }: ProcessLimits, used: number): number {
-  return ((cpuSeconds + CPU_GRACE_SECONDS - used) * 1000) / availableParallelism();
+  return ((cpuSeconds - used) * 1000) / availableParallelism();
 }
 
 function firstLookMs(limits: ProcessLimits): number {
@@ -93,9 +100,15 @@ function lookAfter(supervised: Supervised, members: readonly ProcessRow[]): void
   supervised.reached ??= compare(limits, members, cpuSeconds);
   // Again, if need be: what was started meanwhile goes too.
   if (supervised.reached !== undefined) killAll(supervised.pid, members);
+  const longest = Math.max(0, ...members.map(({ ownCpuSeconds }) => ownCpuSeconds));
+  if (longest >= (limits.cpuSeconds ?? Number.POSITIVE_INFINITY) - LAST_SEEN_SECONDS)
+    supervised.sawCpuLimit = reachedOf(limits, 'cpu_seconds', 'one of its processes computed for all of it');
   const soonMs = hasSizes(limits) || supervised.reached ? LOOK_MS : cpuTimeLeftMs(limits, cpuSeconds);
   supervised.lookAt = performance.now() + Math.max(LOOK_MS, soonMs);
 }
+
+/** How far below its limit a process may be when it is looked at for the last time: two looks, and what /proc rounds off. */
+const LAST_SEEN_SECONDS = 0.1;
 
 function compare(
   limits: ProcessLimits,
@@ -107,7 +120,7 @@ function compare(
   if (count > processes) return reachedOf(limits, 'processes', `it had ${count} processes and threads`);
   const mebibytes = memoryOf(members, memoryMb);
   if (mebibytes > memoryMb) return reachedOf(limits, 'memory_mb', `it used ${Math.round(mebibytes)} MiB`);
-  if (cpuTimeLeftMs(limits, cpuSeconds) > 0) return undefined;
+  if (cpuTimeLeftMs(limits, cpuSeconds - CPU_GRACE_SECONDS) > 0) return undefined;
   return reachedOf(limits, 'cpu_seconds', `all its processes together computed for ${cpuSeconds} seconds`);
 }
 

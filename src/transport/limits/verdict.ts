@@ -11,6 +11,8 @@ import { unsettableExit, unsettableWords } from './restrained-request.ts';
 interface Evidence extends GroupEvents {
   /** The limit for which it was killed by us. */
   readonly killedFor: Reached | undefined;
+  /** One of its processes was seen at the limit of computing. */
+  readonly sawCpuLimit: Reached | undefined;
   /** Absent when it has not ended. */
   readonly end?: ExitStatus | undefined;
   readonly stderr: string;
@@ -37,7 +39,7 @@ export function faultOf(name: string, limits: ProcessLimits, evidence: Evidence)
 }
 
 function findReached(limits: ProcessLimits, evidence: Evidence): Reached | undefined {
-  const { killedFor, oomKills, refusedStarts, end } = evidence;
+  const { killedFor, sawCpuLimit, oomKills, refusedStarts, end } = evidence;
   if (killedFor !== undefined) return killedFor;
   if (oomKills > 0)
     return reachedOf(limits, 'memory_mb', 'the system ended a process of it for want of memory');
@@ -47,7 +49,7 @@ function findReached(limits: ProcessLimits, evidence: Evidence): Reached | undef
   }
   if (refusedStarts > 0) return reachedOf(limits, 'processes', `${refusedStarts} processes could not start`);
   if (end === undefined || end.exitCode === 0) return undefined;
-  return findWords(limits, evidence.stderr);
+  return findWords(limits, evidence.stderr) ?? sawCpuLimit;
 }
 
 /** A shell exits with 128 and the number when a signal ended what it ran. Source: POSIX, "Exit Status for Commands". */

@@ -8,6 +8,7 @@ const quiet = {
   oomKills: 0,
   refusedStarts: 0,
   killedFor: undefined,
+  sawCpuLimit: undefined,
   end: exit(1),
   stderr: '',
   isSilent: true,
