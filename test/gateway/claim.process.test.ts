@@ -17,7 +17,7 @@ import { openWorld, type World } from './claim/world.ts';
 //   provider/guard/guard-outcome.ts   passes a decision that has an `error`
 //   gateway/call/judge-whole.ts       gives errors on without asking
 //   gateway/wire/chat/tool-calls.ts   tells hooks no arguments
-//   gateway/wire/responses/streamed-item.ts  lets a `done` event say another text than was told
+//   gateway/wire/responses/stream-reader.ts  lets a `done` event say another text than was told
 
 let calm: World;
 let faulty: World;

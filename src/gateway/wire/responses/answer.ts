@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { ChatMessage } from '../../../contract/provider.ts';
-import type { AnswerToolCall, TokenUsage, WireAnswer, WireRequest, WireRules } from '../codec.ts';
+import type { AnswerToolCall, Substitute, TokenUsage, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unwritable } from '../faults.ts';
 import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
@@ -117,7 +118,7 @@ class ResponsesAnswer implements WireAnswer {
 }
 
 /** A message of the model with one text. */
-export function messageItem(id: string, text: string): Readonly<Record<string, unknown>> {
+function messageItem(id: string, text: string): Readonly<Record<string, unknown>> {
   const content = [{ type: 'output_text', annotations: [], logprobs: [], text }];
   return { id, type: 'message', status: 'completed', role: 'assistant', content };
 }
@@ -250,3 +251,60 @@ const filledIn: readonly string[] =
   auto text json_schema json_object low medium high minimal none xhigh max disabled required function custom grammar
   default always never approximate direct programmatic concise detailed implicit explicit in_memory 24h 30m 12h
   server client opaque png`.split(/\s+/);
+
+// --- responses of our own ---
+
+/**
+ * The body of a response whose text stands in the place of a model's: the native refusal is incomplete for the reason
+ * `content_filter`.
+ */
+export function formatSubstitute({ text, end }: Substitute, model: string): string {
+  const id = randomUUID().replaceAll('-', '');
+  const isRefused = end === 'refused';
+  return JSON.stringify({
+    ...openResponse(model, `resp_${id}`),
+    status: isRefused ? 'incomplete' : 'completed',
+    incomplete_details: isRefused ? { reason: 'content_filter' } : null,
+    output: [{ ...messageItem(`msg_${id}`, text), ...(isRefused && { status: 'incomplete' }) }],
+    usage: {
+      input_tokens: 0,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 0,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 0,
+    },
+  });
+}
+
+/** A response at its beginning, with the members that the openai package's `Response` requires. */
+export function openResponse(
+  model: string,
+  id = `resp_${randomUUID().replaceAll('-', '')}`,
+): Readonly<Record<string, unknown>> {
+  return {
+    id,
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1000),
+    status: 'in_progress',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    model,
+    output: [],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
+    store: false,
+    temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    truncation: 'disabled',
+    usage: null,
+    user: null,
+    metadata: {},
+  };
+}

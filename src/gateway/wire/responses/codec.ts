@@ -1,8 +1,7 @@
 import type { EndpointCodec } from '../codec.ts';
 import { formatOpenAiError, readOpenAiError } from '../openai-error.ts';
-import { readAnswer } from './answer.ts';
+import { formatSubstitute, readAnswer } from './answer.ts';
 import { readRequest } from './request.ts';
-import { formatSubstitute } from './response-body.ts';
 import { ResponsesStreamReader } from './stream-reader.ts';
 import { ResponsesStreamWriter } from './stream-writer.ts';
 
@@ -10,7 +9,7 @@ import { ResponsesStreamWriter } from './stream-writer.ts';
 export const responsesCodec: EndpointCodec = {
   name: 'responses',
   readRequest,
-  readAnswer: (body, rules, request) => readAnswer(body, rules, request),
+  readAnswer,
   readError: readOpenAiError,
   substitute: formatSubstitute,
   stream: {

@@ -1,292 +1,238 @@
-import { Json } from '../../../json/json.ts';
+import { isSameToTheDigit } from '../../../json/equal.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../../json/json.ts';
 import { exactMembers } from '../../../json/scan.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';
-import { openPlace, type Place } from '../place.ts';
+import { bodySpot, numberAt, openPlace, type Place } from '../place.ts';
 import { Seen } from '../seen.ts';
-import type { Members, Shape } from '../shape.ts';
+import type { Members, WalkContext } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
 import { withExtras } from '../stream-extras.ts';
 import { openStrictly } from '../strict-json.ts';
-import { passesUnread, walk, walkMembers } from '../walk.ts';
+import { isShaped, passesUnread, walk, walkMembers } from '../walk.ts';
 import { isSettled, readAnswer, sentBody } from './answer.ts';
-import { outputItem } from './shapes.ts';
-import { type EventKind, eventKindOf, eventMembers } from './stream-kinds.ts';
-import { formatChannel, type ItemPath, placeAt, StreamedItem, untold } from './streamed-item.ts';
+import { type EventKind, eventKinds, eventMembers, formatChannel } from './events.ts';
+import { changeable } from './shapes.ts';
 
 type Of<Is extends EventKind['is']> = Extract<EventKind, { readonly is: Is }>;
 
 /** An event that was read. */
-interface Told<Kind = EventKind> {
+interface Told {
   readonly root: Place;
   readonly type: string;
-  readonly kind: Kind;
 }
 
 /** Puts a streamed response together. */
 export class ResponsesStreamReader implements StreamReader {
-  readonly #rules: WireRules;
+  readonly #context: WalkContext;
   readonly #request: WireRequest;
   readonly #items = new Map<number, StreamedItem>();
   /** The response as events before the end told it. */
   readonly #responses: Place[] = [];
   readonly #extras = new Map<string, Json>();
+  readonly #transcript: string[] = [];
   #end: Place | undefined;
-  #transcript: string[] = [];
 
   constructor(rules: WireRules, request: WireRequest) {
-    this.#rules = rules;
+    this.#context = { rules, isAnswer: true, at: '' };
     this.#request = request;
   }
 
-  push(event: SseEvent): StreamPart {
-    if (event.data === undefined || event.data.trim() === '[DONE]') return { kind: 'free' };
-    const root = openStrictly(event.data, (problem) => invalidAnswer(`an event of its stream ${problem}`));
+  push({ event, data }: SseEvent): StreamPart {
+    if (data.trim() === '[DONE]') return { kind: 'free' };
+    const root = openStrictly(data, (problem) => invalidAnswer(`an event of its stream ${problem}`));
     const type = root.at('type')?.text;
-    if (type === 'error' || event.event === 'error') return { kind: 'error' };
-    if (type === undefined && root.at('error') !== undefined) return { kind: 'error' };
-    const kind = type === undefined ? undefined : eventKindOf(type);
+    if ([type, event].includes('error') || (type === undefined && root.at('error') !== undefined))
+      return { kind: 'error' };
+    const kind = eventKinds.get(type ?? '');
     if (type === undefined || kind === undefined) {
-      if (!passesUnread(type, this.#rules) || (event.event ?? type) !== type)
-        throw unknownEvent(type ?? event.event);
+      if (!passesUnread(type, this.#context.rules) || (event ?? type) !== type)
+        throw unknownEvent(type ?? event);
       return { kind: 'free' };
     }
-    if (event.event !== undefined && event.event !== type)
-      throw invalidAnswer('an event of its stream has two names');
-    if (this.#end !== undefined && kind.is !== 'nothing')
-      throw invalidAnswer('its stream goes on behind its end');
-    return this.#take({ root, type, kind });
+    if (event !== undefined && event !== type) throw invalidAnswer('an event of its stream has two names');
+    const isFree = kind.is === 'rest' && kind.isFree === true;
+    if (this.#end !== undefined && !isFree) throw invalidAnswer('its stream goes on behind its end');
+    const told = { root, type };
+    switch (kind.is) {
+      case 'response':
+        return this.#takeResponse(told, kind);
+      case 'part':
+        return this.#takePart(told, kind);
+      case 'delta':
+        return this.#takeDelta(told, kind);
+      case 'text':
+        return this.#takeText(told, kind);
+      case 'rest': {
+        const { members = {}, isTranscript } = kind;
+        if (isTranscript === true) this.#transcript.push(requireText(root, 'delta'));
+        const isQuiet = this.#readRest(told, isTranscript === true ? ['delta'] : [], members);
+        return { kind: isFree && isQuiet ? 'free' : 'held' };
+      }
+    }
   }
 
   answer(): WireAnswer {
     if (this.#end === undefined) throw invalidAnswer('its stream ends before its response');
-    const body = this.#assemble(this.#end);
+    const items = [...this.#items].toSorted(([one], [other]) => one - other).map(([, item]) => item);
+    const body = assemble(this.#end, items);
     const whole = openStrictly(body, (problem) => invalidAnswer(`its response ${problem}`));
-    this.#checkItems(whole);
-    this.#checkResponses(whole);
+    const finals = whole.at('output')?.items ?? [];
+    const byId = new Map(finals.map((final) => [final.at('id')?.text ?? '', final]));
+    for (const [position, item] of items.entries()) {
+      const final = (item.id === '' ? undefined : byId.get(item.id)) ?? finals[position];
+      if (final === undefined) throw invalidAnswer('its response lacks an item that its stream told');
+      item.check(final);
+      for (const { path, place, isWhole, type } of item.tellings)
+        this.#addExtras(type, untold(place, placeAt(final, path), isWhole ? 'whole' : 'begin'));
+    }
+    for (const response of this.#responses)
+      for (const [key, place] of response.members)
+        if (!this.#isHarmless(key, place))
+          this.#addExtras(`response.${key}`, untold(place, whole.at(key), 'begin'));
     if (this.#transcript.length > 0)
       this.#extras.set('stream.transcript', Json.from(this.#transcript.join('')));
-    return withExtras(readAnswer(body, this.#rules, this.#request), this.#extras);
+    return withExtras(readAnswer(body, this.#context.rules, this.#request), this.#extras);
   }
 
-  #take(told: Told): StreamPart {
-    const { root, type, kind } = told;
-    switch (kind.is) {
-      case 'response':
-        return this.#takeResponse({ root, type, kind });
-      case 'item':
-        return this.#takeItem({ root, type, kind });
-      case 'part':
-        return this.#takePart({ root, type, kind });
-      case 'delta':
-        return this.#takeDelta({ root, type, kind });
-      case 'text':
-        return this.#takeText({ root, type, kind });
-      case 'status':
-        this.#readRest(told);
-        return { kind: 'held' };
-      case 'bytes':
-        this.#readRest(told, { [kind.member]: { bytes: kind.bytes } });
-        return { kind: 'held' };
-      case 'transcript':
-        this.#transcript.push(requireText(root, 'delta'));
-        this.#readRest(told, {}, ['delta']);
-        return { kind: 'held' };
-      case 'nothing':
-        return this.#readRest(told) ? { kind: 'free' } : { kind: 'held' };
-    }
-  }
-
-  #takeResponse(told: Told<Of<'response'>>): StreamPart {
+  #takeResponse(told: Told, { isEnd }: Of<'response'>): StreamPart {
     const response = told.root.at('response');
     if (response?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`response\``);
-    const isQuiet = this.#readRest(told, {}, ['response']);
-    if (told.kind.isEnd) {
+    const isQuiet = this.#readRest(told, ['response']);
+    if (isEnd) {
       this.#end = response;
       return { kind: 'end' };
     }
-    const isFree = [...response.members].every(([key, place]) => this.#isHarmless(key, place));
+    const isFree = response.members.entries().every(([key, place]) => this.#isHarmless(key, place));
     if (!isFree) this.#responses.push(response);
-    return isFree && isQuiet ? { kind: 'free' } : { kind: 'held' };
+    return { kind: isFree && isQuiet ? 'free' : 'held' };
   }
 
   #isHarmless(key: string, place: Place): boolean {
-    if (key === 'output')
-      return place.kind === 'null' || (place.kind === 'array' && place.items.length === 0);
-    return isSettled(key, place, sentBody(this.#request));
+    return key === 'output' ? isNoList(place) : isSettled(key, place, sentBody(this.#request));
   }
 
-  #takeItem(told: Told<Of<'item'>>): StreamPart {
-    const { root, type, kind } = told;
-    const place = root.at('item');
-    if (place?.kind !== 'object') throw invalidAnswer(`\`${type}\` has no \`item\``);
-    const showsNothing = this.#showsNothing(place, outputItem, type);
-    const isQuiet = this.#readRest(told, {}, ['item']);
-    const index = this.#indexOf(root, place, kind.isEnd);
-    if (!kind.isEnd && this.#items.has(index)) throw invalidAnswer(`\`${type}\` tells an item again`);
-    const item = this.#items.get(index) ?? new StreamedItem(kind.isEnd ? undefined : place);
-    this.#items.set(index, item);
-    if (kind.isEnd) item.check(place);
-    const snapshot = openPlace(item.snapshot());
-    item.tell({ path: [], place, isWhole: kind.isEnd, type });
-    const isTold = kind.isEnd ? untold(place, snapshot, 'told').length === 0 : showsNothing;
-    return { kind: isQuiet && isTold ? 'echo' : 'held' };
-  }
-
-  /** Whether hooks see nothing but empty texts in a value. Throws RefusedCall for a kind that they cannot read. */
-  #showsNothing(place: Place, shape: Shape, path: string): boolean {
+  #takePart(told: Told, { path: keys, member, isEnd, shape }: Of<'part'>): StreamPart {
+    const { root, type } = told;
+    const place = root.at(member);
+    const isItem = keys.length === 0;
+    if (place === undefined || (isItem && place.kind !== 'object'))
+      throw invalidAnswer(`\`${type}\` has no \`${member}\``);
+    const known = isItem ? undefined : this.#locate(told, keys);
+    // Throws RefusedCall for a kind that hooks cannot read.
     const seen = new Seen(place);
-    const spot = { place, owner: place, entry: 0, path };
-    walk(spot, shape, { rules: this.#rules, isAnswer: true, at: '' }, seen);
-    const { body, reasoning, refusals, calls, results, citations, other } = seen;
-    const lists = [calls, results, citations, body.filter((facet) => facet.kind === 'media')];
-    const texts = [...body, ...reasoning, ...refusals].filter((facet) => facet.kind === 'text');
-    return (
-      other.isEmpty &&
-      lists.every((list) => list.length === 0) &&
-      texts.every((facet) => facet.place.text === '')
-    );
-  }
-
-  /** The index of an item; some APIs leave it out. */
-  #indexOf(root: Place, item: Place, isEnd: boolean): number {
-    const index = root.at('output_index');
-    if (index !== undefined) return requireIndex(root, 'output_index');
-    const id = item.at('id')?.text;
-    const known = [...this.#items].find(([, { id: other }]) => isEnd && other !== '' && other === id);
-    return known?.[0] ?? Math.max(-1, ...this.#items.keys()) + 1;
-  }
-
-  #takePart(told: Told<Of<'part'>>): StreamPart {
-    const { root, type, kind } = told;
-    const place = root.at(kind.member);
-    if (place === undefined) throw invalidAnswer(`\`${type}\` has no \`${kind.member}\``);
-    const { item, path } = this.#locate(told);
-    const showsNothing = this.#showsNothing(place, kind.shape, type);
-    const isQuiet = this.#readRest(told, {}, [kind.member]);
-    const before = kind.isEnd ? placeAt(openPlace(item.snapshot()), path) : undefined;
-    item.tell({ path, place, isWhole: kind.isEnd, type });
-    const isTold = before === undefined ? showsNothing : untold(place, before, 'told').length === 0;
+    walk({ ...bodySpot(place, type), entry: 0 }, shape, this.#context, seen);
+    const isQuiet = this.#readRest(told, [member]);
+    const { item, path } = known ?? { item: this.#itemOf(told, place, isEnd), path: [] };
+    const before = isEnd ? placeAt(openPlace(item.snapshot()), path) : undefined;
+    item.tellings.push({ path, place, isWhole: isEnd, type });
+    const isTold = before === undefined ? isEmptyText(seen) : untold(place, before, 'told').length === 0;
     return { kind: isQuiet && isTold ? 'echo' : 'held' };
   }
 
-  #takeDelta(told: Told<Of<'delta'>>): StreamPart {
-    const { root, kind } = told;
-    const { item, path, index } = this.#locate(told);
-    const { members } = kind;
-    const isQuiet = this.#readRest(told, {}, ['delta']);
+  /** The item that begins or ends; some APIs leave its index out. */
+  #itemOf({ root, type }: Told, place: Place, isEnd: boolean): StreamedItem {
+    const id = place.at('id')?.text;
+    const named = this.#items.entries().find(([, { id: own }]) => isEnd && own !== '' && own === id)?.[0];
+    const index =
+      root.at('output_index') === undefined
+        ? (named ?? Math.max(-1, ...this.#items.keys()) + 1)
+        : requireIndex(root, 'output_index');
+    const known = this.#items.get(index);
+    if (!isEnd && known !== undefined) throw invalidAnswer(`\`${type}\` tells an item again`);
+    const item = known ?? new StreamedItem(isEnd ? undefined : place);
+    this.#items.set(index, item);
+    if (isEnd) item.check(place);
+    return item;
+  }
+
+  #takeDelta(told: Told, { path: keys, channel: member, members }: Of<'delta'>): StreamPart {
+    const { root, type } = told;
+    const { item, path, index } = this.#locate(told, keys);
+    const isQuiet = this.#readRest(told, ['delta']);
     if (members !== undefined) {
       const delta = root.at('delta');
-      if (delta?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`delta\``);
-      const texts = members.filter((member) => delta.at(member)?.kind === 'string');
-      this.#readMembers(delta, { path: `${told.type}.delta`, members: {}, read: texts });
-      for (const member of texts) item.addText([...path, member], delta.at(member)?.text ?? '');
+      if (delta?.kind !== 'object') throw invalidAnswer(`\`${type}\` has no \`delta\``);
+      const texts = members.filter((key) => delta.at(key)?.kind === 'string');
+      this.#readMembers(delta, `${type}.delta`, {}, texts);
+      for (const key of texts) item.addText([...path, key], delta.at(key)?.text ?? '');
       return { kind: 'held' };
     }
     const text = requireText(root, 'delta');
     item.addText(path, text);
-    if (kind.channel === undefined || !isQuiet) return { kind: 'held' };
-    const channel = { key: formatChannel({ index, path, itemId: item.id }), choice: 0, member: kind.channel };
+    if (member === undefined || !isQuiet) return { kind: 'held' };
+    const channel = { key: formatChannel(index, path, item.id), choice: 0, member };
     return { kind: 'text', deltas: [{ channel, text }] };
   }
 
-  #takeText(told: Told<Of<'text'>>): StreamPart {
-    const { root, kind } = told;
-    const { item, path } = this.#locate(told);
-    const isQuiet = this.#readRest(told, {}, [kind.member]);
-    const isNew = item.endText(path, requireText(root, kind.member));
+  #takeText(told: Told, { path: keys, member }: Of<'text'>): StreamPart {
+    const { item, path } = this.#locate(told, keys);
+    const isQuiet = this.#readRest(told, [member]);
+    const isNew = item.endText(path, requireText(told.root, member));
     return { kind: isNew || !isQuiet ? 'held' : 'echo' };
   }
 
   /** The item that an event is about, and where in it. */
-  #locate({ root, type, kind }: Told<Of<'part' | 'delta' | 'text'>>) {
+  #locate({ root, type }: Told, keys: readonly string[]) {
     const index = requireIndex(root, 'output_index');
     const item = this.#items.get(index);
     if (item === undefined) throw invalidAnswer(`\`${type}\` is about an item that was not added`);
     const id = root.at('item_id')?.text;
     if (id !== undefined && item.id !== '' && id !== item.id)
       throw invalidAnswer(`\`${type}\` is about another item`);
-    const path: ItemPath = kind.path.map((key) => (key.endsWith('_index') ? requireIndex(root, key) : key));
+    const path: ItemPath = keys.map((key) => (key.endsWith('_index') ? requireIndex(root, key) : key));
     return { item, path, index };
   }
 
   /** Shows hooks the members of an event but those in `read`, unless they are of their shape. Whether all are. */
-  #readRest({ root, type }: Told, members: Members = {}, read: readonly string[] = []): boolean {
-    return this.#readMembers(root, {
-      path: type,
-      members: { ...eventMembers, ...members },
-      read: ['type', ...read],
-    });
+  #readRest({ root, type }: Told, read: readonly string[], members: Members = {}): boolean {
+    return this.#readMembers(root, type, { ...eventMembers, ...members }, ['type', ...read]);
   }
 
-  #readMembers(
-    place: Place,
-    {
-      path,
-      members,
-      read,
-    }: { readonly path: string; readonly members: Members; readonly read: readonly string[] },
-  ): boolean {
+  #readMembers(place: Place, path: string, members: Members, read: readonly string[]): boolean {
     const seen = new Seen(place);
-    const spot = { place, owner: place, entry: 0, path };
-    walkMembers(spot, members, { rules: this.#rules, isAnswer: true, at: '' }, seen, read);
+    walkMembers(bodySpot(place, path), members, this.#context, seen, read);
     const { json } = seen.other;
-    for (const [name, value] of json === undefined ? [] : exactMembers(json)) this.#extra(name, value);
+    for (const [name, value] of json === undefined ? [] : exactMembers(json)) this.#addExtra(name, value);
     return json === undefined;
   }
 
-  #extra(name: string, json: Json): void {
+  #addExtras(name: string, found: readonly (readonly [string, Place])[]): void {
+    for (const [path, { json }] of found) this.#addExtra(name + path, json);
+  }
+
+  #addExtra(name: string, json: Json): void {
     let own = `stream.${name}`;
     for (let count = 2; this.#extras.has(own) && this.#extras.get(own)?.text !== json.text; count += 1)
       own = `stream.${name}#${count}`;
     this.#extras.set(own, json);
   }
+}
 
-  /** The response; where it leaves its items out, with those of the stream. */
-  #assemble(end: Place): string {
-    const text = end.json.text;
-    const output = end.at('output');
-    const isLeftOut =
-      output === undefined ||
-      output.kind === 'null' ||
-      (output.kind === 'array' && output.items.length === 0);
-    if (!isLeftOut || this.#items.size === 0) return text;
-    const items = [...this.#items].toSorted(([one], [other]) => one - other);
-    const list = `[${items.map(([, item]) => item.done?.json.text ?? item.snapshot()).join(',')}]`;
-    const root = openStrictly(text, (problem) => invalidAnswer(`its response ${problem}`));
-    const edits = new Edits(text);
-    const place = root.at('output');
-    if (place === undefined) edits.addMember(root, 'output', list);
-    else edits.replace(place, list);
-    return edits.apply();
-  }
+/** The body of the response; where it leaves its items out, with those of the stream. */
+function assemble(end: Place, items: readonly StreamedItem[]): string {
+  const root = openPlace(end.json.text);
+  const output = root.at('output');
+  if (items.length === 0 || (output !== undefined && !isNoList(output))) return root.source;
+  const list = `[${items.map((item) => item.done?.json.text ?? item.snapshot()).join(',')}]`;
+  const edits = new Edits(root.source);
+  if (output === undefined) edits.addMember(root, 'output', list);
+  else edits.replace(output, list);
+  return edits.apply();
+}
 
-  #checkItems(whole: Place): void {
-    const items = [...this.#items].toSorted(([one], [other]) => one - other);
-    const finals = whole.at('output')?.items ?? [];
-    const byId = new Map(finals.map((final) => [final.at('id')?.text ?? '', final]));
-    for (const [position, [, item]] of items.entries()) {
-      const final = (item.id === '' ? undefined : byId.get(item.id)) ?? finals[position];
-      if (final === undefined) throw invalidAnswer('its response lacks an item that its stream told');
-      item.check(final);
-      for (const { path, place, isWhole, type } of item.tellings) {
-        const late = placeAt(final, path);
-        for (const [name, extra] of untold(place, late, isWhole ? 'whole' : 'begin'))
-          this.#extra(`${type}${name}`, extra.json);
-      }
-    }
-  }
+function isNoList({ kind, items }: Place): boolean {
+  return kind === 'null' || (kind === 'array' && items.length === 0);
+}
 
-  #checkResponses(whole: Place): void {
-    for (const response of this.#responses) {
-      for (const [key, place] of response.members) {
-        if (this.#isHarmless(key, place)) continue;
-        for (const [name, extra] of untold(place, whole.at(key), 'begin'))
-          this.#extra(`response.${key}${name}`, extra.json);
-      }
-    }
-  }
+/** Whether hooks see nothing but empty texts. */
+function isEmptyText({ body, reasoning, refusals, calls, results, citations, other }: Seen): boolean {
+  return (
+    other.isEmpty &&
+    [calls, results, citations].every((list) => list.length === 0) &&
+    [...body, ...reasoning, ...refusals].every((facet) => facet.kind === 'text' && facet.place.text === '')
+  );
 }
 
 /** Throws RefusedCall (502). */
@@ -298,10 +244,149 @@ function requireText(root: Place, key: string): string {
 
 /** Throws RefusedCall (502). */
 function requireIndex(root: Place, key: string): number {
-  const index = root.at(key)?.value;
-  if (typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 && index < maxIndex)
-    return index;
+  const index = numberAt(root, key) ?? -1;
+  if (Number.isSafeInteger(index) && index >= 0 && index < maxIndex) return index;
   throw invalidAnswer(`an event of its stream has no \`${key}\``);
 }
 
 const maxIndex = 100_000;
+
+// --- items ---
+
+/** Where in an item a value stands. */
+type ItemPath = readonly (string | number)[];
+
+/** What an event told of a place of an item. */
+interface Telling {
+  readonly path: ItemPath;
+  readonly place: Place;
+  /** Whether it told the whole of it, so that a text may not go on. */
+  readonly isWhole: boolean;
+  /** The type of the event, to name it by. */
+  readonly type: string;
+}
+
+/** An item of an answer while it is streamed. */
+class StreamedItem {
+  readonly added: Place | undefined;
+  readonly tellings: Telling[] = [];
+  /** The pieces of the texts that were told, by their paths. */
+  readonly #texts = new Map<string, { readonly path: ItemPath; readonly pieces: string[] }>();
+
+  constructor(added: Place | undefined) {
+    this.added = added;
+  }
+
+  get id(): string {
+    return (this.added ?? this.done)?.at('id')?.text ?? '';
+  }
+
+  /** The item as its last event told it. */
+  get done(): Place | undefined {
+    return this.tellings.findLast(({ path, isWhole }) => path.length === 0 && isWhole)?.place;
+  }
+
+  addText(path: ItemPath, text: string): void {
+    this.#piecesOf(path).push(text);
+  }
+
+  /** Whether nothing was told of a text before. Throws RefusedCall (502) when the whole text is not what was told. */
+  endText(path: ItemPath, text: string): boolean {
+    const told = this.#piecesOf(path).join('');
+    if (told === text) return false;
+    if (told !== '') throw contradiction(path);
+    this.addText(path, text);
+    return true;
+  }
+
+  /** Throws RefusedCall (502) when a text of the whole item is not what was told of it. */
+  check(whole: Place): void {
+    for (const { path, pieces } of this.#texts.values())
+      if ((placeAt(whole, path)?.text ?? '') !== pieces.join('')) throw contradiction(path);
+  }
+
+  /** The JSON of the item as far as it was told by its parts and texts. */
+  snapshot(): string {
+    const item = parseLossless(this.added?.json.text ?? '{}');
+    for (const { path, place } of this.tellings)
+      if (path.length > 0) setAt(item, path, parseLossless(place.json.text));
+    for (const { path, pieces } of this.#texts.values()) setAt(item, path, pieces.join(''));
+    return stringifyJson(item);
+  }
+
+  #piecesOf(path: ItemPath): string[] {
+    const key = path.join('/');
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known.pieces;
+    const begun = this.tellings.findLast(
+      ({ path: above, isWhole }) => !isWhole && above.every((each, index) => each === path[index]),
+    );
+    const text = placeAt(begun?.place ?? this.added, path.slice(begun?.path.length ?? 0))?.text;
+    const pieces = text === undefined ? [] : [text];
+    this.#texts.set(key, { path, pieces });
+    return pieces;
+  }
+}
+
+function contradiction(path: ItemPath): Error {
+  return invalidAnswer(
+    `its stream tells \`${path.map((key) => (typeof key === 'number' ? 'n' : key)).join('.')}\` in two ways`,
+  );
+}
+
+/** The value at a path; undefined where there is none. */
+function placeAt(place: Place | undefined, path: ItemPath): Place | undefined {
+  return path.reduce<Place | undefined>(
+    (at, key) => (typeof key === 'number' ? at?.items[key] : at?.at(key)),
+    place,
+  );
+}
+
+function setAt(target: unknown, path: ItemPath, value: unknown): void {
+  let at = target;
+  for (const [index, key] of path.entries()) {
+    if (!isObject(at) && !Array.isArray(at)) return;
+    if (index === path.length - 1) Reflect.set(at, key, value);
+    else {
+      const below: unknown = Reflect.get(at, key);
+      if (!isObject(below) && !Array.isArray(below))
+        Reflect.set(at, key, typeof path[index + 1] === 'number' ? [] : {});
+      at = Reflect.get(at, key);
+    }
+  }
+}
+
+/**
+ * What was told earlier and is not in the later value, by its place under the earlier one. The later one begins with it, or is the
+ * `whole` of it; `told` asks only whether it is there. Throws RefusedCall (502) for a text that was told as a whole and is another
+ * one later.
+ */
+function untold(
+  early: Place,
+  late: Place | undefined,
+  relation: 'begin' | 'whole' | 'told',
+  at = { key: '', path: '' },
+): (readonly [path: string, early: Place])[] {
+  const { key, path } = at;
+  if (late === undefined) return [[path, early]];
+  if (early.json.text === late.json.text || isChangeable(key, early)) return [];
+  if (early.kind === 'object' && late.kind === 'object')
+    return [...early.members].flatMap(([name, member]) =>
+      untold(member, late.at(name), relation, { key: name, path: `${path}.${name}` }),
+    );
+  if (early.kind === 'array' && late.kind === 'array')
+    return early.items.flatMap((item, index) =>
+      untold(item, late.items[index], relation, { key, path: `${path}[${index}]` }),
+    );
+  if (early.text === undefined || late.text === undefined)
+    return isSameToTheDigit(early.json, late.json) ? [] : [[path, early]];
+  if (relation === 'begin' ? late.text.startsWith(early.text) : early.text === late.text) return [];
+  // APIs seal what they send anew each time.
+  if (relation === 'whole' && key !== 'encrypted_content') throw contradiction([key]);
+  return [[path, early]];
+}
+
+/** Whether a value may differ from the later one under the same key: it holds no text. */
+function isChangeable(key: string, place: Place): boolean {
+  return ['number', 'boolean', 'null'].includes(place.kind) || isShaped(place, key, changeable);
+}

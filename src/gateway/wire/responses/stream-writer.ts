@@ -2,20 +2,51 @@ import { isSameToTheDigit } from '../../../json/equal.ts';
 import type { Channel, StreamWriter, WireRequest } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';
-import { openPlace, type Place } from '../place.ts';
+import { numberAt, openPlace, type Place } from '../place.ts';
 import type { Refusal } from '../refusal.ts';
 import { formatEvent, type SseEvent } from '../sse.ts';
-import { type ClientItem, ClientView } from './client-view.ts';
+import { openResponse } from './answer.ts';
+import {
+  eventKinds,
+  parseChannel,
+  partLists,
+  type StreamedText,
+  textOfChannel,
+  textOfItem,
+  textOfPart,
+} from './events.ts';
 import { ResponsesRequest } from './request.ts';
-import { completedResponse, newResponseId, openedResponse, openResponse } from './response-body.ts';
-import { parseChannel } from './streamed-item.ts';
+
+/** Members as JSON text. */
+type JsonMembers = Readonly<Record<string, string>>;
+
+/** What a client has of an item. */
+interface ClientItem {
+  readonly id: string;
+  readonly type: string;
+  /** By their paths, joined by slashes. */
+  readonly texts: Map<string, string>;
+  /** Their types, likewise. */
+  readonly parts: Map<string, string>;
+  /** The paths of texts and parts whose end was sent. */
+  readonly ended: Set<string>;
+  /** The whole item, once it was sent. */
+  done: Place | undefined;
+}
 
 /** Writes a streamed response, going on from what the client has. */
 export class ResponsesStreamWriter implements StreamWriter {
   readonly #request: WireRequest;
-  readonly #view = new ClientView();
   /** Events that went out and were not looked at: most streams leave as they came. */
   #unread: SseEvent[] = [];
+  /** What the client has, by the index under which it was sent. */
+  readonly #items = new Map<number, ClientItem>();
+  #response: Place | undefined;
+  #isEnded = false;
+  /** Of the last event. */
+  #sequence = -1;
+  /** The last event that told only how far the response is. */
+  #progress: string | undefined;
 
   constructor(request: WireRequest) {
     this.#request = request;
@@ -23,105 +54,99 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   verbatim(event: SseEvent): string {
     this.#unread.push(event);
-    return formatEvent(event.data, nameOf(event));
+    // The name of an event is its type; the end of a stream has none.
+    if (event.data.trim() === '[DONE]') return formatEvent(event.data);
+    return formatEvent(event.data, event.event ?? openPlace(event.data).at('type')?.text);
   }
 
   text(channel: Channel, text: string): string {
-    const view = this.#read();
-    const { index, path, itemId } = parseChannel(channel.key);
-    const [list = '', at = 0, member = ''] = path;
-    const kind = textKinds[`${channel.member}/${list}`] ?? textKinds['content/content'];
-    if (kind === undefined) throw unwritable('a text has no place in the stream');
+    this.#read();
+    const { index, list, at, member, itemId } = parseChannel(channel.key);
+    const kind = textOfChannel(channel.member, list);
     const events = [this.#open()];
     const about = { item_id: JSON.stringify(itemId), output_index: String(index) };
-    const item = view.items.get(index) ?? this.#addItem(index, itemId, { kind, events });
+    let item = this.#items.get(index);
+    if (item === undefined) {
+      const begun =
+        kind.item === 'message' ? { status: 'in_progress', role: 'assistant', content: [] } : { summary: [] };
+      const json = JSON.stringify({ id: itemId, type: kind.item, ...begun });
+      events.push(this.#event('output_item.added', { output_index: String(index), item: json }));
+      item = this.#addItem(index, itemId, kind.item);
+    }
+    const { event: partEvent, index: partIndex } = partLists[kind.list ?? 'content'];
     // A part cannot come before those in front of it, which have no text yet.
-    for (let open = 0; open <= Number(at); open += 1) {
+    for (let open = 0; open <= at; open += 1) {
       const partPath = `${list}/${open}`;
       if (item.parts.has(partPath)) continue;
-      item.parts.set(partPath, kind.part);
-      const part = JSON.stringify(emptyTextPart(kind.part, member));
-      events.push(this.#event(`${kind.partEvent}.added`, { ...about, [kind.index]: String(open), part }));
+      item.parts.set(partPath, kind.part ?? '');
+      const lists = kind.event === 'output_text' && { annotations: [], logprobs: [] };
+      const part = JSON.stringify({ type: kind.part, [member]: '', ...lists });
+      events.push(this.#event(`${partEvent}.added`, { ...about, [partIndex]: String(open), part }));
     }
-    const partAt = { [kind.index]: String(at) };
-    view.addText(index, path, text);
-    const tokens = kind.part === 'output_text' ? { logprobs: '[]' } : {};
-    const delta = JSON.stringify(text);
-    events.push(this.#event(`${kind.textEvent}.delta`, { ...about, ...partAt, delta, ...tokens }));
+    addText(item, `${list}/${at}/${member}`, text);
+    const where = { ...about, [partIndex]: String(at) };
+    events.push(this.#event(...deltaEvent(kind, text, where)));
     return events.join('');
   }
 
   finish(body: string): string {
-    const view = this.#read();
-    if (view.isEnded) throw unwritable('the stream has ended already');
+    this.#read();
+    if (this.#isEnded) throw unwritable('the stream has ended already');
     // A line feed behind the body would end the data of an event.
     const root = openPlace(this.#withKnownIds(openPlace(body.trim())));
     const events = [this.#open(root)];
     const output = root.at('output')?.items ?? [];
-    const indexes = placeItems(output, view.items);
+    const indexes = placeItems(output, this.#items);
     for (const [position, place] of output.entries()) {
       const index = indexes[position] ?? position;
-      const have = view.items.get(index);
-      const id = place.at('id')?.text ?? '';
-      sendItem({
-        place,
-        id,
-        have,
-        send: (type, members) => events.push(this.#event(type, { output_index: String(index), ...members })),
-      });
+      for (const [type, members] of restOfItem(place, this.#items.get(index)))
+        events.push(this.#event(type, { output_index: String(index), ...members }));
     }
     const status = root.at('status')?.text ?? '';
     const end = status === 'failed' || status === 'incomplete' ? status : 'completed';
-    const response = this.#isRefusalForCodex(root) ? completedResponse(root) : root.json.text;
-    events.push(this.#event(response === root.json.text ? end : 'completed', { response }));
-    view.isEnded = true;
+    // Codex passes over the native refusal, so it gets the text as an ordinary answer.
+    const isRefusal = root.at('incomplete_details')?.at('reason')?.text === 'content_filter';
+    events.push(
+      this.#isFromCodex && isRefusal
+        ? this.#event('completed', { response: withMembers(root, completed).apply() })
+        : this.#event(end, { response: root.json.text }),
+    );
+    this.#isEnded = true;
     return events.join('');
   }
 
   fail(refusal: Refusal): string {
     const { code, message, param, status, details } = refusal;
-    const view = this.#read();
-    const failed = this.#isFromCodex && !refusal.isRetryable ? this.#failForCodex(refusal) : '';
-    view.sequence += 1;
+    this.#read();
+    const failed = this.#isFromCodex && !refusal.isRetryable ? this.#failForCodex(message) : '';
+    this.#sequence += 1;
     const type = status >= 500 ? 'server_error' : 'invalid_request_error';
     // The API tells them beside `type`, its servers and the openai package also know the `error` of other answers.
     const told = { ...details, code, message, param: param ?? null };
-    const event = { type: 'error', sequence_number: view.sequence, ...told, error: { ...told, type } };
+    const event = { type: 'error', sequence_number: this.#sequence, ...told, error: { ...told, type } };
     return failed + formatEvent(JSON.stringify(event), 'error');
   }
 
   wait(): string {
-    const view = this.#read();
-    if (view.isEnded) return '';
-    if (view.progress !== undefined) return view.progress;
-    if (view.response === undefined) return ': wait\n\n';
+    this.#read();
+    if (this.#isEnded) return '';
+    if (this.#progress === undefined && this.#response === undefined) return ': wait\n\n';
     // The number of the last event, so that those which follow go on from it.
-    const data = `{"type":"response.in_progress","sequence_number":${view.sequence},"response":${view.response.json.text}}`;
-    view.progress = formatEvent(data, 'response.in_progress');
-    return view.progress;
-  }
-
-  #read(): ClientView {
-    const events = this.#unread;
-    this.#unread = [];
-    for (const event of events) this.#view.note(event);
-    return this.#view;
+    this.#progress ??= formatEvent(
+      `{"type":"response.in_progress","sequence_number":${this.#sequence},"response":${this.#response?.json.text}}`,
+      'response.in_progress',
+    );
+    return this.#progress;
   }
 
   get #isFromCodex(): boolean {
     return this.#request instanceof ResponsesRequest && this.#request.isFromCodex;
   }
 
-  /** Codex passes over the native refusal, so it gets the text as an ordinary answer. */
-  #isRefusalForCodex(root: Place): boolean {
-    return this.#isFromCodex && root.at('incomplete_details')?.at('reason')?.text === 'content_filter';
-  }
-
   /** What Codex takes for final. */
-  #failForCodex({ message }: Refusal): string {
-    const id = this.#view.response?.at('id')?.text ?? newResponseId();
+  #failForCodex(message: string): string {
     const response = {
-      ...openResponse(id, this.#request.model),
+      ...openResponse(this.#request.model, this.#response?.at('id')?.text),
       status: 'failed',
       error: { code: 'invalid_prompt', message },
     };
@@ -130,44 +155,85 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   /** The events that begin a response, unless the client has them. */
   #open(root?: Place): string {
-    const view = this.#view;
-    if (view.response !== undefined) return '';
-    const response =
-      root === undefined
-        ? JSON.stringify(openResponse(newResponseId(), this.#request.model))
-        : openedResponse(root);
-    view.response = openPlace(response);
+    if (this.#response !== undefined) return '';
+    let response: string;
+    if (root === undefined) response = JSON.stringify(openResponse(this.#request.model));
+    else {
+      const edits = withMembers(root, opened);
+      if (root.at('output_text') !== undefined) edits.remove(root, 'output_text');
+      response = edits.apply();
+    }
+    this.#response = openPlace(response);
     return this.#event('created', { response }) + this.#event('in_progress', { response });
   }
 
-  #addItem(index: number, id: string, { kind, events }: { kind: TextKind; events: string[] }): ClientItem {
-    const item = { id, type: kind.item, ...kind.begun };
-    events.push(
-      this.#event('output_item.added', { output_index: String(index), item: JSON.stringify(item) }),
-    );
-    return this.#view.addItem(index, { id, type: kind.item });
-  }
-
-  #event(type: string, members: Readonly<Record<string, string>>): string {
-    this.#view.sequence += 1;
+  #event(type: string, members: JsonMembers): string {
+    this.#sequence += 1;
     const rest = Object.entries(members).map(([key, json]) => `,${JSON.stringify(key)}:${json}`);
     const name = `response.${type}`;
-    return formatEvent(`{"type":"${name}","sequence_number":${this.#view.sequence}${rest.join('')}}`, name);
+    return formatEvent(`{"type":"${name}","sequence_number":${this.#sequence}${rest.join('')}}`, name);
+  }
+
+  /** Reads what the client has got. */
+  #read(): void {
+    const events = this.#unread;
+    this.#unread = [];
+    for (const { data } of events) if (data.trim() !== '[DONE]') this.#note(openPlace(data));
+  }
+
+  #note(root: Place): void {
+    const sequence = root.at('sequence_number')?.value;
+    if (typeof sequence === 'number') this.#sequence = Math.max(this.#sequence, sequence);
+    const type = root.at('type')?.text ?? '';
+    const kind = eventKinds.get(type);
+    if (kind?.is === 'response') {
+      this.#isEnded ||= kind.isEnd;
+      this.#response = root.at('response');
+      if (type === 'response.in_progress') this.#progress = formatEvent(root.source, type);
+    }
+    if (kind === undefined || kind.is === 'response' || kind.is === 'rest') return;
+    const index = numberAt(root, 'output_index') ?? -1;
+    const path = kind.path.map((key) => (key.endsWith('_index') ? numberAt(root, key) : key)).join('/');
+    let item = this.#items.get(index);
+    if (kind.is === 'delta') addText(item, path, root.at('delta')?.text ?? '');
+    else if (kind.is === 'text') item?.ended.add(path);
+    else {
+      const place = root.at(kind.member);
+      const own = place?.at('type')?.text ?? '';
+      if (path === '') {
+        item ??= this.#addItem(index, place?.at('id')?.text ?? '', own);
+        if (kind.isEnd) item.done = place;
+        return;
+      }
+      item?.parts.set(path, own);
+      if (kind.isEnd) item?.ended.add(path);
+      for (const key of ['text', 'refusal']) {
+        const text = place?.at(key)?.text;
+        if (text !== undefined && item?.texts.has(`${path}/${key}`) === false)
+          item.texts.set(`${path}/${key}`, text);
+      }
+    }
+  }
+
+  #addItem(index: number, id: string, type: string): ClientItem {
+    const item = { id, type, texts: new Map(), parts: new Map(), ended: new Set<string>(), done: undefined };
+    this.#items.set(index, item);
+    return item;
   }
 
   /** The body under the ids of what the client has already, as a stand-in has its own. */
   #withKnownIds(root: Place): string {
-    const { response, items } = this.#view;
+    const items = [...this.#items.values()];
     const edits = new Edits(root.source);
     const id = root.at('id');
-    const known = response?.at('id')?.text;
+    const known = this.#response?.at('id')?.text;
     if (id?.kind === 'string' && known !== undefined) edits.replaceText(id, known);
     const output = root.at('output')?.items ?? [];
     const ids = new Set(output.map((item) => item.at('id')?.text));
-    const open = [...items.values()].filter(({ done, id: own }) => done === undefined && !ids.has(own));
+    const open = items.filter(({ done, id: own }) => done === undefined && !ids.has(own));
     for (const item of output) {
       const own = item.at('id');
-      if (own === undefined || [...items.values()].some((have) => have.id === own.text)) continue;
+      if (own === undefined || items.some((have) => have.id === own.text)) continue;
       const at = open.findIndex(({ type }) => type === item.at('type')?.text);
       const [taken] = at === -1 ? [] : open.splice(at, 1);
       if (taken !== undefined) edits.replaceText(own, taken.id);
@@ -176,14 +242,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 }
 
-/** The name of an event is its type; the end of a stream has none. */
-function nameOf({ event, data }: SseEvent): string | undefined {
-  if (data.trim() === '[DONE]') return undefined;
-  return event ?? openPlace(data).at('type')?.text;
-}
-
-function emptyTextPart(type: string, member: string | number): Readonly<Record<string, unknown>> {
-  return { type, [member]: '', ...(type === 'output_text' && { annotations: [], logprobs: [] }) };
+function addText(item: ClientItem | undefined, path: string, text: string): void {
+  item?.texts.set(path, (item.texts.get(path) ?? '') + text);
 }
 
 /** The indexes under which items are sent; throws REPLY_MALFORMED when the client has one that is not among them. */
@@ -204,164 +264,96 @@ function placeItems(output: readonly Place[], items: ReadonlyMap<number, ClientI
   });
 }
 
-/** How texts of a channel are sent. */
-interface TextKind {
-  readonly item: string;
-  readonly begun: Readonly<Record<string, unknown>>;
-  readonly part: string;
-  readonly partEvent: string;
-  readonly textEvent: string;
-  readonly index: string;
-}
+// --- what a client lacks ---
 
-const message = { status: 'in_progress', role: 'assistant', content: [] };
-const content = { partEvent: 'content_part', index: 'content_index' };
-const textKinds: Readonly<Record<string, TextKind>> = {
-  'content/content': {
-    ...content,
-    item: 'message',
-    begun: message,
-    part: 'output_text',
-    textEvent: 'output_text',
-  },
-  'refusal/content': { ...content, item: 'message', begun: message, part: 'refusal', textEvent: 'refusal' },
-  'reasoning/content': {
-    ...content,
-    item: 'reasoning',
-    begun: { summary: [] },
-    part: 'reasoning_text',
-    textEvent: 'reasoning_text',
-  },
-  'reasoning/summary': {
-    item: 'reasoning',
-    begun: { summary: [] },
-    part: 'summary_text',
-    partEvent: 'reasoning_summary_part',
-    textEvent: 'reasoning_summary_text',
-    index: 'summary_index',
-  },
-};
-
-// --- items ---
-
-/** An event without its `type` and numbers: members as JSON text. */
-type Send = (type: string, members: Readonly<Record<string, string>>) => void;
-
-/** An item that is to be sent, as far as a client lacks it. */
-interface OutgoingItem {
-  readonly place: Place;
-  /** The id under which the client knows it. */
-  readonly id: string;
-  /** What the client has of it; undefined: nothing. */
-  readonly have: ClientItem | undefined;
-  readonly send: Send;
-}
+/** Events without `response.` and numbers. */
+type Events = Generator<readonly [type: string, members: JsonMembers]>;
 
 /** The events of an item that a client lacks. Throws REPLY_MALFORMED when it has something that the item does not begin with. */
-function sendItem(item: OutgoingItem): void {
-  const { place, have, send } = item;
+function* restOfItem(item: Place, have: ClientItem | undefined): Events {
   if (have?.done !== undefined) {
-    if (!isSameToTheDigit(have.done.json, place.json)) throw contradiction();
+    if (!isSameToTheDigit(have.done.json, item.json)) throw contradiction();
     return;
   }
-  const type = place.at('type')?.text ?? '';
+  const type = item.at('type')?.text ?? '';
   if (have !== undefined && have.type !== type) throw contradiction();
-  const hasId = place.at('id')?.kind === 'string';
-  if (have === undefined)
-    send('output_item.added', { item: hasId ? emptyItem(place, type) : place.json.text });
-  if (hasId) sendInside(item, type);
-  send('output_item.done', { item: place.json.text });
-}
-
-function sendInside(item: OutgoingItem, type: string): void {
-  if (type === 'reasoning') sendParts(item, summaryParts);
-  if (type === 'message' || type === 'reasoning') sendParts(item, messageParts);
-  else sendText(item, type);
-}
-
-function sendText(item: OutgoingItem, type: string): void {
-  const streamed = streamedTexts[type];
-  const text = streamed === undefined ? undefined : item.place.at(streamed.member)?.text;
-  if (streamed === undefined || text === undefined) return;
-  const { have, id, send } = item;
-  const rest = restOf(text, have?.texts.get(streamed.member));
-  const about = { item_id: JSON.stringify(id) };
-  if (rest !== '') send(`${streamed.event}.delta`, { ...about, delta: JSON.stringify(rest) });
-  if (have?.ended.has(streamed.member) === true) return;
-  send(`${streamed.event}.done`, { ...about, [streamed.member]: JSON.stringify(text) });
-}
-
-/** Kinds of items with one text that is streamed. */
-const streamedTexts: Readonly<Record<string, { readonly member: string; readonly event: string }>> = {
-  function_call: { member: 'arguments', event: 'function_call_arguments' },
-  custom_tool_call: { member: 'input', event: 'custom_tool_call_input' },
-  mcp_call: { member: 'arguments', event: 'mcp_call_arguments' },
-  code_interpreter_call: { member: 'code', event: 'code_interpreter_call_code' },
-};
-
-interface PartKind {
-  readonly list: string;
-  /** The member of events that tells the index of the part. */
-  readonly index: string;
-  /** The event of a part without `.added` and `.done`. */
-  readonly event: string;
-}
-
-const messageParts: PartKind = { list: 'content', index: 'content_index', event: 'content_part' };
-const summaryParts: PartKind = { list: 'summary', index: 'summary_index', event: 'reasoning_summary_part' };
-
-/** The member of a part that is streamed, and the name of its events. */
-const partTexts: Readonly<Record<string, { readonly member: string; readonly event: string }>> = {
-  output_text: { member: 'text', event: 'output_text' },
-  refusal: { member: 'refusal', event: 'refusal' },
-  reasoning_text: { member: 'text', event: 'reasoning_text' },
-  summary_text: { member: 'text', event: 'reasoning_summary_text' },
-};
-
-function sendParts(item: OutgoingItem, kind: PartKind): void {
-  const parts = item.place.at(kind.list)?.items ?? [];
-  for (const path of item.have?.parts.keys() ?? []) {
-    const [list, index] = path.split('/');
-    if (list === kind.list && Number(index) >= parts.length) throw contradiction();
-  }
-  for (const [index, part] of parts.entries()) sendPart(item, { kind, part, index });
-}
-
-interface OutgoingPart {
-  readonly kind: PartKind;
-  readonly part: Place;
-  readonly index: number;
-}
-
-function sendPart({ id, have, send }: OutgoingItem, { kind, part, index }: OutgoingPart): void {
-  const path = `${kind.list}/${index}`;
-  const about = { item_id: JSON.stringify(id), [kind.index]: String(index) };
-  const streamed = partTexts[part.at('type')?.text ?? ''];
-  const text = streamed === undefined ? undefined : (part.at(streamed.member)?.text ?? '');
-  const sent = streamed === undefined ? undefined : have?.texts.get(`${path}/${streamed.member}`);
-  const rest = text === undefined ? '' : restOf(text, sent);
-  const openType = have?.parts.get(path);
-  if (openType !== undefined && openType !== part.at('type')?.text) throw contradiction();
-  if (have?.ended.has(path) === true) {
-    if (rest !== '') throw contradiction();
-    return;
-  }
-  if (openType === undefined)
-    send(`${kind.event}.added`, { ...about, part: emptyPart(part, streamed?.member) });
-  if (streamed !== undefined && text !== undefined) {
-    const tokens = streamed.event === 'output_text' ? { logprobs: '[]' } : {};
-    const textPath = `${path}/${streamed.member}`;
-    if (rest !== '' && have?.ended.has(textPath) === true) throw contradiction();
-    if (rest !== '') send(`${streamed.event}.delta`, { ...about, delta: JSON.stringify(rest), ...tokens });
-    for (const [at, annotation] of (part.at('annotations')?.items ?? []).entries()) {
-      if (have?.parts.has(`${path}/annotations/${at}`) === true) continue;
-      const members = { annotation_index: String(at), annotation: annotation.json.text };
-      send('output_text.annotation.added', { ...about, ...members });
+  const id = item.at('id');
+  const hasParts = type === 'message' || type === 'reasoning';
+  const text = textOfItem(type);
+  if (id?.kind !== 'string') {
+    if (have === undefined) yield ['output_item.added', { item: item.json.text }];
+  } else {
+    const texts = { status: 'in_progress', [text?.member ?? '']: '' };
+    if (have === undefined)
+      yield ['output_item.added', { item: emptyCopy(item, texts, hasParts ? ['content', 'summary'] : []) }];
+    const about = { item_id: JSON.stringify(id.text) };
+    const whole = item.at(text?.member ?? '')?.text;
+    if (type === 'reasoning') yield* restOfParts(item, 'summary', about, have);
+    if (hasParts) yield* restOfParts(item, 'content', about, have);
+    else if (text !== undefined && whole !== undefined) {
+      const rest = restOf(whole, have?.texts.get(text.member));
+      if (rest !== '') yield deltaEvent(text, rest, about);
+      if (have?.ended.has(text.member) !== true) yield doneEvent(text, whole, about);
     }
-    if (have?.ended.has(textPath) !== true)
-      send(`${streamed.event}.done`, { ...about, [streamed.member]: JSON.stringify(text), ...tokens });
   }
-  send(`${kind.event}.done`, { ...about, part: part.json.text });
+  yield ['output_item.done', { item: item.json.text }];
+}
+
+function* restOfParts(
+  item: Place,
+  list: keyof typeof partLists,
+  about: JsonMembers,
+  have: ClientItem | undefined,
+): Events {
+  const parts = item.at(list)?.items ?? [];
+  for (const path of have?.parts.keys() ?? []) {
+    const [sent, index] = path.split('/');
+    if (sent === list && Number(index) >= parts.length) throw contradiction();
+  }
+  const { event, index } = partLists[list];
+  for (const [at, part] of parts.entries()) {
+    const path = `${list}/${at}`;
+    const where = { ...about, [index]: String(at) };
+    const type = part.at('type')?.text;
+    const streamed = textOfPart(type ?? '');
+    const textPath = `${path}/${streamed?.member}`;
+    const text = streamed && (part.at(streamed.member)?.text ?? '');
+    const rest = restOf(text ?? '', text === undefined ? '' : have?.texts.get(textPath));
+    const openType = have?.parts.get(path);
+    if (openType !== undefined && openType !== type) throw contradiction();
+    const isEnded = have?.ended.has(textPath) === true;
+    if (rest !== '' && have?.ended.has(path) === true) throw contradiction();
+    if (have?.ended.has(path) === true) continue;
+    if (openType === undefined)
+      yield [
+        `${event}.added`,
+        { ...where, part: emptyCopy(part, { [streamed?.member ?? '']: '' }, ['annotations', 'logprobs']) },
+      ];
+    if (streamed !== undefined && text !== undefined) {
+      if (rest !== '' && isEnded) throw contradiction();
+      if (rest !== '') yield deltaEvent(streamed, rest, where);
+      for (const [nth, { json }] of (part.at('annotations')?.items ?? []).entries())
+        if (have?.parts.has(`${path}/annotations/${nth}`) !== true)
+          yield [
+            'output_text.annotation.added',
+            { ...where, annotation_index: String(nth), annotation: json.text },
+          ];
+      if (!isEnded) yield doneEvent(streamed, text, where);
+    }
+    yield [`${event}.done`, { ...where, part: part.json.text }];
+  }
+}
+
+function deltaEvent({ event }: StreamedText, text: string, about: JsonMembers): [string, JsonMembers] {
+  return [`${event}.delta`, { ...about, delta: JSON.stringify(text), ...tokensOf(event) }];
+}
+
+function doneEvent({ event, member }: StreamedText, text: string, about: JsonMembers): [string, JsonMembers] {
+  return [`${event}.done`, { ...about, [member]: JSON.stringify(text), ...tokensOf(event) }];
+}
+
+function tokensOf(event: string): JsonMembers {
+  return event === 'output_text' ? { logprobs: '[]' } : {};
 }
 
 /** What is left of a text behind what the client has of it. Throws REPLY_MALFORMED. */
@@ -374,30 +366,44 @@ function contradiction(): Error {
   return unwritable('the answer does not begin with what has already gone out of it');
 }
 
-/** The item at its beginning. */
-function emptyItem({ json }: Place, type: string): string {
-  const root = openPlace(json.text);
-  const edits = new Edits(root.source);
-  const status = root.at('status');
-  if (status?.kind === 'string') edits.replaceText(status, 'in_progress');
-  for (const key of ['content', 'summary']) {
-    const list = root.at(key);
-    if (list?.kind === 'array' && (type === 'message' || type === 'reasoning')) edits.replace(list, '[]');
-  }
-  const text = root.at(streamedTexts[type]?.member ?? '');
-  if (text?.kind === 'string') edits.replaceText(text, '');
-  return edits.apply();
-}
+// --- values at their beginning ---
 
-/** The part at its beginning. */
-function emptyPart({ json }: Place, member: string | undefined): string {
+/** An item or a part without what events tell of it. */
+function emptyCopy(
+  { json }: Place,
+  texts: Readonly<Record<string, string>>,
+  lists: readonly string[],
+): string {
   const root = openPlace(json.text);
   const edits = new Edits(root.source);
-  const text = root.at(member ?? '');
-  if (text?.kind === 'string') edits.replaceText(text, '');
-  for (const key of ['annotations', 'logprobs']) {
+  for (const [key, text] of Object.entries(texts)) {
+    const place = root.at(key);
+    if (place?.kind === 'string') edits.replaceText(place, text);
+  }
+  for (const key of lists) {
     const list = root.at(key);
     if (list?.kind === 'array') edits.replace(list, '[]');
   }
   return edits.apply();
+}
+
+/** The members of a response that is not complete yet; others are known from the beginning. */
+const opened: JsonMembers = {
+  status: '"in_progress"',
+  output: '[]',
+  usage: 'null',
+  error: 'null',
+  incomplete_details: 'null',
+  completed_at: 'null',
+};
+
+const completed: JsonMembers = { status: '"completed"', incomplete_details: 'null' };
+
+function withMembers(root: Place, members: JsonMembers): Edits {
+  const edits = new Edits(root.source);
+  for (const [key, value] of Object.entries(members)) {
+    const place = root.at(key);
+    if (place !== undefined) edits.replace(place, value);
+  }
+  return edits;
 }
