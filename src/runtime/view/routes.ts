@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import { RuntimeError } from '../../errors.ts';
 import { stringifyJson } from '../../json/json.ts';
 import { compareRuns } from '../../suite/compare/compare.ts';
-import { renderComparisonHtml } from '../../suite/compare/html.ts';
+import { renderComparisonHtml } from '../../suite/compare/render.ts';
 import { detailOf } from '../../suite/report/html/detail.ts';
 import { openServedHtml } from '../../suite/report/html/html.ts';
 import { addressOfRun, renderRunsPage } from '../../suite/report/html/plain/runs-page.ts';

@@ -2,13 +2,11 @@ import { RuntimeError } from '../../errors.ts';
 import { suggest } from '../../text/suggest.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../run/record.ts';
-import { type ComparisonRow, type OnPair, pairCases } from './case-pairs.ts';
-import { type ChangeList, newChangeList, readListedCases, toChanges } from './change-list.ts';
-import type { Comparison, Difference, EvalDifference, SideInfo } from './comparison.ts';
+import { hintOfTags } from '../select/tag-watch.ts';
+import type { Change, Comparison, Difference, EvalDifference, SideInfo, SideResult } from './comparison.ts';
 import { onlyVariant } from './one-variant.ts';
-import { newRowTally, type RowTally } from './row-tally.ts';
-import type { Side } from './side.ts';
-import { refuseUnknownTag } from './unknown-tag.ts';
+import { newRowTally, type RowTally } from './pair-tally.ts';
+import { type ComparisonRow, casesOf, type OnPair, pairCases, type ResultKey, type Side } from './side.ts';
 
 export interface CompareOptions {
   /** Only cases of these tags. */
@@ -42,10 +40,7 @@ export async function compareRuns(
   const { states, counts } = await tallyRows(a, b, rows);
   if (counts.a === 0) await refuseUnknownTag(a);
   if (counts.b === 0) await refuseUnknownTag(b);
-  const records = await readListedCases(
-    a,
-    states.map(({ listing }) => listing),
-  );
+  const records = await readListedCases(a, states);
   return {
     a: toInfo(a, crossRow?.a, counts.a),
     b: toInfo(b, crossRow?.b, counts.b),
@@ -98,21 +93,36 @@ function sharedRows(a: RunSource, b: RunSource): ComparisonRow[] {
   ];
 }
 
+/** A row with its first changes, whose results on side A are read when all are known. */
 interface RowState {
   readonly row: ComparisonRow;
   readonly tally: RowTally;
-  readonly listing: ChangeList;
+  readonly regression: ListedChange[];
+  readonly improvement: ListedChange[];
 }
 
+interface ListedChange {
+  /** The number of the case in its run. */
+  readonly numberInA: number;
+  readonly case: string;
+  readonly b: SideResult;
+}
+
+const maxListed = 50;
+
 async function tallyRows(a: Side, b: Side, rows: readonly ComparisonRow[]) {
-  const states: RowState[] = rows.map((row) => ({ row, tally: newRowTally(), listing: newChangeList(row) }));
+  const states: RowState[] = rows.map((row) => ({
+    ...{ row, tally: newRowTally(), regression: [], improvement: [] },
+  }));
   const counts = { a: 0, b: 0 };
   const onPair: OnPair = ({ a: ofA, b: ofB }, record) => {
     if (ofA !== undefined) counts.a += 1;
     if (ofB !== undefined) counts.b += 1;
-    for (const [index, { tally, listing }] of states.entries()) {
+    for (const [index, { row, tally, ...listed }] of states.entries()) {
       const change = tally.add(ofA?.outcomes[index], ofB?.outcomes[index]);
-      if (ofA !== undefined && record !== undefined) listing.add(change, ofA.number, record);
+      if (change === 'none' || ofA === undefined || record === undefined) continue;
+      if (listed[change].length >= maxListed) continue;
+      listed[change].push({ numberInA: ofA.number, case: record.id, b: toSideResult(record, row.b) });
     }
   };
   await pairCases(a, b, rows, onPair);
@@ -142,11 +152,11 @@ function toEvalDifference(each: RowState, records: Records, { header }: RunSourc
   ];
 }
 
-function toDifference({ row, tally, listing }: RowState, records: Records): Difference {
+function toDifference({ row, tally, regression, improvement }: RowState, records: Records): Difference {
   return {
     ...tally.difference(),
-    first_regressions: toChanges(listing.regressions, records, row.a),
-    first_improvements: toChanges(listing.improvements, records, row.a),
+    first_regressions: toChanges(regression, records, row.a),
+    first_improvements: toChanges(improvement, records, row.a),
   };
 }
 
@@ -164,4 +174,62 @@ function toInfo({ source, tag }: Side, evalId: string | undefined, cases: number
 function idsOnlyIn(one: RunSource, other: RunSource): string[] {
   const ids = new Set(other.header.evals.map(({ id }) => id));
   return one.header.evals.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+}
+
+/** Reads the listed cases of side A, by their numbers. */
+async function readListedCases(side: Side, states: readonly RowState[]): Promise<Records> {
+  const wanted = new Set(
+    states.flatMap(({ regression, improvement }) =>
+      [...regression, ...improvement].map(({ numberInA }) => numberInA),
+    ),
+  );
+  const found = new Map<number, CaseRecord>();
+  if (wanted.size === 0) return found;
+  for await (const record of casesOf(side)) {
+    if (wanted.delete(record.number)) found.set(record.number, record);
+    if (wanted.size === 0) break;
+  }
+  return found;
+}
+
+/** The listed cases with both their sides. */
+function toChanges(listed: readonly ListedChange[], records: Records, key: ResultKey): Change[] {
+  return listed.flatMap(({ numberInA, case: id, b }) => {
+    const record = records.get(numberInA);
+    if (record === undefined) return [];
+    const question = questionOf(record);
+    return [{ case: id, ...(question !== undefined && { question }), a: toSideResult(record, key), b }];
+  });
+}
+
+/** What a case asks: of a chat the last message of the user, of a recorded answer the field of its row that has such a name. */
+function questionOf({ epochs: [first], row = {} }: CaseRecord): string | undefined {
+  const asked = first?.messages.findLast(({ role }) => role === 'user')?.content;
+  const field = ['question', 'input', 'prompt', 'query'].map((name) => row[name]);
+  const question = asked ?? field.find((value): value is string => typeof value === 'string');
+  return question === undefined || question === '' ? undefined : question.slice(0, LONGEST_QUESTION);
+}
+
+const LONGEST_QUESTION = 1_000;
+
+function toSideResult(record: CaseRecord, key: ResultKey): SideResult {
+  const { number, file, line } = record;
+  if (key === undefined) return { number, file, line, score: record.score, detail: failureDetailOf(record) };
+  const result = record.results.find((each) => each.eval === key);
+  return { number, file, line, score: result?.score ?? null, detail: result?.detail ?? '' };
+}
+
+/** Why a case failed: the details of its failed evals. */
+function failureDetailOf({ results }: CaseRecord): string {
+  const failed = results.filter(({ passed }) => !passed);
+  return failed.map((result) => `${result.eval}: ${result.detail}`).join('; ');
+}
+
+/** Throws USAGE, with the known tags as the hint; to be called when no case of the side has its tag. */
+async function refuseUnknownTag({ source, tag }: Side): Promise<void> {
+  if (tag === undefined) return;
+  const known = new Set<string>();
+  for await (const { tags } of source.cases()) for (const each of tags) known.add(each);
+  const message = `no case of run ${source.header.run_id} has the tag "${tag}"`;
+  throw new RuntimeError('USAGE', message, hintOfTags(tag, known));
 }

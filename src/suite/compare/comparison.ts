@@ -1,7 +1,6 @@
 import type { Role } from '../file/model.ts';
 import type { PairedDifference } from '../run/difference-record.ts';
-import type { Classification } from '../run/record.ts';
-import type { Decisions } from './decisions.ts';
+import type { Classification, Latency } from '../run/record.ts';
 
 // The comparison of two runs, or of two sides of one, as plain JSON values. A is the old side, B the new
 // one.
@@ -44,6 +43,19 @@ export interface EvalDifference extends Difference {
   readonly classification?: { readonly a: ComparedClassification; readonly b: ComparedClassification };
   /** Likewise. */
   readonly decisions?: { readonly a: Decisions; readonly b: Decisions };
+}
+
+/** How often a guard gave each answer, and how long its hooks took together. */
+export interface Decisions {
+  readonly allow: number;
+  readonly modify: number;
+  readonly deny: number;
+  readonly ask: number;
+  readonly respond: number;
+  readonly abort: number;
+  /** It gave no answer; not among the others. */
+  readonly failed: number;
+  readonly latency_ms: Latency | null;
 }
 
 export type ComparedClassification = Omit<Classification, 'latency_ms' | 'roc'>;

@@ -1,8 +1,11 @@
 import { members, number, type Shape } from '../../json/shape.ts';
 import type { PairedDifference } from '../run/difference-record.ts';
+import type { GuardRecord } from '../run/record.ts';
+import { newClassificationTally } from '../stats/classification.ts';
+import { newLatencySketch } from '../stats/latency.ts';
 import type { Mergeable } from '../stats/mergeable.ts';
-import { mcNemarPValue } from './mcnemar.ts';
-import { newPairedScores, type PairedScoresState, pairedScoresState } from './paired-test.ts';
+import type { ComparedClassification, Decisions } from './comparison.ts';
+import { mcNemarPValue, newPairedScores, type PairedScoresState, pairedScoresState } from './paired-test.ts';
 import type { SideOutcome } from './side.ts';
 
 export type VerdictChange = 'regression' | 'improvement' | 'none';
@@ -104,4 +107,57 @@ function unscoredOf(a: SideOutcome, b: SideOutcome): keyof Unscored {
 function verdictChangeOf(a: SideOutcome, b: SideOutcome): VerdictChange {
   if (a.passed === b.passed || a.isFlaky || b.isFlaky) return 'none';
   return a.passed ? 'regression' : 'improvement';
+}
+
+export type RowTally = ReturnType<typeof newRowTally>;
+
+/** Counts the pairs of outcomes of one row, and what guards decided on either side. */
+export function newRowTally() {
+  const pairs = newPairTally();
+  const [ofA, ofB] = [newDecisionTally(), newDecisionTally()];
+  return {
+    add(a: SideOutcome | undefined, b: SideOutcome | undefined): VerdictChange {
+      if (a !== undefined && b !== undefined) {
+        ofA.add(a);
+        ofB.add(b);
+      }
+      return pairs.add(a, b);
+    },
+    difference: pairs.difference,
+    /** Undefined where neither side is a guard. */
+    classification: () => both(ofA.classification(), ofB.classification()),
+    decisions: () => both(ofA.decisions(), ofB.decisions()),
+  };
+}
+
+function both<Value>(a: Value | undefined, b: Value | undefined) {
+  return a === undefined || b === undefined ? undefined : { a, b };
+}
+
+/** Counts what a guard decided; what it gives is undefined where there was no guard. */
+function newDecisionTally() {
+  const counts: Record<GuardRecord['verdict'] | 'failed', number> = {
+    ...{ allow: 0, modify: 0, deny: 0, ask: 0, respond: 0, abort: 0, failed: 0 },
+  };
+  const sketch = newLatencySketch();
+  const guard = newClassificationTally();
+  let seen = 0;
+  return {
+    add({ answers, decisions }: SideOutcome): void {
+      for (const { verdict, durationMs } of answers) {
+        seen += 1;
+        counts[verdict] += 1;
+        sketch.add(durationMs);
+      }
+      for (const decision of decisions) guard.add(decision);
+    },
+    decisions: (): Decisions | undefined =>
+      seen === 0 ? undefined : { ...counts, latency_ms: sketch.latency() },
+    classification(): ComparedClassification | undefined {
+      const found = guard.classification();
+      if (found === undefined) return undefined;
+      const { roc: _roc, latency_ms: _latency, ...compared } = found;
+      return compared;
+    },
+  };
 }

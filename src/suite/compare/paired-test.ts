@@ -1,3 +1,4 @@
+import { bisect, gammaln } from 'simple-statistics';
 import {
   divide,
   type Exact,
@@ -11,7 +12,6 @@ import {
 import { members, nullOr, number, type Shape } from '../../json/shape.ts';
 import type { ScoreDifference } from '../run/difference-record.ts';
 import { type DecimalSumState, decimalSumState, groupsOf, type Mergeable } from '../stats/mergeable.ts';
-import { studentPValue, studentQuantile95 } from './student-t.ts';
 
 /** Compares the scores of pairs, B − A, in memory that does not grow with their number. */
 export interface PairedScores extends Mergeable<PairedScoresState> {
@@ -149,4 +149,64 @@ function signFlipP(differences: readonly number[]): number {
     if (sizeOf(sum) >= observed) extreme += 1;
   }
   return extreme / ways;
+}
+
+/**
+ * The exact two-sided p-value of McNemar's test: how likely so uneven a split of the pairs whose verdict changed is
+ * when both ways are equally likely. 1 when none changed.
+ */
+export function mcNemarPValue(oneWay: number, otherWay: number): number {
+  const changed = oneWay + otherWay;
+  const fewer = Math.min(oneWay, otherWay);
+  if (oneWay === otherWay) return 1;
+  return Math.min(1, 2 * binomialTail(fewer, changed));
+}
+
+/** The chance of at most so many heads in n throws of a fair coin, summed from its largest term down. */
+function binomialTail(heads: number, n: number): number {
+  const logTerm = gammaln(n + 1) - gammaln(heads + 1) - gammaln(n - heads + 1) - n * Math.LN2;
+  let ratio = 1;
+  let sum = 1;
+  for (let i = heads; i > 0 && ratio > Number.EPSILON * 2 ** -8; i--) {
+    ratio *= i / (n - i + 1);
+    sum += ratio;
+  }
+  return Math.exp(logTerm + Math.log(sum));
+}
+
+/** The two-sided p-value of a t statistic. */
+export function studentPValue(t: number, freedom: number): number {
+  if (!Number.isFinite(t)) return 0;
+  return incompleteBeta(freedom / (freedom + t ** 2), freedom / 2, 0.5);
+}
+
+/** The t that 95 % of a Student distribution do not exceed in size. */
+export function studentQuantile95(freedom: number): number {
+  return bisect((t) => studentPValue(t, freedom) - 0.05, 1.9, 13, 200, 1e-12);
+}
+
+/**
+ * The regularised incomplete beta function, by its continued fraction
+ * (https://dlmf.nist.gov/8.17#SS5), on the side where that converges fast.
+ */
+function incompleteBeta(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
+  const logFront = a * Math.log(x) + b * Math.log1p(-x) + gammaln(a + b) - gammaln(a) - gammaln(b);
+  return Math.exp(logFront) / (a * betaFraction(x, a, b));
+}
+
+/** 1 + d1/(1 + d2/(1 + …)), evaluated from a depth at which more terms change nothing. */
+function betaFraction(x: number, a: number, b: number): number {
+  let value = 1;
+  for (let depth = 400; depth >= 1; depth--) {
+    const m = Math.floor(depth / 2);
+    const term =
+      depth % 2 === 0
+        ? (m * (b - m)) / ((a + 2 * m - 1) * (a + 2 * m))
+        : -((a + m) * (a + b + m)) / ((a + 2 * m) * (a + 2 * m + 1));
+    value = 1 + (term * x) / value;
+  }
+  return value;
 }

@@ -1,4 +1,5 @@
 import { formatCount } from '../../text/format-count.ts';
+import { formatP } from '../report/numbers.ts';
 import type { Comparison, Difference, EvalDifference } from './comparison.ts';
 
 /** `any`: a case that passed does not pass any more; `significant`: more of them than chance explains. */
@@ -45,9 +46,4 @@ function significantRegressions(gated: readonly EvalDifference[]): string[] {
 /** `exact`, or `one → another`. */
 export function nameOf({ eval_a: a, eval_b: b }: Pick<EvalDifference, 'eval_a' | 'eval_b'>): string {
   return a === b ? a : `${a} → ${b}`;
-}
-
-/** `p = 0.0312`, `p < 0.0001`. */
-export function formatP(p: number): string {
-  return p < 0.0001 ? 'p < 0.0001' : `p = ${p.toFixed(4)}`;
 }

@@ -2,13 +2,11 @@ import { formatCount } from '../../text/format-count.ts';
 import { cut } from '../../text/width.ts';
 import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../run/record.ts';
 import type { VariantReport } from '../run/variant-record.ts';
-import { explainTest } from './gate-test.ts';
 import { cutNote, renderTable, toCode } from './markdown-text.ts';
 import { matrixRows } from './matrix-rows.ts';
-import { formatListed, formatMean, formatPercent } from './numbers.ts';
+import { formatInterval, formatListed, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
 import { isLabelled } from './terminal/stats-grid.ts';
-import { describeTotals } from './totals-text.ts';
 import {
   bailedSentence,
   countProblems,
@@ -17,8 +15,9 @@ import {
   describeBounds,
   describeRun,
   describeScore,
+  describeTotals,
+  explainTest,
   formatBeside,
-  formatInterval,
   nameCase,
 } from './wording.ts';
 

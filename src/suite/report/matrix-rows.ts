@@ -1,11 +1,16 @@
-import { formatP } from '../compare/regressions.ts';
 import type { PairedDifference } from '../run/difference-record.ts';
 import type { RunSummary } from '../run/record.ts';
 import type { Stats } from '../run/stats-record.ts';
 import type { Totals } from '../run/totals-record.ts';
 import type { VariantReport } from '../run/variant-record.ts';
-import { formatDuration, formatMean, formatPercent } from './numbers.ts';
-import { formatCost } from './totals-text.ts';
+import {
+  describeP,
+  formatDifference,
+  formatDuration,
+  formatMean,
+  formatPercent,
+  formatUsd,
+} from './numbers.ts';
 
 /** A row of the table of a matrix, with a cell for each variant. */
 export interface MatrixRow {
@@ -69,27 +74,19 @@ function blockRows(
     ),
     row('unscored', ({ unscored }) => (unscored === 0 ? '' : String(unscored))),
     row('flaky', ({ flaky }) => (epochs === 1 || flaky === 0 ? '' : String(flaky))),
-    toRow('Δ mean', variants, (variant) => scoreCell(difference(variant))),
+    toRow('Δ mean', variants, (variant) => {
+      const score = difference(variant)?.score ?? null;
+      return score === null ? '' : formatDifference(score.difference, score.ci95);
+    }),
     toRow('p, verdicts', variants, (variant) => pCell(difference(variant)?.p_value)),
     toRow('p, scores', variants, (variant) => pCell(difference(variant)?.score?.p_value)),
   ];
   return withName(name, rows);
 }
 
-/** `+0.120 (+0.031 to +0.209)` against the first variant; empty of that itself. */
-function scoreCell(difference: PairedDifference | undefined): string {
-  const score = difference?.score ?? null;
-  if (score === null) return '';
-  const { ci95 } = score;
-  return `${signed(score.difference)}${ci95 === null ? '' : ` (${signed(ci95[0])} to ${signed(ci95[1])})`}`;
-}
-
+/** A p-value; empty where nothing was compared. */
 function pCell(p: number | null | undefined): string {
-  return p === null || p === undefined
-    ? ''
-    : formatP(p)
-        .replace(/^p (= )?/, '')
-        .replace('< ', '<');
+  return p === null || p === undefined ? '' : describeP(p);
 }
 
 function answerRows(variants: readonly VariantReport[]): MatrixRow[] {
@@ -103,7 +100,7 @@ function answerRows(variants: readonly VariantReport[]): MatrixRow[] {
     row('tokens in', ({ input_tokens: tokens, unknown }) => tokenCell(tokens, unknown.tokens)),
     row('tokens out', ({ output_tokens: tokens, unknown }) => tokenCell(tokens, unknown.tokens)),
     row('cost', ({ cost_usd: cost, unknown }) =>
-      cost === null ? '' : formatCost(cost) + more(unknown.cost_usd),
+      cost === null ? '' : formatUsd(cost) + more(unknown.cost_usd),
     ),
   ]);
 }
@@ -130,9 +127,4 @@ function withName(name: string, rows: readonly MatrixRow[]): MatrixRow[] {
   return rows
     .filter(({ cells }) => cells.some((cell) => cell !== ''))
     .map((row, index) => (index === 0 ? { ...row, name } : row));
-}
-
-function signed(value: number): string {
-  const text = value.toFixed(3).replace(/^-0\.000$/, '0.000');
-  return value > 0 ? `+${text}` : text;
 }

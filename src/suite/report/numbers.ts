@@ -1,5 +1,7 @@
 import { formatNumber } from '../../json/decimal.ts';
 import { formatCount } from '../../text/format-count.ts';
+import type { Interval } from '../run/record.ts';
+
 /** A share as a percentage with two decimals; 0.00% and 100.00% only for exactly 0 and 1. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';
@@ -48,4 +50,30 @@ export function formatUsd(amount: number): string {
   if (amount === 0 || amount >= 0.1) return `$${amount.toFixed(2)}`;
   const digits = Math.min(9, 1 - Math.floor(Math.log10(amount)));
   return `$${amount.toFixed(digits)}`;
+}
+
+/** `+0.346 (0.317 to 0.375)`; without the interval where there is none. */
+export function formatDifference(difference: number, ci95: Interval | null): string {
+  return `${signed(difference)}${ci95 === null ? '' : ` (${signed(ci95[0])} to ${signed(ci95[1])})`}`;
+}
+
+function signed(value: number): string {
+  const text = value.toFixed(3).replace(/^-0\.000$/, '0.000');
+  return value > 0 ? `+${text}` : text;
+}
+
+/** `p = 0.0312`, `p < 0.0001`. */
+export function formatP(p: number): string {
+  return p < 0.0001 ? 'p < 0.0001' : `p = ${p.toFixed(4)}`;
+}
+
+/** `0.0312`, `<0.0001`; a dash alone where nothing was compared. */
+export function describeP(p: number | null): string {
+  if (p === null) return '–';
+  return p < 0.0001 ? '<0.0001' : p.toFixed(4);
+}
+
+/** `0.10–0.85`; a dash alone when there is none. */
+export function formatInterval(interval: Interval | null): string {
+  return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
 }

@@ -1,10 +1,19 @@
 import { formatNumber } from '../../json/decimal.ts';
 import { formatCount } from '../../text/format-count.ts';
+import { fewestPairs, mostMissing, significance } from '../matrix/gates.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
-import type { Failure, GateResult, Interval, RunSummary, Spending } from '../run/record.ts';
+import type { Failure, GateResult, GateTest, RunSummary, Spending } from '../run/record.ts';
 import type { Agreement } from '../run/stats-record.ts';
-import { explainTest } from './gate-test.ts';
-import { formatDuration, formatPercent, formatScore, formatUsd } from './numbers.ts';
+import type { Times, Totals } from '../run/totals-record.ts';
+import {
+  formatDifference,
+  formatDuration,
+  formatInterval,
+  formatP,
+  formatPercent,
+  formatScore,
+  formatUsd,
+} from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has; of a variant `case r1 (small), …`. */
 export function describeFailure({ eval: evalId, ...result }: FailureWords): string {
@@ -65,11 +74,6 @@ export function formatBeside(value: number, bound: number | null): string {
   return formatNumber(value, bound === null ? [] : [bound]);
 }
 
-/** `0.10–0.85`; a dash alone when there is none. */
-export function formatInterval(interval: Interval | null): string {
-  return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
-}
-
 /** `29 faults`, `2 abstentions`: results that have no score, over all evals, where there are any. */
 export function countUnscored({ evals }: RunSummary): string[] {
   const all = Object.values(evals);
@@ -112,4 +116,85 @@ export function describeAgreement({ n, observed, kappa, ci95, only_eval, only_pe
   const measure = kappa === null ? 'no kappa' : `kappa ${kappa.toFixed(2)} (${formatInterval(ci95)})`;
   const same = `the same verdict in ${formatPercent(observed)} of ${formatCount(n, 'case')}`;
   return `${measure}, ${same}; ${only_eval} passed by it alone, ${only_person} by people alone`;
+}
+
+/** `120 answers, 40 cached: 34,100 tokens in, 8,020 out, $0.31; p50 812 ms, p95 1.9 s, p99 2.2 s; 35.0 s in queues`. */
+export function describeTotals(totals: Totals): string {
+  const { answers, cached, failed, answer_ms: times, queue_ms: waits } = totals;
+  const counted = [
+    formatCount(answers, 'answer'),
+    ...(cached === 0 ? [] : [`${cached} cached`]),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+  ].join(', ');
+  const used = usedParts(totals).join(', ');
+  const parts = [
+    ...(used === '' ? [] : [used]),
+    ...(times === null ? [] : [describeTimes(times)]),
+    ...(waits === null || waits.sum < 1 ? [] : [`${formatDuration(waits.sum)} in queues`]),
+  ];
+  return parts.length === 0 ? counted : `${counted}: ${parts.join('; ')}`;
+}
+
+/** Sums that lack some answers say so. */
+function usedParts({ answers, input_tokens: input, output_tokens: output, cost_usd: cost, unknown }: Totals) {
+  const tokens = [
+    ...(input === null ? [] : [`${grouped.format(input)} tokens in`]),
+    ...(output === null ? [] : [`${grouped.format(output)} ${input === null ? 'tokens ' : ''}out`]),
+  ].join(', ');
+  return [
+    ...(tokens === '' ? [] : [`${tokens}${missing(unknown.tokens, answers)}`]),
+    ...(cost === null ? [] : [`${formatUsd(cost)}${missing(unknown.cost_usd, answers)}`]),
+  ];
+}
+
+function missing(unknown: number, answers: number): string {
+  return unknown === 0 ? '' : ` (${unknown} of ${answers} unknown)`;
+}
+
+function describeTimes({ p50, p95, p99 }: Times): string {
+  return `p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}, p99 ${formatDuration(p99)}`;
+}
+
+const grouped = new Intl.NumberFormat('en');
+
+/**
+ * What was compared by a gate between variants, and what came of it: `+0.120 (+0.031 to +0.209) against small, p = 0.0093
+ * (paired t of 120 pairs, 31 of them ties)`.
+ */
+export function explainTest({ value, better_than: base = '', passed }: GateResult, test: GateTest): string {
+  const { name, pairs, p_value: p } = test;
+  const counts = [`${testNames[name]} of ${formatCount(pairs, 'pair')}`, ...asides(test)].join(', ');
+  const found = [
+    ...(value === null ? [] : [`${formatDifference(value, test.ci95)} against ${base}`]),
+    ...(p === null ? [] : [formatP(p)]),
+  ];
+  const what = found.length === 0 ? `nothing to compare with ${base}` : found.join(', ');
+  return `${what} (${counts})${passed ? '' : `, but ${whyMissed(test, { value, base })}`}`;
+}
+
+const testNames = {
+  mcnemar: 'McNemar’s exact test',
+  sign_flip: 'exact sign-flip test',
+  paired_t: 'paired t test',
+} as const satisfies Record<GateTest['name'], string>;
+
+function asides({ ties, unscored, unpaired }: GateTest): string[] {
+  return [
+    ...(ties === 0 ? [] : [`${ties} tied`]),
+    ...(unscored === 0 ? [] : [`${unscored} without both scores`]),
+    ...(unpaired === 0 ? [] : [`${formatCount(unpaired, 'case')} of only one variant`]),
+  ];
+}
+
+function whyMissed(
+  { flaw, pairs, ties }: GateTest,
+  { value, base }: { readonly value: number | null; readonly base: string },
+): string {
+  if (flaw === 'too_few_pairs') return `so few pairs show nothing: it takes ${fewestPairs} at least`;
+  if (flaw === 'too_many_missing')
+    return `more than ${mostMissing * 100} % of the cases have no result of both`;
+  if (value !== null && value <= 0) return `wanted better than ${base}`;
+  const changed = pairs - ties;
+  if (changed < fewestPairs) return `${changed} that differ show nothing: it takes ${fewestPairs} at least`;
+  return `wanted better than ${base} with p < ${significance}`;
 }

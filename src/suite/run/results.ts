@@ -3,10 +3,8 @@
 export { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
 export { cut } from '../../text/width.ts';
 export { compareRuns } from '../compare/compare.ts';
-export { renderComparisonHtml } from '../compare/html.ts';
-export { renderComparisonMarkdown } from '../compare/markdown.ts';
 export { findRegressions } from '../compare/regressions.ts';
-export { renderComparison } from '../compare/render.ts';
+export { renderComparison, renderComparisonHtml, renderComparisonMarkdown } from '../compare/render.ts';
 export { measureRatings } from '../rating/measure-ratings.ts';
 export { requireVariant } from '../rating/rated-variant.ts';
 export { failuresOf, roleLookup } from '../report/case-failures.ts';

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mcNemarPValue } from '../../../src/suite/compare/mcnemar.ts';
-import { newPairedScores } from '../../../src/suite/compare/paired-test.ts';
-import { studentPValue, studentQuantile95 } from '../../../src/suite/compare/student-t.ts';
+import {
+  mcNemarPValue,
+  newPairedScores,
+  studentPValue,
+  studentQuantile95,
+} from '../../../src/suite/compare/paired-test.ts';
 
 /** Within a billionth of the reference, however small that is. */
 function near(value: number) {

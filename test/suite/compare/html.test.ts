@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Change, Comparison, Difference } from '../../../src/suite/compare/comparison.ts';
-import { renderComparisonHtml } from '../../../src/suite/compare/html.ts';
+import { renderComparisonHtml } from '../../../src/suite/compare/render.ts';
 
 const evil = '</td><script>alert(1)</script>"\u202e\u0000';
 

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { compareRuns } from '../../../src/suite/compare/compare.ts';
-import { renderComparisonMarkdown } from '../../../src/suite/compare/markdown.ts';
-import { renderComparison } from '../../../src/suite/compare/render.ts';
+import { renderComparison, renderComparisonMarkdown } from '../../../src/suite/compare/render.ts';
 import { textWidth } from '../../../src/text/width.ts';
 import { decided, header, record, said, source } from '../stats/records.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { fits } from '../../../src/json/shape.ts';
-import { describeTotals } from '../../../src/suite/report/totals-text.ts';
-import { explainGate } from '../../../src/suite/report/wording.ts';
+import { describeTotals, explainGate } from '../../../src/suite/report/wording.ts';
 import { judgeGates } from '../../../src/suite/run/gates.ts';
 import type { EpochRecord } from '../../../src/suite/run/record.ts';
 import { newTotalsTally, totalsState } from '../../../src/suite/stats/totals.ts';

@@ -8,8 +8,7 @@ import type {
   RatedVerdicts,
   RatingAgreement,
 } from '../../rating/rating-agreement.ts';
-import { formatPercent, formatScore } from '../numbers.ts';
-import { formatInterval } from '../wording.ts';
+import { formatInterval, formatPercent, formatScore } from '../numbers.ts';
 
 /** What `eval agreement` says, in lines of so many columns; empty where nothing was rated. */
 export function renderAgreement(

@@ -1,8 +1,7 @@
 import { escapeShownLine as oneLine } from '../../../text/escape-commands.ts';
 import { cut } from '../../../text/width.ts';
 import type { Classification, EvalStats, Latency, RunSummary, Stats } from '../../run/record.ts';
-import { formatDuration, formatMean, formatPercent } from '../numbers.ts';
-import { formatInterval } from '../wording.ts';
+import { formatDuration, formatInterval, formatMean, formatPercent } from '../numbers.ts';
 import { type Column, type GridRow, type GridView, renderGrid } from './grid.ts';
 
 /** The statistics of each eval, with its tags below it, and of all cases. */

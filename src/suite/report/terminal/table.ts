@@ -4,7 +4,6 @@ import { cut } from '../../../text/width.ts';
 import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
 import { formatListed, formatRate } from '../numbers.ts';
 import type { OpenReporter } from '../reporter.ts';
-import { describeTotals } from '../totals-text.ts';
 import {
   bailedSentence,
   countUnscored,
@@ -12,6 +11,7 @@ import {
   describeFailure,
   describeRun,
   describeSpending,
+  describeTotals,
   explainGate,
   nameGate,
 } from '../wording.ts';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Comparison, Difference } from '../../../../src/suite/compare/comparison.ts';
-import { renderComparisonHtml } from '../../../../src/suite/compare/html.ts';
+import { renderComparisonHtml } from '../../../../src/suite/compare/render.ts';
 import { renderRunsPage } from '../../../../src/suite/report/html/plain/runs-page.ts';
 import { launchBrowser, noBrowser } from '../../../browser.ts';
 
