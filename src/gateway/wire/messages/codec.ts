@@ -3,7 +3,7 @@ import { readErrorBody } from '../error-body.ts';
 import { formatError, formatSubstitute, readCount, readMessagesAnswer } from './answer.ts';
 import { readMessagesRequest } from './request.ts';
 import { errorShape } from './shapes.ts';
-import { createStreamReader } from './stream-reader.ts';
+import { MessagesStreamReader } from './stream-reader.ts';
 import { createStreamWriter } from './stream-writer.ts';
 
 /** `POST /v1/messages`: https://docs.anthropic.com/en/api/messages, checked against @anthropic-ai/sdk 1.12. */
@@ -13,7 +13,7 @@ export const messagesCodec: EndpointCodec = {
   readAnswer: readMessagesAnswer,
   readError,
   substitute: formatSubstitute,
-  stream: { reader: createStreamReader, writer: createStreamWriter },
+  stream: { reader: (rules) => new MessagesStreamReader(rules), writer: createStreamWriter },
   refusal: formatError,
 };
 

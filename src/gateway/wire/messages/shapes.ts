@@ -315,19 +315,22 @@ export const errorShape: Shape = object({
 interface EventKind {
   readonly read: readonly string[];
   readonly members: Members;
+  /** What it tells; absent: its block or delta says so. */
+  readonly part?: 'free' | 'echo' | 'held' | 'end';
 }
 
 export const eventKinds: Readonly<Record<string, EventKind>> = {
   message_start: { read: ['type', 'message'], members: {} },
   content_block_start: { read: ['type', 'content_block'], members: { index: 'number' } },
   content_block_delta: { read: ['type', 'delta'], members: { index: 'number' } },
-  content_block_stop: { read: ['type'], members: { index: 'number' } },
+  content_block_stop: { read: ['type'], members: { index: 'number' }, part: 'echo' },
   message_delta: {
     read: ['type', 'delta', 'context_management', 'input_transformations'],
     members: { usage: object(usageMembers) },
+    part: 'held',
   },
-  message_stop: { read: ['type'], members: {} },
-  ping: { read: ['type'], members: {} },
+  message_stop: { read: ['type'], members: {}, part: 'end' },
+  ping: { read: ['type'], members: {}, part: 'free' },
 };
 
 /** Members of the `delta` of a `message_delta`. */

@@ -1,23 +1,20 @@
+import { stringifyJson } from '../../../json/json.ts';
 import { isSealed } from '../../../text/sealed.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';
 import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
+import { isPlainId } from '../plain-id.ts';
 import { Seen } from '../seen.ts';
-import type { WalkContext } from '../shape.ts';
+import type { Members, WalkContext } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
 import { withExtras } from '../stream-extras.ts';
 import { openStrictly } from '../strict-json.ts';
-import { passesUnread, walk, walkMembers } from '../walk.ts';
+import { isShaped, passesUnread, walk, walkMembers } from '../walk.ts';
 import { readMessagesAnswer } from './answer.ts';
-import { AssembledMessage, textKey } from './assembly.ts';
-import { answeredBlock, answerShape, deltaKinds, endMembers, eventKinds } from './shapes.ts';
+import { answeredBlock, answerShape, deltaKinds, endMembers, eventKinds, usageMembers } from './shapes.ts';
 
 /** Reads the events of `POST /v1/messages` with `stream: true`. */
-export function createStreamReader(rules: WireRules): StreamReader {
-  return new MessagesStreamReader(rules);
-}
-
-class MessagesStreamReader implements StreamReader {
+export class MessagesStreamReader implements StreamReader {
   readonly #message = new AssembledMessage();
   readonly #context: WalkContext;
   /** What events have that the whole answer has not: clients may read it. */
@@ -35,12 +32,12 @@ class MessagesStreamReader implements StreamReader {
     const type = data.at('type')?.text ?? '';
     if (type === 'error') return { kind: 'error' };
     if (!this.#isKnown(eventKinds, type)) return { kind: 'free' };
-    const delta = data.at('delta');
-    const isDelta = type === 'content_block_delta';
-    if (isDelta && !this.#isKnown(deltaKinds, delta?.at('type')?.text ?? '')) return { kind: 'free' };
+    const delta = type === 'content_block_delta' ? data.at('delta') : undefined;
+    if (type === 'content_block_delta' && !this.#isKnown(deltaKinds, delta?.at('type')?.text ?? ''))
+      return { kind: 'free' };
     const isPlain = this.#readRest(data, type);
     if (!this.#message.add(data)) throw invalidAnswer(`a ${type} of its stream does not belong there`);
-    const part = isDelta ? this.#partOfDelta(delta) : this.#partOf(type, data);
+    const part = this.#partOf(type, data, delta);
     return isPlain || part.kind === 'end' ? part : { kind: 'held' };
   }
 
@@ -74,47 +71,28 @@ class MessagesStreamReader implements StreamReader {
     return own.other.isEmpty;
   }
 
-  #partOf(type: string, data: Place): StreamPart {
-    switch (type) {
-      case 'message_start': {
-        const seen = new Seen(data);
-        const message = memberSpot(bodySpot(data), 'message');
-        if (message !== undefined) walk(message, answerShape, this.#context, seen);
-        return seen.isEmpty ? { kind: 'free' } : { kind: 'held' };
-      }
-      case 'content_block_start':
-        return this.#partOfBlock();
-      case 'content_block_stop':
-        return { kind: 'echo' };
-      case 'message_delta':
-        return { kind: 'held' };
-      case 'message_stop':
-        return { kind: 'end' };
-      default:
-        return { kind: 'free' };
+  #partOf(type: string, data: Place, delta: Place | undefined): StreamPart {
+    const seen = new Seen(data);
+    const { blocks, openBlock } = this.#message;
+    if (type === 'message_start') {
+      const message = memberSpot(bodySpot(data), 'message');
+      if (message !== undefined) walk(message, answerShape, this.#context, seen);
+      return { kind: seen.isEmpty ? 'free' : 'held' };
     }
-  }
-
-  /** A block that begins must be one that an answer could have. */
-  #partOfBlock(): StreamPart {
-    const block = this.#message.openBlock;
-    const place = openPlace(block?.json ?? 'null');
-    const seen = new Seen(place);
-    const path = `content[${this.#message.blocks.length - 1}]`;
-    walk({ ...bodySpot(place, path), entry: 0 }, answeredBlock, this.#context, seen);
-    const isText = textKey(block?.type) !== undefined || seen.sealed.length > 0;
-    return isText && seen.citations.length === 0 && seen.other.isEmpty
-      ? this.#textPart(block?.text ?? '')
-      : { kind: 'held' };
-  }
-
-  #partOfDelta(delta: Place | undefined): StreamPart {
-    const { how, from = '', channel } = deltaKinds[delta?.at('type')?.text ?? ''] ?? {};
-    const text = delta?.at(from)?.text ?? '';
+    if (type === 'content_block_start') {
+      // It must be one that an answer could have.
+      const spot = bodySpot(openPlace(openBlock?.json ?? 'null'), `content[${blocks.length - 1}]`);
+      walk({ ...spot, entry: 0 }, answeredBlock, this.#context, seen);
+      const isText = textKey(openBlock?.type) !== undefined || seen.sealed.length > 0;
+      return isText && seen.citations.length === 0 && seen.other.isEmpty
+        ? this.#textPart(openBlock?.text ?? '')
+        : { kind: 'held' };
+    }
+    if (delta === undefined) return { kind: eventKinds[type]?.part ?? 'held' };
+    const { how, from = '', channel } = deltaKinds[delta.at('type')?.text ?? ''] ?? {};
+    const text = delta.at(from)?.text ?? '';
     if (channel !== undefined) return this.#textPart(text);
-    return how === 'once' && (text === '' || isSealed(text))
-      ? { kind: 'text', deltas: [] }
-      : { kind: 'held' };
+    return how === 'once' && (text === '' || isSealed(text)) ? this.#textPart('') : { kind: 'held' };
   }
 
   /** Text of the open block; without any, the event goes out with what is around it. */
@@ -131,7 +109,7 @@ class MessagesStreamReader implements StreamReader {
 
 /** The data of an event; undefined for one that clients do not read. Throws RefusedCall (502). */
 function readData({ event, data }: SseEvent): Place | undefined {
-  if (data === undefined || data === '') {
+  if (data === '') {
     if (event === undefined || event === 'ping') return undefined;
     throw invalidAnswer('an event of its stream has no data');
   }
@@ -141,3 +119,250 @@ function readData({ event, data }: SseEvent): Place | undefined {
     throw invalidAnswer('an event of its stream has another name than type');
   return place;
 }
+
+// --- the message, put together as the accumulators of @anthropic-ai/sdk 1.12 do (MessageStream, BetaMessageStream) ---
+
+/** The member of a block whose text grows; undefined for kinds that have none. */
+export function textKey(type: string | undefined): 'text' | 'thinking' | undefined {
+  return type === 'text' || type === 'thinking' ? type : undefined;
+}
+
+/** A content block of a stream, as far as it has come. */
+export class AssembledBlock {
+  readonly type: string;
+  /** The block as it was begun. */
+  readonly begun: Place;
+  isOpen = true;
+  /** The text of a text or thinking block. */
+  text: string;
+  /** What deltas added, by the block's member: JSON of whole members, and pieces of others. */
+  readonly #members = new Map<string, string>();
+  readonly #pieces = new Map<string, { readonly how: 'list' | 'json'; readonly pieces: string[] }>();
+
+  constructor(begun: Place) {
+    this.begun = begun;
+    this.type = begun.at('type')?.text ?? '';
+    this.text = begun.at(textKey(this.type) ?? '')?.text ?? '';
+  }
+
+  /** Adds a delta as the accumulator of @anthropic-ai/sdk does. False when it does not belong to such a block, or contradicts it. */
+  add(delta: Place): boolean {
+    const type = delta.at('type')?.text ?? '';
+    const kind = Object.hasOwn(deltaKinds, type) ? deltaKinds[type] : undefined;
+    if (kind?.of.includes(this.type) !== true) return false;
+    const { how, to } = kind;
+    if (how === 'all') return this.#addAll(delta);
+    const place = delta.at(kind.from);
+    const begun = this.begun.at(to);
+    const ofBegun = { grows: 'string', once: 'string', list: 'array', json: undefined }[how];
+    if (place?.kind !== (how === 'list' ? 'object' : 'string')) return false;
+    if (!isBlank(begun) && begun?.kind !== ofBegun) return false;
+    if (how === 'grows') this.text += place.text ?? '';
+    else if (how === 'once') {
+      const json = stringifyJson(place.text);
+      const known = this.#members.get(to) ?? stringifyJson(begun?.text ?? '');
+      if (known !== '""' && known !== json) return false;
+      this.#members.set(to, json);
+    } else {
+      const begunItems = how === 'list' ? (begun?.items ?? []) : [];
+      const known = this.#pieces.get(to) ?? { how, pieces: begunItems.map((item) => item.json.text) };
+      known.pieces.push(how === 'list' ? place.json.text : (place.text ?? ''));
+      this.#pieces.set(to, known);
+    }
+    return true;
+  }
+
+  /** The block as the unstreamed endpoint gives it. */
+  get json(): string {
+    const changes = new Map(this.#members);
+    const key = textKey(this.type);
+    if (key !== undefined && this.text !== (this.begun.at(key)?.text ?? ''))
+      changes.set(key, stringifyJson(this.text));
+    for (const [to, { how, pieces }] of this.#pieces)
+      changes.set(to, how === 'list' ? `[${pieces.join(',')}]` : inputJson(pieces.join('')));
+    return withMembers(this.begun, changes);
+  }
+
+  #addAll({ members }: Place): boolean {
+    const added = [...members].filter(([key]) => key !== 'type');
+    const isNew = added.every(([key, { json }]) => {
+      const begun = this.begun.at(key);
+      return isBlank(begun) || begun?.json.text === json.text;
+    });
+    if (this.#members.size > 0 || !isNew) return false;
+    for (const [key, { json }] of added) this.#members.set(key, json.text);
+    return true;
+  }
+}
+
+/** Whether a value says nothing, so that a stream may replace it: hooks see what stands there at the end. */
+function isBlank(place: Place | undefined): boolean {
+  if (place === undefined || place.kind === 'null' || place.text === '') return true;
+  return ['[]', '{}'].includes(place.json.text.replaceAll(/\s/g, ''));
+}
+
+/** The arguments: what is no whole JSON, as of a call that was cut off, is a string of its text. */
+function inputJson(text: string): string {
+  if (text === '') return '{}';
+  try {
+    JSON.parse(text);
+    return text.trim();
+  } catch {
+    return stringifyJson(text);
+  }
+}
+
+/** An object with some members changed, added or taken out; its own text when none is. */
+export function withMembers(object: Place, changes: ReadonlyMap<string, string | undefined>): string {
+  if (changes.size === 0) return object.json.text;
+  const members = new Map<string, string | undefined>(
+    [...object.members].map(([key, { json }]) => [key, json.text]),
+  );
+  for (const [key, value] of changes) members.set(key, value);
+  const texts = [...members].flatMap(([key, value]) =>
+    value === undefined ? [] : [`${JSON.stringify(key)}:${value}`],
+  );
+  return `{${texts.join(',')}}`;
+}
+
+/**
+ * A streamed message, put together as the accumulators of @anthropic-ai/sdk 1.12 do (lib/MessageStream.ts and
+ * lib/BetaMessageStream.ts).
+ */
+export class AssembledMessage {
+  readonly blocks: AssembledBlock[] = [];
+  isComplete = false;
+  #begun: Place | undefined;
+  /** The members of the message that came at its end. */
+  readonly #ended = new Map<string, string | undefined>();
+  readonly #usage = new Map<string, Place>();
+
+  get isBegun(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  /** Whether the reason of its end has come. */
+  get isEnded(): boolean {
+    return this.#ended.size > 0;
+  }
+
+  /** The block that is open; at most one is. */
+  get openBlock(): AssembledBlock | undefined {
+    const last = this.blocks.at(-1);
+    return last?.isOpen === true ? last : undefined;
+  }
+
+  /** Adds an event. False for one that contradicts what came before; other types tell nothing of the message. */
+  add(event: Place): boolean {
+    const index = event.at('index')?.value;
+    const block = index === this.blocks.length - 1 ? this.openBlock : undefined;
+    switch (event.at('type')?.text) {
+      case 'message_start':
+        return this.#begin(event.at('message'));
+      case 'content_block_start':
+        return this.#beginBlock(index, event.at('content_block'));
+      case 'content_block_delta': {
+        const delta = event.at('delta');
+        return block !== undefined && delta?.kind === 'object' && block.add(delta);
+      }
+      case 'content_block_stop':
+        if (block !== undefined) block.isOpen = false;
+        return block !== undefined;
+      case 'message_delta':
+        return this.#end(event);
+      case 'message_stop': {
+        const isFirst = this.isEnded && !this.isComplete;
+        this.isComplete ||= isFirst;
+        return isFirst;
+      }
+      default:
+        return true;
+    }
+  }
+
+  #begin(message: Place | undefined): boolean {
+    if (this.isBegun || message?.kind !== 'object') return false;
+    const content = message.at('content');
+    const usage = message.at('usage');
+    if (content?.kind !== 'array' || content.items.length > 0) return false;
+    if (usage !== undefined && usage.kind !== 'object') return false;
+    if (endMembers.some((key) => key !== 'container' && (message.at(key)?.kind ?? 'null') !== 'null'))
+      return false;
+    this.#begun = message;
+    return true;
+  }
+
+  #beginBlock(index: unknown, block: Place | undefined): boolean {
+    if (!this.isBegun || this.isEnded || this.openBlock !== undefined) return false;
+    if (index !== this.blocks.length || block?.kind !== 'object') return false;
+    this.blocks.push(new AssembledBlock(block));
+    return true;
+  }
+
+  /** What comes at the end; it comes once, but for counts. */
+  #end(event: Place): boolean {
+    const delta = event.at('delta');
+    const usage = event.at('usage');
+    if (!this.isBegun || this.isComplete || this.openBlock !== undefined || delta?.kind !== 'object')
+      return false;
+    if (usage !== undefined && usage.kind !== 'object') return false;
+    const isAgain = this.isEnded;
+    for (const key of endMembers) {
+      if (key === 'container') continue;
+      const text = delta.at(key)?.json.text;
+      if (isAgain && (text ?? 'null') !== (this.#ended.get(key) ?? 'null')) return false;
+      this.#ended.set(key, text);
+    }
+    for (const [key, place] of [['container', delta.at('container')] as const, ...event.members]) {
+      if (place === undefined || place.kind === 'null' || !lateMembers.has(key)) continue;
+      const begun = this.#begun?.at(key);
+      const known = this.#ended.get(key) ?? (begun?.kind === 'null' ? undefined : begun?.json.text);
+      if (known !== undefined && known !== place.json.text) return false;
+      this.#ended.set(key, place.json.text);
+    }
+    return this.#count(usage);
+  }
+
+  /** Counts grow; what else stands among them must not become something else. */
+  #count(usage: Place | undefined): boolean {
+    for (const [key, place] of usage?.members ?? []) {
+      if (place.kind === 'null' || !countedMembers.has(key)) continue;
+      const before = this.#usage.get(key) ?? this.#begun?.at('usage')?.at(key);
+      const isSame = before?.json.text === place.json.text;
+      if (before !== undefined && !isSame && !isShaped(before, key, counted)) return false;
+      this.#usage.set(key, place);
+    }
+    return true;
+  }
+
+  /** The body as the unstreamed endpoint gives it. */
+  get json(): string {
+    const begun = this.#begun;
+    if (begun === undefined) return '';
+    const changes = new Map<string, string | undefined>([
+      ['content', `[${this.blocks.map(({ json }) => json).join(',')}]`],
+      ...this.#ended,
+    ]);
+    if (this.#usage.size > 0) {
+      const counts = new Map([...this.#usage].map(([key, place]) => [key, place.json.text]));
+      changes.set('usage', withMembers(begun.at('usage') ?? openPlace('{}'), counts));
+    }
+    const fallback = this.blocks.findLast(({ type }) => type === 'fallback');
+    const model = fallback?.begun.at('to')?.at('model');
+    if (model !== undefined && isPlainId(begun.at('model')?.text ?? ' '))
+      changes.set('model', model.json.text);
+    return withMembers(begun, changes);
+  }
+}
+
+/** Members of the end that replace those of the beginning when they are there. */
+const lateMembers = new Set(['container', 'context_management', 'input_transformations']);
+
+/** What hooks need not see, so that a later value may replace it. */
+const counted: Members = { fallback_credit: 'number', ...usageMembers };
+
+/** Counts of the whole message; others are those of the beginning. */
+const countedMembers = new Set([
+  ...['output_tokens', 'input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
+  ...['server_tool_use', 'iterations', 'fallback_credit', 'output_tokens_details'],
+]);

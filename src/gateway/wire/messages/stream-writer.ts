@@ -5,8 +5,8 @@ import { unwritable } from '../faults.ts';
 import { openPlace, type Place } from '../place.ts';
 import { formatEvent } from '../sse.ts';
 import { formatError } from './answer.ts';
-import { type AssembledBlock, AssembledMessage, textKey, withMembers } from './assembly.ts';
 import { type DeltaKind, deltaKinds, endMembers } from './shapes.ts';
+import { type AssembledBlock, AssembledMessage, textKey, withMembers } from './stream-reader.ts';
 
 /** Writes the events of `POST /v1/messages` with `stream: true`, in forms that the accumulators of @anthropic-ai/sdk accept. */
 export function createStreamWriter(): StreamWriter {
@@ -42,8 +42,9 @@ export function createStreamWriter(): StreamWriter {
 function* textEvents({ member }: Channel, text: string, sent: AssembledMessage): Generator<string> {
   const type = member === 'reasoning' ? 'thinking' : 'text';
   const open = sent.openBlock;
-  if (open !== undefined && open.type !== type) yield blockStop(sent.blocks.length - 1);
-  if (open?.type !== type) yield blockStart(sent.blocks.length, emptyBlocks[type]);
+  if (open !== undefined && open.type !== type) yield blockEvent('stop', sent.blocks.length - 1);
+  if (open?.type !== type)
+    yield blockEvent('start', sent.blocks.length, `"content_block":${emptyBlocks[type]}`);
   yield blockDelta(sent.blocks.length - 1, `${type}_delta`, type, JSON.stringify(text));
 }
 
@@ -83,16 +84,12 @@ function endMessage(message: Place): string {
   return `{${['"type":"message_delta"', `"delta":{${texts(...endMembers).join(',')}}`, ...late].join(',')}}`;
 }
 
-function blockStart(index: number, block: string): string {
-  return `{"type":"content_block_start","index":${index},"content_block":${block}}`;
-}
-
-function blockStop(index: number): string {
-  return `{"type":"content_block_stop","index":${index}}`;
+function blockEvent(name: 'start' | 'delta' | 'stop', index: number, members?: string): string {
+  return `{"type":"content_block_${name}","index":${index}${members === undefined ? '' : `,${members}`}}`;
 }
 
 function blockDelta(index: number, type: string, member: string, json: string): string {
-  return `{"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":${json}}}`;
+  return blockEvent('delta', index, `"delta":{"type":"${type}","${member}":${json}}`);
 }
 
 /** The deltas that tell a block, its text from a position on. */
@@ -125,9 +122,9 @@ const begun = { grows: '""', once: '""', list: '[]', json: '{}', all: '' } as co
 /** The events that tell a whole block, its text from a position on. */
 function* newBlock(index: number, block: Place, from: number): Generator<string> {
   const changes = new Map(tellingDeltas(block).map(([, { to, how }]) => [to, begun[how]]));
-  yield blockStart(index, withMembers(block, changes));
+  yield blockEvent('start', index, `"content_block":${withMembers(block, changes)}`);
   yield* blockDeltas(index, block, from);
-  yield blockStop(index);
+  yield blockEvent('stop', index);
 }
 
 // --- what a client lacks ---
@@ -137,96 +134,64 @@ function* newBlock(index: number, block: Place, from: number): Generator<string>
  * otherwise than the client has them. Throws REPLY_MALFORMED when it has what the message does not begin with.
  */
 function* writeRest(message: Place, sent: readonly AssembledBlock[]): Generator<string> {
-  const rest = new RestOfBlocks(message.at('content')?.items ?? []);
-  for (const [index, block] of sent.entries()) {
-    if (!block.isOpen) rest.take(block);
-    else {
-      yield* rest.goOn(index, block);
-      yield blockStop(index);
+  const blocks = message.at('content')?.items ?? [];
+  // The first block that the client lacks something of, and how much of its text it has.
+  let at = 0;
+  let taken = 0;
+  const next = () => {
+    at += 1;
+    taken = 0;
+  };
+  const textLeft = () => blocks[at]?.at(textKey(typeOf(blocks[at])) ?? '')?.text?.slice(taken) ?? '';
+  const isSame = ({ json }: AssembledBlock) => {
+    const block = blocks[at];
+    return block !== undefined && isSameToTheDigit(block.json, new Json(json));
+  };
+  const take = (text: string) => {
+    if (!textLeft().startsWith(text)) throw contradicted();
+    taken += text.length;
+  };
+  const takeText = (text: string) => {
+    for (let left = text; left !== ''; ) {
+      if (typeOf(blocks[at]) !== 'text') throw contradicted();
+      const own = left.slice(0, textLeft().length);
+      if (own === '') next();
+      else take(own);
+      left = left.slice(own.length);
     }
+  };
+  for (const [index, block] of sent.entries()) {
+    const { type, text } = block;
+    if (!block.isOpen) {
+      if (taken === 0 && isSame(block)) next();
+      else if (type === 'text') takeText(text);
+      else {
+        if (taken > 0 && textLeft() === '') next();
+        if (taken > 0 || !isSame(block)) throw contradicted();
+        next();
+      }
+      continue;
+    }
+    // A block that begins whole, such as one of thinking that only the model can read, lacks its end alone.
+    if (textKey(type) === undefined && isSame(block)) next();
+    else {
+      if (type === 'text') takeText(text);
+      else if (type === 'thinking' && typeOf(blocks[at]) === type) take(text);
+      else throw contradicted();
+      const own = blocks[at];
+      if (own !== undefined && typeOf(own) === type) {
+        yield* blockDeltas(index, own, taken);
+        next();
+      }
+    }
+    yield blockEvent('stop', index);
   }
   let index = sent.length;
-  for (const { place, from } of rest.left()) {
-    yield* newBlock(index, place, from);
+  for (; at < blocks.length; next()) {
+    const own = blocks[at];
+    if (own === undefined || (taken > 0 && textLeft() === '')) continue;
+    yield* newBlock(index, own, taken);
     index += 1;
-  }
-}
-
-/** The blocks of a message behind what a client has. */
-class RestOfBlocks {
-  readonly #blocks: readonly Place[];
-  #at = 0;
-  /** How much of the text of the first of them the client has. */
-  #taken = 0;
-
-  constructor(blocks: readonly Place[]) {
-    this.#blocks = blocks;
-  }
-
-  /** Passes over a block that the client has whole. */
-  take(block: AssembledBlock): void {
-    if (this.#taken === 0 && this.#isSame(block)) this.#next();
-    else if (block.type === 'text') this.#takeText(block.text);
-    else {
-      if (this.#taken > 0 && this.#text === '') this.#next();
-      if (this.#taken > 0 || !this.#isSame(block)) throw contradicted();
-      this.#next();
-    }
-  }
-
-  /** What an open block of the client lacks. */
-  *goOn(index: number, open: AssembledBlock): Generator<string> {
-    const { type, text } = open;
-    // A block that begins whole, such as one of thinking that only the model can read, lacks its end alone.
-    if (textKey(type) === undefined && this.#isSame(open)) return this.#next();
-    if (type === 'text') this.#takeText(text);
-    else if (type === 'thinking' && typeOf(this.#block) === type) this.#takeOwn(text);
-    else throw contradicted();
-    const block = this.#block;
-    if (block === undefined || typeOf(block) !== type) return;
-    yield* blockDeltas(index, block, this.#taken);
-    this.#next();
-  }
-
-  /** What the client has nothing of, or only the beginning of its text. */
-  *left(): Generator<{ readonly place: Place; readonly from: number }> {
-    for (; this.#block !== undefined; this.#next()) {
-      if (this.#taken === 0 || this.#text !== '') yield { place: this.#block, from: this.#taken };
-    }
-  }
-
-  get #block(): Place | undefined {
-    return this.#blocks[this.#at];
-  }
-
-  /** Of the first block, the text that the client lacks. */
-  get #text(): string {
-    const text = this.#block?.at(textKey(typeOf(this.#block)) ?? '')?.text ?? '';
-    return text.slice(this.#taken);
-  }
-
-  #next(): void {
-    this.#at += 1;
-    this.#taken = 0;
-  }
-
-  #isSame({ json }: AssembledBlock): boolean {
-    return this.#block !== undefined && isSameToTheDigit(this.#block.json, new Json(json));
-  }
-
-  #takeText(text: string): void {
-    for (let left = text; left !== ''; ) {
-      if (typeOf(this.#block) !== 'text') throw contradicted();
-      const own = this.#text.slice(0, left.length);
-      if (own === '') this.#next();
-      else left = left.slice(this.#takeOwn(left.slice(0, own.length)));
-    }
-  }
-
-  #takeOwn(text: string): number {
-    if (!this.#text.startsWith(text)) throw contradicted();
-    this.#taken += text.length;
-    return text.length;
   }
 }
 
