@@ -1,10 +1,14 @@
+import { isSameByValue } from '../../../json/equal.ts';
+import { isObject, parseLossless, stringifyJson } from '../../../json/json.ts';
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
-import { invalidAnswer, unknownEvent } from '../faults.ts';
+import { invalidAnswer, unknownEvent, unknownInAnswer } from '../faults.ts';
+import { bodySpot } from '../place.ts';
+import { Seen } from '../seen.ts';
 import type { SseEvent } from '../sse.ts';
-import { passesUnread } from '../walk.ts';
+import { openStrictly } from '../strict-json.ts';
+import { passesUnread, walk } from '../walk.ts';
 import { readChatAnswer } from './answer.ts';
-import { ChatAssembly } from './assembly.ts';
-import { type ChunkChoice, readChunk } from './chunk.ts';
+import { chunkShape, finishWords } from './shapes.ts';
 
 /** The names of events that clients of this endpoint read as chunks, or as an error. */
 const eventNames = new Set(['', 'message', 'chat.completion.chunk', 'error']);
@@ -18,7 +22,6 @@ export function isForeignEvent({ event }: SseEvent): boolean {
 export class ChatStreamReader implements StreamReader {
   readonly #rules: WireRules;
   readonly #assembly = new ChatAssembly();
-  readonly #channels = new Map<string, Channel>();
   #isDone = false;
 
   constructor(rules: WireRules) {
@@ -39,7 +42,12 @@ export class ChatStreamReader implements StreamReader {
     const chunk = readChunk(event);
     const error = chunk.members.get('error');
     if (name === 'error' || (error !== undefined && error !== null)) return { kind: 'error' };
-    const deltas = chunk.choices.flatMap((choice) => this.#textsOf(choice));
+    const deltas = chunk.choices.flatMap(({ index, texts }) =>
+      texts.map(({ member, key, text }) => ({
+        channel: { key: `${index}.${key}`, choice: index, member },
+        text,
+      })),
+    );
     this.#assembly.add(chunk);
     for (const choice of chunk.choices) this.#requireOneReasoning(choice);
     if (chunk.isHeld) return { kind: 'held' };
@@ -47,17 +55,13 @@ export class ChatStreamReader implements StreamReader {
   }
 
   answer(): WireAnswer {
-    if (this.#assembly.isEmpty) throw invalidAnswer('its stream has no answer');
-    if (!this.#isDone && !this.#assembly.isFinished) throw invalidAnswer('its stream broke off');
-    if (!this.#assembly.isGapless) throw invalidAnswer('a choice of its stream is missing');
+    if (this.#assembly.choices.size === 0) throw invalidAnswer('its stream has no answer');
+    const choices = [...this.#assembly.choices.values()];
+    if (!this.#isDone && choices.some(({ finishReason }) => finishReason === undefined))
+      throw invalidAnswer('its stream broke off');
+    if (choices.some(({ index }) => index >= choices.length))
+      throw invalidAnswer('a choice of its stream is missing');
     return readChatAnswer(this.#assembly.toBody(), this.#rules);
-  }
-
-  #textsOf({ index, texts }: ChunkChoice) {
-    return texts.map(({ member, key, text }) => ({
-      channel: this.#channel({ key: `${index}.${key}`, choice: index, member }),
-      text,
-    }));
   }
 
   /** Servers have one of two names for it, or both with the same text. */
@@ -67,10 +71,387 @@ export class ChatStreamReader implements StreamReader {
     if (one !== '' && other !== '' && one !== other)
       throw invalidAnswer('its stream tells its reasoning in two ways');
   }
+}
 
-  #channel(channel: Channel): Channel {
-    const known = this.#channels.get(channel.key);
-    if (known === undefined) this.#channels.set(channel.key, channel);
-    return known ?? channel;
+// --- chunks ---
+
+/** A chunk of a chat stream. */
+interface Chunk {
+  /** All members but `choices`. */
+  readonly members: Members;
+  readonly choices: readonly ChunkChoice[];
+  /** The members that have a value which hooks are to see. */
+  readonly judged: readonly string[];
+  /** Whether it waits for the whole answer: it has more than texts, and members that tell nothing. */
+  readonly isHeld: boolean;
+}
+
+interface ChunkChoice {
+  readonly index: number;
+  readonly delta: Members;
+  readonly finishReason: string | undefined;
+  /** Members beside these. */
+  readonly members: Members;
+  /** New texts, which may go out behind a window, with the member of the delta that has each. */
+  readonly texts: readonly {
+    readonly member: Channel['member'];
+    readonly key: string;
+    readonly text: string;
+  }[];
+}
+
+/** The most choices of an answer, as the SDK of OpenAI has it. */
+const MAX_CHOICES = 128;
+
+/** The chunk of an event with data; a chunk that was read once is kept as long as its event. Throws RefusedCall (502). */
+export function readChunk(event: SseEvent): Chunk {
+  const known = chunks.get(event);
+  if (known !== undefined) return known;
+  const place = openStrictly(event.data, (problem) => invalidAnswer(`a frame of its stream ${problem}`));
+  const value = parseLossless(place.source);
+  if (!isObject(value)) throw invalidAnswer('a frame of its stream is no object');
+  const members: Members = new Map(Object.entries(value));
+  const choices = members.get('choices') ?? [];
+  members.delete('choices');
+  if (!Array.isArray(choices)) throw invalidAnswer('the choices of a frame are no list');
+  const seen = new Seen(place);
+  walk(bodySpot(place), chunkShape, { rules: anything, isAnswer: true, at: '' }, seen);
+  // What was read is not kept, as a held answer has many chunks.
+  const chunk = {
+    members,
+    choices: choices.map((choice, at) => toChoice(choice, seen.messages[at] ?? seen)),
+    judged: [...seen.other.paths].map((path) => path.replace(/[.['].*$/s, '')),
+    isHeld: !seen.other.isEmpty || !seen.messages.every(isOfTexts),
+  };
+  chunks.set(event, chunk);
+  return chunk;
+}
+
+const chunks = new WeakMap<SseEvent, Chunk>();
+const anything = { opaque: new Set<string>(), references: new Set<string>(), redactsEmbeddings: false };
+
+function toChoice(choice: unknown, seen: Seen): ChunkChoice {
+  if (!isObject(choice)) throw invalidAnswer('a choice of a frame is no object');
+  const members: Members = new Map(Object.entries(choice));
+  const index = members.get('index');
+  const delta = members.get('delta') ?? {};
+  const finish = members.get('finish_reason') ?? undefined;
+  if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= MAX_CHOICES)
+    throw invalidAnswer('a choice of a frame has no index');
+  if (!isObject(delta)) throw invalidAnswer('a delta of a frame is no object');
+  if (finish !== undefined && typeof finish !== 'string')
+    throw invalidAnswer('a finish_reason of a frame is no text');
+  for (const key of ['index', 'delta', 'finish_reason']) members.delete(key);
+  return {
+    index,
+    delta: new Map(Object.entries(delta)),
+    finishReason: finish === '' ? undefined : finish,
+    members,
+    texts: textsOf(seen),
+  };
+}
+
+function textsOf({ body, refusals, reasoning }: Seen): ChunkChoice['texts'] {
+  const found = [
+    ['content', body[0]],
+    ['refusal', refusals[0]],
+    ['reasoning', reasoning[0]],
+  ] as const;
+  return found.flatMap(([member, facet]) => {
+    const text = facet?.kind === 'text' ? facet.place.text : undefined;
+    return facet === undefined || text === undefined || text === ''
+      ? []
+      : [{ member, key: String(facet.entry), text }];
+  });
+}
+
+function isOfTexts({ other, finish }: Seen): boolean {
+  return other.isEmpty && (finish === undefined || finish.place.text === '');
+}
+
+// --- the answer ---
+
+/** Values of an object of a stream, by key; a Map, since a key may be `__proto__`. */
+type Members = Map<string, unknown>;
+
+/** Puts the frames of a stream together as the unstreamed endpoint would have answered; as the SDK of OpenAI does, but loses no text. */
+export class ChatAssembly {
+  readonly #members: Members = new Map();
+  readonly choices = new Map<number, ChoiceAssembly>();
+  /** Members that have had a value which hooks are to see: none of their texts is lost. */
+  readonly #judged = new Set<string>();
+
+  add({ members, choices, judged }: Chunk): void {
+    for (const key of judged) this.#judged.add(key);
+    for (const [key, value] of members) this.#addMember(key, value);
+    for (const choice of choices) this.choice(choice.index).add(choice);
   }
+
+  member(key: string): unknown {
+    return this.#members.get(key);
+  }
+
+  choice(index: number): ChoiceAssembly {
+    const known = this.choices.get(index);
+    if (known !== undefined) return known;
+    const choice = new ChoiceAssembly(index);
+    this.choices.set(index, choice);
+    return choice;
+  }
+
+  /** The body of the unstreamed answer. */
+  toBody(): string {
+    const choices = [...this.choices.values()].toSorted((one, other) => one.index - other.index);
+    const members: Members = new Map(this.#members);
+    if (!this.#judged.has('object')) members.set('object', 'chat.completion');
+    members.set(
+      'choices',
+      choices.map((choice) => choice.toValue()),
+    );
+    return stringifyJson(Object.fromEntries(members));
+  }
+
+  /** Of ids and the like the last one counts; padding is nothing. */
+  #addMember(key: string, value: unknown): void {
+    const before = this.#members.get(key);
+    const isJudged = this.#judged.has(key);
+    if (key === 'obfuscation' && !isJudged) return;
+    const replaces = !isJudged && value !== null && value !== '';
+    this.#members.set(key, replaces ? value : mergeValues(before, value, false));
+  }
+}
+
+/** Members of a delta that clients join. */
+const texts = new Set(['content', 'refusal', 'reasoning_content', 'reasoning']);
+
+/** One choice of a stream. */
+export class ChoiceAssembly {
+  readonly index: number;
+  finishReason: string | undefined;
+  readonly #message: Members = new Map();
+  readonly #members: Members = new Map();
+  /** Tool calls that come in pieces, by their index. */
+  readonly #calls = new Map<number, Members>();
+  /** Whether their pieces have an index, as the first one had. */
+  #isIndexed: boolean | undefined;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+
+  get hasRole(): boolean {
+    return typeof this.#message.get('role') === 'string';
+  }
+
+  /** What the message has under that name so far. */
+  text(key: string): string {
+    const value = this.#message.get(key);
+    return typeof value === 'string' ? value : '';
+  }
+
+  add({ delta, finishReason, members }: ChunkChoice): void {
+    for (const [key, value] of delta) this.#addDelta(key, value);
+    for (const [key, value] of members) {
+      // Some servers repeat the whole message beside each delta.
+      const name = key === 'message' ? 'message_so_far' : key;
+      this.#members.set(name, mergeValues(this.#members.get(name), value, name === 'logprobs'));
+    }
+    this.#end(finishReason);
+  }
+
+  toValue(): Readonly<Record<string, unknown>> {
+    const message: Members = new Map([
+      ['role', 'assistant'],
+      ['content', null],
+      ['refusal', null],
+      ...this.#message,
+    ]);
+    // In the order of their indexes, which the unstreamed answer does not have.
+    const calls = [...this.#calls].toSorted(([one], [other]) => one - other);
+    if (calls.length > 0)
+      message.set(
+        'tool_calls',
+        calls.map(([, call]) => Object.fromEntries(call)),
+      );
+    return {
+      index: this.index,
+      message: Object.fromEntries(message),
+      logprobs: null,
+      ...Object.fromEntries(this.#members),
+      finish_reason: this.finishReason ?? null,
+    };
+  }
+
+  /** Of two known words the last one counts, as clients read it. */
+  #end(reason: string | undefined): void {
+    const before = this.finishReason;
+    if (reason === undefined || reason === before) return;
+    const isKnown =
+      Object.hasOwn(finishWords, reason) && (before === undefined || Object.hasOwn(finishWords, before));
+    if (before !== undefined && !isKnown) throw invalidAnswer('a choice of its stream ends twice');
+    this.finishReason = reason;
+  }
+
+  #addDelta(key: string, value: unknown): void {
+    if (key === 'tool_calls') this.#addCalls(value);
+    else if (key === 'role') {
+      if (value !== 'assistant' && value !== '' && value !== null)
+        throw unknownInAnswer('a role of its stream');
+      if (value === 'assistant') this.#message.set(key, value);
+    } else if (key === 'function_call') {
+      const merged = mergeFunction(this.#message.get(key), value, 'arguments');
+      if (merged !== undefined) this.#message.set(key, merged);
+    } else {
+      if (texts.has(key)) requirePiece(value);
+      this.#message.set(key, mergeValues(this.#message.get(key), value, true));
+    }
+  }
+
+  #addCalls(deltas: unknown): void {
+    if (deltas === undefined || deltas === null) return;
+    if (!Array.isArray(deltas)) throw invalidAnswer('the tool calls of a frame are no list');
+    for (const delta of deltas) this.#addCall(delta);
+  }
+
+  #addCall(delta: unknown): void {
+    if (!isObject(delta)) throw invalidAnswer('a tool call of a frame is no object');
+    const index = this.#indexOf(delta);
+    const call: Members = this.#calls.get(index) ?? new Map();
+    this.#calls.set(index, call);
+    for (const [key, value] of Object.entries(delta)) {
+      if (key === 'index') continue;
+      if (key === 'function') call.set(key, mergeFunction(call.get(key), value, 'arguments'));
+      else if (key === 'custom') call.set(key, mergeFunction(call.get(key), value, 'input'));
+      else if (key === 'id' || key === 'type') setOnce(call, key, value);
+      else call.set(key, mergeValues(call.get(key), value, true));
+    }
+  }
+
+  /**
+   * The index that a piece has or, as servers such as Gemini's leave it out, must have: that of the call with its id, of a new call if
+   * it names a function, or of the only call. Of calls with and without an index nobody can tell.
+   */
+  #indexOf(delta: Readonly<Record<string, unknown>>): number {
+    const { index, id } = delta;
+    this.#isIndexed ??= index !== undefined && index !== null;
+    if (this.#isIndexed) {
+      if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CALLS)
+        return index;
+      throw invalidAnswer('a tool call of a frame has no index');
+    }
+    const isNew =
+      isText(id) ||
+      [delta['function'], delta['custom']].some((held) => isObject(held) && isText(held['name']));
+    const known = isText(id)
+      ? this.#calls.entries().find(([, call]) => call.get('id') === id)?.[0]
+      : undefined;
+    const found = known ?? (isNew ? this.#calls.size : this.#calls.size === 1 ? 0 : undefined);
+    if ((index !== undefined && index !== null) || found === undefined || found >= MAX_CALLS)
+      throw invalidAnswer('a tool call of a frame has no index, and could be a part of several');
+    return found;
+  }
+}
+
+/** The most tool calls of a choice. */
+const MAX_CALLS = 1024;
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** A function whose name comes once, or again as it was, and whose arguments come in pieces. */
+function mergeFunction(before: unknown, value: unknown, growing: string): unknown {
+  if (value === undefined || value === null) return before;
+  if (!isObject(value)) throw invalidAnswer('a tool call of a frame is no object');
+  const merged: Members = new Map(Object.entries(before ?? {}));
+  for (const [key, member] of Object.entries(value)) {
+    if (key === 'name') setOnce(merged, key, member);
+    else if (key === growing && isObject(member))
+      throw invalidAnswer('the arguments of a tool call come in no text');
+    else if (key === growing) merged.set(key, mergeValues(merged.get(key), requirePiece(member), true));
+    else merged.set(key, mergeValues(merged.get(key), member, true));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Some clients would join names, others take the last one: only one reading is let through. */
+function setOnce(members: Members, key: string, value: unknown): void {
+  const before = members.get(key) ?? '';
+  if (value === undefined || value === null || value === '' || value === before) {
+    if (!members.has(key) && value !== undefined) members.set(key, value);
+    return;
+  }
+  if (before !== '') throw invalidAnswer(`a tool call has the \`${key}\` of two`);
+  members.set(key, value);
+}
+
+/**
+ * Puts together two values that frames of a stream have under one name which no client has rules for, so that no text of either is
+ * lost. Texts that `grow` are pieces; others repeat themselves, and are joined when they differ.
+ */
+function mergeValues(before: unknown, value: unknown, grows: boolean): unknown {
+  if (before === undefined || before === null) return value;
+  if (value === undefined || value === null) return before;
+  if (typeof before === 'string' && typeof value === 'string') {
+    return !grows && before === value ? before : before + value;
+  }
+  if (Array.isArray(before) && Array.isArray(value)) return mergeLists(before, value, grows);
+  if (isTree(before) && isTree(value)) return mergeTrees(before, value, () => grows);
+  return isFigure(before) && isFigure(value) ? value : [before, value];
+}
+
+/**
+ * A piece of a text that clients join. They make one text of strings, numbers and lists of them alike, which hooks would see apart;
+ * of objects, such as the parts of a content, they make none. Throws RefusedCall (502).
+ */
+function requirePiece(value: unknown): unknown {
+  const isPiece =
+    typeof value === 'string' ||
+    value === null ||
+    isTree(value) ||
+    (Array.isArray(value) && value.every(isTree));
+  if (!isPiece) throw invalidAnswer('a text of its stream comes in another type');
+  return value;
+}
+
+/** Elements with an `index` grow at it, as the `reasoning_details` of OpenRouter do. */
+function mergeLists(begun: unknown[], value: readonly unknown[], grows: boolean): unknown[] {
+  if (!grows && isSameByValue(begun, value)) return begun;
+  // Copied once: a list may get an element with each of many frames.
+  const merged = own.has(begun) ? begun : [...begun];
+  own.add(merged);
+  for (const item of value) {
+    const index = placeOf(item);
+    const at = index === undefined ? -1 : merged.findIndex((each) => placeOf(each) === index);
+    const before = merged[at];
+    if (!isTree(before) || !isTree(item)) merged.push(item);
+    // Words that come again with every piece are no pieces.
+    else merged[at] = mergeTrees(before, item, (key) => !['type', 'format', 'id'].includes(key));
+  }
+  return merged;
+}
+
+/** Lists that no frame holds. */
+const own = new WeakSet<readonly unknown[]>();
+
+/** `grows` says whether the text of a member comes in pieces. */
+function mergeTrees(before: object, value: object, grows: (key: string) => boolean): unknown {
+  const merged: Members = new Map(Object.entries(before));
+  for (const [key, member] of Object.entries(value))
+    merged.set(key, mergeValues(merged.get(key), member, grows(key)));
+  return Object.fromEntries(merged);
+}
+
+function placeOf(item: unknown): number | undefined {
+  if (!isTree(item)) return undefined;
+  const { index } = item;
+  return typeof index === 'number' ? index : undefined;
+}
+
+function isTree(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !JSON.isRawJSON(value);
+}
+
+function isFigure(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean' || JSON.isRawJSON(value);
 }

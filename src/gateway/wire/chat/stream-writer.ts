@@ -5,10 +5,8 @@ import { unwritable } from '../faults.ts';
 import { formatOpenAiError } from '../openai-error.ts';
 import type { Refusal } from '../refusal.ts';
 import { formatEvent, type SseEvent } from '../sse.ts';
-import { ChatAssembly, type ChoiceAssembly } from './assembly.ts';
-import { parseChunk, readChunk } from './chunk.ts';
 import { wantsUsage } from './request.ts';
-import { isForeignEvent } from './stream-reader.ts';
+import { ChatAssembly, type ChoiceAssembly, isForeignEvent, readChunk } from './stream-reader.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
@@ -68,7 +66,7 @@ export class ChatStreamWriter implements StreamWriter {
   /** Before the first frame of the answer a comment; clients take the first frame's role for that of the message. */
   wait(): string {
     const state = this.#state();
-    if (this.#isDone || state.isEmpty || !state.choice(0).hasRole) return ': ping\n\n';
+    if (this.#isDone || state.choices.size === 0 || !state.choice(0).hasRole) return ': ping\n\n';
     return this.#frame({ choices: [choiceOf(0, {})] });
   }
 
@@ -78,7 +76,7 @@ export class ChatStreamWriter implements StreamWriter {
     );
     const value = { ...this.#head, ...frame };
     const json = stringifyJson(value);
-    this.#sent.add(parseChunk(json));
+    this.#sent.add(readChunk({ event: undefined, data: json }));
     return formatEvent(json);
   }
 
