@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { RuntimeError } from '../../src/errors.ts';
 import { writeInside } from '../../src/files/write-inside.ts';
-import { importPromptfoo } from '../../src/project/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../src/project/suite-import/promptfoo/import-promptfoo.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
 
 // node test/tools/promptfoo-tally.ts FOLDER: what becomes of every config of promptfoo's in a folder. Each is imported with

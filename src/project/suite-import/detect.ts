@@ -2,8 +2,8 @@ import { extname } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { tryParse } from '../../json/try-parse.ts';
-import { holdsResults } from '../promptfoo/results/result-rows.ts';
-import { listKeys, type SampleKind } from './import-samples.ts';
+import { holdsResults } from './promptfoo/results.ts';
+import { listKeys, type SampleKind } from './samples/import-samples.ts';
 
 export const importKinds = [
   'promptfoo',

@@ -1,9 +1,9 @@
-import { importPromptfoo } from '../promptfoo/import-promptfoo.ts';
-import { importResults } from '../promptfoo/results/import-results.ts';
 import { importArena } from './arena/import-arena.ts';
 import { detectKind, type ImportKind } from './detect.ts';
-import { importSamples } from './import-samples.ts';
-import { textOfFile } from './source-files.ts';
+import { importPromptfoo } from './promptfoo/import-promptfoo.ts';
+import { importResults } from './promptfoo/results.ts';
+import { importSamples } from './samples/import-samples.ts';
+import { textOfFile } from './suite/source-files.ts';
 import { type SuiteImport, validateImport } from './suite-import.ts';
 
 export { importKinds } from './detect.ts';

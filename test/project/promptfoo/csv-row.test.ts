@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitList } from '../../../src/project/promptfoo/assertions/text-assertions.ts';
-import { testOfRow } from '../../../src/project/promptfoo/cases/csv-row.ts';
-import { collectNotes } from '../../../src/project/suite-import/notes.ts';
+import { splitList } from '../../../src/project/suite-import/promptfoo/checks.ts';
+import { testOfRow } from '../../../src/project/suite-import/promptfoo/tests.ts';
+import { collectNotes } from '../../../src/project/suite-import/suite/source-files.ts';
 
 const at = { file: 'tests.csv', line: 2, column: 1 };
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { importPromptfoo } from '../../../src/project/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../../src/project/suite-import/promptfoo/import-promptfoo.ts';
 import { validateFile } from '../../../src/runtime/validate-file.ts';
 import { configFolder, imported, told, written } from './importing.ts';
 

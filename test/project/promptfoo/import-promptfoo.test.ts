@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { importPromptfoo } from '../../../src/project/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../../src/project/suite-import/promptfoo/import-promptfoo.ts';
 import { validateImport, writeImport } from '../../../src/project/suite-import/suite-import.ts';
 import { configFolder, imported, rows, told, written } from './importing.ts';
 

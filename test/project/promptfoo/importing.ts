@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { importPromptfoo } from '../../../src/project/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../../src/project/suite-import/promptfoo/import-promptfoo.ts';
 import type { SuiteImport } from '../../../src/project/suite-import/suite-import.ts';
 import { formatProblem } from '../../../src/yaml/problem.ts';
 

@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { hasPartialTag } from '../../../src/project/promptfoo/nunjucks/partial-tag.ts';
-import { openTemplates } from '../../../src/project/promptfoo/nunjucks/templates.ts';
+import { hasPartialTag, openTemplates } from '../../../src/project/suite-import/promptfoo/templates.ts';
 import { imported, rows, told, written } from './importing.ts';
 
 const templates = openTemplates();
