@@ -75,7 +75,7 @@ function startRenderThread(): RenderThread {
   const signal = new SharedArrayBuffer(4);
   const flag = new Int32Array(signal);
   const workerData: ThreadData = { signal, port: port2 };
-  const worker = new Worker(new URL(`./nunjucks/worker${extname(import.meta.url)}`, import.meta.url), {
+  const worker = new Worker(new URL(`./worker${extname(import.meta.url)}`, import.meta.url), {
     name: 'signalbox-templates',
     env: {},
     execArgv: [],

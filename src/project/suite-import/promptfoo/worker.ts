@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import nunjucks from 'nunjucks';
-import { longestText, type RenderReply, type RenderRequest, type ThreadData } from '../templates.ts';
+import { longestText, type RenderReply, type RenderRequest, type ThreadData } from './templates.ts';
 
 /** Fills in texts as promptfoo does: without escapes, with its filter `load`. Never throws. */
 function renderAll({ templates, vars }: RenderRequest): RenderReply {
