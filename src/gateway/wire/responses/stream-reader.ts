@@ -17,8 +17,7 @@ import { changeable } from './shapes.ts';
 
 type Of<Is extends EventKind['is']> = Extract<EventKind, { readonly is: Is }>;
 
-/** An event that was read. */
-interface Told {
+interface ReadEvent {
   readonly root: Place;
   readonly type: string;
 }
@@ -28,7 +27,7 @@ export class ResponsesStreamReader implements StreamReader {
   readonly #context: WalkContext;
   readonly #request: WireRequest;
   readonly #items = new Map<number, StreamedItem>();
-  /** The response as events before the end told it. */
+  /** The response as events before the end had it. */
   readonly #responses: Place[] = [];
   readonly #extras = new Map<string, Json>();
   readonly #transcript: string[] = [];
@@ -54,20 +53,20 @@ export class ResponsesStreamReader implements StreamReader {
     if (event !== undefined && event !== type) throw invalidAnswer('an event of its stream has two names');
     const isFree = kind.is === 'rest' && kind.isFree === true;
     if (this.#end !== undefined && !isFree) throw invalidAnswer('its stream goes on behind its end');
-    const told = { root, type };
+    const read = { root, type };
     switch (kind.is) {
       case 'response':
-        return this.#takeResponse(told, kind);
+        return this.#takeResponse(read, kind);
       case 'part':
-        return this.#takePart(told, kind);
+        return this.#takePart(read, kind);
       case 'delta':
-        return this.#takeDelta(told, kind);
+        return this.#takeDelta(read, kind);
       case 'text':
-        return this.#takeText(told, kind);
+        return this.#takeText(read, kind);
       case 'rest': {
         const { members = {}, isTranscript } = kind;
         if (isTranscript === true) this.#transcript.push(requireText(root, 'delta'));
-        const isQuiet = this.#readRest(told, isTranscript === true ? ['delta'] : [], members);
+        const isQuiet = this.#readRest(read, isTranscript === true ? ['delta'] : [], members);
         return { kind: isFree && isQuiet ? 'free' : 'held' };
       }
     }
@@ -84,22 +83,22 @@ export class ResponsesStreamReader implements StreamReader {
       const final = (item.id === '' ? undefined : byId.get(item.id)) ?? finals[position];
       if (final === undefined) throw invalidAnswer('its response lacks an item that its stream told');
       item.check(final);
-      for (const { path, place, isWhole, type } of item.tellings)
-        this.#addExtras(type, untold(place, placeAt(final, path), isWhole ? 'whole' : 'begin'));
+      for (const { path, place, isWhole, type } of item.values)
+        this.#addExtras(type, missing(place, placeAt(final, path), isWhole ? 'whole' : 'begin'));
     }
     for (const response of this.#responses)
       for (const [key, place] of response.members)
         if (!this.#isHarmless(key, place))
-          this.#addExtras(`response.${key}`, untold(place, whole.at(key), 'begin'));
+          this.#addExtras(`response.${key}`, missing(place, whole.at(key), 'begin'));
     if (this.#transcript.length > 0)
       this.#extras.set('stream.transcript', Json.from(this.#transcript.join('')));
     return withExtras(readAnswer(body, this.#context.rules, this.#request), this.#extras);
   }
 
-  #takeResponse(told: Told, { isEnd }: Of<'response'>): StreamPart {
-    const response = told.root.at('response');
-    if (response?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`response\``);
-    const isQuiet = this.#readRest(told, ['response']);
+  #takeResponse(event: ReadEvent, { isEnd }: Of<'response'>): StreamPart {
+    const response = event.root.at('response');
+    if (response?.kind !== 'object') throw invalidAnswer(`\`${event.type}\` has no \`response\``);
+    const isQuiet = this.#readRest(event, ['response']);
     if (isEnd) {
       this.#end = response;
       return { kind: 'end' };
@@ -113,26 +112,26 @@ export class ResponsesStreamReader implements StreamReader {
     return key === 'output' ? isNoList(place) : isSettled(key, place, sentBody(this.#request));
   }
 
-  #takePart(told: Told, { path: keys, member, isEnd, shape }: Of<'part'>): StreamPart {
-    const { root, type } = told;
+  #takePart(event: ReadEvent, { path: keys, member, isEnd, shape }: Of<'part'>): StreamPart {
+    const { root, type } = event;
     const place = root.at(member);
     const isItem = keys.length === 0;
     if (place === undefined || (isItem && place.kind !== 'object'))
       throw invalidAnswer(`\`${type}\` has no \`${member}\``);
-    const known = isItem ? undefined : this.#locate(told, keys);
+    const known = isItem ? undefined : this.#locate(event, keys);
     // Throws RefusedCall for a kind that hooks cannot read.
     const seen = new Seen(place);
     walk({ ...bodySpot(place, type), entry: 0 }, shape, this.#context, seen);
-    const isQuiet = this.#readRest(told, [member]);
-    const { item, path } = known ?? { item: this.#itemOf(told, place, isEnd), path: [] };
+    const isQuiet = this.#readRest(event, [member]);
+    const { item, path } = known ?? { item: this.#itemOf(event, place, isEnd), path: [] };
     const before = isEnd ? placeAt(openPlace(item.snapshot()), path) : undefined;
-    item.tellings.push({ path, place, isWhole: isEnd, type });
-    const isTold = before === undefined ? isEmptyText(seen) : untold(place, before, 'told').length === 0;
-    return { kind: isQuiet && isTold ? 'echo' : 'held' };
+    item.values.push({ path, place, isWhole: isEnd, type });
+    const isKnown = before === undefined ? isEmptyText(seen) : missing(place, before, 'present').length === 0;
+    return { kind: isQuiet && isKnown ? 'echo' : 'held' };
   }
 
   /** The item that begins or ends; some APIs leave its index out. */
-  #itemOf({ root, type }: Told, place: Place, isEnd: boolean): StreamedItem {
+  #itemOf({ root, type }: ReadEvent, place: Place, isEnd: boolean): StreamedItem {
     const id = place.at('id')?.text;
     const named = this.#items.entries().find(([, { id: own }]) => isEnd && own !== '' && own === id)?.[0];
     const index =
@@ -147,10 +146,10 @@ export class ResponsesStreamReader implements StreamReader {
     return item;
   }
 
-  #takeDelta(told: Told, { path: keys, channel: member, members }: Of<'delta'>): StreamPart {
-    const { root, type } = told;
-    const { item, path, index } = this.#locate(told, keys);
-    const isQuiet = this.#readRest(told, ['delta']);
+  #takeDelta(event: ReadEvent, { path: keys, channel: member, members }: Of<'delta'>): StreamPart {
+    const { root, type } = event;
+    const { item, path, index } = this.#locate(event, keys);
+    const isQuiet = this.#readRest(event, ['delta']);
     if (members !== undefined) {
       const delta = root.at('delta');
       if (delta?.kind !== 'object') throw invalidAnswer(`\`${type}\` has no \`delta\``);
@@ -166,15 +165,15 @@ export class ResponsesStreamReader implements StreamReader {
     return { kind: 'text', deltas: [{ channel, text }] };
   }
 
-  #takeText(told: Told, { path: keys, member }: Of<'text'>): StreamPart {
-    const { item, path } = this.#locate(told, keys);
-    const isQuiet = this.#readRest(told, [member]);
-    const isNew = item.endText(path, requireText(told.root, member));
+  #takeText(event: ReadEvent, { path: keys, member }: Of<'text'>): StreamPart {
+    const { item, path } = this.#locate(event, keys);
+    const isQuiet = this.#readRest(event, [member]);
+    const isNew = item.endText(path, requireText(event.root, member));
     return { kind: isNew || !isQuiet ? 'held' : 'echo' };
   }
 
   /** The item that an event is about, and where in it. */
-  #locate({ root, type }: Told, keys: readonly string[]) {
+  #locate({ root, type }: ReadEvent, keys: readonly string[]) {
     const index = requireIndex(root, 'output_index');
     const item = this.#items.get(index);
     if (item === undefined) throw invalidAnswer(`\`${type}\` is about an item that was not added`);
@@ -186,7 +185,7 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   /** Shows hooks the members of an event but those in `read`, unless they are of their shape. Whether all are. */
-  #readRest({ root, type }: Told, read: readonly string[], members: Members = {}): boolean {
+  #readRest({ root, type }: ReadEvent, read: readonly string[], members: Members = {}): boolean {
     return this.#readMembers(root, type, { ...eventMembers, ...members }, ['type', ...read]);
   }
 
@@ -256,11 +255,11 @@ const maxIndex = 100_000;
 /** Where in an item a value stands. */
 type ItemPath = readonly (string | number)[];
 
-/** What an event told of a place of an item. */
-interface Telling {
+/** A value of an item, as an event had it. */
+interface EarlyValue {
   readonly path: ItemPath;
   readonly place: Place;
-  /** Whether it told the whole of it, so that a text may not go on. */
+  /** Whether it was the whole value, so that a text may not go on. */
   readonly isWhole: boolean;
   /** The type of the event, to name it by. */
   readonly type: string;
@@ -269,8 +268,8 @@ interface Telling {
 /** An item of an answer while it is streamed. */
 class StreamedItem {
   readonly added: Place | undefined;
-  readonly tellings: Telling[] = [];
-  /** The pieces of the texts that were told, by their paths. */
+  readonly values: EarlyValue[] = [];
+  /** The pieces of the texts that have come, by their paths. */
   readonly #texts = new Map<string, { readonly path: ItemPath; readonly pieces: string[] }>();
 
   constructor(added: Place | undefined) {
@@ -281,34 +280,34 @@ class StreamedItem {
     return (this.added ?? this.done)?.at('id')?.text ?? '';
   }
 
-  /** The item as its last event told it. */
+  /** The item as its last event had it. */
   get done(): Place | undefined {
-    return this.tellings.findLast(({ path, isWhole }) => path.length === 0 && isWhole)?.place;
+    return this.values.findLast(({ path, isWhole }) => path.length === 0 && isWhole)?.place;
   }
 
   addText(path: ItemPath, text: string): void {
     this.#piecesOf(path).push(text);
   }
 
-  /** Whether nothing was told of a text before. Throws RefusedCall (502) when the whole text is not what was told. */
+  /** Whether nothing of a text has come before. Throws RefusedCall (502) when the whole text differs from its pieces. */
   endText(path: ItemPath, text: string): boolean {
-    const told = this.#piecesOf(path).join('');
-    if (told === text) return false;
-    if (told !== '') throw contradiction(path);
+    const sent = this.#piecesOf(path).join('');
+    if (sent === text) return false;
+    if (sent !== '') throw contradiction(path);
     this.addText(path, text);
     return true;
   }
 
-  /** Throws RefusedCall (502) when a text of the whole item is not what was told of it. */
+  /** Throws RefusedCall (502) when a text of the whole item differs from its pieces. */
   check(whole: Place): void {
     for (const { path, pieces } of this.#texts.values())
       if ((placeAt(whole, path)?.text ?? '') !== pieces.join('')) throw contradiction(path);
   }
 
-  /** The JSON of the item as far as it was told by its parts and texts. */
+  /** The JSON of the item, as far as its parts and texts have come. */
   snapshot(): string {
     const item = parseLossless(this.added?.json.text ?? '{}');
-    for (const { path, place } of this.tellings)
+    for (const { path, place } of this.values)
       if (path.length > 0) setAt(item, path, parseLossless(place.json.text));
     for (const { path, pieces } of this.#texts.values()) setAt(item, path, pieces.join(''));
     return stringifyJson(item);
@@ -318,7 +317,7 @@ class StreamedItem {
     const key = path.join('/');
     const known = this.#texts.get(key);
     if (known !== undefined) return known.pieces;
-    const begun = this.tellings.findLast(
+    const begun = this.values.findLast(
       ({ path: above, isWhole }) => !isWhole && above.every((each, index) => each === path[index]),
     );
     const text = placeAt(begun?.place ?? this.added, path.slice(begun?.path.length ?? 0))?.text;
@@ -357,14 +356,13 @@ function setAt(target: unknown, path: ItemPath, value: unknown): void {
 }
 
 /**
- * What was told earlier and is not in the later value, by its place under the earlier one. The later one begins with it, or is the
- * `whole` of it; `told` asks only whether it is there. Throws RefusedCall (502) for a text that was told as a whole and is another
- * one later.
+ * What an earlier value has and the later one lacks, by its path in the earlier one. `begin`: a text of the later one begins with the
+ * earlier text; `present`: it is the same. `whole`: likewise, or RefusedCall (502) is thrown.
  */
-function untold(
+function missing(
   early: Place,
   late: Place | undefined,
-  relation: 'begin' | 'whole' | 'told',
+  relation: 'begin' | 'whole' | 'present',
   at = { key: '', path: '' },
 ): (readonly [path: string, early: Place])[] {
   const { key, path } = at;
@@ -372,11 +370,11 @@ function untold(
   if (early.json.text === late.json.text || isChangeable(key, early)) return [];
   if (early.kind === 'object' && late.kind === 'object')
     return [...early.members].flatMap(([name, member]) =>
-      untold(member, late.at(name), relation, { key: name, path: `${path}.${name}` }),
+      missing(member, late.at(name), relation, { key: name, path: `${path}.${name}` }),
     );
   if (early.kind === 'array' && late.kind === 'array')
     return early.items.flatMap((item, index) =>
-      untold(item, late.items[index], relation, { key, path: `${path}[${index}]` }),
+      missing(item, late.items[index], relation, { key, path: `${path}[${index}]` }),
     );
   if (early.text === undefined || late.text === undefined)
     return isSameToTheDigit(early.json, late.json) ? [] : [[path, early]];

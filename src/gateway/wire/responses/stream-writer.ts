@@ -45,7 +45,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   #isEnded = false;
   /** Of the last event. */
   #sequence = -1;
-  /** The last event that told only how far the response is. */
+  /** The last event that has only the state of the response. */
   #progress: string | undefined;
 
   constructor(request: WireRequest) {
@@ -93,13 +93,17 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#read();
     if (this.#isEnded) throw unwritable('the stream has ended already');
     // A line feed behind the body would end the data of an event.
-    const root = openPlace(this.#withKnownIds(openPlace(body.trim())));
+    const { written, indexes } = this.#match(openPlace(body.trim()));
+    const root = openPlace(written);
     const events = [this.#open(root)];
-    const output = root.at('output')?.items ?? [];
-    const indexes = placeItems(output, this.#items);
-    for (const [position, place] of output.entries()) {
-      const index = indexes[position] ?? position;
-      for (const [type, members] of restOfItem(place, this.#items.get(index)))
+    if (new Set(indexes.filter((index) => index !== undefined)).size !== this.#items.size)
+      throw unwritable('the answer lacks an item that has already gone out');
+    let next = 0;
+    for (const [position, item] of (root.at('output')?.items ?? []).entries()) {
+      next = Math.max(next, indexes[position] === undefined ? position : 0);
+      while (this.#items.has(next)) next += 1;
+      const index = indexes[position] ?? next++;
+      for (const [type, members] of restOfItem(item, this.#items.get(index)))
         events.push(this.#event(type, { output_index: String(index), ...members }));
     }
     const status = root.at('status')?.text ?? '';
@@ -121,9 +125,9 @@ export class ResponsesStreamWriter implements StreamWriter {
     const failed = this.#isFromCodex && !refusal.isRetryable ? this.#failForCodex(message) : '';
     this.#sequence += 1;
     const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-    // The API tells them beside `type`, its servers and the openai package also know the `error` of other answers.
-    const told = { ...details, code, message, param: param ?? null };
-    const event = { type: 'error', sequence_number: this.#sequence, ...told, error: { ...told, type } };
+    // The API has these beside `type`; its servers and the openai package also know the `error` of other answers.
+    const members = { ...details, code, message, param: param ?? null };
+    const event = { type: 'error', sequence_number: this.#sequence, ...members, error: { ...members, type } };
     return failed + formatEvent(JSON.stringify(event), 'error');
   }
 
@@ -193,7 +197,9 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
     if (kind === undefined || kind.is === 'response' || kind.is === 'rest') return;
     const index = numberAt(root, 'output_index') ?? -1;
-    const path = kind.path.map((key) => (key.endsWith('_index') ? numberAt(root, key) : key)).join('/');
+    const path = kind.path
+      .map((key) => (key.endsWith('_index') ? Number(root.at(key)?.value) : key))
+      .join('/');
     let item = this.#items.get(index);
     if (kind.is === 'delta') addText(item, path, root.at('delta')?.text ?? '');
     else if (kind.is === 'text') item?.ended.add(path);
@@ -221,47 +227,36 @@ export class ResponsesStreamWriter implements StreamWriter {
     return item;
   }
 
-  /** The body under the ids of what the client has already, as a stand-in has its own. */
-  #withKnownIds(root: Place): string {
-    const items = [...this.#items.values()];
+  /**
+   * The body under the ids of what the client has already, as a stand-in has its own, and the index under which the client has each
+   * item.
+   */
+  #match(root: Place) {
     const edits = new Edits(root.source);
-    const id = root.at('id');
     const known = this.#response?.at('id')?.text;
-    if (id?.kind === 'string' && known !== undefined) edits.replaceText(id, known);
+    const response = root.at('id');
+    if (response?.kind === 'string' && known !== undefined) edits.replaceText(response, known);
     const output = root.at('output')?.items ?? [];
     const ids = new Set(output.map((item) => item.at('id')?.text));
-    const open = items.filter(({ done, id: own }) => done === undefined && !ids.has(own));
-    for (const item of output) {
+    const sent = new Map([...this.#items].map(([index, { id }]) => [id, index]));
+    const open = [...this.#items.values()].filter(({ done, id }) => done === undefined && !ids.has(id));
+    const indexes = output.map((item) => {
       const own = item.at('id');
-      if (own === undefined || items.some((have) => have.id === own.text)) continue;
-      const at = open.findIndex(({ type }) => type === item.at('type')?.text);
-      const [taken] = at === -1 ? [] : open.splice(at, 1);
-      if (taken !== undefined) edits.replaceText(own, taken.id);
-    }
-    return edits.apply();
+      let id = own?.text ?? '';
+      if (own !== undefined && (own.text === undefined || !sent.has(id))) {
+        const at = open.findIndex(({ type }) => type === item.at('type')?.text);
+        const [taken] = at === -1 ? [] : open.splice(at, 1);
+        if (taken !== undefined) edits.replaceText(own, taken.id);
+        id = taken?.id ?? id;
+      }
+      return id === '' ? undefined : sent.get(id);
+    });
+    return { written: edits.apply(), indexes };
   }
 }
 
 function addText(item: ClientItem | undefined, path: string, text: string): void {
   item?.texts.set(path, (item.texts.get(path) ?? '') + text);
-}
-
-/** The indexes under which items are sent; throws REPLY_MALFORMED when the client has one that is not among them. */
-function placeItems(output: readonly Place[], items: ReadonlyMap<number, ClientItem>): number[] {
-  const sent = new Map([...items].map(([index, { id }]) => [id, index]));
-  const known = output.map((item) => {
-    const id = item.at('id')?.text ?? '';
-    return id === '' ? undefined : sent.get(id);
-  });
-  const matched = new Set(known.filter((index) => index !== undefined));
-  if (matched.size !== items.size) throw unwritable('the answer lacks an item that has already gone out');
-  let next = 0;
-  return known.map((index, position) => {
-    if (index !== undefined) return index;
-    next = Math.max(next, position);
-    while (items.has(next)) next += 1;
-    return next++;
-  });
 }
 
 // --- what a client lacks ---
@@ -368,7 +363,7 @@ function contradiction(): Error {
 
 // --- values at their beginning ---
 
-/** An item or a part without what events tell of it. */
+/** An item or a part as it begins: without what later events add. */
 function emptyCopy(
   { json }: Place,
   texts: Readonly<Record<string, string>>,
