@@ -9,7 +9,7 @@ import { findFiles } from '../suite/dataset/files.ts';
 import { isRemote } from '../suite/dataset/remote/address.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import { type Suite, subjectsOf, withDataset } from '../suite/file/model.ts';
-import type { InputFile } from '../suite/report/input-files.ts';
+import type { InputFile } from '../suite/report/file-sink.ts';
 
 /** What a run of a suite is asked for, as far as it names files. */
 export interface SuiteInputOptions {

@@ -1,6 +1,5 @@
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import { box, text } from '../../suite/report/html/plain/markup.ts';
-import { renderPlainPage } from '../../suite/report/html/plain/page.ts';
+import { box, renderPlainPage, text } from '../../suite/report/html/plain.ts';
 
 /** Why a request is not done. */
 export interface Refusal {

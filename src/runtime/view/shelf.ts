@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../errors.ts';
-import type { ListedRun, RunsPage } from '../../suite/report/html/plain/runs-page.ts';
-import { openRunFile } from '../../suite/report/jsonl/run-file.ts';
+import type { ListedRun, RunsPage } from '../../suite/report/html/runs-page.ts';
+import { openRunFile } from '../../suite/report/run-file.ts';
 import type { RunSource } from '../../suite/run/record.ts';
 import type { Runtime } from '../api.ts';
 

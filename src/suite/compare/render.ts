@@ -1,12 +1,10 @@
 import { escapeShownLine as oneLine } from '../../text/escape-commands.ts';
 import { formatCount } from '../../text/format-count.ts';
 import { cut } from '../../text/width.ts';
-import { box, fold, table as htmlTable, link, list, text } from '../report/html/plain/markup.ts';
-import { renderPlainPage } from '../report/html/plain/page.ts';
-import { addressOfRun } from '../report/html/plain/runs-page.ts';
-import { cutNote, renderTable as markdownTable, toCode } from '../report/markdown-text.ts';
-import { type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
-import { createPaint } from '../report/terminal/paint.ts';
+import { box, fold, table as htmlTable, link, list, renderPlainPage, text } from '../report/html/plain.ts';
+import { addressOfRun } from '../report/html/runs-page.ts';
+import { cutNote, renderTable as markdownTable, toCode } from '../report/markdown.ts';
+import { createPaint, type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
 import { describeScore } from '../report/wording.ts';
 import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
 import { type ComparisonTable, type NamedChanges, toDocument } from './document.ts';

@@ -1,38 +1,24 @@
 import { stringifyJson } from '../../json/json.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
-import { durationMsOf, queueMsOf } from './case-failures.ts';
+import { durationMsOf, fieldText, queueMsOf } from './case-failures.ts';
 import { type Cell, toLine } from './csv-line.ts';
-import type { OpenReporter, Reporter, Sink } from './reporter.ts';
-import { fieldText } from './row-text.ts';
+import type { OpenWriter } from './reporter.ts';
 
-/** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
-export const openCsv: OpenReporter = (sink) => {
-  const table = openCsvTable(sink, []);
-  return { ...table.lines([]), end: table.end };
-};
-
-/** A table of one or several runs. */
-export interface CsvTable {
-  /** The lines of a run; `before` are cells that stand in front of each. */
-  lines(before: readonly string[]): Reporter;
-  /** Writes the titles where there was no case. */
-  end(): Promise<void>;
-}
-
-/** `before` are the titles of columns that stand in front. */
-export function openCsvTable(sink: Sink, titlesBefore: readonly string[]): CsvTable {
+/** One line for each case and eval (RFC 4180), for spreadsheets and data frames; of several suites, whose names are the first column, under one line of titles. */
+export const openCsv: OpenWriter = (sink, { isSeveral }) => {
   // The columns of a row's own fields are known with the first case.
   let fields: readonly string[] | undefined;
   const write = (cells: readonly Cell[]): Promise<void> => sink.write(toLine(cells));
   const requireTitles = async (names: readonly string[]): Promise<readonly string[]> => {
     if (fields !== undefined) return fields;
     fields = names;
-    await write([...titlesBefore, ...csvColumns, ...names.map((name) => `row.${name}`), 'row', 'variables']);
+    const before = isSeveral ? ['suite'] : [];
+    await write([...before, ...csvColumns, ...names.map((name) => `row.${name}`), 'row', 'variables']);
     return names;
   };
   return {
-    lines(before) {
+    next({ suite }) {
       let evals: ReadonlyMap<string, EvalHeader> = new Map();
       return {
         async begin(header: RunHeader) {
@@ -42,16 +28,18 @@ export function openCsvTable(sink: Sink, titlesBefore: readonly string[]): CsvTa
           const names = await requireTitles(Object.keys(record.row ?? {}).slice(0, MOST_FIELDS));
           const own = rowCells(record, names);
           for (const result of record.results) {
-            await write([...before, ...cellsOf(record, result, evals.get(result.eval)), ...own]);
+            const cells = cellsOf(record, result, evals.get(result.eval));
+            await write([...(isSeveral ? [suite] : []), ...cells, ...own]);
           }
         },
         async onProblem() {},
         async end() {},
       };
     },
+    // Without a case there are the titles alone.
     end: async () => void (await requireTitles([])),
   };
-}
+};
 
 /** Fields that have a column of their own; a spreadsheet with more is not read by people. */
 const MOST_FIELDS = 100;

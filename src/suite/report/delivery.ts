@@ -1,14 +1,103 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { type FileSink, openFileSink } from './file-sink.ts';
-import { type InputFile, refuseOverwriting } from './input-files.ts';
-import { reporters } from './registry.ts';
-import type { Reporter, ReporterName, Sink } from './reporter.ts';
+import { suggest } from '../../text/suggest.ts';
+import { openCsv } from './csv.ts';
+import { type InputFile, openFileSink, refuseOverwriting } from './file-sink.ts';
+import { openGithub } from './github.ts';
+import { openJson, openJsonl } from './json.ts';
+import { openJunit } from './junit.ts';
+import { openMarkdown } from './markdown.ts';
+import {
+  type FileSink,
+  type OpenWriter,
+  ofOne,
+  type Reporter,
+  type ReporterName,
+  type ReportWriter,
+  reporterNames,
+  type SeveralReport,
+  type Sink,
+  type SuiteName,
+  toReporter,
+} from './reporter.ts';
+import { openSarif } from './sarif.ts';
+import { openTable } from './terminal/table.ts';
+
+interface ReporterEntry {
+  /** One phrase for `--help` and docs/reporters.md. */
+  readonly summary: string;
+  readonly openWriter: OpenWriter;
+  /** Makes the reporter of a single run. */
+  open(sink: Sink): Reporter;
+}
+
+function entry(summary: string, openWriter: OpenWriter): ReporterEntry {
+  return { summary, openWriter, open: (sink) => toReporter(openWriter(sink, { isSeveral: false })) };
+}
+
+export const reporters: Readonly<Record<ReporterName, ReporterEntry>> = {
+  table: entry('scores, gates and first failures, to read on a terminal', openTable),
+  json: entry('what the run came to, as one JSON document', openJson),
+  jsonl: entry('everything, as it comes: a JSON document on each line', openJsonl),
+  csv: entry('a line for each case and eval, for spreadsheets', openCsv),
+  junit: entry('XML for the test view of a CI server', openJunit),
+  markdown: entry('a comment for a pull request, or a job summary', openMarkdown),
+  github: entry('annotations of a pull request on GitHub', openGithub),
+  sarif: entry('failures as findings, for code scanning', openSarif),
+  html: entry('one page to look into every case', openLazyHtml),
+};
+
+/** Its code is loaded when the first run begins. */
+function openLazyHtml(sink: Sink, place: Parameters<OpenWriter>[1]): ReportWriter {
+  let loading: Promise<ReportWriter> | undefined;
+  let opened: ReportWriter | undefined;
+  const load = async (): Promise<ReportWriter> => {
+    loading ??= import('./html/html.ts').then(({ openHtml }) => openHtml(sink, place));
+    opened = await loading;
+    return opened;
+  };
+  return {
+    next(suite) {
+      let own: Promise<Reporter> | undefined;
+      const get = (): Promise<Reporter> => {
+        own ??= load().then((writer) => writer.next(suite));
+        return own;
+      };
+      return {
+        begin: async (header) => (await get()).begin(header),
+        onCase: async (record) => (await get()).onCase(record),
+        onProblem: async (problem) => (await get()).onProblem(problem),
+        onRating: async (rating) => (await get()).onRating?.(rating),
+        end: async (report) => (await get()).end(report),
+      };
+    },
+    end: async (report) => (await load()).end(report),
+    pages: () => opened?.pages?.() ?? [],
+  };
+}
 
 /** A reporter, and the file that it writes; without one it writes to stdout. */
 export interface ReporterSpec {
   readonly name: ReporterName;
   readonly file?: string;
+}
+
+/** Reads `name` or `name=file`; the file `-` is stdout. Throws USAGE. */
+export function readReporter(text: string): ReporterSpec {
+  const at = text.indexOf('=');
+  const word = at === -1 ? text : text.slice(0, at);
+  const name = reporterNames.find((known) => known === word);
+  if (name === undefined) {
+    const { hint } = suggest(word, reporterNames, 'reporters');
+    throw new RuntimeError('USAGE', `there is no reporter "${word}"`, { hint });
+  }
+  const file = at === -1 ? '-' : text.slice(at + 1);
+  if (file === '') {
+    throw new RuntimeError('USAGE', `--reporter ${text} names no file`, {
+      hint: `Write ${name}=FILE, or ${name}.`,
+    });
+  }
+  return file === '-' ? { name } : { name, file };
 }
 
 /** Several reporters as one. It must be closed or aborted at the end. */
@@ -20,7 +109,16 @@ export interface Delivery {
   abort(): Promise<void>;
 }
 
-export interface DeliveryOptions {
+/** Likewise, of several suites. */
+interface SeveralDelivery extends Omit<Delivery, 'reporter'> {
+  /** The reporter of the next suite, all formats as one. What it cannot write is in `fault`, too. */
+  next(suite: SuiteName): Reporter;
+  /** Why a report cannot be written: then no further suite is worth running. */
+  readonly fault: () => unknown;
+  end(report: SeveralReport): Promise<void>;
+}
+
+interface DeliveryOptions {
   readonly stdout: Sink;
   /** Files that no report may overwrite: the suite, its config and its dataset. */
   readonly inputs?: readonly InputFile[];
@@ -32,62 +130,120 @@ export interface DeliveryOptions {
  */
 export async function openDelivery(
   specs: readonly ReporterSpec[],
-  { stdout, inputs = [] }: DeliveryOptions,
+  options: DeliveryOptions,
 ): Promise<Delivery> {
+  const { nextOfEach, finish, close, abort } = await openWriters(specs, { ...options, isSeveral: false });
+  const own = nextOfEach({ suite: '', file: '' });
+  return {
+    reporter: { ...asOne(own), end: (report) => finish(ofOne(report), own) },
+    close,
+    abort,
+  };
+}
+
+/** Likewise for several suites; each format is written as its suites end. Throws USAGE also where a page has no file. */
+export async function openSeveralDelivery(
+  specs: readonly ReporterSpec[],
+  options: DeliveryOptions,
+): Promise<SeveralDelivery> {
+  const { nextOfEach, finish, ...rest } = await openWriters(specs, { ...options, isSeveral: true });
+  let fault: unknown;
+  return {
+    fault: () => fault,
+    next: (suite) => {
+      return asOne(nextOfEach(suite), (thrown) => {
+        fault = thrown;
+      });
+    },
+    end: (report) => finish(report, []),
+    ...rest,
+  };
+}
+
+function asOne(reporters: readonly Reporter[], onFault: (thrown: unknown) => void = () => {}): Reporter {
+  const forEach = async (call: (reporter: Reporter) => Promise<void> | undefined): Promise<void> => {
+    try {
+      for (const each of reporters) await call(each);
+    } catch (thrown) {
+      onFault(thrown);
+      throw thrown;
+    }
+  };
+  return {
+    readsCases: reporters.some((each) => each.readsCases !== false),
+    begin: (header) => forEach((each) => each.begin(header)),
+    onCase: (record) => forEach((each) => each.onCase(record)),
+    onProblem: (problem) => forEach((each) => each.onProblem(problem)),
+    onRating: (rating) => forEach((each) => each.onRating?.(rating)),
+    end: (report) => forEach((each) => each.end(report)),
+  };
+}
+
+interface OpenedWriter {
+  readonly writer: ReportWriter;
+  /** Undefined for stdout. */
+  readonly file: FileSink | undefined;
+}
+
+async function openWriters(
+  specs: readonly ReporterSpec[],
+  { stdout, inputs = [], isSeveral }: DeliveryOptions & { readonly isSeveral: boolean },
+) {
   refuseSharedOutputs(specs);
   refuseOverwriting(
     specs.flatMap(({ file }) => file ?? []),
     inputs,
   );
-  const open = await openAll(specs, stdout);
-  const forEachReporter = async (call: (reporter: Reporter) => Promise<void>): Promise<void> => {
-    for (const { reporter } of open) await call(reporter);
-  };
+  const open: OpenedWriter[] = [];
   let hasEnded = false;
-  const closeFiles = async (isComplete: boolean): Promise<void> => {
-    const parts = open.splice(0);
-    if (!isComplete) for (const { reporter } of parts) reporter.abort?.();
-    const files = parts.flatMap(({ file }) => file ?? []);
-    const results = await Promise.allSettled(
-      files.map((file) => (isComplete ? file.publish() : file.discard())),
-    );
-    const failed = results.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
+  const abort = async (): Promise<void> => {
+    for (const { writer, file } of open.splice(0)) {
+      writer.close?.();
+      await Promise.allSettled(
+        [...(writer.pages?.() ?? []), ...(file ? [file] : [])].map((each) => each.discard()),
+      );
+    }
   };
-  const reporter: Reporter = {
-    readsCases: open.some((each) => each.reporter.readsCases !== false),
-    begin: (header) => forEachReporter((each) => each.begin(header)),
-    onCase: (record) => forEachReporter((each) => each.onCase(record)),
-    onProblem: (problem) => forEachReporter((each) => each.onProblem(problem)),
-    onRating: (rating) => forEachReporter(async (each) => await each.onRating?.(rating)),
-    async end(report) {
-      for (const { reporter, file } of filesFirst(open)) {
-        await reporter.end(report);
+  try {
+    for (const { name, file: path } of specs) {
+      if (isSeveral && name === 'html' && path === undefined) throw pagesNeedAFile();
+      const file = path === undefined ? undefined : await openFileSink(path, { grows: name === 'jsonl' });
+      open.push({ writer: reporters[name].openWriter(file ?? stdout, { isSeveral, file: path }), file });
+    }
+  } catch (thrown) {
+    await abort();
+    throw thrown;
+  }
+  return {
+    nextOfEach: (suite: SuiteName): Reporter[] => open.map(({ writer }) => writer.next(suite)),
+    /** Files first, so that a file that cannot be written fails before stdout reports the end. `own` are the reporters of the only run. */
+    async finish(report: SeveralReport, own: readonly Reporter[]): Promise<void> {
+      const parts = open.map((part, index) => ({ ...part, reporter: own[index] }));
+      for (const { writer, file, reporter } of parts.toSorted((a, b) => Number(!a.file) - Number(!b.file))) {
+        for (const outcome of report.outcomes) {
+          if ('report' in outcome) await reporter?.end(outcome.report);
+        }
+        await writer.end(report);
         await file?.flush();
       }
       hasEnded = true;
     },
+    async close(): Promise<void> {
+      if (!hasEnded) return await abort();
+      const failed: unknown[] = [];
+      for (const { writer, file } of open.splice(0)) {
+        writer.close?.();
+        for (const each of [...(writer.pages?.() ?? []), ...(file ? [file] : [])]) {
+          await each.publish().catch((thrown) => failed.push(thrown));
+        }
+      }
+      if (failed.length > 0) throw failed[0];
+    },
+    abort,
   };
-  return {
-    reporter,
-    close: () => closeFiles(hasEnded),
-    abort: () => closeFiles(false),
-  };
 }
 
-interface Opened {
-  readonly reporter: Reporter;
-  readonly file: FileSink | undefined;
-}
-
-/**
- * Reporters with files first, so that a file that cannot be written fails before stdout reports the end.
- */
-function filesFirst(open: readonly Opened[]): readonly Opened[] {
-  return [...open.filter(({ file }) => file !== undefined), ...open.filter(({ file }) => file === undefined)];
-}
-
-export function refuseSharedOutputs(specs: readonly ReporterSpec[]): void {
+function refuseSharedOutputs(specs: readonly ReporterSpec[]): void {
   const outputs = specs.map(({ file }) => (file === undefined ? 'stdout' : `the file ${resolve(file)}`));
   const twice = outputs.find((place, index) => outputs.indexOf(place) !== index);
   if (twice === undefined) return;
@@ -96,16 +252,8 @@ export function refuseSharedOutputs(specs: readonly ReporterSpec[]): void {
   });
 }
 
-async function openAll(specs: readonly ReporterSpec[], stdout: Sink): Promise<Opened[]> {
-  const opened: Opened[] = [];
-  try {
-    for (const { name, file: path } of specs) {
-      const file = path === undefined ? undefined : await openFileSink(path, { grows: name === 'jsonl' });
-      opened.push({ reporter: reporters[name].open(file ?? stdout), file });
-    }
-    return opened;
-  } catch (thrown) {
-    await Promise.allSettled(opened.map(({ file }) => file?.discard()));
-    throw thrown;
-  }
+function pagesNeedAFile(): RuntimeError {
+  return new RuntimeError('USAGE', 'the pages of several suites need a file: html writes one for each', {
+    hint: 'Write --reporter html=FILE: FILE lists the suites, their pages stand beside it.',
+  });
 }

@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, realpathSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { systemCode } from '../../files/file-error.ts';
 import { makeFolders } from '../../files/make-folders.ts';
-import type { Sink } from './reporter.ts';
-
-/** A file that is being written. */
-export interface FileSink extends Sink {
-  /** Writes the buffer. Throws FILE_UNREADABLE. */
-  flush(): Promise<void>;
-  /** Writes the buffer, closes the file and renames it to its final name. Throws FILE_UNREADABLE. */
-  publish(): Promise<void>;
-  /** Closes the file and removes it, unless it `grows`. */
-  discard(): Promise<void>;
-}
+import type { FileSink } from './reporter.ts';
 
 /**
  * Opens a file for a report, and makes its folders. It is written to a temporary file in the same folder
@@ -206,4 +196,57 @@ function whyUnwritable(cause: unknown): string {
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be made: a part of its path is a file';
   if (code === 'ENOSPC') return 'cannot be written: the disk is full';
   return `cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+/**
+ * Writes a report in one piece, which gets its name when it is done. Throws USAGE where it would be written over an input, and
+ * FILE_UNREADABLE.
+ */
+export async function writeReport(
+  file: string,
+  text: string,
+  { inputs }: { readonly inputs: readonly InputFile[] },
+): Promise<void> {
+  refuseOverwriting([file], inputs);
+  const sink = await openFileSink(file, { grows: false });
+  try {
+    await sink.write(text);
+    await sink.flush();
+  } catch (thrown) {
+    await sink.discard();
+    throw thrown;
+  }
+  await sink.publish();
+}
+
+/** A file that a run reads, which no report may overwrite. */
+export interface InputFile {
+  readonly file: string;
+  /** What it is, as in `the dataset`. */
+  readonly what: string;
+}
+
+/** Throws USAGE for the first of `files` that is one of the inputs, also under another name or link. */
+export function refuseOverwriting(files: readonly string[], inputs: readonly InputFile[]): void {
+  if (files.length === 0) return;
+  const byIdentity = new Map(inputs.toReversed().map((input) => [fileIdentity(input.file), input]));
+  for (const file of files) {
+    const input = byIdentity.get(fileIdentity(file) ?? '');
+    if (input === undefined) continue;
+    throw new RuntimeError('USAGE', `a report would be written over ${file}, which is ${input.what}`, {
+      hint: 'Give the report another file; nothing was written.',
+    });
+  }
+}
+
+/** Equal for every name of a file; undefined for devices and pipes, which cannot be overwritten. */
+function fileIdentity(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined) return join(realpathSync(dirname(resolve(file))), basename(file));
+    return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  } catch {
+    // The folder does not exist yet, or cannot be read.
+    return resolve(file);
+  }
 }

@@ -1,50 +1,41 @@
 import { escapeInvisible } from '../../text/escape-invisible.ts';
-import { formatCount } from '../../text/format-count.ts';
-import type { Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
+import type { SuiteReport } from '../run/record.ts';
+import { documentOf } from './document.ts';
 import { toLocalPath } from './location.ts';
-import { formatPercent } from './numbers.ts';
-import type { OpenReporter } from './reporter.ts';
-import {
-  countProblems,
-  countUnscored,
-  describeFailure,
-  describeRun,
-  explainGate,
-  nameGate,
-} from './wording.ts';
+import { writesAtEnd } from './reporter.ts';
+import { describeFailure } from './wording.ts';
 
 /**
  * Annotations of a pull request on GitHub: its workflow commands, of each kind as many as one step may have
- * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Gates come first.
+ * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Gates come first; of several suites, what has
+ * no report.
  */
-export const openGithub: OpenReporter = (sink) => {
-  let file = '';
-  return {
-    async begin(header: RunHeader) {
-      file = header.file;
-    },
-    readsCases: false,
-    async onCase() {},
-    async onProblem() {},
-    async end(report) {
-      await sink.write(renderCommands(commandsOf(report, file)));
-    },
-  };
-};
+export const openGithub = writesAtEnd({
+  one: (report, _sink, file) => commandsOf(report, file).map(toLine).join(''),
+  several({ outcomes }) {
+    const faults = outcomes.flatMap((outcome): WorkflowCommand[] => {
+      if ('report' in outcome) return [];
+      const { file, suite, error } = outcome;
+      const title = `${suite} could not be run`;
+      return [{ name: 'error', file, line: 1, title, message: `[${error.code}] ${error.message}` }];
+    });
+    const all = outcomes.flatMap((outcome) =>
+      'report' in outcome ? commandsOf(outcome.report, outcome.file) : [],
+    );
+    // What a whole suite missed stands before its single failures.
+    const weightOf = ({ title }: WorkflowCommand) => (title.endsWith(' did not pass') ? 1 : 0);
+    const sorted = [...faults, ...all.toSorted((one, other) => weightOf(one) - weightOf(other))];
+    const kinds = (['error', 'warning', 'notice'] as const).map((name) =>
+      sorted.filter((command) => command.name === name).slice(0, mostAnnotations),
+    );
+    return kinds.flat().map(toLine).join('');
+  },
+});
 
 /** How many annotations of one kind GitHub shows of a step. */
-export const mostAnnotations = 10;
+const mostAnnotations = 10;
 
-/** The annotations of a run: errors first, as notice what it came to. */
-export function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand[] {
-  return [...errorsOf(report, file), ...warningsOf(report), summaryOf(report, file)];
-}
-
-export function renderCommands(commands: readonly WorkflowCommand[]): string {
-  return commands.map((command) => `${toLine(command)}\n`).join('');
-}
-
-export interface WorkflowCommand {
+interface WorkflowCommand {
   readonly name: 'error' | 'warning' | 'notice';
   readonly file: string;
   readonly line: number;
@@ -52,67 +43,40 @@ export interface WorkflowCommand {
   readonly message: string;
 }
 
-/** Missed gates, then failures: these are warnings when the gates passed all the same. */
-function errorsOf(report: SuiteReport, file: string): WorkflowCommand[] {
-  const { gates, failures, status } = report;
-  const missed = gates
-    .filter(({ passed }) => !passed)
-    .map((gate): WorkflowCommand => {
-      const message = `${nameGate(gate)} ${explainGate(gate)}`;
-      return { name: 'error', file, line: 1, title: 'gate missed', message };
-    });
-  const name = status === 'passed' ? 'warning' : 'error';
-  const wrong = problemsOf(report, 'error');
-  const failed = failures.map((failure) => toCommand(name, failure));
-  return [...wrong, ...missed, ...failed].slice(0, mostAnnotations);
-}
-
-function toCommand(name: 'error' | 'warning', failure: Failure): WorkflowCommand {
-  const { file, line, eval: id } = failure;
-  return { name, file, line, title: `${id} did not pass`, message: describeFailure(failure) };
-}
-
-function warningsOf(report: SuiteReport): WorkflowCommand[] {
-  const taken = report.status === 'passed' ? report.failures.length : 0;
-  return problemsOf(report, 'warning').slice(0, Math.max(0, mostAnnotations - taken));
-}
-
-/** What makes the run void is an error; rows that could not be used are warnings. */
-function problemsOf({ problems }: SuiteReport, name: 'error' | 'warning'): WorkflowCommand[] {
-  const selected = problems.filter(({ scope }) => (scope === 'run') === (name === 'error'));
-  return selected.map((problem) => ({
-    name,
-    file: problem.file,
-    line: problem.line,
-    title: titleOf(problem),
-    message: messageOf(problem),
-  }));
-}
-
-function titleOf({ scope }: RowProblem): string {
-  return scope === 'run' ? 'the run is void' : 'unusable row';
-}
-
-function messageOf({ message, hint }: RowProblem): string {
-  return hint === undefined ? message : `${message} (${hint})`;
-}
-
-function summaryOf(report: SuiteReport, file: string): WorkflowCommand {
-  const { suite, status, overall, failure_count: failures } = report;
-  const counts = [
-    `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
-    ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
-    ...countUnscored(report),
-    ...countProblems(report),
+/**
+ * The annotations of a run. Errors first: what makes it void, missed gates, failures, which are warnings when the gates passed all
+ * the same; then rows that could not be used, and as notice what it came to.
+ */
+function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand[] {
+  const { suite, status, failures } = report;
+  const { counts, gates, voids, badRows } = documentOf(report);
+  const problem = (name: 'error' | 'warning', title: string) => (each: (typeof voids)[number]) => {
+    const message = each.hint === undefined ? each.message : `${each.message} (${each.hint})`;
+    return { name, file: each.file, line: each.line, title, message };
+  };
+  const missed = gates.flatMap(({ gate, name, words }): WorkflowCommand[] =>
+    gate.passed ? [] : [{ name: 'error', file, line: 1, title: 'gate missed', message: `${name} ${words}` }],
+  );
+  const failed = failures.map((failure): WorkflowCommand => {
+    const name = status === 'passed' ? 'warning' : 'error';
+    const title = `${failure.eval} did not pass`;
+    return { name, file: failure.file, line: failure.line, title, message: describeFailure(failure) };
+  });
+  const taken = status === 'passed' ? failures.length : 0;
+  return [
+    ...[...voids.map(problem('error', 'the run is void')), ...missed, ...failed].slice(0, mostAnnotations),
+    ...badRows.problems
+      .map(problem('warning', 'unusable row'))
+      .slice(0, Math.max(0, mostAnnotations - taken)),
+    { name: 'notice', file, line: 1, title: `${suite}: ${status}`, message: counts.join(', ') },
   ];
-  return { name: 'notice', file, line: 1, title: `${suite}: ${status}`, message: counts.join(', ') };
 }
 
 function toLine({ name, file, line, title, message }: WorkflowCommand): string {
   const path = toLocalPath(file);
   const place = path === undefined ? '' : `file=${escapeProperty(path)},line=${line},`;
   const words = path === undefined && name !== 'notice' ? `${file}:${line}: ${message}` : message;
-  return `::${name} ${place}title=${escapeProperty(title)}::${escapeData(words)}`;
+  return `::${name} ${place}title=${escapeProperty(title)}::${escapeData(words)}\n`;
 }
 
 /** Escapes control and invisible characters, and what workflow commands give a meaning. */

@@ -1,17 +1,12 @@
 import { stringifyJson } from '../../json/json.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { SuiteReport } from '../run/record.ts';
-import type { OpenReporter } from './reporter.ts';
+import { countStatuses, type OpenWriter, type SeveralReport, writesAtEnd } from './reporter.ts';
 
 /** The document of `eval run --json`, on one line. */
-export const openJson: OpenReporter = (sink) => ({
-  async begin() {},
-  readsCases: false,
-  async onCase() {},
-  async onProblem() {},
-  async end(report) {
-    await sink.write(`${stringifyJson(toReportDocument(report))}\n`);
-  },
+export const openJson: OpenWriter = writesAtEnd({
+  one: (report) => `${stringifyJson(toReportDocument(report))}\n`,
+  several: (report) => `${stringifyJson(toSeveralDocument(report))}\n`,
 });
 
 /** The document that `eval run --json` prints, its members in the documented order. */
@@ -28,3 +23,41 @@ export function toReportDocument(report: SuiteReport): Readonly<Record<string, u
   const document = { ...first, ...more, ...matrix };
   return problem_count === 0 ? document : { ...document, problems, problem_count };
 }
+
+function toSeveralDocument(report: SeveralReport): Readonly<Record<string, unknown>> {
+  const suites = report.outcomes.map((outcome) => {
+    const { suite, file } = outcome;
+    return 'report' in outcome
+      ? { file, ...toReportDocument(outcome.report) }
+      : { file, suite, status: 'error', error: outcome.error };
+  });
+  return { status: report.status, ...countStatuses(report), suites, duration_ms: report.durationMs };
+}
+
+/**
+ * Everything of a run, one JSON document to a line, as it comes: `openRunFile` reads it back. Several runs stand one after
+ * another; their last line is of type `suites`.
+ */
+export const openJsonl: OpenWriter = (sink, { isSeveral }) => {
+  const write = (type: string, members: object): Promise<void> =>
+    sink.write(`${stringifyJson({ type, ...members })}\n`);
+  return {
+    next: () => ({
+      begin: (header) => write('run', header),
+      onCase: (record) => write('case', record),
+      onProblem: (problem) => write('problem', problem),
+      onRating: (rating) => write('rating', rating),
+      end: (report) => write('report', report),
+    }),
+    async end({ status, outcomes, durationMs }) {
+      if (!isSeveral) return;
+      const suites = outcomes.map((outcome) => {
+        const { suite, file } = outcome;
+        if ('error' in outcome) return { suite, file, status: 'error', error: outcome.error };
+        const { run_id, status } = outcome.report;
+        return { suite, file, run_id, status };
+      });
+      await write('suites', { status, suites, duration_ms: durationMs });
+    },
+  };
+};

@@ -1,19 +1,19 @@
-import { formatCount } from '../../text/format-count.ts';
+import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
 import { cut } from '../../text/width.ts';
-import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../run/record.ts';
+import type { Failure, GateResult, RowProblem, SuiteReport } from '../run/record.ts';
 import type { VariantReport } from '../run/variant-record.ts';
-import { cutNote, renderTable, toCode } from './markdown-text.ts';
-import { matrixRows } from './matrix-rows.ts';
-import { formatInterval, formatListed, formatMean, formatPercent } from './numbers.ts';
-import type { OpenReporter } from './reporter.ts';
-import { isLabelled } from './terminal/stats-grid.ts';
+import {
+  documentOf,
+  matrixRows,
+  outcomeCells,
+  outcomeColumns,
+  type ReportRow,
+  type ReportTable,
+} from './document.ts';
+import { describeSeveral, type SeveralReport, type SuiteOutcome, statusOf, writesAtEnd } from './reporter.ts';
 import {
   bailedSentence,
-  countProblems,
-  countUnscored,
-  describeAgreement,
   describeBounds,
-  describeRun,
   describeScore,
   describeTotals,
   explainTest,
@@ -22,32 +22,68 @@ import {
 } from './wording.ts';
 
 /** A summary for the comment of a pull request, or for the summary of a GitHub job. */
-export const openMarkdown: OpenReporter = (sink) => ({
-  async begin() {},
-  readsCases: false,
-  async onCase() {},
-  async onProblem() {},
-  async end(report) {
-    await sink.write(renderMarkdown(report));
-  },
+export const openMarkdown = writesAtEnd({
+  one: (report) => renderMarkdown(report),
+  several: renderSeveral,
 });
 
-/** The same as a text of at most 60,000 bytes of UTF-8; a comment on GitHub may have 65,536 characters, a summary 1 MiB for all of a step. */
+/** Bytes of a report; a comment on GitHub may have 65,536 characters, a summary 1 MiB for all of a step. */
+const longestText = 60_000;
+
+/** A table of the suites and, as far as there is room, what each came to. */
+function renderSeveral(report: SeveralReport): string {
+  const titles = outcomeColumns.map(({ title }, index) => (index === 1 ? '' : title));
+  const rows = report.outcomes.map((outcome) => {
+    const [, ...cells] = outcomeCells(outcome);
+    return [shortCode(outcome.suite), marks[statusOf(outcome)], ...cells];
+  });
+  // So that room is left for what the suites came to.
+  const table = takeUpTo(renderTable(titles, rows, [2, 3, 4, 5, 6]), 40_000);
+  let text = `${[`### ${marks[report.status]} ${describeSeveral(report)}`, '', ...table].join('\n')}\n`;
+  for (const outcome of report.outcomes) {
+    const room = longestText - bytesOf(text) - bytesOf(cutNote) - 3;
+    // With less there is nothing that could be read.
+    if (room < 2_000) return `${text}\n${cutNote}\n`;
+    text += `\n${renderOutcome(outcome, room)}`;
+  }
+  return text;
+}
+
+function renderOutcome(outcome: SuiteOutcome, room: number): string {
+  if ('report' in outcome) return renderMarkdown(outcome.report, room);
+  const { code, message } = outcome.error;
+  return `### ${marks.error} ${shortCode(outcome.suite)}: error\n\n${longCode(`[${code}] ${message}`)}\n`;
+}
+
+/** A report as a text of at most so many bytes of UTF-8. */
 export function renderMarkdown(report: SuiteReport, longest: number = longestText): string {
-  const sections = [
-    { lines: verdict(report) },
-    { lines: voidList(report) },
-    { lines: renderTable(gateTitles, report.gates.map(gateCells), [2]) },
-    ...statsSections(report),
-    { lines: agreementList(report) },
-    { lines: failureList(report), end: '\n\n</details>' },
-    { lines: problemList(report), end: '\n\n</details>' },
+  const { suite, status, bailed, totals, variants, failures } = report;
+  const document = documentOf(report);
+  const { counts, failureTitle, voids, badRows } = document;
+  const verdict = [
+    ...[`### ${marks[status]} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`],
+    ...(bailed ? ['', bailedSentence] : []),
+    ...(totals === undefined ? [] : ['', `${describeTotals(totals)}.`]),
+  ];
+  const tables =
+    variants === undefined
+      ? [statsTable(document.statistics), guardTable(document.guards)]
+      : [matrixTable(report, variants)];
+  const sections: readonly (readonly string[])[] = [
+    verdict,
+    // Not folded, since they outweigh everything else.
+    voids.length === 0 ? [] : ['**The run is void:**', '', ...voids.map(problemItem)],
+    renderTable(['gate', 'metric', 'value', 'wanted', ''], report.gates.map(gateCells), [2]),
+    ...tables,
+    document.agreements.map(({ eval: id, words }) => `- ${shortCode(id)} and people: ${words}`),
+    fold(failureTitle, failures.flatMap(failureItems)),
+    fold(badRows.title, badRows.problems.map(problemItem)),
   ];
   let text = '';
-  for (const { lines, end = '' } of sections) {
+  for (const lines of sections) {
     if (lines.length === 0) continue;
-    const room = longest - bytesOf(text) - bytesOf(end) - bytesOf(cutNote) - 4;
-    const kept = takeUpTo(lines, room);
+    const end = lines[0]?.startsWith('<details>') === true ? '\n\n</details>' : '';
+    const kept = takeUpTo(lines, longest - bytesOf(text) - bytesOf(end) - bytesOf(cutNote) - 4);
     // What an end would take is reserved only where something stands before it.
     if (kept.length === 0) return `${text}\n${cutNote}\n`;
     text += `${text === '' ? '' : '\n'}${kept.join('\n')}${end}\n`;
@@ -56,37 +92,14 @@ export function renderMarkdown(report: SuiteReport, longest: number = longestTex
   return text;
 }
 
-export const longestText = 60_000;
+const marks = { passed: '✅', failed: '❌', error: '⚠️' } as const;
 
-export function bytesOf(text: string): number {
+function bytesOf(text: string): number {
   return Buffer.byteLength(text);
 }
 
-function statsSections(report: SuiteReport): { readonly lines: readonly string[]; readonly end?: string }[] {
-  if (report.variants !== undefined) return [{ lines: matrixTable(report, report.variants) }];
-  return [
-    { lines: renderTable(statsTitles, statsRows(report), numbersFrom1) },
-    { lines: renderTable(guardTitles, guardRows(report), numbersFrom1) },
-  ];
-}
-
-/** A column for each variant. */
-function matrixTable(report: SuiteReport, variants: readonly VariantReport[]): string[] {
-  const names = variants.map(({ name, status }) => `${shortCode(name)} ${marks[status]}`);
-  const rows = matrixRows(report).map(({ name, measure, cells }) => [
-    name === '' || name === 'answers' ? name : shortCode(name),
-    measure,
-    ...cells,
-  ]);
-  return renderTable(
-    ['', '', ...names],
-    rows,
-    names.map((_, index) => index + 2),
-  );
-}
-
 /** As many lines as have so many bytes. */
-export function takeUpTo(lines: readonly string[], room: number): readonly string[] {
+function takeUpTo(lines: readonly string[], room: number): readonly string[] {
   let left = room;
   const end = lines.findIndex((line) => {
     left -= bytesOf(line) + 1;
@@ -94,24 +107,6 @@ export function takeUpTo(lines: readonly string[], room: number): readonly strin
   });
   return end === -1 ? lines : lines.slice(0, end);
 }
-
-function verdict(report: SuiteReport): string[] {
-  const { suite, status, overall, failure_count: failures } = report;
-  const mark = marks[status];
-  const counts = [
-    `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
-    ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
-    ...countUnscored(report),
-    ...countProblems(report),
-  ];
-  const bailed = report.bailed ? ['', bailedSentence] : [];
-  const taken = report.totals === undefined ? [] : ['', `${describeTotals(report.totals)}.`];
-  return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed, ...taken];
-}
-
-const marks = { passed: '✅', failed: '❌', error: '⚠️' } as const;
-
-const gateTitles = ['gate', 'metric', 'value', 'wanted', ''];
 
 function gateCells(gate: GateResult): string[] {
   const { eval: id, tag, variant, metric, value, min, max, passed, test, better_than: base = '' } = gate;
@@ -128,67 +123,59 @@ function gateCells(gate: GateResult): string[] {
   ];
 }
 
+/** Mean and standard error stand in one column, and how long an eval took is left out. */
+function statsTable({ columns, rows }: ReportTable): string[] {
+  const titles = columns.slice(0, 11).flatMap(({ title }) => (title === 'stderr' ? [] : title));
+  const cells = rows.map(
+    ({ kind, name, cells: [count = '', passed = '', rate = '', mean = '', ...more] }) => {
+      const [stderr = '', ci95 = '', median = '', p10 = '', unscored = '', flaky = ''] = more;
+      const error = stderr === '–' ? '' : ` ${stderr.replace('±', '± ')}`;
+      return [
+        nameOf({ kind, name }),
+        ...[count, passed, rate, `${mean}${error}`, ci95, median, p10, unscored, flaky || '0'],
+      ];
+    },
+  );
+  return renderTable(titles, cells, numbersFrom1);
+}
+
+/** Of tags only the terminal shows how well guards do. */
+function guardTable({ columns, rows }: ReportTable): string[] {
+  const titles = columns.flatMap(({ title }) => (title === 'caught' ? [] : title));
+  const cells = rows.flatMap(({ kind, name, cells: [...cells] }) => {
+    if (kind !== 'eval') return [];
+    cells.splice(titles.indexOf('AUC'), 1);
+    return [[nameOf({ kind, name }), ...cells.map((cell) => cell || '–')]];
+  });
+  return renderTable(titles, cells, numbersFrom1);
+}
+
+function nameOf({ kind, name }: Pick<ReportRow, 'kind' | 'name'>): string {
+  if (kind === 'all') return name;
+  return kind === 'tag' ? `└ ${shortCode(name)}` : shortCode(name);
+}
+
 /** The columns of numbers, which stand on the right. */
 const numbersFrom1 = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-const statsTitles = [
-  'eval',
-  'count',
-  'passed',
-  'pass rate',
-  'mean',
-  '95 %',
-  'median',
-  'p10',
-  'unscored',
-  'flaky',
-];
-
-function statsRows({ evals, overall }: SuiteReport): string[][] {
-  const rows = Object.entries(evals).flatMap(([id, { tags, ...all }]) => [
-    [shortCode(id), ...statsCells(all)],
-    ...Object.entries(tags).map(([tag, part]) => [`└ ${shortCode(tag)}`, ...statsCells(part)]),
+/** A column for each variant. */
+function matrixTable(report: SuiteReport, variants: readonly VariantReport[]): string[] {
+  const names = variants.map(({ name, status }) => `${shortCode(name)} ${marks[status]}`);
+  const rows = matrixRows(report).map(({ name, measure, cells }) => [
+    name === '' || name === 'answers' ? name : shortCode(name),
+    measure,
+    ...cells,
   ]);
-  return [...rows, ['all cases', ...statsCells(overall)]];
-}
-
-function statsCells(stats: Stats): string[] {
-  const error = stats.stderr === null ? '' : ` ± ${formatMean(stats.stderr)}`;
-  return [
-    String(stats.count),
-    String(stats.passed),
-    formatPercent(stats.pass_rate),
-    `${formatMean(stats.mean)}${error}`,
-    formatInterval(stats.ci95),
-    formatMean(stats.median),
-    formatMean(stats.p10),
-    String(stats.unscored),
-    String(stats.flaky),
-  ];
-}
-
-function agreementList({ evals }: SuiteReport): string[] {
-  return Object.entries(evals).flatMap(([id, { agreement }]) =>
-    agreement === undefined ? [] : [`- ${shortCode(id)} and people: ${describeAgreement(agreement)}`],
+  return renderTable(
+    ['', '', ...names],
+    rows,
+    names.map((_, index) => index + 2),
   );
 }
 
-const guardTitles = ['guard', 'precision', 'recall', 'F1', 'F2', 'AUC', 'missed', 'false alarms'];
-
-function guardRows({ evals }: SuiteReport): string[][] {
-  return Object.entries(evals).flatMap(([id, { classification }]) =>
-    isLabelled(classification) ? [[shortCode(id), ...classificationCells(classification)]] : [],
-  );
-}
-
-function classificationCells(guard: Classification): string[] {
-  const shares = [guard.precision, guard.recall, guard.f1, guard.f2, guard.auc].map(formatMean);
-  return [...shares, String(guard.false_negatives), String(guard.false_positives)];
-}
-
-function failureList({ failures, failure_count: count }: SuiteReport): string[] {
-  if (count === 0) return [];
-  return details(formatListed(count, 'failure', failures.length), failures.flatMap(failureItems));
+/** A list that is folded away; none without a title. The blank line makes Markdown of what follows. */
+function fold(title: string, items: readonly string[]): string[] {
+  return title === '' ? [] : [`<details><summary>${title}</summary>`, '', ...items];
 }
 
 /** A failure, and the row that failed below the first of its failures. */
@@ -212,26 +199,9 @@ function failureItem(failure: Failure): string {
   return `- ${shortCode(`${file}:${line}`)} case ${name}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
 }
 
-/** The problems that make the run void; not folded, since they outweigh everything else. */
-function voidList({ problems }: SuiteReport): string[] {
-  const ofRun = problems.filter(({ scope }) => scope === 'run');
-  return ofRun.length === 0 ? [] : ['**The run is void:**', '', ...ofRun.map(problemItem)];
-}
-
-function problemList({ problems, problem_count: count }: SuiteReport): string[] {
-  const ofRows = problems.filter(({ scope }) => scope !== 'run');
-  const all = count - (problems.length - ofRows.length);
-  return all === 0 ? [] : details(formatListed(all, 'unusable row', ofRows.length), ofRows.map(problemItem));
-}
-
 function problemItem({ file, line, message, hint }: RowProblem): string {
   const next = hint === undefined ? '' : ` – ${longCode(hint)}`;
   return `- ${shortCode(`${file}:${line}`)} ${longCode(message)}${next}`;
-}
-
-/** The blank line makes Markdown of what follows. */
-function details(summary: string, items: readonly string[]): string[] {
-  return [`<details><summary>${summary}</summary>`, '', ...items];
 }
 
 function shortCode(text: string): string {
@@ -240,4 +210,37 @@ function shortCode(text: string): string {
 
 function longCode(text: string): string {
   return toCode(cut(text, 500));
+}
+
+/**
+ * The text on one line as a code span, in which nothing is markup, a link or a mention; fit for a cell of a table.
+ * Empty for an empty text.
+ */
+export function toCode(text: string): string {
+  const line = oneLine(text.toWellFormed());
+  if (line === '') return '';
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const inner = line.startsWith('`') || line.endsWith('`') ? ` ${line} ` : line;
+  return `${fence}${escapePipes(inner)}${fence}`;
+}
+
+/** Implementations do not agree on two backslashes before a pipe, so there is never more than one. */
+function escapePipes(text: string): string {
+  return text.replaceAll(/\\(?=\|)/g, '\\ ').replaceAll('|', '\\|');
+}
+
+/** What stands at the end of a text that had to be cut. */
+export const cutNote = '_The rest is left out: this text may not be longer._';
+
+/** The lines of a table, with the columns of those indices on the right; none when it has no rows. */
+export function renderTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+): string[] {
+  if (rows.length === 0) return [];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rule = titles.map((_title, index) => (right.includes(index) ? '---:' : '---'));
+  return [line(titles), line(rule), ...rows.map(line)];
 }

@@ -2,66 +2,71 @@ import { createHash } from 'node:crypto';
 import type { EvalHeader, Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 import { failuresOf, type RoleOf, roleLookup } from './case-failures.ts';
 import { toUri } from './location.ts';
-import type { OpenReporter, Reporter, Sink } from './reporter.ts';
+import type { ReportPlace, ReportWriter, Sink, SuiteOutcome } from './reporter.ts';
 import { describeFailure } from './wording.ts';
 
 /**
  * Assertions and guardrails that did not pass, as results of a static analysis: SARIF 2.1.0
- * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html), for code scanning.
+ * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html), for code scanning. Each suite is a run of the document.
+ * `most` results of a run are written, as many as GitHub accepts.
  */
-export const openSarif: OpenReporter = (sink) => openSarifUpTo(sink, maxResults);
-
-/** The greatest number of results of one run that GitHub accepts. */
-const maxResults = 25_000;
-
-/** The reporter with another maximum of results, for tests. */
-export function openSarifUpTo(sink: Sink, most: number): Reporter {
-  const run = openSarifRun(sink, most);
+export const openSarif = (sink: Sink, _place: ReportPlace, most = 25_000): ReportWriter => {
+  let begun = 0;
+  let unended = '';
   return {
-    ...run,
-    async begin(header) {
-      await sink.write(sarifStart);
-      await run.begin(header);
+    next() {
+      let roleOf: RoleOf = roleLookup({ evals: [] });
+      let header: RunHeader | undefined;
+      let count = 0;
+      return {
+        async begin(run) {
+          header = run;
+          roleOf = roleLookup(run);
+          await sink.write(
+            `${unended}${begun === 0 ? sarifStart : ','}{"tool":${JSON.stringify(toTool(run))},`,
+          );
+          await sink.write(
+            `"automationDetails":${JSON.stringify({ id: `${run.suite}/${run.run_id}` })},"results":[`,
+          );
+          begun += 1;
+          unended = `\n],"invocations":[{"executionSuccessful":false}],"columnKind":"utf16CodeUnits"}`;
+        },
+        async onCase(record) {
+          if (header === undefined) return;
+          for (const failure of failuresOf(record, roleOf)) {
+            count += 1;
+            if (count > most) continue;
+            const text = JSON.stringify(toResult(failure, record.tags, header));
+            await sink.write(count === 1 ? `\n${text}` : `,\n${text}`);
+          }
+        },
+        async onProblem() {},
+        async end(report) {
+          const invocation = JSON.stringify(toInvocation(report, header, count - most));
+          await sink.write(`\n],"invocations":[${invocation}],"columnKind":"utf16CodeUnits"}`);
+          unended = '';
+        },
+      };
     },
-    async end(report) {
-      await run.end(report);
-      await sink.write(sarifEnd);
+    async end({ outcomes }) {
+      const faults = outcomes.flatMap((outcome) => ('report' in outcome ? [] : [toFaultRun(outcome)]));
+      const before = begun === 0 ? sarifStart : `${unended}${faults.length === 0 ? '' : ','}`;
+      await sink.write(`${before}${faults.map((run) => JSON.stringify(run)).join(',')}]}\n`);
     },
   };
-}
+};
 
-/** What stands around the runs of a document; a comma stands between them. */
-export const sarifStart = `{"version":"2.1.0","$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json","runs":[`;
-export const sarifEnd = ']}\n';
+const sarifStart = `{"version":"2.1.0","$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json","runs":[`;
 
-/** One run of a document. */
-export function openSarifRun(sink: Sink, most: number = maxResults): Reporter {
-  let roleOf: RoleOf = roleLookup({ evals: [] });
-  let header: RunHeader | undefined;
-  let count = 0;
+/** A run without results, which says why there are none. */
+function toFaultRun({ suite, error }: Extract<SuiteOutcome, { error: unknown }>): object {
+  const text = escapeMessage(`[${error.code}] ${error.message}`);
+  const notification = { level: 'error', message: { text } };
   return {
-    async begin(run) {
-      header = run;
-      roleOf = roleLookup(run);
-      await sink.write(`{"tool":${JSON.stringify(toTool(run))},`);
-      await sink.write(
-        `"automationDetails":${JSON.stringify({ id: `${run.suite}/${run.run_id}` })},"results":[`,
-      );
-    },
-    async onCase(record) {
-      if (header === undefined) return;
-      for (const failure of failuresOf(record, roleOf)) {
-        count += 1;
-        if (count > most) continue;
-        const text = JSON.stringify(toResult(failure, record.tags, header));
-        await sink.write(count === 1 ? `\n${text}` : `,\n${text}`);
-      }
-    },
-    async onProblem() {},
-    async end(report) {
-      const invocation = JSON.stringify(toInvocation(report, header, count - most));
-      await sink.write(`\n],"invocations":[${invocation}],"columnKind":"utf16CodeUnits"}`);
-    },
+    tool: { driver: { name: 'signalbox' } },
+    automationDetails: { id: `${suite}/` },
+    results: [],
+    invocations: [{ executionSuccessful: false, toolExecutionNotifications: [notification] }],
   };
 }
 
@@ -135,6 +140,6 @@ function addMs(started: string, ms: number): string {
 }
 
 /** In a message, braces are placeholders unless they are doubled (§3.11.5), and `[a](b)` is a link (§3.11.6). */
-export function escapeMessage(text: string): string {
+function escapeMessage(text: string): string {
   return text.replaceAll(/[{}]/g, '$&$&').replaceAll('](', '] (');
 }

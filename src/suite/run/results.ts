@@ -8,16 +8,14 @@ export { renderComparison, renderComparisonHtml, renderComparisonMarkdown } from
 export { measureRatings } from '../rating/measure-ratings.ts';
 export { requireVariant } from '../rating/rated-variant.ts';
 export { failuresOf, roleLookup } from '../report/case-failures.ts';
-export { openDelivery } from '../report/delivery.ts';
+export { openDelivery, openSeveralDelivery, readReporter } from '../report/delivery.ts';
+export { writeReport } from '../report/file-sink.ts';
 export { toReportDocument } from '../report/json.ts';
-export { openRunFile } from '../report/jsonl/run-file.ts';
-export { readReporter } from '../report/registry.ts';
-export { openSeveralDelivery } from '../report/several/delivery.ts';
-export { describeSeveral, type SuiteOutcome, toSeveralReport } from '../report/several/outcome.ts';
+export { describeSeveral, type SuiteOutcome, toSeveralReport } from '../report/reporter.ts';
+export { openRunFile } from '../report/run-file.ts';
 export { renderAgreement } from '../report/terminal/agreement.ts';
 export { openProgress } from '../report/terminal/progress.ts';
-export { renderTable } from '../report/terminal/table.ts';
-export { explainVerdict } from '../report/verdict.ts';
+export { explainVerdict, renderTable } from '../report/terminal/table.ts';
 export {
   describeBounds,
   describeFailure,
@@ -27,7 +25,6 @@ export {
   nameCase,
   nameGate,
 } from '../report/wording.ts';
-export { writeReport } from '../report/write-report.ts';
 export { resultsOf } from '../stats/epoch-reduction.ts';
 export { replayReport } from '../stats/replay-report.ts';
 export { summarize } from '../stats/summarize.ts';

@@ -1,11 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import { openCsv } from '../../../src/suite/report/csv.ts';
-import { openGithub } from '../../../src/suite/report/github.ts';
-import { openHtml } from '../../../src/suite/report/html/html.ts';
-import { openJunit } from '../../../src/suite/report/junit/junit.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
 import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
-import type { OpenReporter } from '../../../src/suite/report/reporter.ts';
-import { openSarif } from '../../../src/suite/report/sarif.ts';
 import { renderTable } from '../../../src/suite/report/terminal/table.ts';
 import { textWidth } from '../../../src/text/width.ts';
 import {
@@ -98,7 +93,7 @@ export const reports: Target = {
       failures: [failure],
       failure_count: 1,
     });
-    const write = async (open: OpenReporter) => {
+    const write = async (open: typeof reporters.csv.open) => {
       const sink = newTextSink();
       const reporter = open(sink);
       await reporter.begin(headerOf({ suite: text }));
@@ -112,12 +107,12 @@ export const reports: Target = {
       await reporter.end(report);
       return sink.text();
     };
-    checkCsv(await write(openCsv), text);
-    checkGithub(await write(openGithub));
-    checkXml(await write(openJunit));
+    checkCsv(await write(reporters.csv.open), text);
+    checkGithub(await write(reporters.github.open));
+    checkXml(await write(reporters.junit.open));
     // A page is long: some of the inputs are enough.
-    if (text.length % 6 === 0) checkHtml(await write(openHtml));
-    JSON.parse(await write(openSarif));
+    if (text.length % 6 === 0) checkHtml(await write(reporters.html.open));
+    JSON.parse(await write(reporters.sarif.open));
     for (const columns of [20, 80]) {
       const lines = renderTable(report, false, columns).split('\n');
       holds(

@@ -19,9 +19,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Delivery, openDelivery, type ReporterSpec } from '../../../src/suite/report/delivery.ts';
+import {
+  type Delivery,
+  openDelivery,
+  type ReporterSpec,
+  readReporter,
+  reporters,
+} from '../../../src/suite/report/delivery.ts';
 import { toReportDocument } from '../../../src/suite/report/json.ts';
-import { readReporter, reporters } from '../../../src/suite/report/registry.ts';
 import { reporterNames } from '../../../src/suite/report/reporter.ts';
 import { renderTable } from '../../../src/suite/report/terminal/table.ts';
 import { caseOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';

@@ -5,13 +5,9 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import { openCsv } from '../../../src/suite/report/csv.ts';
-import { openGithub } from '../../../src/suite/report/github.ts';
-import { openJsonl } from '../../../src/suite/report/jsonl/jsonl.ts';
-import { openRunFile } from '../../../src/suite/report/jsonl/run-file.ts';
-import { openJunit } from '../../../src/suite/report/junit/junit.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
 import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
-import type { OpenReporter } from '../../../src/suite/report/reporter.ts';
+import { openRunFile } from '../../../src/suite/report/run-file.ts';
 import { renderTable } from '../../../src/suite/report/terminal/table.ts';
 import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { escapeInvisible } from '../../../src/text/escape-invisible.ts';
@@ -65,7 +61,7 @@ function recordOf(text: string): CaseRecord {
   return caseOf([result], { id: text, file: `${text}.jsonl`, tags: [text], row: { [text]: text } });
 }
 
-async function write(open: OpenReporter, texts: readonly string[]): Promise<string> {
+async function write(open: typeof reporters.csv.open, texts: readonly string[]): Promise<string> {
   const sink = newTextSink();
   const reporter = open(sink);
   await reporter.begin(headerOf());
@@ -77,9 +73,12 @@ async function write(open: OpenReporter, texts: readonly string[]): Promise<stri
 test('any text comes back from CSV', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 5 }), async (texts) => {
-      const rows: { case: string; detail: string; content: string }[] = parse(await write(openCsv, texts), {
-        columns: true,
-      });
+      const rows: { case: string; detail: string; content: string }[] = parse(
+        await write(reporters.csv.open, texts),
+        {
+          columns: true,
+        },
+      );
       // A file cannot hold half of a character.
       const writable = texts.map((text) => text.toWellFormed());
       expect(rows.map((row) => restore(row.case))).toEqual(writable);
@@ -100,7 +99,7 @@ test('any text comes back from JSON Lines', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'hostile-')), 'run.jsonl');
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { maxLength: 5 }), async (texts) => {
-      writeFileSync(file, await write(openJsonl, texts));
+      writeFileSync(file, await write(reporters.jsonl.open, texts));
       const run = await openRunFile(file);
       expect(await Array.fromAsync(run.cases())).toEqual(texts.map(recordOf));
     }),
@@ -111,7 +110,7 @@ test('any text comes back from JSON Lines', async () => {
 test('any text comes back from JUnit, but for what XML cannot hold and what nobody sees in a name', async () => {
   const texts = [...pieces, ...fc.sample(hostile, { numRuns: 500, seed: 7 })];
   const { errors, normalized } = await validateXML({
-    xml: await write(openJunit, texts),
+    xml: await write(reporters.junit.open, texts),
     normalization: 'c14n',
   });
   expect(errors).toEqual([]);
@@ -186,7 +185,7 @@ test('no text adds a workflow command', async () => {
     fc.asyncProperty(hostile, async (text) => {
       const failure = { case: text, file: text, line: 1, eval: text, score: 0, detail: text };
       const sink = newTextSink();
-      const reporter = openGithub(sink);
+      const reporter = reporters.github.open(sink);
       await reporter.begin(headerOf());
       await reporter.end(reportOf({ suite: text, status: 'failed', failures: [failure], failure_count: 1 }));
       const lines = sink.text().split(/\r\n|\r|\n/);

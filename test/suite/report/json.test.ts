@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openJson, toReportDocument } from '../../../src/suite/report/json.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
+import { toReportDocument } from '../../../src/suite/report/json.ts';
 import { evalStatsOf, newTextSink, reportOf, stats } from './reports.ts';
 
 test('the document has the documented members in the documented order [DS-SUITE-05]', () => {
@@ -47,6 +48,6 @@ test('rows that could not be used are appended', () => {
 test('the reporter writes the document on one line', async () => {
   const sink = newTextSink();
   const report = reportOf({});
-  await openJson(sink).end(report);
+  await reporters.json.open(sink).end(report);
   expect(sink.text()).toBe(`${JSON.stringify(toReportDocument(report))}\n`);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMarkdown, renderMarkdown } from '../../../src/suite/report/markdown.ts';
-import { toCode } from '../../../src/suite/report/markdown-text.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
+import { renderMarkdown, toCode } from '../../../src/suite/report/markdown.ts';
 import { evalStatsOf, newTextSink, reportOf, stats } from './reports.ts';
 
 const classification = {
@@ -62,7 +62,7 @@ The run ended early: it had as many failures as were allowed.
 
 test('a comment has the verdict, the gates, the evals, and what failed behind a fold', async () => {
   const sink = newTextSink();
-  await openMarkdown(sink).end(full);
+  await reporters.markdown.open(sink).end(full);
   expect(sink.text()).toBe(text);
 });
 

@@ -5,7 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { openSarif, openSarifUpTo } from '../../../src/suite/report/sarif.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
+import { toReporter } from '../../../src/suite/report/reporter.ts';
+import { openSarif } from '../../../src/suite/report/sarif.ts';
 import { caseOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
 
 const schema = JSON.parse(
@@ -33,7 +35,7 @@ async function write(
   report = reportOf({}),
 ): Promise<Record<string, unknown>> {
   const sink = newTextSink();
-  const reporter = openSarif(sink);
+  const reporter = reporters.sarif.open(sink);
   await reporter.begin(header);
   for (const record of records) await reporter.onCase(record);
   await reporter.end(report);
@@ -152,7 +154,7 @@ test('unusable rows make the run unsuccessful, and are told', async () => {
 
 test('of more results than code scanning takes, the rest is counted', async () => {
   const sink = newTextSink();
-  const reporter = openSarifUpTo(sink, 2);
+  const reporter = toReporter(openSarif(sink, { isSeveral: false }, 2));
   await reporter.begin(header);
   for (let number = 1; number <= 5; number += 1) await reporter.onCase(caseOf([failing], { number }));
   await reporter.end(reportOf({}));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainVerdict } from '../../../src/suite/report/verdict.ts';
+import { explainVerdict } from '../../../src/suite/report/terminal/table.ts';
 import { reportOf, stats } from './reports.ts';
 
 const row = { file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' };

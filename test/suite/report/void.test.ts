@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reporters } from '../../../src/suite/report/registry.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
 import type { ReporterName } from '../../../src/suite/report/reporter.ts';
 import { evalStatsOf, headerOf, newTextSink, noStats, reportOf } from './reports.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
-import { openJsonl } from '../../../src/suite/report/jsonl/jsonl.ts';
+import { reporters } from '../../../src/suite/report/delivery.ts';
 import type { CaseRecord, RunSource } from '../../../src/suite/run/record.ts';
 import { replayReport } from '../../../src/suite/stats/replay-report.ts';
 import { epoch, header, record, said, source } from '../../suite/stats/records.ts';
@@ -25,7 +25,7 @@ async function toFile(run: RunSource): Promise<string> {
       text += more;
     },
   };
-  await replayReport(run, openJsonl(sink));
+  await replayReport(run, reporters.jsonl.open(sink));
   return text;
 }
 

@@ -1,6 +1,10 @@
 import { openFileSink } from '../../../suite/report/file-sink.ts';
-import { newJunitSuites, type TestCase } from '../../../suite/report/junit/suites.ts';
-import { escapeText, toElement } from '../../../suite/report/junit/xml.ts';
+import {
+  escapeText,
+  newJunitSuites,
+  type TestCase,
+  toElement,
+} from '../../../suite/report/junit-document.ts';
 import type { ChaosCell, ChaosReport } from './report.ts';
 
 /**

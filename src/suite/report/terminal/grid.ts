@@ -1,5 +1,5 @@
+import { styleText } from 'node:util';
 import { cut, padEnd, padStart, textWidth } from '../../../text/width.ts';
-import type { Paint, Style } from './paint.ts';
 
 /** A column of a table on a terminal. */
 export interface Column {
@@ -94,4 +94,14 @@ function dropColumns(
 function align(text: string, width: number, index: number): string {
   const shown = cut(text, width);
   return index === 0 ? padEnd(shown, width) : padStart(shown, width);
+}
+
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
+/** The text in that style, or as it is where styles are not shown. */
+export type Paint = (style: Style, text: string) => string;
+
+export function createPaint(hasColour: boolean): Paint {
+  return hasColour
+    ? (style, text) => styleText(style, text, { validateStream: false })
+    : (_style, text) => text;
 }

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Comparison, Difference } from '../../../../src/suite/compare/comparison.ts';
 import { renderComparisonHtml } from '../../../../src/suite/compare/render.ts';
-import { renderRunsPage } from '../../../../src/suite/report/html/plain/runs-page.ts';
+import { renderRunsPage } from '../../../../src/suite/report/html/runs-page.ts';
 import { launchBrowser, noBrowser } from '../../../browser.ts';
 
 const id = '0c5e27df-3c1b-4c39-9ead-3067f74fe213';

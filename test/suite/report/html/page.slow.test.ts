@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openRunFile } from '../../../../src/suite/report/jsonl/run-file.ts';
+import { openRunFile } from '../../../../src/suite/report/run-file.ts';
 import { describeInBrowser, type Opened } from './open.ts';
 import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from './runs.ts';
 import { caseOf, epochOf, headerOf, reportOf, resultOf } from './samples.ts';

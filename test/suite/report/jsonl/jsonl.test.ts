@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../../../src/json/json.ts';
+import { reporters } from '../../../../src/suite/report/delivery.ts';
 import { toReportDocument } from '../../../../src/suite/report/json.ts';
-import { openJsonl } from '../../../../src/suite/report/jsonl/jsonl.ts';
-import { openRunFile } from '../../../../src/suite/report/jsonl/run-file.ts';
+import { openRunFile } from '../../../../src/suite/report/run-file.ts';
 import type { CaseRecord } from '../../../../src/suite/run/record.ts';
 import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from '../reports.ts';
 
@@ -19,7 +19,7 @@ const records = [
 
 async function write(cases: readonly CaseRecord[] = records): Promise<string> {
   const sink = newTextSink();
-  const reporter = openJsonl(sink);
+  const reporter = reporters.jsonl.open(sink);
   await reporter.begin(header);
   for (const record of cases) await reporter.onCase(record);
   await reporter.onProblem(problem);
@@ -102,7 +102,7 @@ test('a report longer than one read is found', async () => {
     detail: '漢字'.repeat(5000),
   }));
   const sink = newTextSink();
-  const reporter = openJsonl(sink);
+  const reporter = reporters.jsonl.open(sink);
   await reporter.begin(header);
   await reporter.end(reportOf({ failures }));
   expect((await openRunFile(save(sink.text()))).report?.failures).toEqual(failures);

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { reporters } from '../../../../src/suite/report/delivery.ts';
+import { drawHistogram } from '../../../../src/suite/report/document.ts';
 import { renderMarkdown } from '../../../../src/suite/report/markdown.ts';
 import { formatDuration, formatPercent, formatRate } from '../../../../src/suite/report/numbers.ts';
-import { renderMatrix } from '../../../../src/suite/report/terminal/matrix.ts';
-import { drawHistogram } from '../../../../src/suite/report/terminal/stats-grid.ts';
-import { openTable, renderTable } from '../../../../src/suite/report/terminal/table.ts';
+import { renderMatrix, renderTable } from '../../../../src/suite/report/terminal/table.ts';
 import type { GateResult } from '../../../../src/suite/run/record.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../src/text/escape-invisible.ts';
 import { cut, padEnd, padStart, textWidth } from '../../../../src/text/width.ts';
@@ -152,7 +152,7 @@ test('colours change nothing but colours, and come only when asked for', () => {
 
 test('the reporter writes once, at the end, as its sink likes it', async () => {
   const sink = newTextSink({ hasColour: true, columns: 60 });
-  await openTable(sink).end(full);
+  await reporters.table.open(sink).end(full);
   expect(sink.parts).toEqual([renderTable(full, true, 60)]);
 });
 

@@ -1,8 +1,7 @@
 import type { Cut } from '../../../../json/cut-value.ts';
 import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
-import type { Row } from '../row.ts';
-import type { Served } from '../served.ts';
+import type { Row, Served } from '../row.ts';
 import { addRating, type GivenRatings } from './given-ratings.ts';
 
 /** What the page was given. */

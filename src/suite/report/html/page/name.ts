@@ -1,4 +1,4 @@
-import type { Served } from '../served.ts';
+import type { Served } from '../row.ts';
 import { keep, readKept } from './kept.ts';
 
 const storageKey = 'eval-rater';

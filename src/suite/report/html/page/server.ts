@@ -1,5 +1,5 @@
 import type { Rating } from '../../../rating/rating.ts';
-import type { Served } from '../served.ts';
+import type { Served } from '../row.ts';
 import type { Entry } from './data.ts';
 import type { Place } from './given-ratings.ts';
 

@@ -1,4 +1,4 @@
-import type { Served } from '../../served.ts';
+import type { Served } from '../../row.ts';
 import type { Data } from '../data.ts';
 import { button, make } from '../dom.ts';
 import { addRating, isAt, type Place, type Rated, ratingsOf, removeRating } from '../given-ratings.ts';

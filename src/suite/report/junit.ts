@@ -1,5 +1,5 @@
-import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
-import { cut } from '../../../text/width.ts';
+import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
+import { cut } from '../../text/width.ts';
 import type {
   CaseRecord,
   EvalHeader,
@@ -7,77 +7,72 @@ import type {
   RowProblem,
   RunHeader,
   SuiteReport,
-} from '../../run/record.ts';
-import { resultsOf } from '../../stats/epoch-reduction.ts';
-import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from '../case-failures.ts';
-import type { OpenReporter, Reporter } from '../reporter.ts';
-import { describeScore, explainGate, nameCase, nameGate } from '../wording.ts';
-import { type JunitSuites, newJunitSuites, type TestCase } from './suites.ts';
-import { escapeText, toElement } from './xml.ts';
+} from '../run/record.ts';
+import { resultsOf } from '../stats/epoch-reduction.ts';
+import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from './case-failures.ts';
+import { escapeText, type JunitSuites, newJunitSuites, type TestCase, toElement } from './junit-document.ts';
+import type { OpenWriter, SuiteOutcome } from './reporter.ts';
+import { describeScore, explainGate, nameCase, nameGate } from './wording.ts';
 
 /**
  * The XML of JUnit, as CI servers read it: a `testsuite` for each eval with a `testcase` for each case, and others for
  * the gates, for cases that miss a threshold of their own, for rows that could not be used, and for what makes a run void. What a fault left
  * unscored is an error, an abstention is skipped, and metrics never fail.
  */
-export const openJunit: OpenReporter = (sink) => {
-  const { reporter, suites, propertiesOf } = collectJunit();
+export const openJunit: OpenWriter = (sink, { isSeveral }) => {
+  const suites = newJunitSuites();
+  const properties = new Map<string, Readonly<Record<string, unknown>>>();
   return {
-    ...reporter,
-    async end(report) {
-      try {
-        await reporter.end(report);
-        await suites.write(sink, report, propertiesOf);
-      } finally {
-        suites.close();
-      }
+    next({ suite }) {
+      let header: RunHeader | undefined;
+      let roleOf: RoleOf = roleLookup({ evals: [] });
+      const keyOf = (name: string) => JSON.stringify([suite, name]);
+      const open: OpenSuite = (name) => {
+        return suites.open(keyOf(name), `${isSeveral ? `${suite}.` : ''}${name.trimStart()}`);
+      };
+      return {
+        async begin(run) {
+          header = run;
+          roleOf = roleLookup(run);
+          for (const each of judgedSuites(run)) open(nameSuite(each));
+        },
+        async onCase(record) {
+          if (header !== undefined) addCase(open, record, { header, roleOf });
+        },
+        async onProblem(problem) {
+          open(extraSuites.dataset).add(toProblemCase(problem, header?.suite ?? ''));
+        },
+        async end(report) {
+          for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
+            open(extraSuites.run).add(toVoidCase(problem, report.suite));
+          }
+          for (const gate of report.gates) open(extraSuites.gates).add(toGateCase(gate, report.suite));
+          for (const each of header === undefined ? [] : judgedSuites(header)) {
+            properties.set(keyOf(nameSuite(each)), propertiesOf(each, report));
+          }
+        },
+      };
     },
+    async end({ outcomes, durationMs }) {
+      for (const outcome of outcomes) if ('error' in outcome) addFault(suites, outcome);
+      const suite = isSeveral ? 'signalbox' : (outcomes[0]?.suite ?? '');
+      await suites.write(sink, { suite, duration_ms: durationMs }, (key) => properties.get(key) ?? {});
+    },
+    close: () => suites.close(),
   };
 };
 
-/** The test suites of one run, which are written once it is over. */
-export interface CollectedJunit {
-  readonly reporter: Reporter;
-  readonly suites: JunitSuites;
-  readonly propertiesOf: (name: string) => Readonly<Record<string, unknown>>;
-}
+type OpenSuite = (name: string) => ReturnType<JunitSuites['open']>;
 
-/** Collects the test suites of a run; `suites` has to be closed. */
-export function collectJunit(): CollectedJunit {
-  const suites = newJunitSuites();
-  let header: RunHeader | undefined;
-  let ended: SuiteReport | undefined;
-  let roleOf: RoleOf = roleLookup({ evals: [] });
-  const judged = new Map<string, JudgedSuite>();
-  const reporter: Reporter = {
-    async begin(run) {
-      header = run;
-      roleOf = roleLookup(run);
-      for (const each of judgedSuites(run)) {
-        judged.set(nameSuite(each), each);
-        suites.open(nameSuite(each));
-      }
-    },
-    async onCase(record) {
-      if (header !== undefined) addCase(suites, record, { header, roleOf });
-    },
-    async onProblem(problem) {
-      suites.open(extraSuites.dataset).add(toProblemCase(problem, header?.suite ?? ''));
-    },
-    async end(report) {
-      ended = report;
-      for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
-        suites.open(extraSuites.run).add(toVoidCase(problem, report.suite));
-      }
-      for (const gate of report.gates) suites.open(extraSuites.gates).add(toGateCase(gate, report.suite));
-    },
-    abort: () => suites.close(),
-  };
-  return {
-    reporter,
-    suites,
-    propertiesOf: (name) => (ended === undefined ? {} : propertiesOf(judged.get(name), ended)),
-  };
+/** A suite that has no report is an error. */
+function addFault(
+  suites: JunitSuites,
+  { suite, file, error }: Extract<SuiteOutcome, { error: unknown }>,
+): void {
+  const name = `${suite}.suite`;
+  const message = oneLine(`[${error.code}] ${error.message}`);
+  const content = toElement('error', { message, type: 'suite' }, escapeText(error.hint));
+  suites.open(name).add({ name: file, classname: name, ms: 0, kind: 'error', content });
 }
 
 /** The results of one eval, in a matrix of one variant. */
@@ -103,20 +98,24 @@ interface RunContext {
   readonly roleOf: RoleOf;
 }
 
-function addCase(suites: JunitSuites, record: CaseRecord, { header, roleOf }: RunContext): void {
+function addCase(open: OpenSuite, record: CaseRecord, { header, roleOf }: RunContext): void {
   const { suite, evals } = header;
   const ofVariant = record.variant === undefined ? {} : { variant: record.variant };
   for (const entry of evals) {
     const name = { name: record.id, classname: classOf(suite, record, entry.id) };
-    suites.open(nameSuite({ entry, ...ofVariant })).add({ ...name, ...judge(record, entry, roleOf) });
+    open(nameSuite({ entry, ...ofVariant })).add({ ...name, ...judge(record, entry, roleOf) });
   }
   const failures = failuresOf(record, roleOf);
   const own = failures.find(({ eval: id }) => evals.every((entry) => entry.id !== id));
   if (own === undefined) return;
   const content = toFault('failure', { type: 'case', words: describeScore(own), detail: own.detail });
-  suites
-    .open(extraSuites.cases)
-    .add({ name: record.id, classname: classOf(suite, record, 'cases'), ms: 0, kind: 'failure', content });
+  open(extraSuites.cases).add({
+    name: record.id,
+    classname: classOf(suite, record, 'cases'),
+    ms: 0,
+    kind: 'failure',
+    content,
+  });
 }
 
 /** `support.exact`, and in a matrix `support.small.exact`. */
@@ -203,11 +202,9 @@ function toGateCase(gate: GateResult, suite: string): TestCase {
 }
 
 function propertiesOf(
-  suite: JudgedSuite | undefined,
+  { entry, variant }: JudgedSuite,
   report: SuiteReport,
 ): Readonly<Record<string, unknown>> {
-  if (suite === undefined) return {};
-  const { entry, variant } = suite;
   const own = variant === undefined ? report : report.variants?.find(({ name }) => name === variant);
   const stats = own?.evals[entry.id];
   if (stats === undefined) return {};

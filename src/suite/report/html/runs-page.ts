@@ -1,8 +1,6 @@
-import { formatCount } from '../../../../text/format-count.ts';
-import { formatPercent } from '../../numbers.ts';
-import { escapeHtml } from '../embed.ts';
-import { box, link, plain, table, text } from './markup.ts';
-import { renderPlainPage } from './page.ts';
+import { formatCount } from '../../../text/format-count.ts';
+import { formatPercent } from '../numbers.ts';
+import { box, escapeHtml, link, plain, renderPlainPage, table, text } from './plain.ts';
 
 /** A run in the list. */
 export interface ListedRun {

@@ -1,16 +1,16 @@
 import { createReadStream } from 'node:fs';
-import { RuntimeError } from '../../../errors.ts';
-import { whyUnreadable } from '../../../files/file-error.ts';
-import { isObject } from '../../../json/json.ts';
-import { fits } from '../../../json/shape.ts';
-import { tryParseLossless } from '../../../json/try-parse.ts';
-import { type Line, splitLines } from '../../dataset/lines.ts';
-import type { Rating } from '../../rating/rating.ts';
-import { ratingShape } from '../../rating/ratings.ts';
-import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../../run/record.ts';
-import { caseRecord, header } from '../../run/record-shapes.ts';
-import { report } from '../../run/report-shape.ts';
-import { readLastLine } from './last-line.ts';
+import { type FileHandle, open } from 'node:fs/promises';
+import { RuntimeError } from '../../errors.ts';
+import { whyUnreadable } from '../../files/file-error.ts';
+import { isObject } from '../../json/json.ts';
+import { fits } from '../../json/shape.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
+import { type Line, splitLines } from '../dataset/lines.ts';
+import type { Rating } from '../rating/rating.ts';
+import { ratingShape } from '../rating/ratings.ts';
+import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../run/record.ts';
+import { caseRecord, header } from '../run/record-shapes.ts';
+import { report } from '../run/report-shape.ts';
 
 /**
  * Opens a file of the jsonl reporter. A run that was cut off has no report, and an incomplete last line is
@@ -130,4 +130,43 @@ function badLine(file: string, line: number): RuntimeError {
 function unreadable(file: string, cause: unknown): RuntimeError {
   if (cause instanceof RuntimeError) return cause;
   return new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
+}
+
+/** The last line of a file that has text in it, read from its end. */
+async function readLastLine(file: string): Promise<{ readonly bytes: Buffer }> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    return { bytes: await readBack(handle, size) };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readBack(handle: FileHandle, size: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - chunkSize);
+    const chunk = await readExactly(handle, start, end);
+    const used = parts.length === 0 ? trimEnd(chunk) : chunk;
+    const feed = used.lastIndexOf(LINE_FEED);
+    if (feed !== -1) return Buffer.concat([used.subarray(feed + 1), ...parts]);
+    if (used.length > 0) parts.unshift(used);
+    end = start;
+  }
+  return Buffer.concat(parts);
+}
+
+const chunkSize = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+async function readExactly(handle: FileHandle, start: number, end: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(end - start);
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+function trimEnd(chunk: Buffer): Buffer {
+  const last = chunk.findLastIndex((byte) => byte !== LINE_FEED && byte !== 0x0d && byte !== 0x20);
+  return chunk.subarray(0, last + 1);
 }
