@@ -3,7 +3,6 @@ import { isObject } from '../json/json.ts';
 import { suggest } from '../text/suggest.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
-import type { Problem } from '../yaml/problem.ts';
 import {
   choiceAt,
   entriesAt,
@@ -24,7 +23,6 @@ import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkStateStore } from './build/state-store.ts';
 import { checkLimits } from './limits.ts';
-import { locateFinding } from './report.ts';
 import { checkSandbox, checkSandboxes, consequenceOf } from './sandbox/check.ts';
 import { checkWarm } from './warm.ts';
 
@@ -58,9 +56,9 @@ export function execEntries(document: YamlDocument): ExecEntry[] {
 }
 
 /** Checks beyond the schema: undeclared names, duplicate ids, unusable JSON Schemas. */
-export function checkReferences(document: YamlDocument, tolerant: boolean): Problem[] {
+export function checkReferences(document: YamlDocument, tolerant: boolean): Finding[] {
   const toleratedSeverity = tolerant ? 'warning' : 'error';
-  const reports = [
+  return [
     ...execEntries(document).flatMap((entry) => [
       ...checkSandbox(document, entry, toleratedSeverity),
       ...checkNul(document, entry, toleratedSeverity),
@@ -81,7 +79,6 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkPii(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];
-  return reports.map((each) => locateFinding(document, each));
 }
 
 type ToleratedSeverity = 'error' | 'warning';

@@ -1,15 +1,13 @@
 import { isObject } from '../json/json.ts';
 import type { YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
-import type { Problem } from '../yaml/problem.ts';
 import { entriesAt, itemsAt, type MappingEntry, valueAt } from '../yaml/read.ts';
 import { whyProviderRefused } from './build/providers.ts';
-import { locateFinding } from './report.ts';
 import { unusedProviderKeys } from './schema/provider.ts';
 import { promptkitVersion, unusedSections } from './schema/schema.ts';
 
 /** A warning for each key that is accepted and not used. */
-export function findUnused(document: YamlDocument): Problem[] {
+export function findUnused(document: YamlDocument): Finding[] {
   const reports = [
     ...unusedSections.flatMap((key) => unusedAt(document, ['spec', key])),
     ...unusedAt(document, ['spec', 'logging', 'modules']),
@@ -17,7 +15,7 @@ export function findUnused(document: YamlDocument): Problem[] {
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => unusedInTool(document, tool)),
     ...entriesAt(document, ['spec', 'hooks']).flatMap((hook) => noteDialect(document, hook)),
   ];
-  return reports.map((each) => locateFinding(document, { ...each, atKey: true }));
+  return reports.map((each) => ({ ...each, atKey: true }));
 }
 
 function unusedAt(document: YamlDocument, path: Finding['path']): Finding[] {
@@ -57,10 +55,8 @@ function unusedInTool(document: YamlDocument, { name, path }: MappingEntry): Fin
   }
   if (isObject(valueAt(document, [...path, 'exec']))) return unused;
   const hint = 'Add `exec: {command: …}` to make it run.';
-  return [
-    { severity: 'warning', path, message: 'has no exec binding: it is listed, and a call of it fails', hint },
-    ...unused,
-  ];
+  const message = 'has no exec binding: it is listed, and a call of it fails';
+  return [{ severity: 'warning', path, message, hint, basis: [...path, 'exec'] }, ...unused];
 }
 
 /** PromptKit’s page and its program print different payload keys; a hook that finds none usually allows. */

@@ -1,4 +1,4 @@
-import { locateViolation } from '../yaml/check.ts';
+import { locateViolation, withoutEchoes } from '../yaml/check.ts';
 import type { YamlDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
@@ -38,12 +38,22 @@ export function validate(
     ...checkProviderTypes(document, unusable),
     ...findUnfilledVariables(written, unusable, tolerant ? undefined : withoutReferences),
   ];
+  const worded = violations.map((violation) => ({
+    violation,
+    problems: toProblems(document, violation, tolerant),
+  }));
+  // What is tolerated is no reason to pass over anything else.
+  const refused = worded.flatMap(({ violation, problems }) =>
+    problems.some(({ severity }) => severity === 'error') ? [violation] : [],
+  );
+  const beyond = [...checkReferences(document, tolerant), ...findUnused(document)];
   return sortProblems([
     ...documentProblems,
-    ...violations.flatMap((violation) => toProblems(document, violation, tolerant)),
-    ...checkReferences(document, tolerant),
+    ...worded.flatMap(({ problems }) => problems),
+    ...withoutEchoes(document, beyond, { schema: runtimeSchema, violations: refused }).map((each) =>
+      locateFinding(document, each),
+    ),
     ...checkForeignEntries(document, lookup),
-    ...findUnused(document),
     ...uses.map((each) => locateFinding(document, each)),
     ...checkCommands(document, lookup),
   ]);

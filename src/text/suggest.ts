@@ -8,7 +8,7 @@ export function suggest(word: string, known: readonly string[], title?: string):
   return { hint: `known ${title}: ${known.join(', ')}` };
 }
 
-/** The known word that `word` was probably meant to be: at most a third of its letters differ, or it is the beginning of one word only. */
+/** The known word that `word` was probably meant to be: at most a third of its letters differ, or it is the beginning of one word only, or one word only is its beginning. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const ranked = known
@@ -17,9 +17,15 @@ export function findNearest(word: string, known: readonly string[]): string | un
   const best = ranked[0];
   const [longer, other] = known.filter((candidate) => fold(candidate).startsWith(fold(word)));
   if (longer !== undefined && other === undefined && fold(word).length >= MIN_PREFIX) return longer;
-  return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) && best.steps < fold(word).length
-    ? best.candidate
-    : undefined;
+  if (best && best.steps <= Math.max(1, Math.floor(word.length / 3)) && best.steps < fold(word).length)
+    return best.candidate;
+  const shorter = known.filter((candidate) => isBeginning(fold(candidate), fold(word)));
+  return shorter.length === 1 ? shorter[0] : undefined;
+}
+
+/** `min` of `minimum`; `id` of `idempotent` says nothing. */
+function isBeginning(short: string, long: string): boolean {
+  return short.length >= 3 && long.startsWith(short);
 }
 
 /** From so many letters on the beginning of a word stands for the whole. */

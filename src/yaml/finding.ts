@@ -13,6 +13,8 @@ export interface Finding {
   /** Point at the key instead of its value. */
   readonly atKey?: boolean;
   readonly about?: Problem['about'];
+  /** What else of the document it depends on: where that is wrong itself, the finding is only an echo. */
+  readonly basis?: Path;
 }
 
 /** Whether the finding is an error, rather than a warning or a note. */

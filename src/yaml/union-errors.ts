@@ -41,7 +41,7 @@ function chooseBranch(place: string, failures: readonly ErrorObject[][]): ErrorO
   }
   const required = fitting.map((errors) => onlyMissing(place, errors));
   if (required.length > 1 && required.every((key) => key !== undefined)) {
-    return [sentence(place, `needs one of: ${required.join(', ')}`)];
+    return [sentence(place, `needs one of: ${required.join(', ')}`, required)];
   }
   const choices = fitting.map((errors) => onlyChoices(place, errors));
   if (choices.length > 1 && choices.every((list) => list !== undefined)) {
@@ -69,6 +69,7 @@ function describeAmbiguity(choices: readonly string[]): string {
     : 'fits more than one of the allowed forms';
 }
 
-function sentence(instancePath: string, text: string): ErrorObject {
-  return { keyword: 'union', instancePath, schemaPath: '', params: { sentence: text } };
+/** `choices`: the keys of which one is missing. */
+function sentence(instancePath: string, text: string, choices: readonly string[] = []): ErrorObject {
+  return { keyword: 'union', instancePath, schemaPath: '', params: { sentence: text, choices } };
 }

@@ -36,7 +36,7 @@ export function findViolations(
   const violations = withoutRepeats(errors.map((error) => toViolation(error, value, schema)));
   const otherKind = violations.find(isOtherKind);
   // A file of another kind has nothing else to say.
-  return otherKind === undefined ? withoutMisspelt(violations) : [otherKind];
+  return otherKind === undefined ? withoutMisspelt(violations, schema) : [otherKind];
 }
 
 /** Keywords whose failure only repeats that of a part. */
@@ -206,18 +206,20 @@ function weigh({ keyword, message }: Violation): number {
   return keyword === 'enum' || keyword === 'const' ? message.length : 1_000_000;
 }
 
-/** Drops a missing key where an unknown key beside it is probably its misspelling. */
-function withoutMisspelt(violations: readonly Violation[]): Violation[] {
-  return violations.filter(({ kind, path }) => {
-    if (kind !== 'missing') return true;
-    return !violations.some((other) => other.kind === 'key' && isMisspelling(other.path, path));
+/** Drops a missing key, or the choice of several, where an unknown key beside it was probably meant to be it. */
+function withoutMisspelt(violations: readonly Violation[], schema: object): Violation[] {
+  const unknown = violations.filter(({ kind }) => kind === 'key');
+  return violations.filter(({ kind, path, params }) => {
+    const choices = Array.isArray(params['choices']) ? params['choices'].map(String) : [];
+    const missing = kind === 'missing' ? [path] : choices.map((choice) => [...path, choice]);
+    return !missing.some((each) => unknown.some((other) => isMeantBy(each, other.path, schema)));
   });
 }
 
-function isMisspelling(path: Path, meant: Path): boolean {
-  const parent = JSON.stringify(path.slice(0, -1));
-  return (
-    parent === JSON.stringify(meant.slice(0, -1)) &&
-    findNearest(String(path.at(-1)), [String(meant.at(-1))]) !== undefined
-  );
+/** Whether an unknown key stands beside that place and was probably meant to be its key, or to stand below it. */
+export function isMeantBy(meant: Path, unknown: Path, schema: object): boolean {
+  const parent = JSON.stringify(unknown.slice(0, -1));
+  if (parent !== JSON.stringify(meant.slice(0, -1))) return false;
+  const word = String(unknown.at(-1));
+  return findNearest(word, [String(meant.at(-1))]) !== undefined || knownKeys(meant, schema).includes(word);
 }

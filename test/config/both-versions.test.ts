@@ -57,7 +57,6 @@ hooks: {guard: [sh]}
 sandboxes: {box: direct}`,
     loads: false,
     problems: [
-      'warning 4:11 tools[t]: has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.',
       'error 4:14 tools[t]: must be a mapping, not the number 5',
       'error 5:17 evals[rude]: must be a mapping, not the string "sh"',
       'error 6:18 hooks[guard]: must be a mapping, not a list | Write each entry as its name and a colon, without `-`.',

@@ -133,6 +133,7 @@ function findUndeclared(document: YamlDocument, path: Path, key: MatchedKey): Fi
       {
         severity: isExternal || isPattern ? 'warning' : 'error',
         path: item,
+        basis: ['spec', key],
         message: `no ${thing} is declared ${isPattern ? 'that fits' : 'as'} "${name}", so the hook is not asked about it`,
         hint: `${suggestion}Set \`external: true\` on the hook if a client or an agent brings the ${thing}.`,
       },

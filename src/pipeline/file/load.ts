@@ -103,6 +103,6 @@ function load(document: YamlDocument, source: string, { runtime, chain }: LoadOp
 function checkShape(document: YamlDocument): readonly Problem[] {
   const violations = findViolations(document.value, pipelineSchema);
   return violations
-    .filter((violation) => !isCoveredByOther(violation, violations))
+    .filter((violation) => !isCoveredByOther(violation))
     .map((violation) => locateViolation(document, wordViolation(violation), pipelineSchema));
 }

@@ -15,7 +15,8 @@ export function findWrongArgs(
   const schemas = new Map<unknown, ToolConfig['inputSchema']>(
     runtime?.tools.map(({ name, inputSchema }) => [name, inputSchema]),
   );
-  return steps.flatMap(({ value, path }) => {
+  return steps.flatMap(({ kind, value, path }) => {
+    if (kind !== 'tool') return [];
     const args = value['args'] ?? {};
     const schema = schemas.get(value['tool']);
     const place = { path: [...path, 'args'], owner: 'the tool’s input_schema' };

@@ -3,9 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { findSchemaFault } from '../../config/build/refused.ts';
 import { nearFileHint } from '../../files/near-file.ts';
 import { isObject } from '../../json/json.ts';
+import { locateFindings } from '../../yaml/check.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
-import { type Finding, locateFinding } from '../../yaml/finding.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import type { Below } from './below/load-below.ts';
@@ -46,7 +47,7 @@ export function validatePipeline(
     ...below.findings,
     ...findWrongBelow(document, steps, { below, runtime }),
   ];
-  return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
+  return locateFindings(document, findings, pipelineSchema);
 }
 
 /** Expressions where none is evaluated. Only validation reports them: such a pipeline can still run. */
@@ -62,7 +63,7 @@ export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
     data: [['spec', 'input'], ...schemas],
     root: 'input',
   });
-  return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
+  return locateFindings(document, findings, pipelineSchema);
 }
 
 function findBadSchema(document: YamlDocument, path: Finding['path']): readonly Finding[] {

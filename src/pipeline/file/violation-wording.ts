@@ -1,18 +1,8 @@
-import { findNearest } from '../../text/suggest.ts';
 import type { Violation } from '../../yaml/violation.ts';
-import { stepKinds } from './read-step.ts';
 
-/**
- * Whether another problem reports the same more precisely: a text in place of a mapping is reported by the
- * check of its expression, and a step without a kind by the misspelt key.
- */
-export function isCoveredByOther({ keyword, path }: Violation, violations: readonly Violation[]): boolean {
-  if (keyword === 'pattern') return ['args', 'params', 'context'].includes(String(path.at(-1)));
-  if (keyword !== 'union') return false;
-  return violations.some(({ kind, path: other }) => {
-    const isInside = other.length === path.length + 1 && path.every((segment, at) => other[at] === segment);
-    return kind === 'key' && isInside && findNearest(String(other.at(-1)), stepKinds) !== undefined;
-  });
+/** Whether the check of an expression reports the same more precisely, as of a text in place of a mapping. */
+export function isCoveredByOther({ keyword, path }: Violation): boolean {
+  return keyword === 'pattern' && ['args', 'params', 'context'].includes(String(path.at(-1)));
 }
 
 /** The violation with a message in words for a pattern; other violations are unchanged. */

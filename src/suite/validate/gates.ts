@@ -22,6 +22,7 @@ export function findBadGates(document: YamlDocument): Finding[] {
         ? [
             {
               path: [...item, 'eval'],
+              basis: evalsPath,
               message: `no eval of this suite has the id ${id}`,
               ...suggest(id, known, 'ids'),
             },

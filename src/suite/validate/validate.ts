@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { nearFileHint } from '../../files/near-file.ts';
+import { locateFindings } from '../../yaml/check.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
-import { type Finding, findCrossedBounds, findInfiniteNumbers, locateFinding } from '../../yaml/finding.ts';
+import { type Finding, findCrossedBounds, findInfiniteNumbers } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { isPattern } from '../dataset/files.ts';
@@ -33,7 +34,7 @@ export function validateSuite(document: YamlDocument, config: SuiteRuntime | und
     ...findMissingFiles(document),
     ...findSubjectsProblems(document, subjectPath, config),
   ];
-  return findings.map((finding) => locateFinding(document, finding, suiteSchema));
+  return locateFindings(document, findings, suiteSchema);
 }
 
 /** Expressions where none is evaluated. Only `validate` reports them: the suite can run all the same. */
@@ -45,7 +46,7 @@ export function findUnevaluatedInSuite(document: YamlDocument): Problem[] {
     data: [['spec', 'cases']],
     root: 'case',
   });
-  return findings.map((finding) => locateFinding(document, finding, suiteSchema));
+  return locateFindings(document, findings, suiteSchema);
 }
 
 function findAllCrossedBounds(document: YamlDocument): Finding[] {

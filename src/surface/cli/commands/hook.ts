@@ -4,6 +4,7 @@ import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { suggest } from '../../../text/suggest.ts';
 import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
@@ -115,7 +116,7 @@ interface FireOptions {
 /** Makes a native event, or the event of a foreign dialect. Throws USAGE for a mixture of their options. */
 function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly<Record<string, unknown>>) {
   if (hook !== undefined && dialect === undefined && point === undefined)
-    return { ...toHookAndPhase(hook, phase), ...readParts(payload) };
+    return { ...toHookAndPhase(hook, phase), ...readParts(payload, hook) };
   if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
     return { dialect, point, payload };
   throw new RuntimeError('USAGE', 'say which hooks: --hook with --phase, or --dialect with --point', {
@@ -164,14 +165,22 @@ Examples:
 Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`;
 
 /** Throws EVENT_INVALID for unknown members, since a misspelt one would be missing from the event. */
-function readParts(payload: Readonly<Record<string, unknown>>) {
+function readParts(payload: Readonly<Record<string, unknown>>, hook: HookKind) {
   const { request, response, event, ...others } = payload;
   const [other] = Object.keys(others);
-  if (other !== undefined)
-    throw new RuntimeError('EVENT_INVALID', `an event has no member "${other}"`, {
-      hint: 'Write {"request": {…}}, with a response too after the work, or {"event": {…}} of a session.',
-    });
-  return { request, response, event };
+  if (other === undefined) return { request, response, event };
+  const part = hook === 'session' || hook === 'eval' ? 'event' : 'request';
+  const guess = suggest(other, ['request', 'response', 'event']);
+  const example = { request: '{"name": "lookup", "args": {…}}', event: '{…}' }[part];
+  const wrapped = hook === 'provider' ? '{"messages": […]}' : example;
+  const isMissing = payload[part] === undefined;
+  throw new RuntimeError(
+    'EVENT_INVALID',
+    `--event: unknown key "${other}"${isMissing ? `, and \`${part}\` is missing` : ` beside \`${part}\``}`,
+    {
+      hint: guess.hint ?? `Put it into the ${part}: --event '{"${part}": ${wrapped}}'.`,
+    },
+  );
 }
 
 function printDecision(decision: DecisionDocument, terminal: Terminal): void {
