@@ -8,7 +8,7 @@ import { agentao } from '../src/dialects/agentao/dialect.ts';
 import { points as chibiPoints } from '../src/dialects/chibi/points.ts';
 import { fields } from '../src/dialects/claude/complete.ts';
 import { eventRules } from '../src/dialects/claude/points.ts';
-import { picoclawKinds } from '../src/dialects/picoclaw/config/events.ts';
+import { picoclawKinds } from '../src/dialects/picoclaw/config/settings.ts';
 import type { FailureCause } from '../src/dialects/picoclaw/failure.ts';
 import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
 import { readModules } from './source.ts';

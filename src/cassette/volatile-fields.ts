@@ -1,6 +1,6 @@
 import type { DialectName } from '../config/config.ts';
+import type { VolatileFields } from '../dialects/dialect.ts';
 import { volatileFieldsOf } from '../dialects/registry.ts';
-import type { VolatileFields } from '../dialects/volatile-fields.ts';
 import { type Member, scanElements, scanMembers } from '../json/scan.ts';
 import { isJson } from '../json/try-parse.ts';
 

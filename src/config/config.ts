@@ -1,6 +1,5 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
-import type { FlowControl } from '../dialects/plugin-discovery.ts';
-import type { ProcessLimits } from '../dialects/process-config.ts';
+import type { FlowControl, ProcessLimits } from '../dialects/process-config.ts';
 import type { SourceLocation } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';

@@ -6,8 +6,9 @@ import { jsonHint } from '../json/json-hint.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
 import { tryParse } from '../json/try-parse.ts';
 import { crashLineOf } from '../text/crash-line.ts';
-import { hintOfExit } from './exit-hint.ts';
-import { invalidOffset } from './printed.ts';
+import { detectUtf16 } from '../text/encoding/utf16.ts';
+import { findNearest } from '../text/suggest.ts';
+import type { Note } from './dialect.ts';
 
 /** A JSON object that a peer wrote, with its members as the exact text they had. */
 export interface Body {
@@ -162,4 +163,100 @@ function strayTextHint(text: string, shape: string): string {
   return objects.length === 1
     ? 'One line is a JSON object, the others are not part of it: log to stderr.'
     : (jsonHint(text) ?? `Print ${shape} on stdout; log to stderr.`);
+}
+
+/** A note for each unknown member of a reply; those that resemble a known key are warnings. */
+export function noteUnknownKeys(body: Body, known: readonly string[]): Note[] {
+  const unknown = body.members.map(({ key }) => key).filter((key) => !known.includes(key));
+  const notes = unknown.slice(0, MAX_NOTES).map((key) => noteUnknownKey(key, known));
+  const omitted = unknown.length - notes.length;
+  if (omitted > 0)
+    notes.push({ level: 'debug', message: `the reply has ${omitted} further unknown members` });
+  return notes;
+}
+
+/** The most notes on unknown members of one reply; the rest is only counted. */
+const MAX_NOTES = 20;
+
+function noteUnknownKey(key: string, known: readonly string[]): Note {
+  const remark = `the reply's member "${excerpt(key)}" is unknown and ignored`;
+  const meant = findNearest(key, known);
+  return meant === undefined
+    ? { level: 'debug', message: remark }
+    : { level: 'warn', message: `${remark}; "${meant}" was probably meant` };
+}
+
+/** Whether the key occurs more than once in the reply, ignoring letter case. */
+export function isAmbiguous(body: Body, key: string): boolean {
+  return body.members.filter((member) => member.key.toLowerCase() === key.toLowerCase()).length > 1;
+}
+
+/** What a process printed, as text. */
+interface PrintedText {
+  readonly text: string;
+  /** Whether invalid bytes were replaced by U+FFFD. */
+  readonly isGarbled: boolean;
+}
+
+/**
+ * Decodes bytes as UTF-16 when they begin with its byte order mark, as PowerShell writes it, else as UTF-8.
+ * The mark is removed, except that of UTF-8 with `keepsMark`.
+ */
+export function decodePrinted(
+  bytes: Uint8Array,
+  { keepsMark = false }: { readonly keepsMark?: boolean } = {},
+): PrintedText {
+  const form = detectUtf16(bytes);
+  if (form === undefined) {
+    return {
+      text: new TextDecoder('utf-8', { ignoreBOM: keepsMark }).decode(bytes),
+      isGarbled: !isUtf8(bytes),
+    };
+  }
+  return { text: new TextDecoder(form).decode(bytes), isGarbled: !isWhole(bytes, form) };
+}
+
+function isWhole(bytes: Uint8Array, form: 'utf-16le' | 'utf-16be'): boolean {
+  try {
+    new TextDecoder(form, { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The offset of the first invalid UTF-8 sequence: all bytes before it decode. */
+function invalidOffset(bytes: Uint8Array): number {
+  let valid = 0;
+  let invalid = bytes.length + 1;
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (middle <= bytes.length && wholeCharacters(bytes.subarray(0, middle)) !== undefined) valid = middle;
+    else invalid = middle;
+  }
+  return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
+}
+
+/** The whole characters in a prefix of UTF-8; undefined when a byte in it is invalid. */
+function wholeCharacters(prefix: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A hint for exit codes 126 and 127 and for CRLF errors in stderr; undefined for everything else. */
+function hintOfExit(exitCode: number | null, stderr: string): string | undefined {
+  // What a shell calls by a name that ends in a carriage return, as dash, bash, env and the kernel's loader print it.
+  if (exitCode !== 0 && /\r['’"]?: |\\r['’"]|\^M/.test(stderr)) {
+    return 'A script in it has Windows line ends (CRLF), which are read as parts of its commands: save it with LF line ends.';
+  }
+  if (exitCode === 127) {
+    return 'A program that it calls was not found. Processes get PATH and the variables that `env` names; its stderr is in the log.';
+  }
+  if (exitCode === 126) {
+    return 'A program that it calls may not be executed: `chmod +x` makes it so. Its stderr is in the log.';
+  }
+  return undefined;
 }

@@ -2,15 +2,13 @@ import type { HookEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import type { Inbound, InboundServer } from '../inbound/inbound.ts';
 import type { Json } from '../json/json.ts';
+import { longestMs } from '../time/longest-timer.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
-import type { Codec } from './dialect.ts';
-import type { ForeignDialect, Point } from './foreign-dialect.ts';
+import type { Codec, VolatileFields } from './dialect.ts';
+import type { ForeignDialect, Point, Trial } from './foreign-dialect.ts';
 import type { HookFiles } from './foreign-files.ts';
-import type { PluginDiscovery } from './plugin-discovery.ts';
-import type { DeclaredHook, ProcessConfig } from './process-config.ts';
-import type { Trial } from './trial.ts';
-import type { VolatileFields } from './volatile-fields.ts';
+import type { DeclaredHook, PluginDiscovery, ProcessConfig } from './process-config.ts';
 
 /**
  * What the rest needs to know of a foreign dialect before its first hook is called: the config's part. A dialect is a
@@ -181,3 +179,18 @@ interface ToolDialect {
   /** Whether the arguments are in a form that the tool's schema does not describe, and are passed unchecked. */
   isDirect(args: Json, inputSchema: unknown): boolean;
 }
+
+/** The native keys that have no place where the settings of the dialect say when a hook runs. */
+export const withoutNativeKeys = {
+  hook: false,
+  phases: false,
+  mode: false,
+  modifies: false,
+  runtime: { const: 'exec' },
+} as const;
+
+/** Where a hook of another system is declared `modifies`. */
+export const modifiesHint = 'The rules of its system say which of its hooks are asked together.';
+
+/** A number of milliseconds that a timer can wait, as JSON Schema. */
+export const milliseconds = { type: 'integer', minimum: 1, maximum: longestMs } as const;

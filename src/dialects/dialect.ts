@@ -2,7 +2,6 @@ import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
-import type { VolatileFields } from './volatile-fields.ts';
 
 /** A remark for the log about a reply that could be decoded. */
 export interface Note {
@@ -38,4 +37,27 @@ export interface Dialect {
 /** A decoded output with its notes, by default none. */
 export function decoded<Output>(output: Output, notes: readonly Note[] = []): Decoded<Output> {
   return { output, notes };
+}
+
+/**
+ * The request with that JSON text, on one line: spliced texts may have line breaks between their tokens,
+ * where any white space will do, and a server reads line by line.
+ */
+export function toMessage(json: string): Message {
+  return { method: 'execute', body: toOneLine(json) };
+}
+
+/** The same for a text that is spliced in between two that are on one line. */
+export function toSplicedMessage(before: string, json: string, after: string): Message {
+  return { method: 'execute', body: before + toOneLine(json) + after };
+}
+
+function toOneLine(json: string): string {
+  const isOneLine = !json.includes('\n') && !json.includes('\r');
+  return isOneLine ? json : json.replaceAll(/[\r\n]/g, ' ');
+}
+
+/** What happens to the members of one object of a payload, by key; others stay. `each` applies to the elements of an array. */
+export interface VolatileFields {
+  readonly [key: string]: 'drop' | 'drop run ids' | VolatileFields;
 }

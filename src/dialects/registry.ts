@@ -3,11 +3,10 @@ import { RuntimeError } from '../errors.ts';
 import { agentao } from './agentao/config/dialect.ts';
 import { chibi } from './chibi/config/dialect.ts';
 import { claude } from './claude/config/dialect.ts';
-import type { Codec, Dialect } from './dialect.ts';
+import type { Codec, Dialect, VolatileFields } from './dialect.ts';
 import type { DialectConfig } from './dialect-config.ts';
 import { picoclaw } from './picoclaw/config/dialect.ts';
 import { promptkit, promptkitGo } from './promptkit/dialect.ts';
-import type { VolatileFields } from './volatile-fields.ts';
 
 const natives = { promptkit, 'promptkit-go': promptkitGo } as const;
 

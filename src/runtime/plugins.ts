@@ -10,8 +10,7 @@ import type {
 } from '../config/config.ts';
 import type { ProcessReply } from '../contract/exchange.ts';
 import { noopScrubber, scrubError } from '../contract/scrub.ts';
-import type { PluginContext } from '../dialects/plugin-discovery.ts';
-import type { DeclaredHook } from '../dialects/process-config.ts';
+import type { DeclaredHook, PluginContext } from '../dialects/process-config.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { openUnpooled } from '../transport/open.ts';

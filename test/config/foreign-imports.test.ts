@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { ForeignHookConfig } from '../../src/config/config.ts';
 import { formOf, keyUsesOf } from '../../src/config/import/events.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { KeyUses } from '../../src/dialects/import-context.ts';
+import type { KeyUses } from '../../src/dialects/foreign-files.ts';
 import { isObject } from '../../src/json/json.ts';
 import { configText, native, searchPath } from './told.ts';
 

@@ -9,7 +9,7 @@ export interface Area {
 
 const foreign = (name: string, more: readonly string[] = []): Area => ({
   name,
-  sources: [`src/dialects/${name}/decode.ts`, `src/dialects/${name}/read/*.ts`, ...more],
+  sources: [`src/dialects/${name}/decode.ts`, `src/dialects/${name}/{read,read/*}.ts`, ...more],
   tests: [`test/dialects/${name}/**/*.test.ts`, 'test/dialects/*.test.ts'],
 });
 
@@ -33,7 +33,7 @@ export const areas: readonly Area[] = [
   {
     name: 'verdicts',
     sources: [
-      'src/dialects/promptkit/{hook,replace,tool,eval}.ts',
+      'src/dialects/promptkit/{hook,tool,eval}.ts',
       'src/capability/{cancellation,read-reply,threshold,invoke}.ts',
     ],
     tests: ['test/dialects/promptkit/*.test.ts', 'test/capability/*.test.ts', 'test/hooks/model/*.test.ts'],
@@ -76,10 +76,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'scores',
-    sources: [
-      'src/capability/{eval,eval-batch,linger,tool}.ts',
-      'src/dialects/promptkit/{casing,eval-batch}.ts',
-    ],
+    sources: ['src/capability/{eval,eval-batch,linger,tool}.ts', 'src/dialects/promptkit/casing.ts'],
     tests: [
       'test/capability/*.test.ts',
       'test/dialects/promptkit/*.test.ts',
@@ -94,15 +91,13 @@ export const areas: readonly Area[] = [
     ],
     tests: playedCalls,
   },
-  foreign('picoclaw', ['src/dialects/picoclaw/{failure,misplaced-denial}.ts']),
+  foreign('picoclaw', ['src/dialects/picoclaw/failure.ts']),
   foreign('chibi', [
-    'src/dialects/chibi/{conclude,misplaced-denial,permission,read-object}.ts',
+    'src/dialects/chibi/{conclude,permission}.ts',
     'src/dialects/chibi/request/change.ts',
     // What passes by a rule of a foreign system, in all of them.
     'src/dialects/failed-open.ts',
   ]),
-  foreign('claude', [
-    'src/dialects/claude/{conclude,hook-question,reply-object,reply-schema,reply-verdict}.ts',
-  ]),
-  foreign('agentao', ['src/dialects/agentao/{conclude,failure,process-output,reply-fields,rule-result}.ts']),
+  foreign('claude', ['src/dialects/claude/{conclude,hook-question,reply-object}.ts']),
+  foreign('agentao', ['src/dialects/agentao/{conclude,process-output,reply-fields,rule-result}.ts']),
 ];

@@ -1,5 +1,4 @@
-import type { HookDraft, HookEvents } from '../../dialects/foreign-files.ts';
-import type { ImportContext, KeyUses } from '../../dialects/import-context.ts';
+import type { HookDraft, HookEvents, ImportContext, KeyUses } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
 import { suggest } from '../../text/suggest.ts';

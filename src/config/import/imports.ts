@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { findUnfilledVariables } from '../../dialects/env-list.ts';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
+import { findUnfilledVariables } from '../../dialects/process-config.ts';
 import { foreignDialects, foreignNames, isForeign } from '../../dialects/registry.ts';
 import { suggest } from '../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { HookDraft } from '../../dialects/foreign-files.ts';
 import {
+  type HookDraft,
   type ImportContext,
   locateImportFinding,
   reportDisabled,
   reportKeys,
-} from '../../dialects/import-context.ts';
+} from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';

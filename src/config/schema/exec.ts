@@ -1,4 +1,4 @@
-import { milliseconds } from '../../dialects/entry-rules.ts';
+import { milliseconds } from '../../dialects/dialect-config.ts';
 import {
   dialectNames,
   type ForeignName,

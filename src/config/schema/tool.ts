@@ -1,4 +1,4 @@
-import { milliseconds } from '../../dialects/entry-rules.ts';
+import { milliseconds } from '../../dialects/dialect-config.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { approvalSchema } from './approval.ts';
 import { toolDialect, toolExecSchema } from './exec.ts';

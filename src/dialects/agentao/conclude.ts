@@ -2,7 +2,7 @@ import { answers } from '../../contract/hook.ts';
 import { isObject, Json, parseLossless } from '../../json/json.ts';
 import type { Composed, HookAnswer } from '../compose.ts';
 import type { Payload, Question } from '../foreign-dialect.ts';
-import { textAt } from '../payload.ts';
+import { textAt } from '../payload-table.ts';
 import { ruleResultIn } from './rule-result.ts';
 
 /** Adds Agentao's aggregated result to the metadata of the composed answer, and drops what has no effect. */

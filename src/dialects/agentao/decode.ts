@@ -5,7 +5,6 @@ import { type Body, nonNull, objectAt } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import type { AgentaoSettings } from './config/settings.ts';
-import { isObserveOnly, readExitFailure, readFault, readInvalidJson } from './failure.ts';
 import { type PointName, requirePoint } from './points.ts';
 import {
   findEmbeddedObjects,
@@ -14,13 +13,17 @@ import {
   type ProcessOutput,
   readProcessOutput,
 } from './process-output.ts';
-import { readAfter } from './read/after-tool.ts';
-import { readPrompt } from './read/prompt.ts';
-import { readStart } from './read/start.ts';
-import { readStop } from './read/stop.ts';
-import { readTool } from './read/tool.ts';
+import { readAfter, readStart, readTool } from './read/tool.ts';
+import { readPrompt, readStop } from './read/turn.ts';
 import { findRepeatedKey } from './reply-fields.ts';
-import { type HookQuestion, ruleResultIn } from './rule-result.ts';
+import {
+  type HookQuestion,
+  isObserveOnly,
+  readExitFailure,
+  readFault,
+  readInvalidJson,
+  ruleResultIn,
+} from './rule-result.ts';
 
 type Reader = (asked: HookQuestion, processOutput: ProcessOutput) => Decoded<Answer>;
 

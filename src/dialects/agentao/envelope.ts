@@ -1,8 +1,7 @@
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { omitUndefined, textAt, toPlainValue } from '../payload.ts';
-import { invalidPayload } from '../payload-table.ts';
+import { invalidPayload, omitUndefined, textAt, toPlainValue } from '../payload-table.ts';
 import { isFlat, type PointName } from './points.ts';
 
 /** A host's payload, whichever of the published forms it has. */

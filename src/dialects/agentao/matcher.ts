@@ -1,7 +1,7 @@
 import { compileInclusivePattern } from '../../text/safe-pattern.ts';
 
 /** A fault in a matcher, reported when the config is loaded. */
-export interface MatcherFault {
+interface MatcherFault {
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }

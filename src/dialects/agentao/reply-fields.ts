@@ -1,8 +1,7 @@
 import { asText } from '../../json/as-text.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { elementsOf } from '../../json/scan.ts';
-import { type Body, excerpt, malformed, nonNull, objectAt, toBody } from '../body.ts';
-import { isAmbiguous } from '../unknown-keys.ts';
+import { type Body, excerpt, isAmbiguous, malformed, nonNull, objectAt, toBody } from '../body.ts';
 
 /**
  * A reply whose members may be spelled as Agentao, its guide (snake_case), attachment records or Claude do.
@@ -132,7 +131,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** A rule's request to stop. */
-export interface Halt {
+interface Halt {
   readonly reason: string | undefined;
 }
 

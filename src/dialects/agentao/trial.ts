@@ -1,5 +1,5 @@
+import type { Trial } from '../foreign-dialect.ts';
 import { samplePayload } from '../payload-table.ts';
-import type { Trial } from '../trial.ts';
 import { shapes } from './complete.ts';
 import type { AgentaoSettings } from './config/settings.ts';
 import { requirePoint } from './points.ts';

@@ -2,14 +2,22 @@ import type { ProcessReply, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import { describeExit, exitError, malformed, toBody } from '../body.ts';
-import { type Decoded, decoded } from '../dialect.ts';
+import {
+  type Body,
+  decodePrinted,
+  describeExit,
+  exitError,
+  isAmbiguous,
+  malformed,
+  noteUnknownKeys,
+  toBody,
+} from '../body.ts';
+import { type Decoded, decoded, type Note } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import { decodePrinted } from '../printed.ts';
-import type { ChibiSettings } from './config/settings.ts';
-import { requirePoint } from './points.ts';
-import { readObject } from './read-object.ts';
+import { isOfKind } from '../payload-table.ts';
+import { type ChibiSettings, type Family, requirePoint } from './points.ts';
+import { readBodyChange } from './request/change.ts';
 
 type ChibiEntry = HookEntry<ChibiSettings>;
 
@@ -85,4 +93,180 @@ function parse(json: Json): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Decodes a JSON object at its point. A member of the wrong type counts as absent; a denial counts whatever
+ * else is wrong, and under any of chibi's verdict keys. Source: the typed readers of tools/hooks.rs.
+ */
+function readObject(entry: HookEntry<ChibiSettings>, { point }: Question, body: Body): Decoded<Answer> {
+  const { results } = requirePoint(point);
+  const given = Object.entries(results).flatMap(([key, kind]) => {
+    const json = body.get(key);
+    return json === undefined ? [] : [{ key, json, isFit: isOfKind(json, kind) }];
+  });
+  const fit = new Map(given.filter(({ isFit }) => isFit).map(({ key, json }) => [key, json]));
+  const wrong = given.filter(({ isFit }) => !isFit).map(({ key }) => `\`${key}\``);
+  const pointAnswer = toAnswer(entry, point, fit);
+  const misplaced = pointAnswer.verdict === 'deny' ? undefined : findMisplacedDenial(point, body);
+  const answer = misplaced?.answer ?? pointAnswer;
+  const verdictKeys = misplaced === undefined ? [] : body.members.map(({ key }) => key).filter(isVerdictKey);
+  const notes = [
+    ...noteUnknownKeys(body, [...Object.keys(results), ...verdictKeys]),
+    ...(misplaced?.notes ?? []),
+  ];
+  return wrong.length === 0 ? decoded(answer, notes) : readWrongTypes(entry, answer, { wrong, notes });
+}
+
+function readWrongTypes(
+  entry: HookEntry<ChibiSettings>,
+  answer: Answer,
+  { wrong, notes }: { readonly wrong: readonly string[]; readonly notes: readonly Note[] },
+): Decoded<Answer> {
+  const what = `gave ${wrong.join(' and ')} of the wrong type`;
+  if (answer.verdict === 'deny') return decoded(answer, [...notes, { level: 'warn', message: `it ${what}` }]);
+  return failOpen(entry, { cause: 'chibi.wrong_type', what }, { notes, answer });
+}
+
+/** Members of an answer that have the type of their point. */
+type Results = ReadonlyMap<string, Json>;
+
+/** One plugin's answer. Throws REPLY_MALFORMED for a replacement that cannot be used. */
+function toAnswer(entry: HookEntry<ChibiSettings>, point: string, results: Results): Answer {
+  const { family, refusal } = requirePoint(point);
+  switch (family) {
+    case 'observe':
+      return answers.allow();
+    case 'replace':
+      return replaceWith(results);
+    case 'gate':
+      return isTrue(results, 'block')
+        ? answers.deny(textIn(results, 'message') ?? refusal)
+        : replaceWith(results);
+    case 'permission':
+      return isTrue(results, 'denied') || results.get('approved')?.value === false
+        ? answers.deny(textIn(results, 'reason') ?? refusal)
+        : answers.allow();
+    case 'spawn':
+      return readSpawn(results, refusal);
+    case 'delivery':
+      return readDelivery(entry, results);
+    case 'cache':
+      return readCache(results);
+  }
+}
+
+/** The answer at a sub-agent call: a `response` wins over a `block`. */
+function readSpawn(results: Results, refusal: string): Answer {
+  const response = results.get('response');
+  if (response !== undefined) return answers.respond({ response });
+  return isTrue(results, 'block') ? answers.deny(textIn(results, 'message') ?? refusal) : answers.allow();
+}
+
+function readDelivery({ name, settings }: HookEntry<ChibiSettings>, results: Results): Answer {
+  if (!isTrue(results, 'delivered')) return answers.allow();
+  return answers.respond({ delivered: true, via: textIn(results, 'via') ?? (settings.tool || name) });
+}
+
+function readCache(results: Results): Answer {
+  if (isTrue(results, 'block')) return answers.modify({ cache: false });
+  const summary = results.get('summary');
+  return summary === undefined ? answers.allow() : answers.modify({ summary });
+}
+
+/** A modify with the members that replace something; an allow when there are none. */
+function replaceWith(results: Results): Answer {
+  const replace = [...results].flatMap(([key, json]) => replaceMember(key, json));
+  return replace.length === 0 ? answers.allow() : answers.modify(Object.fromEntries(replace));
+}
+
+function replaceMember(key: string, json: Json): readonly (readonly [string, unknown])[] {
+  switch (key) {
+    case 'arguments':
+      if (!isObject(json.value)) throw malformed('its `arguments` are no object');
+      return [['args', json]];
+    case 'request_body':
+      if (!isObject(json.value)) throw malformed('its `request_body` is no object');
+      readBodyChange(json);
+      return [[key, json]];
+    case 'include':
+    case 'exclude':
+      return [[key, namesIn(json)]];
+    case 'inject':
+      return json.value === '' ? [] : [[key, [json]]];
+    case 'output':
+      return [['content', json]];
+    // A typo must not make the loop go on until its fuel is gone.
+    case 'fallback':
+      return [[key, json.value === 'call_agent' ? json : 'call_user']];
+    case 'prompt':
+    case 'fuel':
+    case 'fuel_delta':
+      return [[key, json]];
+    default:
+      return [];
+  }
+}
+
+function namesIn({ value }: Json): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
+
+function isTrue(results: Results, key: string): boolean {
+  return results.get(key)?.value === true;
+}
+
+function textIn(results: Results, key: string): string | undefined {
+  const value = results.get(key)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A denial by a verdict key that the point does not have. */
+interface MisplacedDenial {
+  readonly answer: Answer;
+  readonly notes: readonly Note[];
+}
+
+/** The value by which each verdict key denies. `approved` is how plugins answered before February 2026. */
+const denyingValues = { block: true, denied: true, approved: false } as const;
+
+const verdictKeys = ['block', 'denied', 'approved'] as const;
+
+/** The families of points that can deny. */
+const familiesThatDeny: readonly Family[] = ['gate', 'permission', 'spawn'];
+
+/**
+ * A denial by the verdict key of another point, or by one that is repeated or in another letter case;
+ * undefined where there is none, or where the point cannot deny.
+ */
+function findMisplacedDenial(point: string, body: Body): MisplacedDenial | undefined {
+  const { family, refusal } = requirePoint(point);
+  if (!familiesThatDeny.includes(family)) return undefined;
+  const what = findDenyingKey(point, body);
+  if (what === undefined) return undefined;
+  const reason = textAt(body, 'message') ?? textAt(body, 'reason') ?? refusal;
+  return { answer: answers.deny(reason), notes: [{ level: 'warn', message: `${what}, which denies` }] };
+}
+
+/** Whether it is a verdict key, in whatever letter case. */
+function isVerdictKey(key: string): boolean {
+  return verdictKeys.some((word) => word === key.toLowerCase());
+}
+
+function findDenyingKey(point: string, body: Body): string | undefined {
+  const repeated = verdictKeys.find((word) => isAmbiguous(body, word));
+  if (repeated !== undefined) return `it gave \`${repeated}\` twice`;
+  const miscased = body.members.find(({ key }) => isVerdictKey(key) && key !== key.toLowerCase());
+  if (miscased !== undefined)
+    return `it gave \`${miscased.key}\` in the place of \`${miscased.key.toLowerCase()}\``;
+  const { results } = requirePoint(point);
+  const foreign = verdictKeys.find(
+    (word) => !(word in results) && body.get(word)?.value === denyingValues[word],
+  );
+  return foreign && `it gave \`${foreign}: ${denyingValues[foreign]}\`, a word of other points than ${point}`;
+}
+
+function textAt(body: Body, key: string): string | undefined {
+  const value = body.get(key)?.value;
+  return typeof value === 'string' ? value : undefined;
 }

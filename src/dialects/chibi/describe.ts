@@ -3,10 +3,9 @@ import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { contextMembersOf } from './members.ts';
 import { permissionFor } from './permission.ts';
-import { requirePoint } from './points.ts';
-import { describeBody } from './request/body.ts';
+import { contextMembersOf, requirePoint } from './points.ts';
+import { describeBody } from './request/neutral-request.ts';
 
 /** A point's payload for an event of a pipeline; what only the plugin's entry knows is added when it is encoded. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {

@@ -1,12 +1,39 @@
-import type { ToolHookRequest } from '../../contract/hook.ts';
+import { BlockList, isIP } from 'node:net';
+import type { EventPhase, HookEvent, ToolHookRequest } from '../../contract/hook.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { pathArgumentOf } from '../tool-path.ts';
 import type { PointName } from './points.ts';
-import { sensitivityOf } from './sensitive-url.ts';
+
+const pointsOf: Readonly<Partial<Record<EventPhase, readonly PointName[]>>> = {
+  session_start: ['on_start'],
+  session_end: ['on_end'],
+  prompt: ['pre_message'],
+  system_prompt: ['pre_system_prompt', 'post_system_prompt'],
+  tool_list: ['pre_api_tools'],
+  request: ['pre_api_request'],
+  loop: ['pre_agentic_loop'],
+  before_execution: ['pre_tool'],
+  after_execution: ['pre_tool_output'],
+  blocked: ['pre_tool_output'],
+  finished: ['post_tool_output'],
+  returned: ['post_tool'],
+  batch: ['post_tool_batch'],
+  answered: ['post_message'],
+};
+
+/** The points that an event of a pipeline reaches, in chibi's order of a turn. */
+export function pointsAt(event: HookEvent): readonly PointName[] {
+  if (event.phase === 'approval') {
+    // What a hook asks is for a person to answer, not for those who must approve.
+    const permission = event.asked === null ? permissionFor(event.request) : undefined;
+    return permission === undefined ? [] : [permission.point];
+  }
+  return event.phase === 'returned' && event.isFlow ? [] : (pointsOf[event.phase] ?? []);
+}
 
 /** The permission point for a tool call, and its payload. */
-export interface Permission {
+interface Permission {
   readonly point: PointName;
   readonly payload: Payload;
 }
@@ -82,4 +109,52 @@ function summaryOf(toolArguments: ToolArguments): string {
 function textOf(value: unknown): string {
   const { value: plain, text } = Json.from(value ?? '');
   return typeof plain === 'string' ? plain : text;
+}
+
+/**
+ * Why a URL is sensitive, in chibi's words; undefined when it is not. The host is judged as it is written, never
+ * looked up. Source: docs/hooks.md, pre_fetch_url.
+ */
+export function sensitivityOf(url: string): string | undefined {
+  const host = hostOf(url);
+  if (host === undefined) return 'could not parse URL';
+  if (host === 'localhost' || host.endsWith('.localhost')) return ranges.loopback.reason;
+  const version = isIP(host);
+  if (version === 0) return undefined;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  return Object.values(ranges).find(({ block }) => block().check(host, family))?.reason;
+}
+
+/** Without brackets and the dot at its end; undefined where no host stands. */
+function hostOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return host === '' ? undefined : host.toLowerCase();
+}
+
+/** The first that has the address counts. 0.0.0.0 reaches the machine itself. */
+const ranges = {
+  metadata: range('cloud metadata endpoint', ['169.254.169.254/32']),
+  loopback: range('loopback address', ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128']),
+  linkLocal: range('link-local address', ['169.254.0.0/16', 'fe80::/10']),
+  private: range('private network address', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']),
+};
+
+/** The list is made for the first URL: every command would wait for it. */
+function range(reason: string, networks: readonly string[]) {
+  let made: BlockList | undefined;
+  const block = () => {
+    made ??= blockListOf(networks);
+    return made;
+  };
+  return { reason, block };
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix = ''] = network.split('/');
+    list.addSubnet(address, Number(prefix), isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
 }

@@ -1,29 +1,83 @@
+import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Composition } from '../compose.ts';
-import type { Point } from '../foreign-dialect.ts';
-import { type Kind, optional, type Table, withFallback } from '../payload-table.ts';
+import type { Payload, Point } from '../foreign-dialect.ts';
 import {
-  anything,
-  cached,
-  call,
-  context,
-  context_name,
-  count,
-  fuel,
-  history,
-  list,
-  loop,
-  messageMembers,
-  numberOrNull,
-  object,
-  optionalText,
-  session,
-  sizeOfContent,
-  subAgent,
-  system,
-  text,
-  textOrNull,
-} from './members.ts';
+  defaultsOf,
+  type Kind,
+  type Member,
+  member,
+  optional,
+  type Table,
+  textAt,
+  withFallback,
+} from '../payload-table.ts';
+
+/** A chibi plugin. Its points come from its own `--schema`, when the runtime opens. */
+export interface ChibiSettings {
+  /** Element of the plugin's schema that this hook is; '' before the schema is known. */
+  readonly tool: string;
+  readonly points: readonly string[];
+  readonly chibiHome: string;
+  readonly projectRoot: string;
+}
+
+const text = member('text', 'is no text');
+const count = member('count', 'is no whole number from 0');
+const list = member('list', 'is no list');
+const object = member('object', 'is no object');
+const anything = member('any', 'is no value');
+const flag = member('flag', 'is no boolean');
+const textOrNull = withFallback(member('text or null', 'is no text, nor null'), null);
+const numberOrNull = withFallback(member('number or null', 'is no number, nor null'), null);
+const optionalText = optional(text);
+
+/** What comes from the hook context; a host may set `summary`, `flock_goals` and `tool_count` there. */
+const contextRows = {
+  context_name: withFallback(text, (context) => context.context_name),
+  summary: withFallback(text, ({ host }) => host['summary'] ?? ''),
+  flock_goals: withFallback(list, ({ host }) => host['flock_goals'] ?? []),
+  tool_count: withFallback(count, ({ host }) => host['tool_count'] ?? 0),
+  current_fallback: withFallback(text, 'call_user'),
+  fuel_remaining: optional(withFallback(count, ({ fuel }) => fuel?.remaining)),
+  fuel_total: optional(withFallback(count, ({ fuel }) => fuel?.total)),
+} as const;
+
+const { summary, flock_goals, tool_count, current_fallback } = contextRows;
+export const { context_name } = contextRows;
+const fuel = { fuel_remaining: contextRows.fuel_remaining, fuel_total: contextRows.fuel_total };
+const session = { chibi_home: optionalText, project_root: optionalText, tool_count };
+const context = { context_name, summary };
+const system = { ...context, flock_goals };
+const loop = { context_name, current_fallback, ...fuel };
+const call = { tool_name: text, arguments: object };
+const subAgent = { system_prompt: text, input: text, model: textOrNull };
+const messageMembers = { from: text, to: text, content: text, context_name };
+const history = { ...context, message_count: count };
+const cached = withFallback(flag, false);
+
+/** The sizes of `content`, counted where a host leaves them out. */
+const sizeOfContent = {
+  char_count: countedIn((content) => [...content].length),
+  line_count: countedIn(
+    (content) => content.split('\n').length - (content === '' || content.endsWith('\n') ? 1 : 0),
+  ),
+  output_size: countedIn((content) => Buffer.byteLength(content)),
+} as const;
+
+function countedIn(countIn: (content: string) => number): Member {
+  return withFallback(count, (_context, given) => {
+    const content = textAt(given, 'content');
+    return content === undefined ? undefined : countIn(content);
+  });
+}
+
+/** The members of a payload that come from the hook context; those without a value are absent. */
+export function contextMembersOf(table: Table, hookContext: HookContext): Payload {
+  const known = new Set<Member>(Object.values(contextRows));
+  const rows = Object.entries(table).filter(([, row]) => known.has(row));
+  return defaultsOf(Object.fromEntries(rows), {}, hookContext);
+}
 
 /**
  * The family of a point: which answers count there and what they do. `observe`: none, its hooks only observe.
@@ -31,7 +85,7 @@ import {
 export type Family = 'observe' | 'replace' | 'gate' | 'permission' | 'spawn' | 'delivery' | 'cache';
 
 /** A hook point of chibi: the members of its payload and of its answers, and how answers are composed. */
-export interface ChibiPoint extends Point {
+interface ChibiPoint extends Point {
   readonly family: Family;
   readonly fields: Table;
   readonly results: Readonly<Record<string, Kind>>;

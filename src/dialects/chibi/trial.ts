@@ -1,7 +1,6 @@
+import type { Trial } from '../foreign-dialect.ts';
 import { samplePayload } from '../payload-table.ts';
-import type { Trial } from '../trial.ts';
-import type { ChibiSettings } from './config/settings.ts';
-import { points, requirePoint } from './points.ts';
+import { type ChibiSettings, points, requirePoint } from './points.ts';
 
 /** How plugins of chibi are tried. */
 export const trial: Trial<ChibiSettings> = {

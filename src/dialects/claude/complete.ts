@@ -1,6 +1,5 @@
 import type { HookContext } from '../../contract/turn.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
 import {
   fillIn,
   invalidPayload,
@@ -8,6 +7,7 @@ import {
   optional,
   requireMembers,
   type Table,
+  valueAt,
   withFallback,
 } from '../payload-table.ts';
 

@@ -3,7 +3,7 @@ import { Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import { type Composed, compose, type HookAnswer } from '../compose.ts';
 import type { Question } from '../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
+import { valueAt } from '../payload-table.ts';
 import { eventRules, points } from './points.ts';
 
 /** Adjusts the composed answer: deferral, approval, forced continuation, and warnings about lost rewrites. */

@@ -5,8 +5,8 @@ import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Decoded } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
-import { takesPath } from './condition/file-tool.ts';
+import { valueAt } from '../payload-table.ts';
+import { takesPath } from './condition/condition.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 
 /** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */

@@ -5,7 +5,7 @@ import { membersOf } from '../../json/scan.ts';
 import type { Decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
+import { valueAt } from '../payload-table.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 import { type EventRule, eventRules, isClosable } from './points.ts';
 

@@ -24,3 +24,37 @@ function isNameList(event: string, matcher: string): boolean {
   const isNarrow = event === 'FileChanged' || event === 'StopFailure';
   return (isNarrow ? /^[A-Za-z0-9_|]*$/ : /^[A-Za-z0-9_\- ,|]*$/).test(matcher);
 }
+
+/** A permission rule: `Tool` or `Tool(pattern)`. */
+interface Rule {
+  readonly tool: string;
+  readonly pattern: string | undefined;
+}
+
+/** What is wrong with an `if`, as a sentence without its end; undefined when it is one permission rule. */
+export function findConditionFault(condition: string): string | undefined {
+  if (parseRule(condition) !== undefined) return undefined;
+  return `${JSON.stringify(condition)} is no permission rule: write Tool or Tool(pattern), one and no more`;
+}
+
+/** The rule that a text is; undefined where it is none, or more than one. */
+export function parseRule(condition: string): Rule | undefined {
+  const text = condition.trim();
+  const open = text.indexOf('(');
+  const tool = open === -1 ? text : text.slice(0, open);
+  if (!/^[^\s(),&|;]+$/.test(tool)) return undefined;
+  if (open === -1) return { tool, pattern: undefined };
+  const pattern = text.slice(open + 1, -1);
+  return text.endsWith(')') && isBalanced(pattern) ? { tool, pattern } : undefined;
+}
+
+/** Whether all parentheses in the pattern are balanced; two rules in one line are not. */
+function isBalanced(pattern: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < pattern.length && depth >= 0; at++) {
+    if (pattern[at] === '\\') at += 1;
+    else if (pattern[at] === '(') depth += 1;
+    else if (pattern[at] === ')') depth -= 1;
+  }
+  return depth === 0;
+}

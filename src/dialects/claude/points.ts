@@ -1,3 +1,4 @@
+import type { HookEvent } from '../../contract/hook.ts';
 import type { Point } from '../foreign-dialect.ts';
 import type { Kind } from '../payload-table.ts';
 
@@ -145,3 +146,29 @@ export const points: Readonly<Record<string, Point>> = Object.fromEntries(
     },
   ]),
 );
+
+/** The points that an event of a pipeline reaches. */
+export function pointsAt(event: HookEvent): readonly string[] {
+  switch (event.phase) {
+    case 'approval':
+      return event.asked === null ? [] : ['PermissionRequest'];
+    case 'after_execution':
+      return [event.response.error === '' ? 'PostToolUse' : 'PostToolUseFailure'];
+    case 'stop':
+      return event.end === 'final_response' ? ['Stop'] : [];
+    default: {
+      const point = pointOf[event.phase];
+      return point === undefined ? [] : [point];
+    }
+  }
+}
+
+const pointOf: Partial<Record<HookEvent['phase'], string>> = {
+  session_start: 'SessionStart',
+  session_end: 'SessionEnd',
+  prompt: 'UserPromptSubmit',
+  before_execution: 'PreToolUse',
+  batch: 'PostToolBatch',
+  error: 'StopFailure',
+  pending: 'Notification',
+};

@@ -1,12 +1,12 @@
 import type { ProcessReply } from '../../contract/exchange.ts';
-import type { AnswerDetails } from '../../contract/hook.ts';
+import { type Answer, type AnswerDetails, answers } from '../../contract/hook.ts';
+import { toFault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import { type Body, malformed, toBody } from '../body.ts';
+import { type Body, decodePrinted, excerpt, isAmbiguous, malformed, objectAt, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
-import { decodePrinted } from '../printed.ts';
-import { isAmbiguous } from '../unknown-keys.ts';
+import { isOfKind } from '../payload-table.ts';
 import type { HookQuestion } from './hook-question.ts';
-import type { EventRule } from './points.ts';
+import type { EventRule, MemberKind, MemberKinds } from './points.ts';
 
 /** The JSON object in a handler's reply. */
 export interface ReplyObject {
@@ -18,7 +18,7 @@ export interface ReplyObject {
 }
 
 /** The classified text of stdout or of the body of an HTTP response. */
-export type PrintedReply =
+type PrintedReply =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
   /** It begins as a JSON object and is none: cut off, followed by something else, or wrong within. */
@@ -133,4 +133,157 @@ const missingScriptWarning =
 /** Whether an HTTP handler's answer counts. */
 export function isSuccess(httpStatus: number): boolean {
   return httpStatus >= 200 && httpStatus < 300;
+}
+
+/** What violates the schema of a reply, as the end of a sentence; undefined when it conforms. */
+export function findReplyFault(point: string, rule: EventRule, output: ReplyObject): string | undefined {
+  const { body, specific, isGarbled } = output;
+  if (isGarbled) return 'answered with bytes that are not UTF-8';
+  return (
+    findWrongType(body, universal) ??
+    findUnknownDecision(rule, body) ??
+    (body.get('hookSpecificOutput') === undefined ? undefined : findWrongSpecific(point, rule, specific))
+  );
+}
+
+const universal: MemberKinds = {
+  continue: 'flag',
+  suppressOutput: 'flag',
+  stopReason: 'text',
+  reason: 'text',
+  systemMessage: 'text',
+  terminalSequence: 'text',
+};
+
+/** The fault of an unknown `decision` at an event where nothing can be denied any more. */
+function findUnknownDecision({ block, takesDecision }: EventRule, body: Body): string | undefined {
+  const given = block === 'beside' && takesDecision ? body.get('decision') : undefined;
+  const isKnown = given === undefined || ['block', 'deny', 'approve'].some((word) => given.value === word);
+  return isKnown ? undefined : 'answered with a `decision` that is no known verdict';
+}
+
+function findWrongSpecific(point: string, rule: EventRule, specific: Body | undefined): string | undefined {
+  if (specific === undefined) return 'answered with a `hookSpecificOutput` that is no object';
+  const name = specific.get('hookEventName')?.value;
+  if (name !== point) return `answered with a \`hookSpecificOutput\` whose \`hookEventName\` is not ${point}`;
+  return findWrongType(specific, {
+    ...(rule.takesContext && ({ additionalContext: 'text' } as const)),
+    ...(rule.verdict === 'permissionDecision' && ({ permissionDecisionReason: 'text' } as const)),
+    ...(rule.verdict === 'action' && ({ content: 'object' } as const)),
+    ...rule.replaces,
+    ...rule.records,
+  });
+}
+
+/** The first member whose value has another type. */
+export function findWrongType(body: Body, kinds: MemberKinds): string | undefined {
+  const wrong = Object.entries(kinds).find(([key, kind]) => {
+    const member = body.get(key);
+    return member !== undefined && !isOfKind(member, kind);
+  });
+  return wrong && `answered with a \`${wrong[0]}\` that is no ${kindWords[wrong[1]]}`;
+}
+
+const kindWords: Readonly<Record<MemberKind, string>> = {
+  text: 'string',
+  flag: 'boolean',
+  object: 'object',
+  names: 'list of strings',
+  list: 'list',
+  any: 'value',
+};
+
+/** A warning about a `permissionDecision` under a key or at an event where it has no effect. */
+export function noteMisplacedDecision(
+  { rule, question: { point } }: HookQuestion,
+  { body, specific }: ReplyObject,
+  { verdict }: Answer,
+): readonly Note[] {
+  if (rule.isObserveOnly || verdict === 'deny' || verdict === 'abort') return [];
+  const isRead = rule.verdict === 'permissionDecision';
+  const places: readonly (readonly [prefix: string, body: Body | undefined])[] = [
+    ['', body],
+    ['hook_specific_output.', objectAt(body, 'hook_specific_output')],
+    ['hookSpecificOutput.', isRead ? undefined : specific],
+  ];
+  const misplaced = places.find(([, members]) => members?.get('permissionDecision') !== undefined);
+  if (misplaced === undefined) return [];
+  const message = `its \`${misplaced[0]}permissionDecision\` has no effect: ${rightKey(point, rule)}`;
+  return [{ level: 'warn', message }];
+}
+
+function rightKey(point: string, { block, takesDecision, verdict }: EventRule): string {
+  switch (verdict) {
+    case 'permissionDecision':
+      return `write \`{"hookSpecificOutput": {"hookEventName": "${point}", "permissionDecision": …}}\``;
+    case 'decision':
+      return `${point} reads \`hookSpecificOutput.decision.behavior\``;
+    case 'action':
+      return `${point} reads \`hookSpecificOutput.action\``;
+    default:
+      if (takesDecision) return `${point} reads \`{"decision": "block", "reason": …}\``;
+      return block === 'none' ? `${point} blocks nothing` : `what blocks ${point} is exit code 2`;
+  }
+}
+
+/** What a handler decided. */
+export interface ReplyVerdict {
+  readonly verdict: 'deny' | 'defer' | 'ask' | 'allow' | 'none';
+  readonly reason: string;
+  /** The reply has a word that the event does not know, and `reason` says so. */
+  readonly isUnknown?: true;
+}
+
+const noVerdict: ReplyVerdict = { verdict: 'none', reason: '' };
+
+/** Top-level `decision` with `reason`, where it counts. `deny` is read as block; what is unknown denies. */
+export function verdictOfDecision({ takesDecision }: EventRule, { body }: ReplyObject): ReplyVerdict {
+  const given = takesDecision ? uniqueMember(body, 'decision') : undefined;
+  if (given === undefined) return noVerdict;
+  const reason = textAt(body, 'reason');
+  switch (given.value) {
+    case 'block':
+    case 'deny':
+      return { verdict: 'deny', reason };
+    case 'approve':
+      return { verdict: 'allow', reason };
+    case 'allow': {
+      const { reason: unknown } = unknownVerdict('decision', given.text);
+      return { verdict: 'deny', reason: `${unknown}; Claude Code would let it pass`, isUnknown: true };
+    }
+    default:
+      return unknownVerdict('decision', given.text);
+  }
+}
+
+/** `permissionDecision` with its reason; what is not among `words` denies. */
+export function verdictOfPermission(specific: Body | undefined, words: readonly string[]): ReplyVerdict {
+  const given = specific && uniqueMember(specific, 'permissionDecision');
+  if (given === undefined) return noVerdict;
+  const { value } = given;
+  const reason = textAt(specific, 'permissionDecisionReason');
+  if (value === 'allow' || value === 'deny' || value === 'ask' || value === 'defer') {
+    if (words.includes(value)) return { verdict: value, reason };
+  }
+  return unknownVerdict('permissionDecision', given.text);
+}
+
+/** A denial whose reason names the unknown word. */
+export function unknownVerdict(key: string, word: string): ReplyVerdict {
+  return { verdict: 'deny', reason: `its \`${key}\` is no known verdict: ${excerpt(word)}`, isUnknown: true };
+}
+
+/** A denial; of a reply that has an unknown word, as the fault that it is. */
+export function denyAs(
+  { reason, isUnknown }: Pick<ReplyVerdict, 'reason' | 'isUnknown'>,
+  beside: AnswerDetails,
+): Answer {
+  return answers.deny(reason, { ...beside, ...(isUnknown && { error: toFault(malformed(reason)) }) });
+}
+
+/** The newer form wins over the older one, unless the older one denies. */
+export function joinVerdicts(newer: ReplyVerdict, older: ReplyVerdict): ReplyVerdict {
+  if (newer.verdict === 'deny') return newer;
+  if (older.verdict === 'deny') return older;
+  return newer.verdict === 'none' ? older : newer;
 }

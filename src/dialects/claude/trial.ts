@@ -1,5 +1,5 @@
+import type { Trial } from '../foreign-dialect.ts';
 import { samplePayload } from '../payload-table.ts';
-import type { Trial } from '../trial.ts';
 import { fields } from './complete.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 import { eventRules } from './points.ts';

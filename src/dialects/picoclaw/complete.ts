@@ -3,22 +3,31 @@ import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { omitUndefined, toPlainValue } from '../payload.ts';
 import {
   defaultsOf,
   invalidPayload,
   type Member,
   member,
+  omitUndefined,
   requireMembers,
   type Table,
+  toPlainValue,
   withFallback,
 } from '../payload-table.ts';
-import type { PicoclawKind } from './config/events.ts';
+import type { PicoclawKind } from './config/settings.ts';
 import { kindOf, severityOf } from './events.ts';
-import { toContext, toMeta, toScope, tracePaths } from './wire/context.ts';
-import { readMessages } from './wire/message.ts';
-import { defaultResponse, readResponseObject } from './wire/response.ts';
-import { defaultResult, readResultObject, readToolDefs } from './wire/tool.ts';
+import {
+  defaultResponse,
+  defaultResult,
+  readMessages,
+  readResponseObject,
+  readResultObject,
+  readToolDefs,
+  toContext,
+  toMeta,
+  toScope,
+  tracePaths,
+} from './wire.ts';
 
 /** The params of a method or an event from the host, with defaults filled in. Throws EVENT_INVALID. */
 export function complete(point: string, given: Payload, hookContext: HookContext): Payload {

@@ -1,12 +1,25 @@
 import type { HookEvent } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
+import { asText } from '../../json/as-text.ts';
+import { isObject } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { describeEvent } from './describe-event.ts';
-import { toContext, toMeta, toNanoseconds, tracePaths } from './wire/context.ts';
-import { toMessages } from './wire/message.ts';
-import { toResponse } from './wire/response.ts';
-import { toToolDef, toToolResult } from './wire/tool.ts';
+import { toPlainValue, valueAt } from '../payload-table.ts';
+import { findKind } from './events.ts';
+import {
+  countFiles,
+  promptMessages,
+  toContext,
+  toMessages,
+  toMeta,
+  toNanoseconds,
+  toResponse,
+  toToolCalls,
+  toToolDef,
+  toToolResult,
+  tracePaths,
+} from './wire.ts';
 
 /** The params of a method, with every key that the page shows; `encode` leaves out what a version does not have. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
@@ -64,4 +77,159 @@ function frame(
 ): Payload {
   const { context, channel, chat_id } = toContext(hookContext);
   return { meta: toMeta(hookContext, tracePaths[method], round), context, ...members, channel, chat_id };
+}
+
+/**
+ * The payload of an event in the legacy form, with all members of both forms; undefined for a pipeline
+ * event that has no PicoClaw event. `id` is used by the newer form.
+ */
+function describeEvent(event: HookEvent, hookContext: HookContext): Payload | undefined {
+  const parts = toEventParts(event, hookContext);
+  if (parts === undefined) return undefined;
+  const { legacy, payload, idSuffix, round = hookContext.round } = parts;
+  return {
+    id: ['evt', hookContext.turn_id, round, legacy, ...(idSuffix === undefined ? [] : [idSuffix])].join('-'),
+    Kind: findKind(legacy)?.number,
+    KindName: legacy,
+    Time: hookContext.now,
+    Meta: toMeta(hookContext, traces[legacy], round),
+    Context: toContext(hookContext).context,
+    Payload: payload,
+  };
+}
+
+/** The trace path of each kind. Source: the trace paths of PicoClaw's agent loop. */
+const traces = {
+  turn_start: 'turn.start',
+  turn_end: 'turn.end',
+  llm_request: 'turn.llm.request',
+  llm_retry: 'turn.llm.retry',
+  llm_response: 'turn.llm.response',
+  error: 'turn.error',
+  tool_exec_start: 'turn.tool.before',
+  tool_exec_end: 'turn.tool.end',
+  tool_exec_skipped: 'turn.tool.skipped',
+} as const;
+
+interface EventParts {
+  readonly legacy: keyof typeof traces;
+  readonly payload: Payload;
+  /** Makes the id unique among events of its kind in the round: the id of the call, or a number. */
+  readonly idSuffix?: string;
+  /** The round, where it differs from that of the hook context: a model call counts when it is answered. */
+  readonly round?: number;
+}
+
+function toEventParts(event: HookEvent, hookContext: HookContext): EventParts | undefined {
+  const round = hookContext.round + 1;
+  switch (event.phase) {
+    case 'turn_start':
+      return { legacy: 'turn_start', payload: describeTurnStart(event.turn) };
+    case 'turn_end':
+      return { legacy: 'turn_end', payload: describeTurnEnd(event, hookContext) };
+    case 'model_asked':
+      return { legacy: 'llm_request', payload: describeModelRequest(event.turn), round };
+    case 'model_retried': {
+      const payload = describeModelRetry(event);
+      return { legacy: 'llm_retry', payload, round, idSuffix: String(event.retry) };
+    }
+    case 'model_answered':
+      return { legacy: 'llm_response', payload: describeModelResponse(event.message) };
+    case 'error':
+      return { legacy: 'error', payload: { Stage: event.stage, Message: event.error.message }, round };
+    case 'started': {
+      const { name, args, call_id: idSuffix } = event.request;
+      return { legacy: 'tool_exec_start', payload: { Tool: name, Arguments: args }, idSuffix };
+    }
+    case 'finished':
+      return { legacy: 'tool_exec_end', payload: describeToolEnd(event), idSuffix: event.request.call_id };
+    case 'blocked': {
+      const { name, call_id: idSuffix } = event.request;
+      return { legacy: 'tool_exec_skipped', payload: { Tool: name, Reason: event.reason }, idSuffix };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type EventOf<Phase extends HookEvent['phase']> = Extract<HookEvent, { phase: Phase }>;
+
+function describeTurnStart({ prompt, messages }: EventOf<'turn_start'>['turn']): Payload {
+  const newest = messages.findLast(({ role }) => role === 'user');
+  return { UserMessage: prompt, MediaCount: newest === undefined ? 0 : countFiles(newest) };
+}
+
+/** PicoClaw has no status for a denied turn: it is an error. */
+const statuses = { completed: 'completed', failed: 'error', denied: 'error' } as const;
+
+function describeTurnEnd(
+  { status, response, original_prompt, duration_ms }: EventOf<'turn_end'>,
+  hookContext: HookContext,
+): Payload {
+  const executions = executionsOf(hookContext.messages);
+  return {
+    Status: statuses[status],
+    Iterations: hookContext.round,
+    Duration: toNanoseconds(duration_ms),
+    FinalContentLen: Buffer.byteLength(response),
+    Workspace: '',
+    UserMessage: original_prompt,
+    FinalContent: response,
+    ActiveSkills: [],
+    AttemptedSkills: [],
+    FinalSuccessfulPath: [],
+    SkillContextSnapshots: [],
+    ToolKinds: [...new Set(executions.map(({ name }) => name))],
+    ToolExecutions: executions,
+  };
+}
+
+/** The tool calls of the newest turn. */
+function executionsOf(messages: readonly ChatMessage[]) {
+  const start = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(start + 1).flatMap((message) => {
+    const result = toPlainValue(message['tool_result']);
+    if (!isObject(result)) return [];
+    const [name, error] = ['name', 'error'].map((key) => asText(valueAt(result, key) ?? ''));
+    return [{ name, success: error === '', error_summary: error, skill_names: [] }];
+  });
+}
+
+function describeModelRequest(turn: EventOf<'model_asked'>['turn']): Payload {
+  return {
+    Model: turn.model,
+    MessagesCount: promptMessages(turn).length,
+    ToolsCount: turn.tools.length,
+    MaxTokens: turn.options.max_tokens ?? 0,
+    Temperature: turn.options.temperature ?? 0,
+  };
+}
+
+function describeModelRetry({ retry, max_retries, error, backoff_ms }: EventOf<'model_retried'>): Payload {
+  return {
+    Attempt: retry,
+    MaxRetries: max_retries,
+    Reason: error.details?.['status'] === 429 ? 'rate_limit' : 'error',
+    Error: error.message,
+    Backoff: toNanoseconds(backoff_ms),
+  };
+}
+
+function describeModelResponse(message: ChatMessage): Payload {
+  return {
+    ContentLen: Buffer.byteLength(message.content),
+    ToolCalls: toToolCalls(message).length,
+    HasReasoning: (toPlainValue(message['reasoning']) ?? '') !== '',
+  };
+}
+
+function describeToolEnd({ request, response, status }: EventOf<'finished'>): Payload {
+  return {
+    Tool: request.name,
+    Duration: toNanoseconds(response.latency_ms),
+    ForLLMLen: Buffer.byteLength(response.content),
+    ForUserLen: 0,
+    IsError: status === 'failed',
+    Async: false,
+  };
 }

@@ -3,9 +3,9 @@ import type { Answer } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
+import { toMessage } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
-import { toMessage } from '../message.ts';
-import { toPlainValue } from '../payload.ts';
+import { toPlainValue } from '../payload-table.ts';
 import type { PicoclawSettings } from './config/settings.ts';
 import { kindOf, toLegacyEvent, toRuntimeEvent } from './events.ts';
 

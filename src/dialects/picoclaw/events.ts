@@ -2,10 +2,14 @@ import type { HookContext } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
-import { everyPicoclawKind, type PicoclawKind, picoclawKinds } from './config/events.ts';
-import type { PicoclawSettings } from './config/settings.ts';
-import { toScope } from './wire/context.ts';
+import { valueAt } from '../payload-table.ts';
+import {
+  everyPicoclawKind,
+  type PicoclawKind,
+  type PicoclawSettings,
+  picoclawKinds,
+} from './config/settings.ts';
+import { toScope } from './wire.ts';
 
 /** The kind of an event in either form. */
 export function kindOf(payload: Payload): PicoclawKind | undefined {

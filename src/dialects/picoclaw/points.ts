@@ -16,7 +16,7 @@ export const points = {
   runtime_event: observerPoint,
 } as const satisfies Readonly<Record<string, Point>>;
 
-export type PointName = keyof typeof points;
+type PointName = keyof typeof points;
 
 /** The points at which hooks answer with an action, and the methods that the hello can only name together. */
 export const methodPairs = {

@@ -1,5 +1,5 @@
+import type { Trial } from '../foreign-dialect.ts';
 import { samplePayload } from '../payload-table.ts';
-import type { Trial } from '../trial.ts';
 import { isMethod, methodTables } from './complete.ts';
 import type { PicoclawSettings } from './config/settings.ts';
 

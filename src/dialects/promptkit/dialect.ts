@@ -1,8 +1,6 @@
-import type { Dialect } from '../dialect.ts';
-import type { VolatileFields } from '../volatile-fields.ts';
+import type { Dialect, VolatileFields } from '../dialect.ts';
 import { goCase, snakeCase } from './casing.ts';
-import { createEvalCodec } from './eval.ts';
-import { createEvalBatchCodec } from './eval-batch.ts';
+import { createEvalBatchCodec, createEvalCodec } from './eval.ts';
 import { createHookCodec } from './hook.ts';
 import { toolCodec } from './tool.ts';
 

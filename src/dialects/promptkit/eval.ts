@@ -2,10 +2,10 @@ import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../cont
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
-import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
-import { type Codec, type Decoded, decoded } from '../dialect.ts';
-import { toMessage } from '../message.ts';
-import { noteUnknownKeys } from '../unknown-keys.ts';
+import { elementsOf } from '../../json/scan.ts';
+import { formatCount } from '../../text/format-count.ts';
+import { type Body, excerpt, malformed, nonNull, noteUnknownKeys, readReply, toBody } from '../body.ts';
+import { type Codec, type Decoded, decoded, type Note, toMessage } from '../dialect.ts';
 import type { Casing } from './casing.ts';
 
 /** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}`, `{"abstain"}` or `{"error"}` out. */
@@ -18,7 +18,7 @@ function encode(request: EvalRequest, casing: Casing): Message {
 }
 
 /** What a request says of the one text that it asks about. */
-export function judgedMembers({ params, content, context }: EvalRequest, casing: Casing) {
+function judgedMembers({ params, content, context }: EvalRequest, casing: Casing) {
   const { messages, turn_index, variables, metadata, session_id, prompt_id } = context;
   const tool_calls = context.tool_calls.map(casing.evalToolCall);
   const conversation = { messages, turn_index, tool_calls, variables, metadata, session_id, prompt_id };
@@ -31,10 +31,10 @@ function decode(reply: Reply): Decoded<EvalOutcome> {
 }
 
 /** The members of a reply about one text. */
-export const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'abstain', 'error'];
+const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'abstain', 'error'];
 
 /** The outcome in a reply about one text. Throws REPLY_MALFORMED. */
-export function readOutcome(body: Body): EvalOutcome {
+function readOutcome(body: Body): EvalOutcome {
   const error = textOf(body, 'error');
   if (error !== '') return reportedError(error);
   const score = body.get('score');
@@ -56,12 +56,12 @@ export function readOutcome(body: Body): EvalOutcome {
 const hintOfScore = 'Print {"score": N} with a number from 0 to 1, such as 0.85 for 85 %.';
 
 /** The outcome of an eval that answers with an error: a fault, unlike an abstention. */
-export function reportedError(error: string): EvalOutcome {
+function reportedError(error: string): EvalOutcome {
   return unscored(error, toFault(new RuntimeError('EVAL_ERROR', error)));
 }
 
 /** The text of that member; empty where there is none. Throws REPLY_MALFORMED. */
-export function textOf(body: Body, key: string): string {
+function textOf(body: Body, key: string): string {
   const value = body.get(key)?.value ?? '';
   if (typeof value !== 'string') throw malformed(`the reply’s \`${key}\` is not a string`);
   return value;
@@ -71,4 +71,123 @@ function readData(given: Json | undefined): Json | undefined {
   const data = nonNull(given);
   if (data !== undefined && !isObject(data.value)) throw malformed('the reply’s `data` is not an object');
   return data;
+}
+
+/**
+ * Several cases in one request, an addition to the published wire: `{"type", "batch": [{"index", "params", "content",
+ * "context"}, …]}` in, `{"results": [{"score", …}, …]}` out, as many and in the same order.
+ */
+export function createEvalBatchCodec(casing: Casing): Codec<readonly EvalRequest[], readonly EvalOutcome[]> {
+  return {
+    encode: (requests) => encodeBatch(requests, casing),
+    decode: (reply, requests) => decodeBatch(reply, requests.length),
+  };
+}
+
+function encodeBatch(requests: readonly EvalRequest[], casing: Casing): Message {
+  const batch = requests.map((request, index) => ({ index, ...judgedMembers(request, casing) }));
+  return toMessage(stringifyJson({ type: requests[0]?.type, batch }));
+}
+
+/** A count that is not the batch's leaves no way to tell whose result is missing, so that nobody gets one. */
+function decodeBatch(reply: Reply, count: number): Decoded<readonly EvalOutcome[]> {
+  const body = readReply(reply, 'EVAL_ERROR');
+  const notes = noteUnknownKeys(body, ['results', 'error']);
+  const error = textOf(body, 'error');
+  if (error !== '')
+    return decoded(
+      Array.from({ length: count }, () => reportedError(error)),
+      notes,
+    );
+  const results = requireResults(body, count);
+  if (results.length !== count) {
+    const given = `the reply has ${counted(results.length, 'result')} for a batch of ${counted(count, 'case')}`;
+    throw malformed(
+      given,
+      'Answer every case, in the order of the batch; one without a score as {"error": "why"}.',
+    );
+  }
+  const places = results.map(readPlace);
+  const isOrderKnown = places.every((place, at) => place === undefined || place === at);
+  const read = results.map((result, at) => readResult(result, { at, place: places[at], isOrderKnown }));
+  return decoded(
+    read.map(({ output }) => output),
+    [...notes, ...firstOfEach(read.flatMap((each) => each.notes))],
+  );
+}
+
+function requireResults(body: Body, count: number): readonly Json[] {
+  const results = body.get('results');
+  if (results !== undefined && Array.isArray(results.value)) return elementsOf(results);
+  if (results !== undefined) throw malformed('the reply’s `results` is no list', hintOfResults);
+  if (body.get('score') === undefined) throw malformed('the reply has no `results`', hintOfResults);
+  throw malformed(
+    `the reply is one score, and the request was a batch of ${counted(count, 'case')}`,
+    hintOfBatch,
+  );
+}
+
+const hintOfResults =
+  'Print {"results": […]}, one result for each case of the batch, or remove `batch` from the eval.';
+const hintOfBatch =
+  'Remove `batch` from the eval, or let its program answer {"results": […]} to a request with `batch`.';
+
+/** Which case the result says it is of; NaN when that is no whole number, undefined when it says none. */
+function readPlace(result: Json): number | undefined {
+  const index = memberIndex(result);
+  if (index === undefined) return undefined;
+  return typeof index.value === 'number' && Number.isInteger(index.value) ? index.value : Number.NaN;
+}
+
+function memberIndex(result: Json): Json | undefined {
+  try {
+    return nonNull(toBody(result).get('index'));
+  } catch {
+    // What is no object says nothing; it is refused where it is read.
+    return undefined;
+  }
+}
+
+interface Placed {
+  readonly at: number;
+  readonly place: number | undefined;
+  /** No result says that it belongs elsewhere. */
+  readonly isOrderKnown: boolean;
+}
+
+function readResult(result: Json, placed: Placed): Decoded<EvalOutcome> {
+  try {
+    requirePlace(placed);
+    const body = toBody(result);
+    return decoded(readOutcome(body), noteUnknownKeys(body, [...outcomeKeys, 'index']));
+  } catch (thrown) {
+    const fault = toFault(thrown);
+    return decoded(unscored(fault.message, fault));
+  }
+}
+
+function requirePlace({ at, place, isOrderKnown }: Placed): void {
+  if (place === at || (place === undefined && isOrderKnown)) return;
+  if (place !== undefined) throw misplaced(`result ${at} of the batch says that it is of another case`);
+  throw misplaced(
+    'a result of this batch names another case than the one in its place, and this one names none',
+  );
+}
+
+function misplaced(message: string): RuntimeError {
+  return malformed(
+    message,
+    'Results stand in the order of the batch; an `index` in one is that of its case, from 0.',
+  );
+}
+
+/** The notes without repeats: what is said of one result holds for most of them. */
+function firstOfEach(notes: readonly Note[]): Note[] {
+  return [...new Map(notes.map((note) => [note.message, note])).values()].slice(0, MAX_NOTES);
+}
+
+const MAX_NOTES = 20;
+
+function counted(count: number, noun: string): string {
+  return formatCount(count, noun);
 }

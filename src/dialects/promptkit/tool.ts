@@ -2,10 +2,17 @@ import type { Message, Reply } from '../../contract/exchange.ts';
 import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
-import { type Body, excerpt, malformed, nonNull, readPrinted, requireResult, toBody } from '../body.ts';
-import type { Codec, Decoded } from '../dialect.ts';
-import { toMessage, toSplicedMessage } from '../message.ts';
-import { noteUnknownKeys } from '../unknown-keys.ts';
+import {
+  type Body,
+  excerpt,
+  malformed,
+  nonNull,
+  noteUnknownKeys,
+  readPrinted,
+  requireResult,
+  toBody,
+} from '../body.ts';
+import { type Codec, type Decoded, toMessage, toSplicedMessage } from '../dialect.ts';
 
 /** Tools: `{"args"}` in; `{"result"}`, `{"error"}` or `{"pending"}` out. A server's result is the bare value. */
 export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toPythonJson } from '../../../src/dialects/agentao/python/dumps.ts';
-import { fromPythonJson, holdsNonFinite, strip } from '../../../src/dialects/agentao/python/loads.ts';
+import { toPythonJson } from '../../../src/dialects/agentao/encode.ts';
+import { fromPythonJson, holdsNonFinite, strip } from '../../../src/dialects/agentao/process-output.ts';
 
 const runPython = (program: string, lines: readonly string[]) =>
   spawnSync('python3', ['-c', program], { input: lines.join('\n'), encoding: 'utf8', maxBuffer: 2 ** 26 });

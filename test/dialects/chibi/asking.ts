@@ -1,8 +1,7 @@
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
-import type { ChibiSettings } from '../../../src/dialects/chibi/config/settings.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import { requirePoint } from '../../../src/dialects/chibi/points.ts';
+import { type ChibiSettings, requirePoint } from '../../../src/dialects/chibi/points.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { RuntimeError, toFault } from '../../../src/errors.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import { sensitivityOf } from '../../../src/dialects/chibi/sensitive-url.ts';
+import { sensitivityOf } from '../../../src/dialects/chibi/permission.ts';
 import { Json } from '../../../src/json/json.ts';
 import { findPath } from '../../../src/runtime/real-path.ts';
 import { titled } from '../../cite.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSchema, readSchemaReply } from '../../../src/dialects/chibi/plugin-schema.ts';
+import { readSchema, readSchemaReply } from '../../../src/dialects/chibi/config/plugins.ts';
 import { titled } from '../../cite.ts';
 import { printed } from './asking.ts';
 

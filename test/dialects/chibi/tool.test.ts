@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { flowControlResult } from '../../../src/dialects/chibi/flow-control.ts';
+import { flowControlResult } from '../../../src/dialects/chibi/config/plugins.ts';
 import { tool } from '../../../src/dialects/chibi/tool.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { ProcessReply } from '../../../src/transport/transport.ts';

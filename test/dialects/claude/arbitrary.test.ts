@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Answer } from '../../../src/contract/hook.ts';
-import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/events.ts';
+import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/settings.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { isObject } from '../../../src/json/json.ts';
 import { anySample } from '../../json-texts.ts';

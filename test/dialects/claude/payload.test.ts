@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { HookContext, Turn } from '../../../src/contract/turn.ts';
-import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/events.ts';
+import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/settings.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { eventRules, isClosable } from '../../../src/dialects/claude/points.ts';
 import { Json } from '../../../src/json/json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claudeEvents } from '../../../src/dialects/claude/config/events.ts';
+import { claudeEvents } from '../../../src/dialects/claude/config/settings.ts';
 import { env_file, fireAll, type Row, source } from './points.ts';
 
 const task = { task_id: '1', task_subject: 'build' };

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { findConditionFault } from '../../../src/dialects/claude/condition/rule.ts';
-import { claudeConditionEvents, claudeEvents } from '../../../src/dialects/claude/config/events.ts';
+import { claudeConditionEvents, claudeEvents } from '../../../src/dialects/claude/config/settings.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
-import { findMatcherFault } from '../../../src/dialects/claude/matcher.ts';
+import { findConditionFault, findMatcherFault } from '../../../src/dialects/claude/matcher.ts';
 import { titled } from '../../cite.ts';
 import { given, questionAt, seatAt } from './handler.ts';
 

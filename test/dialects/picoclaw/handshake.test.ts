@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { handshakeMessage, readHandshake } from '../../../src/dialects/picoclaw/handshake.ts';
+import { handshakeMessage, readHandshake } from '../../../src/dialects/picoclaw/dialect.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
 import { answered, seatOf } from './seat.ts';

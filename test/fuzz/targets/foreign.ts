@@ -1,7 +1,7 @@
 import type { Answer } from '../../../src/contract/hook.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/events.ts';
+import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/settings.ts';
 import * as agentaoAsking from '../../dialects/agentao/asking.ts';
 import * as chibiAsking from '../../dialects/chibi/asking.ts';
 import { left, readAt } from '../../dialects/claude/handler.ts';

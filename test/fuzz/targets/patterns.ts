@@ -1,5 +1,5 @@
 import { findMatcherFaults, matches as matchesAgentao } from '../../../src/dialects/agentao/matcher.ts';
-import { matchesGlob } from '../../../src/dialects/claude/condition/glob.ts';
+import { matchesGlob } from '../../../src/dialects/claude/condition/condition.ts';
 import { findMatcherFault, matches as matchesClaude } from '../../../src/dialects/claude/matcher.ts';
 import { compileLinearFromJs } from '../../../src/text/linear-pattern.ts';
 import { compileSafe } from '../../../src/text/safe-pattern.ts';

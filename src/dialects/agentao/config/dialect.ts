@@ -1,14 +1,23 @@
+import { resolve } from 'node:path';
+import { findMissingScript } from '../../../files/missing-script.ts';
 import { isObject } from '../../../json/json.ts';
-import type { DialectConfig } from '../../dialect-config.ts';
-import type { KeyUses } from '../../import-context.ts';
-import type { VolatileFields } from '../../volatile-fields.ts';
+import type { Path, YamlDocument } from '../../../yaml/document.ts';
+import type { Finding } from '../../../yaml/finding.ts';
+import { omitUndefined } from '../../../yaml/present.ts';
+import { integerAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
+import type { VolatileFields } from '../../dialect.ts';
+import type { DialectConfig, EntryCheckInput, EntryContext, EntryReading } from '../../dialect-config.ts';
+import type { KeyUses } from '../../foreign-files.ts';
+import { findMatcherFaults } from '../matcher.ts';
 import { points, pointsAt } from '../points.ts';
-import { checkEntry } from './check.ts';
-import { readEntry } from './entry.ts';
-import { agentaoEvents, agentaoGuardEvents } from './events.ts';
 import { readRule, reportUnknownForm } from './import.ts';
-import { agentaoEntry } from './schema.ts';
-import type { AgentaoSettings } from './settings.ts';
+import {
+  type AgentaoSettings,
+  agentaoEntry,
+  agentaoEvents,
+  agentaoGuardEvents,
+  agentaoStopCap,
+} from './settings.ts';
 
 /** What stands at the top level of payloads in the form of Claude Code, and in `data` of all others. */
 const volatileFields: VolatileFields = {
@@ -71,3 +80,67 @@ export const agentao: DialectConfig<AgentaoSettings> = {
     },
   },
 };
+
+/** The Agentao rule that an entry of `spec.hooks` declares. */
+function readEntry(
+  document: YamlDocument,
+  path: Path,
+  { exec, folder }: EntryContext,
+): EntryReading<AgentaoSettings> {
+  const block = [...path, 'agentao'];
+  const matcher = valueAt(document, [...block, 'matcher']);
+  const prompt = textAt(document, [...block, 'prompt']);
+  return {
+    ...(prompt === undefined ? { exec } : {}),
+    settings: {
+      event: textAt(document, [...block, 'event']) ?? '',
+      ...omitUndefined({
+        matcher: isObject(matcher) ? matcher : undefined,
+        prompt,
+        command: prompt === undefined ? exec.command : undefined,
+      }),
+      stopReentryCap: integerAt(document, [...block, 'stop_reentry_cap'], 0) ?? agentaoStopCap,
+      projectDir: folder,
+    },
+  };
+}
+
+/** Checks an Agentao rule beyond the schema: command or prompt, matcher, script. */
+function checkEntry(check: EntryCheckInput): Finding[] {
+  return [...checkForm(check), ...checkMatcher(check), ...checkScript(check)];
+}
+
+function checkForm({ document, path }: EntryCheckInput): Finding[] {
+  const command = [...path, 'command'];
+  const prompt = [...path, 'agentao', 'prompt'];
+  const event = textAt(document, [...path, 'agentao', 'event']);
+  const [hasCommand, hasPrompt] = [command, prompt].map((each) => valueAt(document, each) !== undefined);
+  if (!hasCommand && !hasPrompt) {
+    const hint = 'A rule has a `command`, or `agentao.prompt` at UserPromptSubmit.';
+    return [{ severity: 'error', path: command, message: 'is required', hint, atKey: true }];
+  }
+  if (hasCommand && hasPrompt) {
+    const message = 'has no place beside agentao.prompt';
+    return [{ severity: 'error', path: command, message, atKey: true }];
+  }
+  if (!hasPrompt || event === undefined || event === 'UserPromptSubmit') return [];
+  const message = `is only for UserPromptSubmit (event: ${event})`;
+  return [{ severity: 'error', path: prompt, message, hint: 'Use a `command` instead.' }];
+}
+
+function checkMatcher({ document, path }: EntryCheckInput): Finding[] {
+  const at = [...path, 'agentao', 'matcher'];
+  const event = textAt(document, [...path, 'agentao', 'event']);
+  const matcher = valueAt(document, at);
+  if (event === undefined || !isObject(matcher)) return [];
+  return findMatcherFaults(event, matcher).map((finding) => ({ ...finding, path: at }));
+}
+
+function checkScript({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
+  const at = [...path, 'command'];
+  const command = nonEmptyTextAt(document, at);
+  if (command === undefined) return [];
+  const cwd = resolve(folder, nonEmptyTextAt(document, [...path, 'cwd']) ?? '.');
+  const message = findMissingScript({ command, cwd, folder, searchPath });
+  return message === undefined ? [] : [{ severity: 'warning', path: at, message, about: 'program' }];
+}

@@ -1,5 +1,13 @@
+import type { DecisionDocument } from '../../../contract/document.ts';
 import { RuntimeError } from '../../../errors.ts';
-import type { Inbound, InboundEvent, InboundQuestion, InboundReply, Told } from '../../../inbound/inbound.ts';
+import type {
+  DecisionTime,
+  Inbound,
+  InboundEvent,
+  InboundQuestion,
+  InboundReply,
+  Told,
+} from '../../../inbound/inbound.ts';
 import {
   afterAnswer,
   afterExecution,
@@ -8,11 +16,12 @@ import {
   ofSession,
   textAt,
 } from '../../../inbound/native-event.ts';
+import { changedText, reasonOf } from '../../../inbound/reason.ts';
+import { toShellLine } from '../../../inbound/shell-line.ts';
+import { toTimeLimit } from '../../../inbound/time-limit.ts';
 import { isObject } from '../../../json/json.ts';
-import { agentaoEvents } from '../config/events.ts';
+import { agentaoEvents } from '../config/settings.ts';
 import { allToolNames } from '../tool-names.ts';
-import { denial, toReply } from './reply.ts';
-import { settingsFor } from './settings.ts';
 
 /** Agentao asks, by the payloads of its developer guide, chapter 5.7, and of its code. */
 export const inbound: Inbound = { read, unreadable, settingsFor };
@@ -63,3 +72,67 @@ function callOf(fields: Told) {
     aliases: allToolNames(textAt(fields, 'toolName')),
   };
 }
+
+/** The decision of native hooks, in the words of an event of Agentao. */
+export function toReply(name: string, decision: DecisionDocument): InboundReply {
+  const { verdict, context } = decision;
+  const reason = reasonOf(decision);
+  if (verdict === 'allow')
+    return document(context.length > 0 && takesContext.has(name) ? { additionalContext: context } : {});
+  if (verdict === 'modify') return denial(name, `${reason}. ${cannotChange(name, decision)}`);
+  if (verdict === 'ask' && name === 'PreToolUse') return document(permission('ask', reason));
+  return denial(name, reason);
+}
+
+/** Contexts of other events are thrown away there, or stand in the answer itself. */
+const takesContext = new Set(['UserPromptSubmit', 'PreToolUse']);
+
+/**
+ * Says no where Agentao heeds it. Always with exit code 0: from another one Agentao concludes that the hook has failed, and goes
+ * on; and 2 would make it ask the model anew behind a Stop.
+ */
+export function denial(name: string, reason: string): InboundReply {
+  if (name === 'PreToolUse') return document({ ...permission('deny', reason), blockingError: reason });
+  return document({ blockingError: reason });
+}
+
+function permission(permissionDecision: 'ask' | 'deny', permissionDecisionReason: string) {
+  return {
+    hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision, permissionDecisionReason },
+  };
+}
+
+function document(fields: Readonly<Record<string, unknown>>): InboundReply {
+  return { exitCode: 0, document: Object.keys(fields).length === 0 ? undefined : fields, stderr: '' };
+}
+
+/** Agentao takes no changed text, call or result; what they would have been is told, where it is a text. */
+function cannotChange(name: string, decision: DecisionDocument): string {
+  const text = changedText(decision);
+  if (name === 'UserPromptSubmit' && text !== undefined) return `Send this in its place: ${text}`;
+  return 'Agentao cannot change it.';
+}
+
+/** The `hooks.json` of a plugin that runs a command at the moments of these phases. */
+export function settingsFor(
+  words: readonly string[],
+  phases: ReadonlySet<string>,
+  time: DecisionTime,
+): string {
+  const { seconds, option } = toTimeLimit(time);
+  const rule = { type: 'command', command: toShellLine([...words, ...option]), timeout: seconds };
+  const hooks = Object.entries(moments).flatMap(([event, phase]) =>
+    phases.has(phase) ? [[event, [rule]] as const] : [],
+  );
+  return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
+}
+
+const moments: Readonly<Record<string, string>> = {
+  SessionStart: 'session session_start',
+  UserPromptSubmit: 'provider before_call',
+  PreToolUse: 'tool before_execution',
+  PostToolUse: 'tool after_execution',
+  PostToolUseFailure: 'tool after_execution',
+  Stop: 'provider after_call',
+  SessionEnd: 'session session_end',
+};

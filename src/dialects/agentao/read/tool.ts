@@ -1,10 +1,11 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
+import { toRuntimeError } from '../../../errors.ts';
 import { isObject, Json } from '../../../json/json.ts';
-import { excerpt, malformed, nonNull } from '../../body.ts';
+import { type Body, excerpt, malformed, nonNull } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { readExitFailure } from '../failure.ts';
-import type { ProcessOutput } from '../process-output.ts';
-import { holdsNonFinite } from '../python/loads.ts';
+import { textAt, typeOf } from '../../payload-table.ts';
+import { dataOf } from '../envelope.ts';
+import { holdsNonFinite, type ProcessOutput } from '../process-output.ts';
 import {
   blockingErrorOf,
   contextsOf,
@@ -18,7 +19,15 @@ import {
   specificTextOf,
   textOf,
 } from '../reply-fields.ts';
-import { attach, denyWithError, type HookQuestion, metadataOf, type RuleResult } from '../rule-result.ts';
+import {
+  attach,
+  denyWithError,
+  denyWithMarker,
+  type HookQuestion,
+  metadataOf,
+  type RuleResult,
+  readExitFailure,
+} from '../rule-result.ts';
 
 /**
  * Decodes a reply at PreToolUse. An answer counts whatever the exit code; without one a non-zero exit fails.
@@ -130,4 +139,107 @@ function recordText(asked: HookQuestion, text: string): RuleResult {
 
 function recordAnswer(asked: HookQuestion, { body }: ReplyFields, contexts: readonly string[]): RuleResult {
   return { additional_contexts: contexts, messages: [attach(asked, 'hook_success', body.json)] };
+}
+
+/** Decodes a reply at PostToolUse or PostToolUseFailure: JSON counts, plain text is only logged. */
+export function readAfter(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { body } = processOutput;
+  return body === undefined
+    ? readText(asked, processOutput)
+    : readAfterToolObject(asked, processOutput, readFields(body));
+}
+
+/** The answer for plain text at a point where text has no meaning: a debug note, or the exit failure. */
+function readText(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { text, failure } = processOutput;
+  if (failure !== undefined) return readExitFailure(asked, failure);
+  const message = `it said: ${excerpt(text)}`;
+  return decoded(answers.allow(), text === '' ? [] : [{ level: 'debug', message }]);
+}
+
+function readAfterToolObject(
+  asked: HookQuestion,
+  processOutput: ProcessOutput,
+  fields: ReplyFields,
+): Decoded<Answer> {
+  const answer = readAfterToolAnswer(asked, fields);
+  if (processOutput.failure === undefined || answer.verdict !== 'allow' || hasAnswer(fields))
+    return decoded(answer);
+  return readExitFailure(asked, processOutput.failure);
+}
+
+function readAfterToolAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
+  const { point } = asked.question;
+  const context = contextsOf(fields);
+  const halt = continueFalseOf(fields) ?? preventContinuationOf(fields);
+  const error = blockingErrorOf(fields);
+  if (halt !== undefined)
+    return answers.abort(halt.reason ?? 'Hook prevented continuation', 'turn', { context });
+  if (error !== undefined && point === 'PostToolUseFailure') return answers.abort(error, 'turn', { context });
+  if (error !== undefined) return denyWithMarker('[Blocked by hook]', error, { context });
+  // Claude's block undoes nothing here: its reason stands beside the result.
+  const reason = decisionOf(fields) === 'block' ? textOf(fields, 'reason') : undefined;
+  const extras = { context: reason === undefined ? context : [...context, reason] };
+  const output = outputOf(asked, fields);
+  return output === undefined ? answers.allow(extras) : answers.modify({ content: output }, extras);
+}
+
+/**
+ * The new tool output, if any. Throws REPLY_MALFORMED when it is neither a text nor of the type of the
+ * result: it may be a redaction, so the original must not pass.
+ */
+function outputOf({ question }: HookQuestion, { body, specific }: ReplyFields): string | undefined {
+  const keys = ['updatedToolOutput', 'updatedMCPToolOutput'];
+  const output = keys.map((key) => specific?.get(key) ?? body.get(key)).find((each) => each !== undefined);
+  if (output === undefined) return undefined;
+  if (typeof output.value === 'string') return output.value;
+  const old = textAt(dataOf(question.payload), 'toolOutput') ?? '';
+  const isFit = kindOf(output) === kindOf(new Json(old)) && !holdsNonFinite(output.value);
+  if (isFit) return output.text;
+  throw malformed(`the new output is neither a text nor of the result's type: ${excerpt(output.text)}`);
+}
+
+function kindOf(json: Json): string | undefined {
+  try {
+    return typeOf(json.value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Decodes a reply at SessionStart: only context counts, nothing stops the turn. */
+export function readStart(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { body, failure } = processOutput;
+  if (body === undefined) return readText(asked, processOutput);
+  const { context, remark } = readContext(body);
+  if (context.length === 0 && failure !== undefined) return readExitFailure(asked, failure);
+  return decoded(
+    answers.allow({ context }),
+    remark === undefined ? [] : [{ level: 'warn', message: remark }],
+  );
+}
+
+interface Start {
+  readonly context: readonly string[];
+  /** A warning about members without effect. */
+  readonly remark?: string;
+}
+
+function readContext(body: Body): Start {
+  try {
+    const fields = readFields(body);
+    const context = contextsOf(fields);
+    const stops = [
+      decisionOf(fields) === 'block',
+      continueFalseOf(fields),
+      preventContinuationOf(fields),
+      blockingErrorOf(fields),
+    ];
+    const isStop = stops.some((each) => each !== undefined && each !== false);
+    return isStop
+      ? { context, remark: `SessionStart stops nothing: ${excerpt(body.json.text)} has no effect` }
+      : { context };
+  } catch (thrown) {
+    return { context: [], remark: `SessionStart takes context only: ${toRuntimeError(thrown).message}` };
+  }
 }

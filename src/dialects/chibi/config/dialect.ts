@@ -1,11 +1,38 @@
-import type { DialectConfig } from '../../dialect-config.ts';
-import { isCommandLineForm } from '../command-line-form.ts';
-import { points } from '../points.ts';
-import { pointsAt } from '../points-at.ts';
-import { tool } from '../tool.ts';
-import { chibiHomeOf, toProcess } from './process.ts';
-import { chibiEntry } from './schema.ts';
-import type { ChibiSettings } from './settings.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  type DialectConfig,
+  type EntryRules,
+  milliseconds,
+  modifiesHint,
+  type ProcessContext,
+  type ProcessForm,
+  withoutNativeKeys,
+} from '../../dialect-config.ts';
+import { envLiteralOf, type ProcessConfig } from '../../process-config.ts';
+import { pointsAt } from '../permission.ts';
+import { type ChibiSettings, points } from '../points.ts';
+import { isCommandLineForm, tool } from '../tool.ts';
+
+const schemaHint = 'The plugin’s own --schema says at which points it runs.';
+
+/** The keys of a `dialect: chibi` hook, and of an import of plugins. */
+const chibiEntry: EntryRules = {
+  required: ['command'],
+  properties: withoutNativeKeys,
+  toolRemarks: {
+    category: 'Chibi’s permission points fire for fs_read, fs_write, shell and network.',
+  },
+  misplacedHints: { hook: schemaHint, phases: schemaHint, mode: schemaHint, modifies: modifiesHint },
+  runtimeHint: 'A chibi plugin is started anew for each call; leave `runtime` out.',
+  importProperties: {
+    plugins_dir: {
+      type: 'string',
+      minLength: 1,
+      description: 'A folder of chibi plugins, relative to this file’s: all their tools and hooks.',
+    },
+    timeout_ms: { ...milliseconds, description: 'The `timeout_ms` of every chibi plugin. Default: 30000.' },
+  },
+};
 
 const failsOpen = 'an exit code other than 0, an empty answer, one that is no JSON object, a wrong type';
 
@@ -45,3 +72,38 @@ export const chibi: DialectConfig<ChibiSettings> = {
     isDirect: isCommandLineForm,
   },
 };
+
+/** The process of a plugin: without variables that chibi sets per call or has retired, which plugins test for. */
+function toProcess(
+  { chibiHome, projectRoot }: Pick<ChibiSettings, 'chibiHome' | 'projectRoot'>,
+  exec: ProcessConfig,
+  { isVerbose }: Pick<ProcessContext, 'isVerbose'>,
+): ProcessForm {
+  const env = exec.env.filter((entry) => !callVariables.has(entry.split('=', 1)[0] ?? ''));
+  // Source: docs/plugins.md.
+  const variables = {
+    CHIBI_PROJECT_ROOT: projectRoot,
+    CHIBI_INDEX_DB: join(projectRoot, '.chibi', 'codebase.db'),
+    CHIBI_HOME: chibiHome,
+    ...(isVerbose ? { CHIBI_VERBOSE: '1' } : {}),
+  };
+  return { exec: { ...exec, env }, variables };
+}
+
+const callVariables: ReadonlySet<string> = new Set([
+  'CHIBI_HOOK',
+  'CHIBI_TOOL_NAME',
+  'CHIBI_TOOL_ARGS',
+  'CHIBI_HOOK_DATA',
+]);
+
+/** chibi’s home of a plugin that is declared by path: what `env` sets, the parent of `plugins/`, or the config’s folder. */
+function chibiHomeOf(
+  { command, env }: { readonly command: string; readonly env: readonly string[] },
+  folder: string,
+): string {
+  const literal = envLiteralOf(env, 'CHIBI_HOME');
+  if (literal !== undefined) return resolve(folder, literal);
+  const plugins = dirname(resolve(folder, command));
+  return command.includes('/') && basename(plugins) === 'plugins' ? dirname(plugins) : folder;
+}

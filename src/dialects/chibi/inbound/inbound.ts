@@ -1,3 +1,4 @@
+import type { DecisionDocument } from '../../../contract/document.ts';
 import { RuntimeError } from '../../../errors.ts';
 import type {
   Environment,
@@ -15,8 +16,9 @@ import {
   ofSession,
   textAt,
 } from '../../../inbound/native-event.ts';
-import { programFor } from './program.ts';
-import { denial, toReply } from './reply.ts';
+import { changedText, reasonOf } from '../../../inbound/reason.ts';
+import { toShellLine } from '../../../inbound/shell-line.ts';
+import { isObject } from '../../../json/json.ts';
 
 /** chibi asks one of its plugins: a point of `CHIBI_HOOK`, its payload on stdin (docs/hooks.md of chibi). */
 export const inbound: Inbound = { read, unreadable, describe, settingsFor: programFor };
@@ -90,4 +92,49 @@ function read(told: Told, env: Environment): InboundQuestion {
 /** Always with exit code 0: from another one chibi concludes nothing, and goes on. */
 function reply(document: Readonly<Record<string, unknown>>): InboundReply {
   return { exitCode: 0, document, stderr: '' };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The decision of native hooks, in the fields of a point of chibi; none is no opinion. */
+export function toReply(point: string, decision: DecisionDocument): Fields {
+  const { verdict } = decision;
+  if (verdict === 'allow') return {};
+  const changed = verdict === 'modify' ? changes[point]?.(decision) : undefined;
+  if (changed !== undefined) return changed;
+  const unable = verdict === 'modify' ? '. It cannot be changed here.' : '';
+  return denial(point, `${reasonOf(decision)}${unable}`);
+}
+
+const changes: Readonly<Record<string, (decision: DecisionDocument) => Fields | undefined>> = {
+  pre_message: (decision) => {
+    const prompt = changedText(decision);
+    return prompt === undefined ? undefined : { prompt };
+  },
+  pre_tool: ({ replace }) => (isObject(replace?.['args']) ? { arguments: replace['args'] } : undefined),
+  pre_tool_output: ({ replace }) =>
+    typeof replace?.['content'] === 'string' ? { output: replace['content'] } : undefined,
+};
+
+/** Says no. chibi lets no plugin end a turn before the model is asked: the model reads why there is no prompt. */
+export function denial(point: string, reason: string): Fields {
+  switch (point) {
+    case 'pre_message':
+      return { prompt: `[withheld: ${reason}]` };
+    case 'pre_tool':
+    case 'pre_tool_output':
+      return { block: true, message: reason };
+    case 'pre_file_read':
+    case 'pre_file_write':
+    case 'pre_shell_exec':
+    case 'pre_fetch_url':
+      return { denied: true, reason };
+    default:
+      return {};
+  }
+}
+
+/** A plugin that runs a command, for a file with an exec bit in chibi's folder of plugins. */
+export function programFor(words: readonly string[]): string {
+  return `#!/bin/sh\nexec ${toShellLine(words)} "$@"`;
 }

@@ -26,7 +26,7 @@ interface WireTool {
 }
 
 /** The members that a plugin gave in `request_body`; others are absent. */
-export interface BodyChange {
+interface BodyChange {
   readonly model?: string;
   readonly messages?: readonly WireMessage[];
   readonly tools?: readonly WireTool[];

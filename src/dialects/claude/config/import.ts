@@ -1,20 +1,32 @@
+import { resolve } from 'node:path';
 import { findMissingScript } from '../../../files/missing-script.ts';
-import { isObject } from '../../../json/json.ts';
+import { variablesOf } from '../../../files/shell-line.ts';
+import { isObject, stringifyJson } from '../../../json/json.ts';
 import { longestMs } from '../../../time/longest-timer.ts';
 import type { Path } from '../../../yaml/document.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
 import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
 import { unwatched } from '../../../yaml/reads.ts';
 import { findViolations } from '../../../yaml/violation.ts';
-import type { HookDraft } from '../../foreign-files.ts';
-import type { ImportContext } from '../../import-context.ts';
-import { findConditionFault } from '../condition/rule.ts';
-import { findMatcherFault } from '../matcher.ts';
-import { type ClaudeCommand, type ClaudeHttpPost, toDraft } from './draft.ts';
-import { claudeConditionEvents, claudeEventsWithoutOnFailure } from './events.ts';
-import { allowedVariables, checkPost, claudeHandlerSchema, describeRefusedType } from './handler.ts';
-import { fillPlaceholders } from './process.ts';
-import { promptCommand, promptTimeoutMs } from './prompt.ts';
+import {
+  type DraftContext,
+  type DraftHook,
+  type HookDraft,
+  type ImportContext,
+  shortPath,
+} from '../../foreign-files.ts';
+import type { DeclaredHook } from '../../process-config.ts';
+import { findConditionFault, findMatcherFault } from '../matcher.ts';
+import { fillPlaceholders, handlerVariables, pluginDataOf } from './process.ts';
+import { allowedVariables, checkPost, claudeHandlerSchema, describeRefusedType } from './schema.ts';
+import {
+  type ClaudeSettings,
+  claudeConditionEvents,
+  claudeEventsWithoutOnFailure,
+  claudeStopCap,
+  type HandlerFolders,
+} from './settings.ts';
 
 /** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
 export function readGroup(context: ImportContext, event: string, path: Path): HookDraft[] {
@@ -194,4 +206,155 @@ function readTimeout({ document, addFinding }: ImportContext, path: Path): numbe
   const message = 'is no number of seconds above 0; the default applies';
   addFinding({ severity: 'warning', path, message });
   return undefined;
+}
+
+/** A handler as read from its file. */
+interface Handler {
+  readonly event: string;
+  readonly matcher?: string;
+  readonly condition?: string;
+  readonly isAsync: boolean;
+  readonly timeoutMs?: number;
+  readonly onFailure?: 'deny';
+  readonly run: ClaudeCommand | ClaudeHttpPost;
+  readonly folders: HandlerFolders;
+  readonly isPlugin: boolean;
+  readonly source: SourceLocation;
+  readonly commandPosition: SourceLocation;
+}
+
+interface ClaudeCommand {
+  readonly type: 'command';
+  readonly command: string;
+  /** Absent in the shell form. */
+  readonly args?: readonly string[];
+  readonly shell?: NonNullable<ClaudeSettings['shell']>;
+}
+
+interface ClaudeHttpPost {
+  readonly type: 'http';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly allowedEnvVars: readonly string[];
+}
+
+/** The handler as a hook that may become an entry of the config. */
+function toDraft(handler: Handler): HookDraft {
+  const { event, timeoutMs, onFailure, run, source, commandPosition } = handler;
+  return {
+    dialect: 'claude',
+    event,
+    source,
+    commandPosition,
+    ...omitUndefined({
+      timeoutMs,
+      onFailure,
+      duplicateKey: duplicateKeyOf(handler),
+      neededEnv: run.type === 'http' ? run.allowedEnvVars : undefined,
+    }),
+    toHook: (context) => toHook(handler, context),
+    toEntry: (folder) => toEntry(handler, folder),
+  };
+}
+
+/** A key that equal handlers share; undefined for those of plugins, which are never merged. */
+function duplicateKeyOf(handler: Handler): string | undefined {
+  if (handler.isPlugin) return undefined;
+  const { event, matcher, condition, isAsync, timeoutMs, run, folders } = handler;
+  const { projectDir } = folders;
+  return stringifyJson([event, matcher ?? '', condition ?? '', isAsync, timeoutMs ?? 0, run, projectDir]);
+}
+
+function toHook(handler: Handler, { env, stateFolder }: DraftContext): DraftHook {
+  const { event, matcher, condition, isAsync, run, timeoutMs, folders } = handler;
+  const { pluginRoot } = folders;
+  const shared = {
+    event,
+    ...omitUndefined({ matcher, condition }),
+    isAsync,
+    stopCap: claudeStopCap,
+    ...folders,
+    ...(pluginRoot === undefined ? {} : { pluginData: pluginDataOf(stateFolder, pluginRoot) }),
+  };
+  if (run.type === 'http') {
+    const { type: _type, ...post } = run;
+    return { settings: { ...shared, http: { ...post, env, ...omitUndefined({ timeoutMs }) } } };
+  }
+  const { command, args = [], shell } = run;
+  const settings = { ...shared, ...omitUndefined({ shell }) };
+  return { exec: { command, args, cwd: folders.projectDir }, settings };
+}
+
+/** The hook with more names in the environment of its process, or for its headers. */
+export function addEnv(
+  hook: DeclaredHook<ClaudeSettings>,
+  more: readonly string[],
+): DeclaredHook<ClaudeSettings> {
+  const { exec, settings } = hook;
+  const { http } = settings;
+  const join = (env: readonly string[]) => [...new Set([...env, ...more])];
+  return {
+    ...hook,
+    ...(exec === undefined ? {} : { exec: { ...exec, env: join(exec.env) } }),
+    settings: http === undefined ? settings : { ...settings, http: { ...http, env: join(http.env) } },
+  };
+}
+
+function toEntry({ run, ...handler }: Handler, folder: string): Record<string, unknown> {
+  const { folders, event, matcher, condition, isAsync, timeoutMs, onFailure } = handler;
+  const block = { event, ...omitUndefined({ matcher, if: condition, async: isAsync || undefined }) };
+  const shared = { ...omitUndefined({ timeout_ms: timeoutMs, on_failure: onFailure }) };
+  if (run.type === 'http') {
+    const { url, headers, allowedEnvVars } = run;
+    const isNamed = allowedEnvVars.length > 0;
+    const post = {
+      type: 'http',
+      url,
+      ...(Object.keys(headers).length === 0 ? {} : { headers }),
+      ...(isNamed ? { allowedEnvVars } : {}),
+    };
+    const env = isNamed ? { env: allowedEnvVars } : {};
+    return { dialect: 'claude', ...env, ...shared, claude: { ...block, ...post } };
+  }
+  const { command, args, shell } = run;
+  const isRelative = args !== undefined && command.includes('/') && !command.includes('$');
+  return {
+    dialect: 'claude',
+    command: isRelative ? shortPath(resolve(folders.projectDir, command), folder) : command,
+    ...omitUndefined({ args }),
+    cwd: shortPath(folders.projectDir, folder),
+    env: [
+      ...literalsOf(folders, folder),
+      ...(args === undefined ? variablesOf(command, handlerVariables) : []),
+    ],
+    ...shared,
+    claude: { ...block, ...(shell === 'bash' || shell === 'powershell' ? { shell } : {}) },
+  };
+}
+
+function literalsOf({ projectDir, pluginRoot }: HandlerFolders, folder: string): string[] {
+  return [
+    `CLAUDE_PROJECT_DIR=${shortPath(projectDir, folder)}`,
+    ...(pluginRoot === undefined ? [] : [`CLAUDE_PLUGIN_ROOT=${shortPath(pluginRoot, folder)}`]),
+  ];
+}
+
+/** How long a prompt handler may take that names no time, in milliseconds. Source: hooks reference, "Prompt-based hooks". */
+const promptTimeoutMs = 30_000;
+
+/** What answers a handler of type prompt: a program of ours that asks the provider, and blocks when it is not told a yes before the time is up. */
+function promptCommand(
+  prompt: string,
+  { provider, configFiles }: NonNullable<ImportContext['judge']>,
+  timeoutMs = promptTimeoutMs,
+): ClaudeCommand {
+  const answerMs = Math.max(1, Math.floor(Math.min(timeoutMs * 0.8, timeoutMs - 1_000)));
+  return {
+    type: 'command',
+    command: 'signalbox-prompt',
+    args: [
+      ...['--prompt', prompt, ...configFiles.flatMap((file) => ['--config', file])],
+      ...['--judge', provider, '--timeout', String(answerMs)],
+    ],
+  };
 }

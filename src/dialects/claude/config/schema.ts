@@ -1,7 +1,9 @@
-import type { EntryRules } from '../../dialect-config.ts';
-import { modifiesHint, withoutNativeKeys } from '../../entry-rules.ts';
-import { claudeEvents } from './events.ts';
-import { describeRefusedType } from './handler.ts';
+import { isObject } from '../../../json/json.ts';
+import type { Path } from '../../../yaml/document.ts';
+import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
+import { type EntryRules, modifiesHint, withoutNativeKeys } from '../../dialect-config.ts';
+import type { ImportContext, KeyUses } from '../../foreign-files.ts';
+import { claudeEvents } from './settings.ts';
 
 /** The settings of a `dialect: claude` hook; `command`, if any, stands beside them. */
 const block = {
@@ -81,4 +83,174 @@ export const claudeEntry: EntryRules = {
     'claude.event': (value) => `is no event of Claude Code (got: ${value})`,
   },
   checksCommand: true,
+};
+
+const strings = { type: 'array', items: { type: 'string' } } as const;
+
+/** A handler of Claude Code’s that can run here. Keys that are not listed have no effect. */
+export const claudeHandlerSchema = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['command', 'http', 'prompt'] },
+    if: { type: ['string', 'null'] },
+    onFailure: { type: 'string', enum: ['block', 'continue'] },
+    prompt: { type: 'string', minLength: 1, pattern: '^[^\\u0000]*$' },
+    command: { type: 'string', minLength: 1, pattern: '^[^\\u0000]*$' },
+    args: { type: ['array', 'null'], items: { type: 'string', pattern: '^[^\\u0000]*$' } },
+    async: { type: 'boolean' },
+    asyncRewake: { type: 'boolean' },
+    shell: { type: 'string', enum: ['bash', 'powershell'] },
+    url: { type: 'string', pattern: '^https?://' },
+    headers: { type: 'object', additionalProperties: { type: 'string' } },
+    allowedEnvVars: strings,
+  },
+  allOf: [needs('command', 'command'), needs('http', 'url'), needs('prompt', 'prompt')],
+} as const;
+
+function needs(type: string, key: string): object {
+  const isOf = { properties: { type: { const: type } }, required: ['type'] };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { if: isOf, then: { required: [key] } };
+}
+
+/** Why a handler of that type cannot run here; undefined for command and http, and for prompt where a provider judges. */
+export function describeRefusedType(type: string, judge?: ImportContext['judge']): string | undefined {
+  if (type === 'command' || type === 'http') return undefined;
+  if (type === 'prompt' && judge !== undefined) return undefined;
+  if (type === 'prompt' || type === 'agent' || type === 'mcp_tool') {
+    return `hook type '${type}' asks a model to judge, which Signalbox does not do; use a command or http handler`;
+  }
+  return `hook type '${type}' is not known; use a command or http handler`;
+}
+
+/** Whether the `allowedHttpHookUrls` of the file allow the URL; reports an error where they do not. */
+export function checkPost({ document, addFinding }: ImportContext, url: string, path: Path): boolean {
+  const key = ['allowedHttpHookUrls'];
+  if (!Array.isArray(valueAt(document, key))) return true;
+  const allowed = itemsAt(document, key).map((item) => textAt(document, item) ?? '');
+  if (allowed.some((pattern) => fitsPattern(url, pattern))) return true;
+  addFinding({
+    severity: 'error',
+    path: [...path, 'url'],
+    message: 'is not among allowedHttpHookUrls of this file',
+  });
+  return false;
+}
+
+/**
+ * Those of the names that `httpHookAllowedEnvVars` of the file allows; all where the file has no such key.
+ */
+export function allowedVariables({ document }: ImportContext, names: readonly string[]): string[] {
+  const key = ['httpHookAllowedEnvVars'];
+  if (!Array.isArray(valueAt(document, key))) return [...names];
+  const allowed = itemsAt(document, key).map((item) => textAt(document, item));
+  return names.filter((name) => allowed.includes(name));
+}
+
+/** `*` stands for any text. Each part is looked for behind the last one, which takes no longer for many stars. */
+function fitsPattern(url: string, pattern: string): boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return url === pattern;
+  if (!url.startsWith(first) || !url.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = url.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at + last.length <= url.length;
+}
+
+const isTrue = (value: unknown) => value === true;
+const hasTrue = (value: unknown) => isObject(value) && Object.values(value).some((each) => each !== false);
+const hasItems = (value: unknown) => Array.isArray(value) && value.length > 0;
+
+/** Settings that say nothing of hooks. Source: the settings schema of Claude Code 2.1.332. */
+const otherSettings =
+  `$schema additionalDirectoryConfigRoots additionalMarketplaces advisorModel agent agentPushNotifEnabled
+allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp allowManagedMcpServersOnly allowNestedModelAccessUnderForceLogin
+allowedChannelPlugins allowedMarketplaces allowedMcpServers allowedProviders alwaysThinkingEnabled apiKeyHelper
+askUserQuestionTimeout attribution attributionProject attributionProjectPolicy autoCompactEnabled autoCompactOfferAnswer
+autoCompactRaisedForLoad autoCompactWindow autoContinueAtUsageLimit autoDreamEnabled autoMemoryDirectory autoMemoryEnabled
+autoScrollEnabled autoUpdatesChannel autoUploadSessions availableModels availableModelsMatch awaySummaryEnabled awsAuthRefresh
+awsCredentialExport bashEditDiffEnabled bashOutputMaxChars blockedMarketplaces breakReminder channelsEnabled claudeMd
+claudeMdExcludes clawdFileProgressEnabled cleanupPeriodDays companyAnnouncements crossSessionInbound daemonColdStart
+defaultShell deniedMcpServers deniedModels desktopMcpServersListScope desktopSessionCleanupPeriodDays dialogExpiry
+disableAgentView disableArtifact disableAutoMode disableBundledSkills disableClaudeAiConnectors disableCommandPluginSources
+disableDirectMcpSkills disableRemoteControl disableReplyCheck disableSideloadFlags disableSkillShellExecution
+disableWindowsBashCommandSplit disableWorkflows disabledMcpjsonServers doneMeansMerged downloadsMirrorUrl editorMode
+effortLevel emojiCompletionEnabled enableAllProjectMcpServers enableArtifact enableWorkflows enabledMcpjsonServers
+enforceAvailableModels env extraKnownMarketplaces fallbackModel fastMode fastModePerSessionOptIn feedbackDrafts
+feedbackSurveyRate fileCheckpointingEnabled fileSuggestion footerLinksRegexes forceLoginGatewayUrl forceLoginMethod
+forceLoginOrgUUID forceRemoteSettingsRefresh gatewayInternalNetworks gcpAuthRefresh idleCompaction includeCoAuthoredBy
+includeGitInstructions inputNeededNotifEnabled isolatePeerMachines keybindingFlavor language managedMcpServers
+managedSourcesBehavior maxEffortLevel maxProseWidth minimumVersion model modelCatalogPublicKey modelCatalogUrl modelOverrides
+modelPicker modelPricing modelProposedGoals modelSettings otelHeadersHelper outputStyle parentSettingsBehavior plansDirectory
+pluginConfigs pluginSuggestionMarketplaces pluginTrustMessage precomputeArmTokens precomputeCompactionEnabled
+preferredNotifChannel prefersReducedMotion prUrlTemplate processWrapper promptCacheTtl promptSuggestionEnabled
+proxyAuthHelper quietHours remote remoteControl remoteControlAtStartup remoteMessageReceipts remoteTools
+requiredMaximumVersion requiredMinimumVersion respectGitignore respondToBashCommands responseComparisonEnabled
+showClearContextOnPlanAccept showMessageTimestamps showThinkingSummaries showTurnDuration skillListingBudgetFraction
+skillListingMaxDescChars skillOverrides skipDangerousModePermissionPrompt skipWebFetchPreflight skipWorkflowUsageWarning
+spellcheck spinnerTipsEnabled spinnerTipsOverride spinnerVerbs sshConfigs sshHostCommands statusLine strictKnownMarketplaces
+strictPluginOnlyCustomization subagentPromptCacheTtl subagentStatusLine switchModelsOnFlag syncClaudeAiPlugins
+syncClaudeAiSkills syntaxHighlightingDisabled taskOutputMaxChars teammateMode terminalProgressBarEnabled
+terminalTitleFromRename theme timeFormat timeZone todoFeatureEnabled totalTokensReminder totalTokensReminderAfterUserTurn
+totalTokensReminderBudget tui ultracode verbose viewMode vimInsertModeRemaps voice wheelScrollAccelerationEnabled
+workflowKeywordTriggerEnabled workflowSizeGuideline worktree wslInheritsWindowsSettings xaaIdp`.split(/\s+/);
+
+/** Top-level keys of settings files, and of a plugin's `hooks/hooks.json`. */
+export const claudeFileKeys: KeyUses = {
+  ...Object.fromEntries(otherSettings.map((key) => [key, 'irrelevant'] as const)),
+  hooks: 'read',
+  disableAllHooks: 'read',
+  allowedHttpHookUrls: 'read',
+  httpHookAllowedEnvVars: 'read',
+  description: 'irrelevant',
+  modules: { guard: 'names a hooks module, which only Claude Code can run', isSet: hasItems },
+  surface: 'irrelevant',
+  permissions: { left: 'rules are not hooks, and are left where they are', isSet: isObject },
+  sandbox: {
+    left: 'confines the commands of Claude Code, and nothing here',
+    isSet: (value) => isObject(value) && value['enabled'] === true,
+  },
+  enabledPlugins: {
+    left: 'names plugins, whose hooks are imported from their own folders only',
+    isSet: hasTrue,
+  },
+  prependPlugins: {
+    left: 'names plugins, whose hooks are imported from their own folders only',
+    isSet: hasItems,
+  },
+  appendPlugins: {
+    left: 'names plugins, whose hooks are imported from their own folders only',
+    isSet: hasItems,
+  },
+  policyHelper: { left: 'names a program that gives settings, which is not asked here' },
+  policyHelpers: { left: 'names programs that give settings, which are not asked here' },
+  allowManagedHooksOnly: {
+    left: 'lets Claude Code run managed hooks alone; those of this file run here',
+    isSet: isTrue,
+  },
+  allowManagedPermissionRulesOnly: 'irrelevant',
+};
+
+/** Top-level keys of a plugin's manifest. Source: the manifest schema of Claude Code 2.1.332. */
+export const claudeManifestKeys: KeyUses = {
+  ...Object.fromEntries(
+    `$schema name displayName version description author homepage repository license keywords defaultEnabled metadata engines
+network commands agents skills outputStyles themes workflows channels mcpServers lspServers monitors settings types userConfig
+binaries experimental`
+      .split(/\s+/)
+      .map((key) => [key, 'irrelevant'] as const),
+  ),
+  hooks: 'read',
+  modules: { guard: 'names a hooks module, which only Claude Code can run', isSet: hasItems },
+  dependencies: {
+    left: 'names plugins, whose hooks are imported from their own folders only',
+    isSet: hasItems,
+  },
+  optionalDependencies: 'irrelevant',
 };

@@ -1,11 +1,30 @@
 import type { DecisionDocument } from '../../../contract/document.ts';
 import { RuntimeError } from '../../../errors.ts';
-import type { Inbound, InboundEvent, InboundQuestion, Told } from '../../../inbound/inbound.ts';
-import { claudeEvents } from '../config/events.ts';
-import { denial } from './denial.ts';
-import { toInboundEvents } from './event.ts';
-import { toBatchReply, toReply } from './reply.ts';
-import { settingsFor } from './settings.ts';
+import type {
+  DecisionTime,
+  Inbound,
+  InboundEvent,
+  InboundQuestion,
+  InboundReply,
+  Told,
+} from '../../../inbound/inbound.ts';
+import {
+  afterAnswer,
+  afterExecution,
+  beforeExecution,
+  beforePrompt,
+  contentOf,
+  ofSession,
+  textAt,
+} from '../../../inbound/native-event.ts';
+import { changedText, reasonOf } from '../../../inbound/reason.ts';
+import { toShellLine } from '../../../inbound/shell-line.ts';
+import { toTimeLimit } from '../../../inbound/time-limit.ts';
+import { isObject } from '../../../json/json.ts';
+import { tryParseLossless } from '../../../json/try-parse.ts';
+import { claudeEvents } from '../config/settings.ts';
+import { allToolNames } from '../tool-names.ts';
+import { fitsResultType, withholdResult } from './withheld.ts';
 
 /** Claude Code asks, by the fields of the hooks reference (code.claude.com/docs/en/hooks). */
 export const inbound: Inbound = {
@@ -35,5 +54,241 @@ function read(told: Told): InboundQuestion {
     toReply: (decision: DecisionDocument, event: InboundEvent) =>
       name === 'PostToolBatch' ? toBatchReply(decision, event) : toReply(name, told, decision),
     toFailure: ({ message }) => denial(name, told, message),
+  };
+}
+
+/** What native hooks are asked at an event; nothing at those where nothing of a model or a tool passes. */
+export function toInboundEvents(name: string, told: Told): readonly InboundEvent[] {
+  if (name !== 'PostToolBatch') return [events[name]?.(told) ?? []].flat();
+  const calls: unknown = told['tool_calls'];
+  if (!Array.isArray(calls) || !calls.every(isObject))
+    throw new RuntimeError('EVENT_INVALID', 'PostToolBatch has no `tool_calls` that can be judged');
+  return calls.map((call) => afterExecution(callOf(call), { content: contentOf(call['tool_response']) }));
+}
+
+const answered = (told: Told) => afterAnswer('claude', textAt(told, 'last_assistant_message'));
+const beforeCall = (told: Told) => beforeExecution(callOf(told), callerOf(told));
+
+const events: Readonly<Record<string, (told: Told) => InboundEvent>> = {
+  PreToolUse: beforeCall,
+  PreSkillShellCommand: beforeCall,
+  PostToolUse: (told) =>
+    afterExecution(callOf(told), { content: contentOf(told['tool_response']) }, told['duration_ms']),
+  PostToolUseFailure: (told) =>
+    afterExecution(callOf(told), { error: textAt(told, 'error') }, told['duration_ms']),
+  UserPromptSubmit: (told) => beforePrompt('claude', textAt(told, 'prompt')),
+  Stop: answered,
+  SubagentStop: answered,
+  SessionStart: (told) => ofSession('session_start', textAt(told, 'session_id')),
+  SessionEnd: (told) => ofSession('session_end', textAt(told, 'session_id')),
+};
+
+function callerOf(told: Told) {
+  return { agent: 'claude', session: textAt(told, 'session_id'), cwd: textAt(told, 'cwd') };
+}
+
+function callOf(told: Told) {
+  const { tool_name: name, tool_input: args } = told;
+  return {
+    name,
+    args: args ?? {},
+    call_id: textAt(told, 'tool_use_id'),
+    aliases: allToolNames(textAt(told, 'tool_name')),
+  };
+}
+
+/** The `hooks` of settings that run a command at the moments of these phases. */
+export function settingsFor(
+  words: readonly string[],
+  phases: ReadonlySet<string>,
+  time: DecisionTime,
+): string {
+  const { seconds, option } = toTimeLimit(time);
+  // What fails to start or is killed blocks, where the version knows the key; what takes too long is denied before that.
+  const handler = {
+    type: 'command',
+    command: toShellLine([...words, ...option]),
+    timeout: seconds,
+    onFailure: 'block',
+  };
+  const hooks = Object.entries(moments)
+    .filter(([, phase]) => phases.has(phase))
+    .map(([event]) => [event, [{ ...(hasTools.has(event) && { matcher: '*' }), hooks: [handler] }]]);
+  return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
+}
+
+const hasTools = new Set(['PreToolUse', 'PreSkillShellCommand', 'PostToolUse', 'PostToolUseFailure']);
+
+const moments: Readonly<Record<string, string>> = {
+  SessionStart: 'session session_start',
+  UserPromptSubmit: 'provider before_call',
+  PreToolUse: 'tool before_execution',
+  PreSkillShellCommand: 'tool before_execution',
+  PostToolUse: 'tool after_execution',
+  PostToolUseFailure: 'tool after_execution',
+  PostToolBatch: 'tool after_execution',
+  Stop: 'provider after_call',
+  SubagentStop: 'provider after_call',
+  SessionEnd: 'session session_end',
+};
+
+/** The decision of native hooks, in the words of an event of Claude Code. */
+export function toReply(name: string, told: Told, decision: DecisionDocument): InboundReply {
+  const { verdict } = decision;
+  const reason = reasonOf(decision);
+  if (verdict === 'allow') return withContext(name, decision, {});
+  if (verdict === 'modify') return modified(name, told, decision);
+  if (verdict === 'ask' && (name === 'PreToolUse' || name === 'PreSkillShellCommand'))
+    return withContext(name, decision, { permissionDecision: 'ask', permissionDecisionReason: reason });
+  const denied = denial(name, told, reason);
+  if (verdict !== 'abort') return denied;
+  return { ...denied, document: { ...denied.document, continue: false, stopReason: reason } };
+}
+
+/**
+ * The decision about a result in the words that the model is about to read. What the hooks stop or change here was not withheld
+ * before: the call has failed, or Claude Code has dropped the form that it was given. So the turn ends.
+ */
+export function toBatchReply(decision: DecisionDocument, event: InboundEvent): InboundReply {
+  const content = contentOfResult(event);
+  const reason = reasonOf(decision);
+  const isSame = decision.verdict === 'modify' && decision.replace?.['content'] === content;
+  if (decision.verdict === 'allow' || isSame || isWithheld(content, reason))
+    return { exitCode: 0, stderr: '' };
+  const why = decision.verdict === 'modify' ? `${reason}. It cannot be changed here.` : reason;
+  return denial('PostToolBatch', {}, why);
+}
+
+function contentOfResult({ response }: InboundEvent): string {
+  const content = isObject(response) ? response['content'] : undefined;
+  return typeof content === 'string' ? content : '';
+}
+
+/** Whether nothing is left of a result but the text in its place, numbers of lines and zeros. */
+function isWithheld(content: string, reason: string): boolean {
+  const text = withheldText(reason);
+  const rest = content.replaceAll(text, '').replaceAll(/^\s*\d+(?=[\t→])/gm, '');
+  return content.includes(text) && !/[\p{L}\p{N}]/u.test(rest.replaceAll('0', ''));
+}
+
+/** Without a decision of its own: what asks a person anyhow still does. */
+function withContext(
+  name: string,
+  { context }: DecisionDocument,
+  fields: Readonly<Record<string, unknown>>,
+): InboundReply {
+  const all = {
+    ...fields,
+    ...(context.length > 0 && takesContext.has(name) && { additionalContext: context.join('\n\n') }),
+  };
+  const isEmpty = Object.keys(all).length === 0;
+  return { exitCode: 0, document: isEmpty ? undefined : output(name, all), stderr: '' };
+}
+
+const takesContext = new Set([
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'UserPromptSubmit',
+  'SessionStart',
+]);
+
+function modified(name: string, told: Told, decision: DecisionDocument): InboundReply {
+  const { replace } = decision;
+  if (name === 'PreToolUse' && isObject(replace?.['args'])) {
+    const reason = decision.reason === '' ? `"${decision.hook}" has changed the call` : reasonOf(decision);
+    // A changed call needs a decision to count; `allow` would spare the user the question that the call may need.
+    const asked = { permissionDecision: 'ask', permissionDecisionReason: reason };
+    return withContext(name, decision, { ...asked, updatedInput: replace['args'] });
+  }
+  const content = replace?.['content'];
+  if (name === 'PostToolUse' && typeof content === 'string') return withResult(name, told, decision, content);
+  return denial(name, told, `${reasonOf(decision)}. ${cannotChange(name, decision)}`);
+}
+
+function withResult(name: string, told: Told, decision: DecisionDocument, content: string): InboundReply {
+  const before = told['tool_response'];
+  if (content === contentOf(before)) return withContext(name, decision, {});
+  const result = typeof before === 'string' ? content : tryParseLossless(content);
+  const tool = textAt(told, 'tool_name');
+  const breaksType = fitsResultType(tool, before) && !fitsResultType(tool, result);
+  if (!isAlike(before, result) || breaksType)
+    return denial(name, told, `${reasonOf(decision)}, and what it left has another form than the result`);
+  return { exitCode: 0, document: replaced(name, told, result), stderr: '' };
+}
+
+function isAlike(one: unknown, other: unknown): boolean {
+  return (
+    typeof one === typeof other &&
+    Array.isArray(one) === Array.isArray(other) &&
+    isObject(one) === isObject(other)
+  );
+}
+
+/** A prompt and an answer cannot be written anew; what they would have been is told, where it is a text. */
+function cannotChange(name: string, decision: DecisionDocument): string {
+  const text = changedText(decision);
+  const what = name === 'UserPromptSubmit' ? 'Send this in its place' : 'It would have been';
+  return text === undefined ? 'It cannot be changed here.' : `${what}: ${text}`;
+}
+
+/** Denies where the event can be stopped. Elsewhere only the reason is given, on stderr. */
+export function denial(name: string, told: Told, reason: string): InboundReply {
+  switch (name) {
+    case 'PreToolUse':
+    case 'PreSkillShellCommand':
+      // Versions before August 2026 read JSON on exit 0 only; exit 2 with the reason on stderr blocks in all of them.
+      return {
+        exitCode: 2,
+        document: output(name, { permissionDecision: 'deny', permissionDecisionReason: reason }),
+        stderr: reason,
+      };
+    case 'UserPromptSubmit':
+      return { exitCode: 2, document: { decision: 'block', reason }, stderr: reason };
+    case 'PostToolUse':
+      // Exit 2 would leave the result to the model in those versions, and put the reason beside it.
+      return { exitCode: 0, document: withheldResult(told, reason), stderr: '' };
+    case 'PostToolUseFailure':
+      // The error cannot be replaced. PostToolBatch, which comes next, ends the turn before the model reads it.
+      return { exitCode: 0, document: { decision: 'block', reason }, stderr: '' };
+    case 'PostToolBatch':
+      return { exitCode: 0, document: { decision: 'block', reason, stopReason: reason }, stderr: '' };
+    case 'Stop':
+    case 'SubagentStop':
+      // Asked once for another answer; a second time would go on for ever.
+      if (told['stop_hook_active'] === true) return { exitCode: 1, stderr: reason };
+      return { exitCode: 0, document: { decision: 'block', reason }, stderr: '' };
+    default:
+      return { exitCode: 1, stderr: reason };
+  }
+}
+
+export function output(name: string, fields: Readonly<Record<string, unknown>>) {
+  return { hookSpecificOutput: { hookEventName: name, ...fields } };
+}
+
+/** A result in the place of the tool's own. */
+export function replaced(name: string, told: Told, result: unknown) {
+  const isMcp = textAt(told, 'tool_name').startsWith('mcp__');
+  return output(name, { updatedToolOutput: result, ...(isMcp && { updatedMCPToolOutput: result }) });
+}
+
+/** The text in the place of each text of a result that is withheld. */
+export function withheldText(reason: string): string {
+  return `[withheld: ${reason}]`;
+}
+
+function withheldResult(told: Told, reason: string) {
+  const text = withheldText(reason);
+  const given = withholdResult(textAt(told, 'tool_name'), told['tool_response'], text);
+  if (given !== undefined)
+    return { decision: 'block', reason, ...replaced('PostToolUse', told, given.result) };
+  // Nobody knows which form Claude Code would take, and of a wrong one the original stays: the turn ends here.
+  return {
+    decision: 'block',
+    reason,
+    continue: false,
+    stopReason: reason,
+    ...replaced('PostToolUse', told, text),
   };
 }

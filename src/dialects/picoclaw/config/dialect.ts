@@ -1,11 +1,11 @@
-import type { DialectConfig } from '../../dialect-config.ts';
-import type { VolatileFields } from '../../volatile-fields.ts';
+import type { Path } from '../../../yaml/document.ts';
+import type { Finding } from '../../../yaml/finding.ts';
+import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
+import type { VolatileFields } from '../../dialect.ts';
+import type { DialectConfig, EntryCheckInput } from '../../dialect-config.ts';
 import { points, pointsAt } from '../points.ts';
-import { checkEntry } from './check.ts';
-import { readEntry } from './entry.ts';
-import { isOwnFile, readProcesses } from './import.ts';
-import { picoclawEntry } from './schema.ts';
-import type { PicoclawSettings } from './settings.ts';
+import { isOwnFile, readEntry, readProcesses } from './import.ts';
+import { type PicoclawSettings, picoclawEntry } from './settings.ts';
 
 /** The members of payloads, and of events in either form, that differ from run to run. */
 const volatileFields: VolatileFields = {
@@ -50,3 +50,36 @@ export const picoclaw: DialectConfig<PicoclawSettings> = {
     document: { isOwn: isOwnFile, read: readProcesses },
   },
 };
+
+/** Checks a PicoClaw process beyond the schema: its two forms, and whether it is asked anything. */
+function checkEntry({ document, path }: EntryCheckInput): Finding[] {
+  const at = (...keys: string[]): Path => [...path, ...keys];
+  const lists = ['intercept', 'observe'].filter(
+    (key) => valueAt(document, at('picoclaw', key)) !== undefined,
+  );
+  const isShort = valueAt(document, at('hook')) !== undefined;
+  const twoForms = isShort ? lists[0] : undefined;
+  const asksNothing = itemsAt(document, at('picoclaw', 'intercept')).every(
+    (item) => valueAt(document, item) === '',
+  );
+  const isSilent = !isShort && asksNothing && itemsAt(document, at('picoclaw', 'observe')).length === 0;
+  return [
+    ...(twoForms === undefined
+      ? []
+      : [errorAt(at('hook'), `has no place beside picoclaw.${twoForms}`, 'Keep one of the two forms.')]),
+    ...(isSilent ? [errorAt(path, 'needs picoclaw.intercept or picoclaw.observe', listHint)] : []),
+    ...(!isShort && valueAt(document, at('phases')) !== undefined
+      ? [errorAt(at('phases'), 'needs `hook`', 'Name the methods in `picoclaw.intercept` instead.')]
+      : []),
+    ...(textAt(document, at('cwd')) !== undefined && textAt(document, at('picoclaw', 'dir')) !== undefined
+      ? [errorAt(at('cwd'), 'has no place beside picoclaw.dir', 'Keep one of the two.')]
+      : []),
+  ];
+}
+
+const listHint =
+  'intercept takes before_llm, after_llm, before_tool, after_tool and approve_tool; observe kinds of events.';
+
+function errorAt(path: Path, message: string, hint: string): Finding {
+  return { severity: 'error', path, message, hint };
+}

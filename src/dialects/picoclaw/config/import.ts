@@ -1,15 +1,37 @@
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { isObject } from '../../../json/json.ts';
-import { suggest } from '../../../text/suggest.ts';
+import { findNearest, suggest } from '../../../text/suggest.ts';
 import type { Path, YamlDocument } from '../../../yaml/document.ts';
-import { isError } from '../../../yaml/finding.ts';
-import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
-import type { HookDraft } from '../../foreign-files.ts';
-import { type ImportContext, type KeyUses, reportDisabled, reportKeys } from '../../import-context.ts';
-import { type HookProcess, type Limits, toDraft } from './draft.ts';
-import { picoclawLimits } from './entry.ts';
-import { picoclawKindNames, picoclawMethods } from './events.ts';
-import { findShapeFaults } from './file-shape.ts';
+import { type Finding, isError } from '../../../yaml/finding.ts';
+import { omitUndefined } from '../../../yaml/present.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
+import {
+  choiceAt,
+  entriesAt,
+  integerAt,
+  itemsAt,
+  millisecondsAt,
+  nonEmptyTextAt,
+  textAt,
+  valueAt,
+} from '../../../yaml/read.ts';
+import type { EntryContext, EntryReading } from '../../dialect-config.ts';
+import {
+  type DraftContext,
+  type DraftHook,
+  type HookDraft,
+  type ImportContext,
+  type KeyUses,
+  reportDisabled,
+  reportKeys,
+  shortPath,
+} from '../../foreign-files.ts';
+import {
+  type PicoclawMethod,
+  type PicoclawSettings,
+  picoclawKindNames,
+  picoclawMethods,
+} from './settings.ts';
 
 /** Whether a file looks like PicoClaw’s config.json rather than like a list of hooks. */
 export function isOwnFile(document: YamlDocument): boolean {
@@ -169,4 +191,230 @@ function unknownWords(document: YamlDocument, path: Path, known: readonly string
 
 function wordsAt(document: YamlDocument, path: Path): string[] {
   return itemsAt(document, path).flatMap((item) => textAt(document, item) ?? []);
+}
+
+/** An enabled process of a config.json, with the file’s defaults. */
+interface HookProcess extends Limits {
+  readonly name: string;
+  readonly priority: number;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absolute. */
+  readonly dir: string;
+  /** `NAME=value` literals. */
+  readonly env: readonly string[];
+  readonly intercept: readonly PicoclawMethod[];
+  readonly observe: readonly string[];
+  readonly source: SourceLocation;
+  readonly commandPosition: SourceLocation;
+}
+
+/** The limits that a file may set for all its processes. */
+type Limits = Pick<PicoclawSettings, 'interceptorTimeoutMs' | 'approvalTimeoutMs' | 'observerTimeoutMs'>;
+
+/** The process as a hook that may become an entry of the config. */
+function toDraft(hookProcess: HookProcess): HookDraft {
+  const { name, source, commandPosition, interceptorTimeoutMs } = hookProcess;
+  return {
+    dialect: 'picoclaw',
+    name,
+    source,
+    commandPosition,
+    timeoutMs: interceptorTimeoutMs,
+    toHook: (context) => toHook(hookProcess, context),
+    toEntry: (folder) => toEntry(hookProcess, folder),
+  };
+}
+
+function toHook(hookProcess: HookProcess, { document, path, env }: DraftContext): DraftHook {
+  const { command, args, dir, intercept, observe } = hookProcess;
+  const { interceptorTimeoutMs, approvalTimeoutMs, observerTimeoutMs } = hookProcess;
+  const settings: PicoclawSettings = {
+    ...readWire(document, [...path, 'picoclaw']),
+    ...{ intercept, observe, interceptorTimeoutMs, approvalTimeoutMs, observerTimeoutMs },
+  };
+  const exec = { command, args, cwd: dir, runtime: 'server', env: [...env, ...hookProcess.env] } as const;
+  return { exec, settings };
+}
+
+function toEntry(hookProcess: HookProcess, folder: string): Record<string, unknown> {
+  const { command, args, dir, env, intercept, observe } = hookProcess;
+  const unless = (limit: keyof Limits) =>
+    hookProcess[limit] === picoclawLimits[limit] ? undefined : hookProcess[limit];
+  return {
+    dialect: 'picoclaw',
+    command: isAbsolute(command) ? shortPath(command, folder) : command,
+    ...(args.length === 0 ? {} : { args }),
+    ...(env.length === 0 ? {} : { env }),
+    picoclaw: {
+      ...(intercept.length === 0 ? {} : { intercept }),
+      ...(observe.length === 0 ? {} : { observe }),
+      dir: shortPath(dir, folder),
+      ...omitUndefined({
+        interceptor_timeout_ms: unless('interceptorTimeoutMs'),
+        approval_timeout_ms: unless('approvalTimeoutMs'),
+        observer_timeout_ms: unless('observerTimeoutMs'),
+      }),
+    },
+  };
+}
+
+/** PicoClaw’s own limits, in milliseconds. Source: hooks/README.md, and a hello limit that it lacks. */
+const picoclawLimits = {
+  helloTimeoutMs: 5_000,
+  interceptorTimeoutMs: 5_000,
+  approvalTimeoutMs: 60_000,
+  observerTimeoutMs: 500,
+} as const;
+
+/** The PicoClaw process that an entry of `spec.hooks` declares. */
+export function readEntry(
+  document: YamlDocument,
+  path: Path,
+  { exec, defaults }: EntryContext,
+): EntryReading<PicoclawSettings> {
+  const block = [...path, 'picoclaw'];
+  const limit = (key: string) => millisecondsAt(document, [...block, key]);
+  const { interceptorTimeoutMs: standard, approvalTimeoutMs, observerTimeoutMs } = picoclawLimits;
+  const interceptorTimeoutMs =
+    exec.timeoutMs ?? limit('interceptor_timeout_ms') ?? defaults.timeoutMs ?? standard;
+  const cwd = nonEmptyTextAt(document, [...block, 'dir']) ?? exec.cwd;
+  return {
+    exec: { ...exec, runtime: 'server', timeoutMs: interceptorTimeoutMs, ...omitUndefined({ cwd }) },
+    settings: {
+      ...readWire(document, block),
+      intercept: readMethods(document, path),
+      observe: itemsAt(document, [...block, 'observe']).map((item) => textAt(document, item) ?? ''),
+      interceptorTimeoutMs,
+      approvalTimeoutMs: limit('approval_timeout_ms') ?? approvalTimeoutMs,
+      observerTimeoutMs: limit('observer_timeout_ms') ?? observerTimeoutMs,
+    },
+  };
+}
+
+/** The settings that an import may have as well as an entry. */
+function readWire(
+  document: YamlDocument,
+  block: Path,
+): Pick<PicoclawSettings, 'version' | 'eventKind' | 'isLenient' | 'helloTimeoutMs'> {
+  return {
+    version: choiceAt(document, [...block, 'version'], ['head']) ?? '0.2.8-doc',
+    eventKind: choiceAt(document, [...block, 'event_kind'], ['name']) ?? 'number',
+    isLenient: valueAt(document, [...block, 'lenient']) === true,
+    helloTimeoutMs: millisecondsAt(document, [...block, 'hello_timeout_ms']) ?? picoclawLimits.helloTimeoutMs,
+  };
+}
+
+/** `intercept`, or its short form: `hook` with `phases`. In the order of the methods. */
+function readMethods(document: YamlDocument, path: Path): PicoclawMethod[] {
+  const named = itemsAt(document, [...path, 'picoclaw', 'intercept']).map((item) => textAt(document, item));
+  const hook = choiceAt(document, [...path, 'hook'], ['provider', 'tool']);
+  if (hook === undefined) return picoclawMethods.filter((method) => named.includes(method));
+  const phases = itemsAt(document, [...path, 'phases']).map((item) => textAt(document, item) ?? '');
+  return Object.entries(methodOf[hook])
+    .filter(([phase]) => phases.length === 0 || phases.includes(phase))
+    .map(([, method]) => method);
+}
+
+const methodOf = {
+  provider: { before_call: 'before_llm', after_call: 'after_llm' },
+  tool: { before_execution: 'before_tool', after_execution: 'after_tool' },
+} as const;
+
+/**
+ * Values of the wrong type and unknown keys in
+ * PicoClaw’s config.json. An unknown key that
+ * resembles a known one is an error, so that no
+ * misspelt guard is lost; any other is a warning. Source: the types of pkg/config, which are strict too.
+ */
+function findShapeFaults(document: YamlDocument): Finding[] {
+  return checkedMappings(document).flatMap(({ path, kinds, isOpen = false }) => {
+    const value = valueAt(document, path) ?? {};
+    if (!isObject(value)) return [errorAt(path, 'must be a mapping')];
+    return entriesAt(document, path).flatMap((entry) => {
+      const kind = Object.hasOwn(kinds, entry.name) ? kinds[entry.name] : undefined;
+      if (kind === undefined) return unknownKey(entry, Object.keys(kinds), isOpen);
+      const isFit = entry.value === null || tests[kind](entry.value);
+      return isFit
+        ? []
+        : [errorAt(entry.path, `must be ${kindWords[kind]} (got: ${JSON.stringify(entry.value)})`)];
+    });
+  });
+}
+
+type Kind = 'flag' | 'whole' | 'text' | 'any';
+
+interface Mapping {
+  readonly path: Path;
+  /** The kinds of its members; `any` for those that are checked elsewhere. */
+  readonly kinds: Readonly<Record<string, Kind>>;
+  /** Whether unknown members are allowed. */
+  readonly isOpen?: boolean;
+}
+
+type Kinds = Mapping['kinds'];
+
+const processKinds: Kinds = {
+  enabled: 'flag',
+  priority: 'whole',
+  transport: 'text',
+  command: 'any',
+  dir: 'text',
+  env: 'any',
+  observe: 'any',
+  intercept: 'any',
+};
+
+const defaultKinds: Kinds = {
+  interceptor_timeout_ms: 'whole',
+  approval_timeout_ms: 'whole',
+  observer_timeout_ms: 'whole',
+};
+
+const hookKinds: Kinds = { enabled: 'flag', defaults: 'any', builtins: 'any', processes: 'any' };
+
+/** All mappings whose members are known, from the outermost on. */
+function checkedMappings(document: YamlDocument): Mapping[] {
+  const top: Mapping[] = [
+    { path: ['isolation'], kinds: { enabled: 'flag' }, isOpen: true },
+    { path: ['hooks'], kinds: hookKinds },
+  ];
+  // Nothing of a file runs that switches its hooks off.
+  if (valueAt(document, ['hooks', 'enabled']) === false) return top;
+  const named = (key: string, kinds: Kinds, isOpen: boolean): Mapping[] =>
+    entriesAt(document, ['hooks', key]).map(({ path }) => ({ path, kinds, isOpen }));
+  const inHooks = (key: string): Mapping => ({ path: ['hooks', key], kinds: {}, isOpen: true });
+  return [
+    ...top,
+    { path: ['hooks', 'defaults'], kinds: defaultKinds },
+    inHooks('builtins'),
+    ...named('builtins', { enabled: 'flag' }, true),
+    inHooks('processes'),
+    ...named('processes', processKinds, false),
+  ];
+}
+
+const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  flag: (value) => typeof value === 'boolean',
+  whole: (value) => Number.isInteger(value),
+  text: (value) => typeof value === 'string',
+  any: () => true,
+};
+
+const kindWords = { flag: 'true or false', whole: 'a whole number', text: 'a string', any: '' } as const;
+
+function unknownKey(
+  { name, path }: { readonly name: string; readonly path: Path },
+  known: readonly string[],
+  isOpen: boolean,
+): Finding[] {
+  const meant = findNearest(name, known);
+  if (meant !== undefined)
+    return [{ ...errorAt(path, 'is not known'), hint: `did you mean \`${meant}\`?`, atKey: true }];
+  if (isOpen) return [];
+  return [{ severity: 'warning', path, message: 'is not known and ignored', atKey: true }];
+}
+
+function errorAt(path: Path, message: string): Finding {
+  return { severity: 'error', path, message };
 }

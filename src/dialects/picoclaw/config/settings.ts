@@ -1,4 +1,4 @@
-import type { picoclawMethods } from './events.ts';
+import { type EntryRules, milliseconds, modifiesHint } from '../../dialect-config.ts';
 
 export type PicoclawMethod = (typeof picoclawMethods)[number];
 
@@ -18,3 +18,177 @@ export interface PicoclawSettings {
   readonly approvalTimeoutMs: number;
   readonly observerTimeoutMs: number;
 }
+
+/** What a process may be asked. */
+export const picoclawMethods = [
+  'before_llm',
+  'after_llm',
+  'before_tool',
+  'after_tool',
+  'approve_tool',
+] as const;
+
+/** A kind of event, by its names in both forms. */
+export interface PicoclawKind {
+  /** Its number in the legacy form; absent where that form does not have it. */
+  readonly number?: number;
+  readonly legacy?: string;
+  readonly dotted: string;
+}
+
+/** In the order of their numbers. Source: hook-json-protocol.md, and the runtime events of the head. */
+const agentKinds: readonly (readonly [legacy: string, dotted: string])[] = [
+  ['turn_start', 'turn.start'],
+  ['turn_end', 'turn.end'],
+  ['llm_request', 'llm.request'],
+  ['llm_delta', 'llm.delta'],
+  ['llm_response', 'llm.response'],
+  ['llm_retry', 'llm.retry'],
+  ['context_compress', 'context.compress'],
+  ['session_summarize', 'session.summarize'],
+  ['tool_exec_start', 'tool.exec_start'],
+  ['tool_exec_end', 'tool.exec_end'],
+  ['tool_exec_skipped', 'tool.exec_skipped'],
+  ['steering_injected', 'steering.injected'],
+  ['follow_up_queued', 'follow_up.queued'],
+  ['interrupt_received', 'interrupt.received'],
+  ['subturn_spawn', 'subturn.spawn'],
+  ['subturn_end', 'subturn.end'],
+  ['subturn_result_delivered', 'subturn.result_delivered'],
+  ['subturn_orphan', 'subturn.orphan'],
+  ['error', 'error'],
+];
+
+/** Kinds that only the newer form has. */
+const otherKinds = [
+  'channel.lifecycle.initialized',
+  'channel.lifecycle.started',
+  'channel.lifecycle.start_failed',
+  'channel.lifecycle.stopped',
+  'channel.webhook.registered',
+  'channel.webhook.unregistered',
+  'channel.message.outbound_queued',
+  'channel.message.outbound_sent',
+  'channel.message.outbound_failed',
+  'channel.rate_limited',
+  'bus.publish.failed',
+  'bus.close.started',
+  'bus.close.drained',
+  'bus.close.completed',
+  'gateway.start',
+  'gateway.ready',
+  'gateway.shutdown',
+  'gateway.reload.started',
+  'gateway.reload.completed',
+  'gateway.reload.failed',
+  'mcp.server.connecting',
+  'mcp.server.connected',
+  'mcp.server.failed',
+  'mcp.tool.discovered',
+  'mcp.tool.call.start',
+  'mcp.tool.call.end',
+] as const;
+
+/** Every kind that a hook may ask for. */
+export const picoclawKinds: readonly PicoclawKind[] = [
+  ...agentKinds.map(([legacy, dotted], number) => ({ number, legacy, dotted: `agent.${dotted}` })),
+  ...otherKinds.map((dotted) => ({ dotted })),
+];
+
+/** Any of these in `observe` stands for every kind. */
+export const everyPicoclawKind: readonly string[] = ['*', 'all', ''];
+
+/** What `observe` may name: legacy and dotted kinds, and the three words for all of them. */
+export const picoclawKindNames: readonly string[] = [
+  ...everyPicoclawKind,
+  ...picoclawKinds.flatMap(({ legacy }) => legacy ?? []),
+  ...picoclawKinds.map(({ dotted }) => dotted),
+];
+
+/** What an import of PicoClaw’s config.json may say of all its processes. */
+const wireProperties = {
+  version: {
+    type: 'string',
+    enum: ['0.2.8-doc', 'head'],
+    description:
+      'Whose protocol is spoken where they differ. 0.2.8-doc (default): the published page. head: the code after 0.2.9.',
+  },
+  event_kind: {
+    type: 'string',
+    enum: ['number', 'name'],
+    description:
+      'What `Kind` of an event is under 0.2.8-doc: the number that every release sends (default), or the name.',
+  },
+  lenient: {
+    type: 'boolean',
+    description: 'Accept a hello whose `ok` is not true. Default: false.',
+  },
+  hello_timeout_ms: { ...milliseconds, description: 'How long the hello may take. Default: 5000.' },
+} as const;
+
+/** The settings of a `dialect: picoclaw` hook. */
+const block = {
+  type: 'object',
+  description:
+    'A PicoClaw process. Needs `intercept`, `observe` or both, unless `hook` stands beside it as the short form.',
+  additionalProperties: false,
+  properties: {
+    ...wireProperties,
+    intercept: {
+      type: 'array',
+      items: { type: 'string', enum: [...picoclawMethods, ''] },
+      description:
+        'What it is asked: before_llm, after_llm, before_tool, after_tool, approve_tool. Naming one of a pair turns on both; an empty name is skipped.',
+    },
+    observe: {
+      type: 'array',
+      items: { type: 'string', enum: picoclawKindNames },
+      description: 'Kinds of events it is told, by legacy or dotted names; `*` or all is every kind.',
+    },
+    dir: {
+      type: 'string',
+      minLength: 1,
+      description: 'Folder in which it starts, relative to this file’s. Default: this file’s folder.',
+    },
+    interceptor_timeout_ms: {
+      ...milliseconds,
+      description: 'How long a method may take; the entry’s timeout_ms replaces it. Default: 5000.',
+    },
+    approval_timeout_ms: { ...milliseconds, description: 'How long approve_tool may take. Default: 60000.' },
+    observer_timeout_ms: {
+      ...milliseconds,
+      description: 'How long the writing of one event may take. Default: 500.',
+    },
+  },
+} as const;
+
+/** The keys of a `dialect: picoclaw` hook. */
+export const picoclawEntry: EntryRules = {
+  block,
+  required: ['command'],
+  isServer: true,
+  properties: {
+    mode: false,
+    modifies: false,
+    runtime: { const: 'server' },
+    hook: { enum: ['provider', 'tool'] },
+  },
+  hookRemarks: { hook: 'short for both methods of a pair in picoclaw' },
+  misplacedHints: {
+    mode: '`picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.',
+    modifies: modifiesHint,
+  },
+  runtimeHint: 'A PicoClaw process always stays; leave `runtime` out.',
+  valueMessages: {
+    'picoclaw.observe.*': (value) => `is no kind of event of PicoClaw (got: ${value})`,
+  },
+  folderKey: ['picoclaw', 'dir'],
+  importProperties: {
+    picoclaw: {
+      type: 'object',
+      description: 'What holds for all processes of a PicoClaw config.json.',
+      additionalProperties: false,
+      properties: wireProperties,
+    },
+  },
+};

@@ -1,9 +1,11 @@
+import type { DecisionDocument } from '../../../contract/document.ts';
 import { toRuntimeError } from '../../../errors.ts';
-import type { AskHooks, InboundServer, Told } from '../../../inbound/inbound.ts';
-import { reasonOf } from '../../../inbound/reason.ts';
-import { isObject, stringifyJson } from '../../../json/json.ts';
-import { settingsFor } from './settings.ts';
-import { type Stage, stages } from './stages.ts';
+import type { AskHooks, DecisionTime, InboundEvent, InboundServer, Told } from '../../../inbound/inbound.ts';
+import { afterAnswer, afterExecution, beforeExecution, textAt } from '../../../inbound/native-event.ts';
+import { changedText, reasonOf } from '../../../inbound/reason.ts';
+import { findDuplicateKey } from '../../../json/duplicate-key.ts';
+import { isObject, Json, stringifyJson } from '../../../json/json.ts';
+import { tryParseLossless } from '../../../json/try-parse.ts';
 
 /** PicoClaw asks a process that it keeps, by `hook.*` of JSON-RPC 2.0 (hook-json-protocol.md of v0.2.8). */
 export const inboundServer: InboundServer = { answer, settingsFor };
@@ -45,3 +47,327 @@ function fitting(reply: (fields: Told) => Told, stage: Stage, result: Told): Tol
 }
 
 const LONGEST_LINE = 1024 * 1024 - 1024;
+
+/** A moment at which PicoClaw waits for an answer. */
+export interface Stage {
+  /** What native hooks are asked. */
+  toEvent(params: Told): InboundEvent;
+  /** A change leaves what stands beside the text; else it takes it away. */
+  readonly keepsRest?: true;
+  /** The event with what the first one does not hold, as one text; undefined where nothing is left. */
+  toEventOfRest?(params: Told): InboundEvent | undefined;
+  toResult(params: Told, decision: DecisionDocument): Told;
+  toDenial(params: Told, reason: string): Told;
+}
+
+const goOn: Told = { action: 'continue' };
+
+function callOf(params: Told) {
+  return { name: params['tool'], args: params['arguments'] ?? {}, call_id: '' };
+}
+
+function callerOf(params: Told) {
+  return { agent: 'picoclaw', session: textAt(objectAt(params, 'meta'), 'SessionKey'), cwd: '' };
+}
+
+function objectAt(params: Told, key: string): Told {
+  const value = params[key];
+  return isObject(value) ? value : {};
+}
+
+/** All of a result or an answer but its text, and what only repeats it. */
+function restOf(params: Told, key: 'response' | 'result', text: string): string | undefined {
+  const whole: unknown = params[key];
+  const { [text]: shown, ...members } = objectAt(params, key);
+  const own: [string, unknown][] = isObject(whole) ? Object.entries(members) : [[key, whole]];
+  const rest = leftovers([
+    ...own.filter(([name, value]) => value !== shown && !(known[name]?.includes(value) ?? false)),
+    ...(shown === undefined || typeof shown === 'string' ? [] : [[text, shown] as const]),
+  ]);
+  return rest && stringifyJson(rest);
+}
+
+/** Words of PicoClaw's own, which say nothing. */
+const known: Readonly<Record<string, readonly unknown[]>> = {
+  role: ['assistant'],
+  finish_reason: ['stop', 'tool_calls', 'length', 'content_filter'],
+};
+
+const abort = (_params: Told, reason: string): Told => ({ action: 'abort_turn', reason });
+
+/** What is no allowance and no change: a denial, with how much it ends. */
+function refused(decision: DecisionDocument, denied: Told): Told {
+  if (decision.verdict !== 'abort') return denied;
+  return { action: decision.abort === 'session' ? 'hard_abort' : 'abort_turn', reason: reasonOf(decision) };
+}
+
+const cannotChange = (decision: DecisionDocument) => `${reasonOf(decision)}. It cannot be changed here.`;
+
+const beforeModel: Stage = {
+  toEvent: (params) => ({ hook: 'provider', phase: 'before_call', request: conversationOf(params) }),
+  toResult: (params, decision) => {
+    if (decision.verdict === 'allow') return goOn;
+    if (decision.verdict !== 'modify') return refused(decision, abort(params, reasonOf(decision)));
+    const request = changedRequest(params, decision);
+    return request === undefined ? abort(params, cannotChange(decision)) : { action: 'modify', request };
+  },
+  toDenial: abort,
+};
+
+const afterModel: Stage = {
+  keepsRest: true,
+  toEvent: (params) => afterAnswer('picoclaw', textAt(objectAt(params, 'response'), 'content')),
+  toEventOfRest: (params) => {
+    const rest = restOf(params, 'response', 'content');
+    return rest === undefined ? undefined : afterAnswer('picoclaw', rest);
+  },
+  toResult: (params, decision) => {
+    if (decision.verdict === 'allow') return goOn;
+    if (decision.verdict !== 'modify') return refused(decision, abort(params, reasonOf(decision)));
+    const content = changedText(decision);
+    if (content === undefined) return abort(params, cannotChange(decision));
+    const response = { ...objectAt(params, 'response'), content };
+    return { action: 'modify', response: { model: params['model'], response } };
+  },
+  toDenial: abort,
+};
+
+const beforeTool: Stage = {
+  toEvent: (params) => beforeExecution(callOf(params)),
+  toResult: (params, decision) => {
+    const { verdict, replace, result } = decision;
+    if (verdict === 'allow') return goOn;
+    if (verdict === 'modify' && isObject(replace?.['args']))
+      return { action: 'modify', call: { tool: params['tool'], arguments: replace['args'] } };
+    if (verdict === 'respond' && typeof result === 'string')
+      return { action: 'respond', result: { for_llm: result, is_error: false } };
+    return refused(decision, beforeTool.toDenial(params, reasonOf(decision)));
+  },
+  toDenial: (_params, reason) => ({ action: 'deny_tool', reason }),
+};
+
+/** Judged once more: what took too long at the stage before has gone on there, and does not here. */
+const approveTool: Stage = {
+  // People are asked about the call as the last hook has left it, and once.
+  toEvent: (params) => beforeExecution(callOf(params), callerOf(params)),
+  toResult: (params, decision) =>
+    decision.verdict === 'allow' ? { approved: true } : approveTool.toDenial(params, reasonOf(decision)),
+  toDenial: (_params, reason) => ({ approved: false, reason }),
+};
+
+const afterTool: Stage = {
+  toEvent: (params) => {
+    const result = objectAt(params, 'result');
+    const text = textAt(result, 'for_llm');
+    const nanoseconds = typeof params['duration'] === 'number' ? params['duration'] : 0;
+    const outcome = result['is_error'] === true ? { error: text } : { content: text };
+    return afterExecution(callOf(params), outcome, nanoseconds / 1e6);
+  },
+  toEventOfRest: (params) => {
+    const rest = restOf(params, 'result', 'for_llm');
+    return rest === undefined ? undefined : afterExecution(callOf(params), { content: rest });
+  },
+  toResult: (params, decision) => {
+    const content = decision.replace?.['content'];
+    if (decision.verdict === 'allow') return goOn;
+    if (decision.verdict !== 'modify' || typeof content !== 'string')
+      return refused(decision, afterTool.toDenial(params, reasonOf(decision)));
+    return withResult(params, { for_llm: content, for_user: '', media: [] });
+  },
+  toDenial: (params, reason) =>
+    withResult(params, { for_llm: `[withheld: ${reason}]`, for_user: '', media: [], is_error: true }),
+};
+
+/** Another result: of what a person would have been shown, and of files, nothing was judged. */
+function withResult(params: Told, fields: Told): Told {
+  const result = { ...objectAt(params, 'result'), ...fields };
+  const { tool, arguments: args, duration } = params;
+  return { action: 'modify', result: { tool, arguments: args, result, duration } };
+}
+
+/** By the names of their methods, without `hook.`. */
+export const stages: Readonly<Record<string, Stage | undefined>> = Object.assign(Object.create(null), {
+  ...{ before_llm: beforeModel, after_llm: afterModel },
+  ...{ before_tool: beforeTool, approve_tool: approveTool, after_tool: afterTool },
+});
+
+/**
+ * The conversation as native hooks read it: who said what, and which tools were called. Whatever else is sent to the model stands
+ * in `other`, by its path.
+ */
+export function conversationOf(params: Told) {
+  const { model, messages, meta: _, context: __, channel: ___, chat_id: ____, ...rest } = params;
+  const sent = listAt(params, 'messages');
+  const other = leftovers([
+    ...(typeof model === 'string' ? [] : [['model', model] as const]),
+    ...(Array.isArray(messages) && messages.length === sent.length ? [] : [['messages', messages] as const]),
+    ...Object.entries(rest),
+    ...sent.flatMap((message, at) => besideMessage(message, `messages[${at}]`)),
+  ]);
+  return {
+    ...{ provider_id: 'picoclaw', messages: sent.map(toNative) },
+    ...(typeof model === 'string' && { model }),
+    ...(other !== undefined && { other }),
+  };
+}
+
+type Entry = readonly [path: string, value: unknown];
+
+/** The values in which any text stands, and all under a key that is not known; undefined where there are none. */
+export function leftovers(entries: readonly Entry[]): Told | undefined {
+  const held = entries.filter(
+    ([path, value]) =>
+      value !== undefined && (holdsText(value) || !knownKeys.has(path.replace(/^.*\./s, ''))),
+  );
+  return held.length === 0 ? undefined : Object.fromEntries(held);
+}
+
+/** Members of PicoClaw's own that may be empty, a number or a flag. Source: hook-json-protocol.md. */
+const knownKeys: ReadonlySet<string> = new Set([
+  ...['messages', 'tools', 'options', 'model', 'graceful_terminal', 'media', 'attachments', 'system_parts'],
+  ...['reasoning_content', 'tool_calls', 'tool_call_id', 'model_name', 'created_at', 'id', 'type', 'name'],
+  ...['role', 'finish_reason', 'usage', 'reasoning', 'reasoning_details', 'for_user', 'silent', 'is_error'],
+  ...['async', 'artifact_tags', 'response_handled', 'response', 'result', 'arguments', 'function'],
+]);
+
+function holdsText(value: unknown): boolean {
+  if (typeof value === 'string') return value !== '';
+  if (Array.isArray(value)) return value.some(holdsText);
+  if (!isObject(value) || JSON.isRawJSON(value)) return false;
+  // A key is a text, too.
+  return Object.keys(value).length > 0;
+}
+
+/** What a native message does not hold of this one. */
+function besideMessage(message: Told, path: string): readonly Entry[] {
+  const { role: _, content: __, tool_calls: calls, ...rest } = message;
+  const known = listAt(message, 'tool_calls');
+  const isList = Array.isArray(calls) && calls.length === known.length;
+  return [
+    ...(calls === undefined || isList ? [] : [[`${path}.tool_calls`, calls] as const]),
+    ...Object.entries(rest).map(([key, value]): Entry => [`${path}.${key}`, value]),
+    ...known.flatMap((call, at) => besideCall(call, `${path}.tool_calls[${at}]`)),
+  ];
+}
+
+function besideCall(call: Told, path: string): readonly Entry[] {
+  const { id, type, function: own, ...rest } = call;
+  const { name, arguments: args, ...more } = functionOf(call);
+  return [
+    ...(typeof id === 'string' ? [] : [[`${path}.id`, id] as const]),
+    ...(type === 'function' ? [] : [[`${path}.type`, type] as const]),
+    ...(own === undefined || isObject(own) ? [] : [[`${path}.function`, own] as const]),
+    ...(typeof name === 'string' ? [] : [[`${path}.function.name`, name] as const]),
+    ...(isObject(readArgs(args)) ? [] : [[`${path}.function.arguments`, args] as const]),
+    ...Object.entries(more).map(([key, value]): Entry => [`${path}.function.${key}`, value]),
+    ...Object.entries(rest).map(([key, value]): Entry => [`${path}.${key}`, value]),
+  ];
+}
+
+function listAt(object: Told, key: string): readonly Told[] {
+  const list: unknown = object[key];
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function toNative(message: Told): Told {
+  const { role, content } = message;
+  const calls = listAt(message, 'tool_calls').map((call) => {
+    const { name, arguments: args } = functionOf(call);
+    return { id: call['id'], name, args: readArgs(args) ?? {} };
+  });
+  return { role, content: content ?? '', ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+/** The arguments as one object; undefined for a text that is none, or that says a key twice. */
+function readArgs(text: unknown): unknown {
+  if (typeof text !== 'string') return isObject(text) ? text : undefined;
+  const args = tryParseLossless(text);
+  return isObject(args) && findDuplicateKey(text) === undefined ? args : undefined;
+}
+
+function functionOf(call: Told): Told {
+  return isObject(call['function']) ? call['function'] : {};
+}
+
+/**
+ * The request with texts and arguments as the hooks have left them; undefined where they did more, or changed a message of the
+ * system: PicoClaw would put back all that was there.
+ */
+export function changedRequest(params: Told, { replace }: DecisionDocument): Told | undefined {
+  const changed: unknown = replace?.['messages'];
+  const sent = listAt(params, 'messages');
+  if (!Array.isArray(changed) || changed.length !== sent.length) return undefined;
+  if (Object.keys(replace ?? {}).some((key) => key !== 'messages' && key !== 'other')) return undefined;
+  const messages = sent.map((message, at) => withChanges(message, changed[at]));
+  if (messages.includes(undefined)) return undefined;
+  if (!loses(params, replace?.['other'], messages)) return undefined;
+  const { model, tools, options } = params;
+  return { model, messages, tools, options };
+}
+
+/** Whether what the hooks changed beside the messages is gone with what they changed in these. */
+function loses(params: Told, changed: unknown, messages: readonly (Told | undefined)[]): boolean {
+  if (changed === undefined) return true;
+  const now = plainObject(changed);
+  const left = leftovers(messages.flatMap((each, at) => besideMessage(each ?? {}, `messages[${at}]`))) ?? {};
+  return Object.entries(conversationOf(params).other ?? {}).every(
+    ([path, value]) =>
+      stringifyJson(now[path] ?? null) === stringifyJson(value) ||
+      (path.startsWith('messages[') && !(path in left)),
+  );
+}
+
+function plainObject(value: unknown): Told {
+  const plain = value instanceof Json ? value.value : value;
+  return isObject(plain) ? plain : {};
+}
+
+function withChanges(message: Told, changed: unknown): Told | undefined {
+  const before = toNative(message);
+  if (!isObject(changed) || changed['role'] !== message['role']) return undefined;
+  if (stringifyJson(pick(changed)) === stringifyJson(pick(before))) return message;
+  const { content } = changed;
+  const calls = withArguments(listAt(message, 'tool_calls'), before, changed);
+  if (message['role'] === 'system' || typeof content !== 'string' || calls === undefined) return undefined;
+  // The parts of a message repeat its text.
+  const { system_parts: _, media: __, reasoning_content: ___, ...rest } = message;
+  return { ...rest, content, ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+const pick = ({ content, tool_calls }: Told) => [content, tool_calls ?? []];
+
+function withArguments(calls: readonly Told[], before: Told, changed: Told): readonly Told[] | undefined {
+  const [old, now] = [listAt(before, 'tool_calls'), listAt(changed, 'tool_calls')];
+  if (old.length !== now.length) return undefined;
+  if (now.some(({ id, name }, at) => id !== old[at]?.['id'] || name !== old[at]?.['name'])) return undefined;
+  return calls.map((call, at) => {
+    const args = now[at]?.['args'];
+    if (stringifyJson(args ?? null) === stringifyJson(old[at]?.['args'] ?? null)) return call;
+    return { ...call, function: { ...functionOf(call), arguments: stringifyJson(args ?? {}) } };
+  });
+}
+
+/** The `hooks` of PicoClaw's config.json that start a command once, and ask it at the stages of these phases. */
+export function settingsFor(
+  words: readonly string[],
+  phases: ReadonlySet<string>,
+  { holdMs }: DecisionTime,
+): string {
+  const waitMs = Math.max(WAIT_MS, holdMs + 2 * MARGIN_MS);
+  const intercept = Object.entries(stagesOf).flatMap(([phase, stages]) => (phases.has(phase) ? stages : []));
+  // What PicoClaw has waited for in vain goes on unjudged: it waits longer than Signalbox takes to say no.
+  const command = [...words, '--answer-within', `${waitMs - MARGIN_MS}ms`];
+  const processes = { signalbox: { enabled: true, transport: 'stdio', command, intercept } };
+  const defaults = { interceptor_timeout_ms: waitMs, approval_timeout_ms: waitMs };
+  return JSON.stringify({ hooks: { enabled: true, defaults, processes } }, null, 2);
+}
+
+const WAIT_MS = 60_000;
+const MARGIN_MS = 5_000;
+
+const stagesOf: Readonly<Record<string, readonly string[]>> = {
+  'provider before_call': ['before_llm'],
+  'provider after_call': ['after_llm'],
+  'tool before_execution': ['before_tool', 'approve_tool'],
+  'tool after_execution': ['after_tool'],
+};

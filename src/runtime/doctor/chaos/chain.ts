@@ -1,7 +1,7 @@
 import type { Binding } from '../../../binding/binding.ts';
 import type { Cassette } from '../../../cassette/cassette.ts';
 import type { Reply } from '../../../contract/exchange.ts';
-import type { Trial } from '../../../dialects/trial.ts';
+import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { Json } from '../../../json/json.ts';
 import type { Transport } from '../../../transport/transport.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';

@@ -1,4 +1,4 @@
-import type { Utterance } from '../../../dialects/trial.ts';
+import type { Utterance } from '../../../dialects/foreign-dialect.ts';
 
 /** How a hook is reached: the kind of program that fails in its place. */
 export type HookForm = 'oneshot' | 'server' | 'http';

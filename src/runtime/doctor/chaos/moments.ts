@@ -8,8 +8,8 @@ import type {
   ToolHookResponse,
 } from '../../../contract/hook.ts';
 import type { ProviderRequest, ProviderResponse } from '../../../contract/provider.ts';
+import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { foreignDialects } from '../../../dialects/registry.ts';
-import type { Trial } from '../../../dialects/trial.ts';
 import { findReferences } from '../../../expression/references.ts';
 import { type EventInput, readEvent } from '../../../hooks/event-input.ts';
 import type { PointEvent } from '../../../hooks/fire-point.ts';

@@ -1,6 +1,6 @@
 import type { Binding } from '../../../binding/binding.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
-import type { Trial } from '../../../dialects/trial.ts';
+import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { startStopwatch, wholeMs } from '../../../time/stopwatch.ts';
 import { composeRuntime } from '../../open-runtime.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { claudeEvents } from '../../../../src/dialects/claude/config/events.ts';
+import { claudeEvents } from '../../../../src/dialects/claude/config/settings.ts';
 import {
   fitsResultType,
   parseType,
