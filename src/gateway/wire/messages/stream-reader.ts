@@ -72,27 +72,29 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   #partOf(type: string, data: Place, delta: Place | undefined): StreamPart {
-    const seen = new Seen(data);
-    const { blocks, openBlock } = this.#message;
+    if (delta !== undefined) {
+      const { how, from = '', channel } = deltaKinds[delta.at('type')?.text ?? ''] ?? {};
+      const text = delta.at(from)?.text ?? '';
+      if (channel !== undefined) return this.#textPart(text);
+      return how === 'once' && (text === '' || isSealed(text)) ? this.#textPart('') : { kind: 'held' };
+    }
     if (type === 'message_start') {
+      const seen = new Seen(data);
       const message = memberSpot(bodySpot(data), 'message');
       if (message !== undefined) walk(message, answerShape, this.#context, seen);
       return { kind: seen.isEmpty ? 'free' : 'held' };
     }
-    if (type === 'content_block_start') {
-      // It must be one that an answer could have.
-      const spot = bodySpot(openPlace(openBlock?.json ?? 'null'), `content[${blocks.length - 1}]`);
-      walk({ ...spot, entry: 0 }, answeredBlock, this.#context, seen);
-      const isText = textKey(openBlock?.type) !== undefined || seen.sealed.length > 0;
-      return isText && seen.citations.length === 0 && seen.other.isEmpty
-        ? this.#textPart(openBlock?.text ?? '')
-        : { kind: 'held' };
-    }
-    if (delta === undefined) return { kind: eventKinds[type]?.part ?? 'held' };
-    const { how, from = '', channel } = deltaKinds[delta.at('type')?.text ?? ''] ?? {};
-    const text = delta.at(from)?.text ?? '';
-    if (channel !== undefined) return this.#textPart(text);
-    return how === 'once' && (text === '' || isSealed(text)) ? this.#textPart('') : { kind: 'held' };
+    if (type !== 'content_block_start') return { kind: eventKinds[type]?.part ?? 'held' };
+    // A block that begins must be one that an answer could have.
+    const { blocks, openBlock } = this.#message;
+    const place = openPlace(openBlock?.json ?? 'null');
+    const seen = new Seen(place);
+    const spot = bodySpot(place, `content[${blocks.length - 1}]`);
+    walk({ ...spot, entry: 0 }, answeredBlock, this.#context, seen);
+    const isText = textKey(openBlock?.type) !== undefined || seen.sealed.length > 0;
+    return isText && seen.citations.length === 0 && seen.other.isEmpty
+      ? this.#textPart(openBlock?.text ?? '')
+      : { kind: 'held' };
   }
 
   /** Text of the open block; without any, the event goes out with what is around it. */
@@ -154,7 +156,7 @@ export class AssembledBlock {
     if (how === 'all') return this.#addAll(delta);
     const place = delta.at(kind.from);
     const begun = this.begun.at(to);
-    const ofBegun = { grows: 'string', once: 'string', list: 'array', json: undefined }[how];
+    const ofBegun = how === 'json' ? undefined : how === 'list' ? 'array' : 'string';
     if (place?.kind !== (how === 'list' ? 'object' : 'string')) return false;
     if (!isBlank(begun) && begun?.kind !== ofBegun) return false;
     if (how === 'grows') this.text += place.text ?? '';
