@@ -2,7 +2,6 @@ import type { Cut } from '../../../../json/cut-value.ts';
 import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
 import type { Row, Served } from '../row.ts';
-import { addRating, type GivenRatings } from './given-ratings.ts';
 
 /** What the page was given. */
 export interface Data {
@@ -128,4 +127,36 @@ export function readDetail({ detail }: Entry): Detail | null {
 function keepDigits(_key: string, value: unknown, context?: { source?: string }) {
   if (typeof value !== 'number' || context?.source === undefined || !('rawJSON' in JSON)) return value;
   return String(value) === context.source ? value : JSON.rawJSON(context.source);
+}
+
+/** What people said of cases, by the ids of these. */
+type GivenRatings = Map<string, readonly Rating[]>;
+
+/** A case that is rated; of a matrix it is one of a variant. */
+export interface Rated {
+  readonly case: string;
+  readonly variant?: string | undefined;
+}
+
+/** Which rating. */
+export type Place = Rated & Pick<Rating, 'eval' | 'by'>;
+
+/** Those of one case. */
+export function ratingsOf(given: GivenRatings, { case: id, variant }: Rated): readonly Rating[] {
+  return (given.get(id) ?? []).filter((each) => each.variant === variant);
+}
+
+/** Puts a rating in the place of the one that the same person gave before. */
+export function addRating(given: GivenRatings, rating: Rating) {
+  removeRating(given, rating);
+  given.set(rating.case, [...(given.get(rating.case) ?? []), rating]);
+}
+
+export function removeRating(given: GivenRatings, place: Place) {
+  const others = (given.get(place.case) ?? []).filter((each) => !isAt(each, place));
+  given.set(place.case, others);
+}
+
+export function isAt(rating: Rating, place: Place) {
+  return rating.variant === place.variant && rating.eval === place.eval && rating.by === place.by;
 }

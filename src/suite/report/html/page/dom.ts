@@ -1,6 +1,6 @@
 /** Text becomes a text node; nothing here ever reads markup. */
-export type Child = Node | string;
-export type Attributes = Readonly<Record<string, string | number | boolean | ((event: Event) => void)>>;
+type Child = Node | string;
+type Attributes = Readonly<Record<string, string | number | boolean | ((event: Event) => void)>>;
 
 /** Makes an element. An attribute that is `false` is left out, a function listens to the event of its name. */
 export function make<Name extends keyof HTMLElementTagNameMap>(

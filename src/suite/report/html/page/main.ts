@@ -1,16 +1,10 @@
-import type { Data } from './data.ts';
-import { readData } from './data.ts';
+import { type Data, readData } from './data.ts';
 import { button, make } from './dom.ts';
-import { makeHelp } from './help.ts';
+import { keep, readKept } from './kept.ts';
 import { makeExplorer } from './list/explorer.ts';
-import { listenToKeys } from './list/keys.ts';
 import type { View } from './list/view.ts';
 import { groupByRow } from './matrix/group.ts';
 import { renderSummary } from './summary/summary.ts';
-import { makeThemeSwitch } from './theme.ts';
-
-const given = readData();
-showPage(document.querySelector('#page') ?? document.body, given && groupByRow(given));
 
 function showPage(page: Element, data: Data | null) {
   if (data === null) {
@@ -57,3 +51,124 @@ function coverMain(page: Element) {
   new MutationObserver(update).observe(document.documentElement, { attributeFilter: ['class'] });
   update();
 }
+
+const storageKey = 'eval-report-theme';
+
+/** A switch between light and dark; before it is used, the system decides. */
+function makeThemeSwitch() {
+  const root = document.documentElement;
+  const kept = readChoice();
+  if (kept !== null) root.dataset['theme'] = kept;
+  const isDark = () => (root.dataset['theme'] ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
+  const toggle = button(
+    'Dark',
+    () => {
+      root.dataset['theme'] = isDark() ? 'light' : 'dark';
+      keep(storageKey, root.dataset['theme']);
+      show();
+    },
+    { class: 'quiet theme' },
+  );
+  const show = () => {
+    toggle.textContent = isDark() ? 'Light' : 'Dark';
+    toggle.setAttribute('aria-label', `Switch to the ${isDark() ? 'light' : 'dark'} theme`);
+  };
+  prefersDark.addEventListener('change', show);
+  show();
+  return toggle;
+}
+
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
+function readChoice(): 'light' | 'dark' | null {
+  const kept = readKept(storageKey);
+  return kept === 'light' || kept === 'dark' ? kept : null;
+}
+
+/** The keys of the page, in a dialog that is still closed. */
+function makeHelp() {
+  const rows = keys.map(([key, what]) =>
+    make('div', {}, make('dt', {}, make('kbd', {}, key)), make('dd', {}, what)),
+  );
+  const dialog: HTMLDialogElement = make(
+    'dialog',
+    { class: 'help', 'aria-labelledby': 'help-title' },
+    make('h2', { id: 'help-title' }, 'Keys'),
+    make('dl', {}, ...rows),
+    button('Close', () => dialog.close()),
+  );
+  return dialog;
+}
+
+const keys: readonly (readonly [key: string, what: string])[] = [
+  ['/', 'search'],
+  ['j k', 'next and previous case; also the arrows, in the list'],
+  ['Enter', 'open the case'],
+  ['Escape', 'leave the search, close the case'],
+  ['?', 'this help'],
+];
+
+/** What the keys act on. */
+interface Explorer {
+  step: (by: number) => void;
+  openActive: () => void;
+  focusSearch: () => void;
+  focusList: () => void;
+  isOpen: () => boolean;
+  close: () => void;
+}
+
+/** The page by keyboard. */
+function listenToKeys(explorer: Explorer, help: HTMLDialogElement) {
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+    if (act(event, explorer, help)) event.preventDefault();
+  });
+}
+
+/** @returns whether the key meant something here */
+function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialogElement): boolean {
+  const place = target instanceof Element ? target : document.body;
+  if (key === 'Escape') return leave(place, explorer);
+  if (isTyping(place)) return key === 'Enter' && leave(place, explorer);
+  switch (key) {
+    case '/':
+      explorer.focusSearch();
+      return true;
+    case '?':
+      help.showModal();
+      return true;
+    case 'j':
+    case 'k':
+      explorer.step(key === 'j' ? 1 : -1);
+      return true;
+    case 'ArrowDown':
+    case 'ArrowUp':
+      // Elsewhere the arrows scroll.
+      if (place.closest('.list') === null) return false;
+      explorer.step(key === 'ArrowDown' ? 1 : -1);
+      return true;
+    case 'Enter':
+      if (place.closest('button, summary, a, select') !== null) return false;
+      explorer.openActive();
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Out of the field, or out of the case. */
+function leave(place: Element, explorer: Explorer) {
+  if (isTyping(place)) explorer.focusList();
+  else if (explorer.isOpen()) explorer.close();
+  else return false;
+  return true;
+}
+
+function isTyping(place: Element) {
+  return place.matches('input, select, textarea');
+}
+
+// Last, when every constant above has its value.
+const given = readData();
+showPage(document.querySelector('#page') ?? document.body, given && groupByRow(given));

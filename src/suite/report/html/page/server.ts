@@ -1,7 +1,6 @@
 import type { Rating } from '../../../rating/rating.ts';
 import type { Served } from '../row.ts';
-import type { Entry } from './data.ts';
-import type { Place } from './given-ratings.ts';
+import type { Entry, Place } from './data.ts';
 
 // What a page asks the server that it came from. Every function resolves to what the person is told when it failed.
 

@@ -1,15 +1,9 @@
-import { renderCaseRow } from '../case/case-row.ts';
-import { makeDetail } from '../case/detail.ts';
-import type { Data, Entry } from '../data.ts';
+import { makeDetail, renderCaseRow } from '../case/detail.ts';
+import { type Data, type Entry, readDetail } from '../data.ts';
 import { make } from '../dom.ts';
 import { count } from '../format.ts';
-import { makeExport } from './export.ts';
-import { filterEntries } from './filter.ts';
-import { makeList } from './list.ts';
-import { search } from './search.ts';
-import { makeToolbar } from './toolbar.ts';
-import type { View } from './view.ts';
-import { viewFromHash, viewToHash } from './view.ts';
+import { makeExport, makeToolbar } from './toolbar.ts';
+import { filterEntries, type View, viewFromHash, viewToHash } from './view.ts';
 
 /** Rows that are printed; a list of many thousands is not read on paper. */
 const PRINTED_ROWS = 200;
@@ -126,7 +120,7 @@ function sayPrinted(found: number, all: number) {
 }
 
 /** Before printing, renders the first rows and opens everything folded; undoes that afterwards. */
-function printWhole(list: import('./list.ts').List<Entry>, say: () => void) {
+function printWhole(list: List<Entry>, say: () => void) {
   let restore = () => {};
   window.addEventListener('beforeprint', () => {
     restore();
@@ -141,4 +135,168 @@ function printWhole(list: import('./list.ts').List<Entry>, say: () => void) {
     };
   });
   window.addEventListener('afterprint', () => restore());
+}
+
+/** Many rows of which only those in sight exist; the page itself scrolls. */
+interface List<Item> {
+  element: HTMLElement;
+  show: (items: readonly Item[], active: number) => void;
+  /** Marks a row and brings it into sight; -1 for none. */
+  activate: (active: number) => void;
+  /** Looks anew which rows are in sight. */
+  refresh: () => void;
+  /** Makes that many rows without regard to sight; the result undoes it. */
+  unroll: (most: number) => () => void;
+}
+
+/** Rows beyond both ends of the window, so that a short scroll finds them there. */
+const MARGIN = 8;
+
+/** Browsers bound the height of an element; rows beyond are found by filtering. */
+const MOST_ROWS = 200_000;
+
+function makeList<Item>(label: string, renderRow: (item: Item, index: number) => HTMLElement): List<Item> {
+  const element = make('div', {
+    class: 'list',
+    role: 'listbox',
+    tabindex: 0,
+    'aria-label': label,
+    id: 'cases',
+  });
+  let items: readonly Item[] = [];
+  const shown: Map<number, HTMLElement> = new Map();
+  let active = -1;
+  let height = 1;
+
+  const place = (index: number) => {
+    const item = items[index];
+    if (item === undefined) return;
+    const row = renderRow(item, index);
+    row.id = `row-${index}`;
+    row.setAttribute('aria-posinset', String(index + 1));
+    row.setAttribute('aria-setsize', String(items.length));
+    row.style.transform = `translateY(${index * height}px)`;
+    shown.set(index, row);
+    element.append(row);
+  };
+  const keep = (first: number, last: number) => {
+    for (const [index, row] of shown) {
+      if (index >= first && index <= last) continue;
+      row.remove();
+      shown.delete(index);
+    }
+    for (let index = first; index <= last; index += 1) if (!shown.has(index)) place(index);
+    mark();
+  };
+  const mark = () => {
+    for (const [index, row] of shown) row.setAttribute('aria-selected', String(index === active));
+    if (shown.has(active)) element.setAttribute('aria-activedescendant', `row-${active}`);
+    else element.removeAttribute('aria-activedescendant');
+  };
+  const refresh = () => {
+    const top = element.getBoundingClientRect().top;
+    const first = Math.floor(-top / height) - MARGIN;
+    const last = Math.ceil((window.innerHeight - top) / height) + MARGIN;
+    keep(Math.max(0, first), Math.min(items.length - 1, last));
+  };
+  const measure = () => {
+    height = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 64;
+    element.style.height = `${items.length * height}px`;
+  };
+  const rebuild = () => {
+    keep(0, -1);
+    measure();
+    refresh();
+  };
+
+  window.addEventListener('scroll', () => refresh(), { passive: true });
+  window.addEventListener('resize', () => rebuild());
+  return {
+    element,
+    show(newItems, newActive) {
+      items = newItems.slice(0, MOST_ROWS);
+      active = newActive;
+      rebuild();
+    },
+    activate(newActive) {
+      active = newActive;
+      if (active >= 0) scrollTo(element, active * height, height);
+      refresh();
+    },
+    refresh,
+    unroll(most) {
+      keep(0, Math.min(items.length, most) - 1);
+      return rebuild;
+    },
+  };
+}
+
+/** Brings a part of an element into sight, below what sticks to the top of the page. */
+function scrollTo(element: HTMLElement, offset: number, height: number) {
+  const covered = document.querySelector('.toolbar')?.getBoundingClientRect().height ?? 0;
+  const top = element.getBoundingClientRect().top + offset;
+  if (top < covered) window.scrollBy({ top: top - covered - height });
+  else if (top + height > window.innerHeight) window.scrollBy({ top: top + 2 * height - window.innerHeight });
+}
+
+/** Milliseconds of work after which the browser may draw and listen again. */
+const SLICE = 12;
+
+/** Milliseconds between two reports of what is found so far; showing it costs more than finding it. */
+const NEWS = 150;
+
+/**
+ * Finds the cases that have the words in their id, tags or texts, whatever their case. `onFound` gets all that is
+ * found so far, again and again, and whether that is all.
+ * @returns stops the search
+ */
+function search(
+  entries: readonly Entry[],
+  query: string,
+  onFound: (found: readonly Entry[], isDone: boolean) => void,
+): () => void {
+  const matches = matcherOf(query);
+  const found: Entry[] = [];
+  let next = 0;
+  let timer = 0;
+  let told = performance.now();
+  const work = () => {
+    const end = performance.now() + SLICE;
+    while (next < entries.length && performance.now() < end) {
+      const entry = entries[next];
+      next += 1;
+      if (entry !== undefined && matches(entry)) found.push(entry);
+    }
+    const isDone = next >= entries.length;
+    if (!isDone) timer = window.setTimeout(work);
+    if (!isDone && performance.now() < told + NEWS) return;
+    told = performance.now();
+    onFound(found, isDone);
+  };
+  work();
+  return () => clearTimeout(timer);
+}
+
+function matcherOf(query: string): (entry: Entry) => boolean {
+  const wanted = query.toLowerCase();
+  // Looking into the JSON is much cheaper than parsing it.
+  const inJson = JSON.stringify(wanted).slice(1, -1).replaceAll('<', '\\u003c');
+  const has = (text: string) => text.toLowerCase().includes(wanted);
+  const matches = (entry: Entry): boolean => {
+    if (entry.variants.some(matches)) return true;
+    if (has(entry.id) || entry.tags.some(has) || has(entry.text) || has(entry.why)) return true;
+    if (entry.detail === null || !entry.detail.toLowerCase().includes(inJson)) return false;
+    return textsOf(readDetail(entry)).some(has);
+  };
+  return matches;
+}
+
+/** Members whose values are words of the format rather than of the case. */
+const ownWords = new Set(['role', 'eval', 'status', 'file', 'hook', 'phase', 'verdict']);
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => (ownWords.has(key) ? [] : textsOf(member)));
 }

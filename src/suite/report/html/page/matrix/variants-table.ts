@@ -1,7 +1,8 @@
 import type { PairedDifference } from '../../../../run/difference-record.ts';
 import type { SuiteReport } from '../../../../run/record.ts';
 import type { VariantReport } from '../../../../run/variant-record.ts';
-import { pill } from '../case/mark.ts';
+import { formatDifference } from '../../../numbers.ts';
+import { pill } from '../case/text.ts';
 import { foreign, make } from '../dom.ts';
 import { count, duration, meanWithError, percent } from '../format.ts';
 
@@ -74,13 +75,7 @@ export function renderVariants({ variants = [], comparisons = [] }: SuiteReport)
 function sayDifference(difference: PairedDifference | undefined) {
   const score = difference?.score;
   if (score === null || score === undefined) return '';
-  const interval = score.ci95 === null ? '' : ` (${signed(score.ci95[0])} to ${signed(score.ci95[1])})`;
-  return `${signed(score.difference)}${interval}`;
-}
-
-function signed(value: number) {
-  const text = value.toFixed(3);
-  return value > 0 ? `+${text}` : text.replace(/^-0\.000$/, '0.000');
+  return formatDifference(score.difference, score.ci95);
 }
 
 function sayP(p: number | null | undefined) {

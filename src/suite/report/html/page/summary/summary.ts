@@ -1,13 +1,11 @@
-import type { RowProblem, SuiteReport } from '../../../../run/record.ts';
-import { mark, pill } from '../case/mark.ts';
+import type { GateResult, RowProblem, SuiteReport } from '../../../../run/record.ts';
+import type { Times, Totals } from '../../../../run/totals-record.ts';
+import { mark, pill } from '../case/text.ts';
 import type { Data } from '../data.ts';
-import { factList, fold, foreign, make } from '../dom.ts';
-import { count, counted, duration, instant, meanWithError, percent } from '../format.ts';
+import { button, factList, fold, foreign, make } from '../dom.ts';
+import { boundsOf, count, counted, duration, instant, meanWithError, percent } from '../format.ts';
 import { renderVariants } from '../matrix/variants-table.ts';
-import type { Choose } from './eval-card.ts';
-import { renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.ts';
-import { renderGates } from './gates.ts';
-import { renderTotals } from './totals.ts';
+import { type Choose, renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.ts';
 
 /** What the run came to: the verdict, the gates and the evals. */
 export function renderSummary(data: Data, choose: Choose) {
@@ -139,4 +137,92 @@ function renderOverall({ overall }: SuiteReport, choose: Choose) {
     facts,
     ...byTag,
   );
+}
+
+/** The gates with what they measured and what they wanted. */
+function renderGates(gates: readonly GateResult[], choose: Choose) {
+  if (gates.length === 0) return [];
+  const rows = gates.map((gate) =>
+    make(
+      'tr',
+      { class: gate.passed ? 'passed' : 'failed' },
+      make('th', { scope: 'row' }, mark(gate.passed ? 'passed' : 'failed'), nameGate(gate, choose)),
+      make('td', {}, gate.metric),
+      make('td', { class: 'value' }, sayValue(gate)),
+      make('td', {}, sayWanted(gate)),
+    ),
+  );
+  const head = ['Gate', 'Metric', 'Value', 'Wanted'].map((name) => make('th', { scope: 'col' }, name));
+  const table = make(
+    'table',
+    { class: 'gates' },
+    make('thead', {}, make('tr', {}, ...head)),
+    make('tbody', {}, ...rows),
+  );
+  return [make('section', { class: 'box', 'aria-label': 'Gates' }, table)];
+}
+
+function sayWanted({ min, max, better_than: base, test }: GateResult) {
+  if (base === undefined || test === undefined) return boundsOf(min, max);
+  const { p_value: p, pairs, flaw } = test;
+  const words = flaw === null ? '' : `, ${flaws[flaw]}`;
+  const known = p === null ? '' : ` p = ${p < 0.0001 ? '< 0.0001' : p.toFixed(4)},`;
+  return make(
+    'span',
+    {},
+    'better than ',
+    foreign(base),
+    ` (${known} ${pairs} pairs${words})`.replace('( ', '('),
+  );
+}
+
+const flaws = { too_few_pairs: 'too few', too_many_missing: 'too many results are missing' };
+
+function nameGate({ eval: id = '', tag = '', variant = '' }: GateResult, choose: Choose) {
+  const named = button('', () => choose({ eval: id, tag, status: 'failed' }), {
+    class: 'link',
+    title: 'Show the cases that did not pass',
+  });
+  named.append(id === '' ? 'Whole cases' : foreign(id));
+  if (tag !== '') named.append(' ', foreign(tag, 'tag'));
+  if (variant !== '') named.append(' ', foreign(variant, 'tag'));
+  return named;
+}
+
+/** Four decimals, or all of them when four would make the value look like the bound that it misses. */
+function sayValue({ value, min, max }: GateResult) {
+  if (value === null) return '–';
+  const shorts = [value.toFixed(4), value.toPrecision(12)].map(Number);
+  return String(shorts.find((short) => short === value || (short !== min && short !== max)) ?? value);
+}
+
+/** What the answers took: tokens, cost and time. */
+function renderTotals(totals: Totals) {
+  const { answers, cached, failed, input_tokens: input, output_tokens: output, cost_usd: cost } = totals;
+  const { unknown, answer_ms: times, queue_ms: waits } = totals;
+  const facts = factList([
+    ['Answers', `${count(answers)}${cached === 0 ? '' : `, ${count(cached)} cached`}`],
+    ['Failed', failed === 0 ? null : count(failed)],
+    ['Tokens in', input === null ? null : sum(count(input), unknown.tokens)],
+    ['Tokens out', output === null ? null : sum(count(output), unknown.tokens)],
+    ['Cost', cost === null ? null : sum(dollars(cost), unknown.cost_usd)],
+    ['Answer time, p50 / p95 / p99', percentiles(times)],
+    ['Queue, p50 / p95 / p99', waits === null || waits.sum < 1 ? null : percentiles(waits)],
+    ['In queues altogether', waits === null || waits.sum < 1 ? null : duration(waits.sum)],
+  ]);
+  return make('section', { class: 'box', 'aria-label': 'Answers' }, facts);
+}
+
+/** A sum that lacks some answers says so. */
+function sum(text: string, unknown: number) {
+  return unknown === 0 ? text : `${text} (${count(unknown)} unknown)`;
+}
+
+function percentiles(times: Times | null) {
+  return times === null ? null : [times.p50, times.p95, times.p99].map(duration).join(' / ');
+}
+
+function dollars(usd: number) {
+  if (usd === 0 || usd >= 0.1) return `$${usd.toFixed(2)}`;
+  return `$${usd.toFixed(Math.min(9, 1 - Math.floor(Math.log10(usd))))}`;
 }

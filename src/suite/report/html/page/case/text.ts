@@ -1,4 +1,5 @@
-import { button, make } from '../dom.ts';
+import type { Fault } from '../../../../../errors.ts';
+import { button, draw, foreign, make, unseen } from '../dom.ts';
 import { count } from '../format.ts';
 
 /** Characters that are laid out at once; the rest of a text comes when it is asked for. */
@@ -59,4 +60,57 @@ function findHidden(text: string) {
     .slice(0, 8)
     .map(([name, times]) => (times === 1 ? name : `${name} × ${count(times)}`))
     .join(', ');
+}
+
+/** A value as JSON on several lines. */
+export function renderJson(value: unknown) {
+  return renderText(toPrettyJson(value), 'code');
+}
+
+export function toPrettyJson(value: unknown) {
+  return JSON.stringify(value, null, 2) ?? '';
+}
+
+export function hasMembers(value: Readonly<Record<string, unknown>>) {
+  return Object.keys(value).length > 0;
+}
+
+type Verdict = 'passed' | 'failed' | 'unscored';
+
+export function verdictOf(passed: boolean, unscored: boolean): Verdict {
+  if (passed) return 'passed';
+  return unscored ? 'unscored' : 'failed';
+}
+
+/** Told apart by their forms, for those who cannot tell the colours apart. */
+const forms = {
+  passed: 'M3.5 8.5 6.7 11.6 12.5 5',
+  failed: 'M4.5 4.5 11.5 11.5 M11.5 4.5 4.5 11.5',
+  unscored: 'M3.5 8 12.5 8',
+};
+
+/** A small sign for a verdict, which is also read out. */
+export function mark(verdict: Verdict) {
+  const sign = draw(
+    'svg',
+    { viewBox: '0 0 16 16', 'aria-hidden': 'true' },
+    draw('path', { d: forms[verdict] }),
+  );
+  return make('span', { class: `mark ${verdict}` }, sign, unseen(`${verdict} `));
+}
+
+/** A verdict in a word. */
+export function pill(verdict: Verdict | 'error', word: string = verdict) {
+  return make('span', { class: `pill ${verdict}` }, word);
+}
+
+/** An error with what to do about it. */
+export function renderFault({ code, message, hint, details }: Fault) {
+  return make(
+    'div',
+    { class: 'fault' },
+    make('p', {}, make('code', {}, code), ' ', foreign(message)),
+    make('p', { class: 'hint' }, foreign(hint)),
+    ...(details !== undefined && hasMembers(details) ? [renderJson(details)] : []),
+  );
 }
