@@ -1,4 +1,4 @@
-import type { DialectName } from '../config/config.ts';
+import type { VolatileFields } from '../cassette/volatile-fields.ts';
 import type { Capability } from '../contract/event.ts';
 import type { ProcessLimits } from '../dialects/process-config.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -26,7 +26,9 @@ export interface Binding {
   /** The entry's name in the file. */
   readonly name: string;
   readonly capability: Capability;
-  readonly dialect: DialectName;
+  readonly dialect: string;
+  /** The members of its payloads that differ from run to run, which no recording is found by. */
+  readonly volatileFields: VolatileFields;
   readonly mode: 'oneshot' | 'server';
   /** null: there is a process, and `command` starts it. */
   readonly endpoint: HookEndpoint | null;

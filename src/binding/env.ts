@@ -1,5 +1,3 @@
-import type { RuntimeConfig } from '../config/config.ts';
-
 /** A closed environment: what a process sees, which of it is secret, and which names the host lacks. */
 export interface ClosedEnv {
   readonly variables: Readonly<Record<string, string>>;
@@ -39,13 +37,6 @@ export function closeEnv(entries: readonly string[], host: HostEnv): ClosedEnv {
 /** Whether every process gets the host's value of the variable. */
 export function isAlwaysForwarded(name: string): boolean {
   return alwaysForwarded.has(name) || name.startsWith('LC_');
-}
-
-/** The environment with the variables of the config's own file, which count where the host has none of the name. */
-export function environmentOf({ environment }: RuntimeConfig, host: HostEnv): HostEnv {
-  if (environment === undefined) return host;
-  const set = Object.entries(host).filter(([, value]) => value !== undefined);
-  return { ...environment.variables, ...Object.fromEntries(set) };
 }
 
 /** `process.env`; read here and in the surfaces only. */

@@ -4,7 +4,7 @@ import type { Binding } from './binding.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 import type { HttpBinding } from './http.ts';
 import { limits, processContext, resolveEntry } from './resolve.ts';
-import { withWritable } from './resolve-sandbox.ts';
+import { withWritable } from './sandbox.ts';
 
 /** A foreign hook with all values resolved; a hook that needs no process has neither binding. */
 export interface ResolvedForeignHook {

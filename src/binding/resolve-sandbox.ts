@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { stateFolderOf } from '../config/build/state-store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { findExecutable } from '../files/executable.ts';
 import { holds } from '../files/holds.ts';
 import { followLinks } from '../files/real-path.ts';
 import type { HostEnv } from './env.ts';
-import type { BubblewrapSandbox, RefusedSandbox, Sandbox } from './sandbox.ts';
+import { type BubblewrapSandbox, isTooBroad, type RefusedSandbox, type Sandbox } from './sandbox.ts';
 
 /** What a sandbox is resolved with. */
 export interface SandboxContext {
@@ -122,27 +122,6 @@ function configFiles({ file, overlays = [] }: SandboxContext['config']): string[
   return [file, ...overlays].map((each) => resolve(each));
 }
 
-const sharedFolders = [
-  '/',
-  '/etc',
-  '/home',
-  '/media',
-  '/mnt',
-  '/opt',
-  '/root',
-  '/run',
-  '/srv',
-  '/tmp',
-  '/usr',
-  '/var',
-  '/var/tmp',
-];
-
-/** Whether a folder holds so much, a home folder for one, that it is only shown where the file says so itself. */
-export function isTooBroad(path: string, home = ''): boolean {
-  return sharedFolders.includes(path) || (home !== '' && home !== '/' && holds(path, home));
-}
-
 /** Approvals, runs and keys are for this process alone. */
 function hiddenPaths({
   folder,
@@ -156,42 +135,4 @@ function hiddenPaths({
   const state = stateFolderOf(stateStore);
   const secrets = [...credentials, ...(environment?.file === undefined ? [] : [environment.file])];
   return { hide: state === undefined ? [] : [state], secrets };
-}
-
-/** The sandbox, in which a folder of the hook’s own may be written. */
-export function withWritable(sandbox: Sandbox | null, path: string): Sandbox | null {
-  return sandbox?.mode === 'bubblewrap' ? { ...sandbox, write: [...sandbox.write, path] } : sandbox;
-}
-
-/** Why what must stay hidden would be shown, or what must stay as it is could be replaced, as the end of a sentence about the sandbox. */
-export function findExposure({
-  read,
-  write,
-  hide,
-  fixed = [],
-  secrets = [],
-}: BubblewrapSandbox): string | undefined {
-  const written = write.map(followLinks);
-  const shown = [...read, ...write].map((path) => ({ path, real: followLinks(path) }));
-  // A folder that stands deeper in what may be written goes along when one above it is moved.
-  const findMovable = (real: string) =>
-    written.find((path) => path !== real && holds(path, real) && dirname(real) !== path);
-  for (const hidden of [...hide, ...secrets]) {
-    const same = shown.find(({ real }) => real === followLinks(hidden));
-    const what = hide.includes(hidden) ? 'Signalbox keeps its state' : 'a secret stands';
-    if (same !== undefined) return `it shows ${same.path}, in which ${what}`;
-  }
-  for (const secret of secrets) {
-    const folders = [followLinks(dirname(secret)), dirname(followLinks(secret))];
-    const open = written.find((path) => folders.includes(path));
-    if (open !== undefined)
-      return `it may write ${open}, in which ${secret} stands: what takes the place of that secret would be seen`;
-  }
-  for (const kept of [...hide, ...secrets.map((path) => dirname(path)), ...fixed].map(followLinks)) {
-    const movable = findMovable(kept);
-    if (movable === undefined) continue;
-    const what = fixed.map(followLinks).includes(kept) ? 'is this config' : 'stays hidden';
-    return `it may write ${movable}, and so move away what ${what} at ${kept}`;
-  }
-  return undefined;
 }

@@ -3,7 +3,7 @@ import type { ExecConfig, HookConfig, RuntimeConfig } from '../config/config.ts'
 import type { EndpointConfig } from '../config/entry.ts';
 import type { Capability } from '../contract/event.ts';
 import type { ProcessContext } from '../dialects/dialect-config.ts';
-import { toolDialectOf } from '../dialects/registry.ts';
+import { toolDialectOf, volatileFieldsOf } from '../dialects/registry.ts';
 import type { Binding, HookEndpoint } from './binding.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 import { resolveSandbox } from './resolve-sandbox.ts';
@@ -82,6 +82,7 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     name: entry.name,
     capability: entry.capability,
     dialect: exec.dialect,
+    volatileFields: volatileFieldsOf(exec.dialect),
     mode: exec.runtime === 'server' ? 'server' : 'oneshot',
     endpoint: exec.endpoint ? resolveEndpoint(exec.endpoint, config.folder) : null,
     // Where another machine finds the command is not known here.

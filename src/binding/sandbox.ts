@@ -1,3 +1,7 @@
+import { dirname } from 'node:path';
+import { holds } from '../files/holds.ts';
+import { followLinks } from '../files/real-path.ts';
+
 /** Where a process runs instead of directly: all paths are absolute. */
 export type Sandbox = BubblewrapSandbox | CommandSandbox | RefusedSandbox;
 
@@ -48,4 +52,63 @@ export interface RefusedSandbox {
   readonly name: string;
   /** As the end of a sentence about the entry. */
   readonly reason: string;
+}
+
+const sharedFolders = [
+  '/',
+  '/etc',
+  '/home',
+  '/media',
+  '/mnt',
+  '/opt',
+  '/root',
+  '/run',
+  '/srv',
+  '/tmp',
+  '/usr',
+  '/var',
+  '/var/tmp',
+];
+
+/** Whether a folder holds so much, a home folder for one, that it is only shown where the file says so itself. */
+export function isTooBroad(path: string, home = ''): boolean {
+  return sharedFolders.includes(path) || (home !== '' && home !== '/' && holds(path, home));
+}
+
+/** The sandbox, in which a folder of the hook’s own may be written. */
+export function withWritable(sandbox: Sandbox | null, path: string): Sandbox | null {
+  return sandbox?.mode === 'bubblewrap' ? { ...sandbox, write: [...sandbox.write, path] } : sandbox;
+}
+
+/** Why what must stay hidden would be shown, or what must stay as it is could be replaced, as the end of a sentence about the sandbox. */
+export function findExposure({
+  read,
+  write,
+  hide,
+  fixed = [],
+  secrets = [],
+}: BubblewrapSandbox): string | undefined {
+  const written = write.map(followLinks);
+  const shown = [...read, ...write].map((path) => ({ path, real: followLinks(path) }));
+  // A folder that stands deeper in what may be written goes along when one above it is moved.
+  const findMovable = (real: string) =>
+    written.find((path) => path !== real && holds(path, real) && dirname(real) !== path);
+  for (const hidden of [...hide, ...secrets]) {
+    const same = shown.find(({ real }) => real === followLinks(hidden));
+    const what = hide.includes(hidden) ? 'Signalbox keeps its state' : 'a secret stands';
+    if (same !== undefined) return `it shows ${same.path}, in which ${what}`;
+  }
+  for (const secret of secrets) {
+    const folders = [followLinks(dirname(secret)), dirname(followLinks(secret))];
+    const open = written.find((path) => folders.includes(path));
+    if (open !== undefined)
+      return `it may write ${open}, in which ${secret} stands: what takes the place of that secret would be seen`;
+  }
+  for (const kept of [...hide, ...secrets.map((path) => dirname(path)), ...fixed].map(followLinks)) {
+    const movable = findMovable(kept);
+    if (movable === undefined) continue;
+    const what = fixed.map(followLinks).includes(kept) ? 'is this config' : 'stays hidden';
+    return `it may write ${movable}, and so move away what ${what} at ${kept}`;
+  }
+  return undefined;
 }

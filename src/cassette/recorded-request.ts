@@ -6,7 +6,7 @@ import type { Message } from '../transport/transport.ts';
 import { withoutVolatileFields } from './volatile-fields.ts';
 
 /** The members of a binding that identify an entry in a cassette. */
-export type Entry = Pick<Binding, 'name' | 'capability' | 'dialect' | 'mode'>;
+export type Entry = Pick<Binding, 'name' | 'capability' | 'dialect' | 'mode' | 'volatileFields'>;
 
 /** A request as a cassette may keep it: without secrets. */
 export interface RecordedRequest extends Entry {
@@ -17,13 +17,16 @@ export interface RecordedRequest extends Entry {
 }
 
 export function describeRequest(
-  { name, capability, dialect, mode }: Entry,
+  { name, capability, dialect, mode, volatileFields }: Entry,
   { method, body, env }: Message,
   redact: Redact,
 ): RecordedRequest {
   const relevantEnv = env && findRelevantEnv(env, redact);
   // What is sent is UTF-8, which has no lone surrogates.
-  const request = { capability, name, dialect, mode, method, body: redact(body.toWellFormed()) };
+  const request = {
+    ...{ capability, name, dialect, mode, volatileFields, method },
+    body: redact(body.toWellFormed()),
+  };
   return relevantEnv === undefined ? request : { ...request, env: relevantEnv };
 }
 
@@ -48,6 +51,7 @@ export function digestRequest({
   name,
   dialect,
   mode,
+  volatileFields,
   method,
   body,
   env,
@@ -55,6 +59,6 @@ export function digestRequest({
   const about = [capability, name, dialect, mode, method, ...(env === undefined ? [] : [env])];
   return createHash('sha256')
     .update(`${JSON.stringify(about)}\n`)
-    .update(withoutVolatileFields(body, dialect))
+    .update(withoutVolatileFields(body, volatileFields))
     .digest('hex');
 }

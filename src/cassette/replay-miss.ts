@@ -32,13 +32,13 @@ function times(count: number): string {
 
 /** The end of the sentence: where the request first differs from the recorded one that begins most like it. */
 async function describeNearest(request: RecordedRequest, library: CassetteIndex): Promise<string> {
-  const requested = withoutVolatileFields(request.body, request.dialect);
+  const requested = withoutVolatileFields(request.body, request.volatileFields);
   let nearest = { shared: -1, body: '', about: '' };
   for (const place of library.entry(request).first) {
     const line = await library.read(place);
     const body = withoutVolatileFields(
       (await library.readBlob(String(line['body']))).toString('utf8'),
-      request.dialect,
+      request.volatileFields,
     );
     const shared = sharedPrefixLength(requested, body);
     if (shared > nearest.shared) nearest = { shared, body, about: summarize(line) };

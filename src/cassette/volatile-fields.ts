@@ -1,15 +1,17 @@
-import type { DialectName } from '../config/config.ts';
-import type { VolatileFields } from '../dialects/dialect.ts';
-import { volatileFieldsOf } from '../dialects/registry.ts';
 import { type Member, scanElements, scanMembers } from '../json/scan.ts';
 import { isJson } from '../json/try-parse.ts';
+
+/** What happens to the members of one object of a payload, by key; others stay. `each` applies to the elements of an array. */
+export interface VolatileFields {
+  readonly [key: string]: 'drop' | 'drop run ids' | VolatileFields;
+}
 
 /**
  * The body with the fields nulled whose values differ from run to run: ids that Signalbox generates, and
  * measured times. Arguments, params and messages stay. A body that is no JSON object is returned as it is.
  */
-export function withoutVolatileFields(body: string, dialect: DialectName): string {
-  return isObjectText(body) ? rewrite(body, scanMembers(body), volatileFieldsOf(dialect)) : body;
+export function withoutVolatileFields(body: string, fields: VolatileFields): string {
+  return isObjectText(body) ? rewrite(body, scanMembers(body), fields) : body;
 }
 
 function rewrite(text: string, members: readonly Member[], rule: VolatileFields): string {

@@ -1,5 +1,5 @@
-import type { ProviderRole } from '../config/provider-types.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
+import type { ProviderRole } from '../contract/provider.ts';
 
 /** A check that is built in: an eval that needs no process. */
 export interface Check {

@@ -1,3 +1,5 @@
+import type { ProviderRole } from '../contract/provider.ts';
+
 /** APIs that are called over HTTP, by the names that an entry may call them. */
 const httpProviderTypes = [
   'openai',
@@ -39,7 +41,6 @@ export function whyNotRole(type: string, role: ProviderRole): string | undefined
 }
 
 /** What a model does: it answers, or it turns texts into vectors. */
-export type ProviderRole = 'llm' | 'embedding';
 
 /** PromptKit's words for what a model does that have a meaning here. */
 export const providerRoles: readonly ProviderRole[] = ['llm', 'embedding'];

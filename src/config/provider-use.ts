@@ -1,6 +1,7 @@
+import type { ProviderRole } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
 import type { ProviderConfig } from './config.ts';
-import { type ProviderRole, toolNameRules } from './provider-types.ts';
+import { toolNameRules } from './provider-types.ts';
 
 type Declared = readonly Pick<ProviderConfig, 'id' | 'role'>[];
 

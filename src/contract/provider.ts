@@ -53,3 +53,6 @@ export interface ToolListing {
   readonly input_schema: unknown;
   readonly category?: string | undefined;
 }
+
+/** What a provider is asked for: answers of a model, or embeddings of texts. */
+export type ProviderRole = 'llm' | 'embedding';

@@ -1,3 +1,4 @@
+import type { VolatileFields } from '../cassette/volatile-fields.ts';
 import type { HookEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import type { Inbound, InboundServer } from '../inbound/inbound.ts';
@@ -5,7 +6,7 @@ import type { Json } from '../json/json.ts';
 import { longestMs } from '../time/longest-timer.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
-import type { Codec, VolatileFields } from './dialect.ts';
+import type { Codec } from './dialect.ts';
 import type { ForeignDialect, Point, Trial } from './foreign-dialect.ts';
 import type { HookFiles } from './foreign-files.ts';
 import type { DeclaredHook, PluginDiscovery, ProcessConfig } from './process-config.ts';

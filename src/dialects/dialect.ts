@@ -1,3 +1,4 @@
+import type { VolatileFields } from '../cassette/volatile-fields.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
@@ -55,9 +56,4 @@ export function toSplicedMessage(before: string, json: string, after: string): M
 function toOneLine(json: string): string {
   const isOneLine = !json.includes('\n') && !json.includes('\r');
   return isOneLine ? json : json.replaceAll(/[\r\n]/g, ' ');
-}
-
-/** What happens to the members of one object of a payload, by key; others stay. `each` applies to the elements of an array. */
-export interface VolatileFields {
-  readonly [key: string]: 'drop' | 'drop run ids' | VolatileFields;
 }

@@ -1,9 +1,10 @@
+import type { VolatileFields } from '../cassette/volatile-fields.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import { RuntimeError } from '../errors.ts';
 import { agentao } from './agentao/config/dialect.ts';
 import { chibi } from './chibi/config/dialect.ts';
 import { claude } from './claude/config/dialect.ts';
-import type { Codec, Dialect, VolatileFields } from './dialect.ts';
+import type { Codec, Dialect } from './dialect.ts';
 import type { DialectConfig } from './dialect-config.ts';
 import { picoclaw } from './picoclaw/config/dialect.ts';
 import { promptkit, promptkitGo } from './promptkit/dialect.ts';
@@ -37,22 +38,22 @@ function isNative(name: string): name is NativeName {
 }
 
 /** The native dialect of that name. Throws INTERNAL for a foreign one, which the config has refused here. */
-export function requireNative(name: DialectName): Dialect {
+export function requireNative(name: string): Dialect {
   if (isNative(name)) return natives[name];
   throw new RuntimeError('INTERNAL', `${name} is no native dialect`);
 }
 
 /** How a foreign dialect runs tools; undefined for a native one, and where it has none. */
-export function toolDialectOf(name: DialectName): DialectConfig['tool'] {
+export function toolDialectOf(name: string): DialectConfig['tool'] {
   return isForeign(name) ? foreignDialects[name].tool : undefined;
 }
 
 /** How tools are spoken to in that dialect. Throws INTERNAL where it has none, which the config has refused. */
-export function requireToolCodec(name: DialectName): Codec<ToolCall, ToolOutcome> {
+export function requireToolCodec(name: string): Codec<ToolCall, ToolOutcome> {
   return toolDialectOf(name)?.codec ?? requireNative(name).tool;
 }
 
 /** The fields of a payload of that dialect whose values differ from run to run. */
-export function volatileFieldsOf(name: DialectName): VolatileFields {
+export function volatileFieldsOf(name: string): VolatileFields {
   return isForeign(name) ? foreignDialects[name].volatileFields : requireNative(name).volatileFields;
 }

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
-import { environmentOf, type HostEnv } from '../binding/env.ts';
+import type { HostEnv } from '../binding/env.ts';
 import type { StateStoreConfig } from '../config/config.ts';
+import { environmentOf } from '../config/environment/of.ts';
 import { requireConfig } from '../config/load.ts';
 import { RuntimeError } from '../errors.ts';
 import { type CopiedPart, resultTables, stateTables } from '../store/copy/copied-table.ts';

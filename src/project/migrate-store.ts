@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { environmentOf, type HostEnv } from '../binding/env.ts';
+import type { HostEnv } from '../binding/env.ts';
+import { environmentOf } from '../config/environment/of.ts';
 import { requireConfig } from '../config/load.ts';
 import { RuntimeError } from '../errors.ts';
 

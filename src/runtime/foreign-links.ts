@@ -6,7 +6,7 @@ import type { ForeignHookConfig, ForeignName } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { EntryHandshake, ForeignDialect } from '../dialects/foreign-dialect.ts';
-import { foreignDialects } from '../dialects/registry.ts';
+import { foreignDialects, volatileFieldsOf } from '../dialects/registry.ts';
 import { RuntimeError } from '../errors.ts';
 import type { ForeignLink } from '../hooks/gate.ts';
 import { type Group, type GroupContext, type Member, openGroup } from '../hooks/group.ts';
@@ -103,7 +103,14 @@ function openTransports(
   { wrap, callPool, observerPool, transports, cassette, emit, scrubber }: ForeignWiring,
 ): Pick<Member, 'timeoutMs' | 'transport' | 'backgroundTransport'> {
   if (http !== undefined) {
-    const endpoint = { name: http.name, capability: 'hook', dialect, mode: 'oneshot' } as const;
+    const volatileFields = volatileFieldsOf(dialect);
+    const endpoint = {
+      name: http.name,
+      capability: 'hook',
+      dialect,
+      volatileFields,
+      mode: 'oneshot',
+    } as const;
     const [transport, backgroundTransport] = [callPool, observerPool].map((pool) => {
       const open = () => openHttpTransport(http, pool);
       const opened = cassette?.wrap(endpoint, open) ?? open();

@@ -3,6 +3,7 @@ import type { Binding } from '../../src/binding/binding.ts';
 import { resolveExec, resolveHook } from '../../src/binding/resolve.ts';
 import type { DefaultsConfig, ExecConfig, HookConfig, RuntimeConfig } from '../../src/config/config.ts';
 import type { HookKind } from '../../src/contract/hook.ts';
+import { volatileFieldsOf } from '../../src/dialects/registry.ts';
 import { usualGateway } from '../config/told.ts';
 
 const position = { file: '/etc/desk/runtime.yaml', line: 1, column: 1 };
@@ -55,6 +56,7 @@ test('an entry that says nothing has every default [PK-2-30 PK-2-22]', () => {
     name: 'demo',
     capability: 'tool',
     dialect: 'promptkit',
+    volatileFields: volatileFieldsOf('promptkit'),
     mode: 'oneshot',
     endpoint: null,
     command: '/etc/desk/tool',
@@ -111,6 +113,7 @@ test('an entry that says everything has what it says', () => {
       name: 'judge',
       capability: 'eval',
       dialect: 'promptkit-go',
+      volatileFields: volatileFieldsOf('promptkit-go'),
       mode: 'server',
       endpoint: null,
       command: '/opt/judge',

@@ -19,7 +19,7 @@ import {
 } from '../../src/contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../../src/contract/tool.ts';
 import type { Codec } from '../../src/dialects/dialect.ts';
-import { requireNative } from '../../src/dialects/registry.ts';
+import { requireNative, volatileFieldsOf } from '../../src/dialects/registry.ts';
 import type { NativeLink } from '../../src/hooks/gate.ts';
 import { type ObserverQueue, openObserver, openShadow } from '../../src/hooks/observer-queue.ts';
 import { openLauncher } from '../../src/transport/launch/open.ts';
@@ -130,6 +130,7 @@ function bind(capability: Capability, entry: Entry): Binding {
     name: 'entry',
     capability,
     dialect: 'promptkit',
+    volatileFields: volatileFieldsOf('promptkit'),
     mode: on,
     endpoint: null,
     command: join(fixtures, fixture),

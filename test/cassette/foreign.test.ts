@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
 import { describeRequest, digestRequest, type Entry } from '../../src/cassette/recorded-request.ts';
 import { withoutVolatileFields } from '../../src/cassette/volatile-fields.ts';
+import { volatileFieldsOf } from '../../src/dialects/registry.ts';
 import type { Message, ProcessReply, Transport } from '../../src/transport/transport.ts';
 import { bind, bindPuppet, open } from '../transport/harness.ts';
 import { bare, linesOf, neverOpened, newFile, openTape, record, replay } from './bench.ts';
 
-const native: Entry = { name: 'demo', capability: 'tool', dialect: 'promptkit', mode: 'oneshot' };
-const plugin: Entry = { ...native, dialect: 'chibi' };
+const native: Entry = {
+  name: 'demo',
+  capability: 'tool',
+  dialect: 'promptkit',
+  volatileFields: volatileFieldsOf('promptkit'),
+  mode: 'oneshot',
+};
+const plugin: Entry = { ...native, dialect: 'chibi', volatileFields: volatileFieldsOf('chibi') };
 
 function digest(entry: Entry, message: Message): string {
   return digestRequest(describeRequest(entry, message, (text) => text.replaceAll('topsecret', '[redacted]')));
@@ -95,7 +102,7 @@ const chances = [
 ] as const;
 
 test.each(chances)('$title does not count', ({ dialect, body, left }) => {
-  expect(withoutVolatileFields(body, dialect)).toBe(left);
+  expect(withoutVolatileFields(body, volatileFieldsOf(dialect))).toBe(left);
 });
 
 test('what is asked in variables is answered from the cassette, and a miss names them', async () => {
@@ -121,7 +128,13 @@ test('what is asked in variables is answered from the cassette, and a miss names
 
 test('the status of an HTTP reply comes again', async () => {
   const file = newFile();
-  const entry: Entry = { name: 'demo', capability: 'hook', dialect: 'claude', mode: 'oneshot' };
+  const entry: Entry = {
+    name: 'demo',
+    capability: 'hook',
+    dialect: 'claude',
+    volatileFields: volatileFieldsOf('claude'),
+    mode: 'oneshot',
+  };
   const reply: ProcessReply = {
     via: 'process',
     exitCode: null,

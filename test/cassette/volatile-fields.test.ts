@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { withoutVolatileFields } from '../../src/cassette/volatile-fields.ts';
+import { volatileFieldsOf } from '../../src/dialects/registry.ts';
 
 const id = 'run_0123456789abcdef';
 
@@ -37,7 +38,7 @@ const made = [
 ];
 
 test.each(made)('$title does not count', ({ body, left }) => {
-  expect(withoutVolatileFields(body, 'promptkit')).toBe(left);
+  expect(withoutVolatileFields(body, volatileFieldsOf('promptkit'))).toBe(left);
 });
 
 const own = [
@@ -57,5 +58,5 @@ const own = [
 ];
 
 test.each(own)('$title counts as it is', ({ body }) => {
-  expect(withoutVolatileFields(body, 'promptkit')).toBe(body);
+  expect(withoutVolatileFields(body, volatileFieldsOf('promptkit'))).toBe(body);
 });

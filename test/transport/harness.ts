@@ -4,6 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { Binding } from '../../src/binding/binding.ts';
 import { closeEnv, hostEnv } from '../../src/binding/env.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
+import { volatileFieldsOf } from '../../src/dialects/registry.ts';
 import { RuntimeError } from '../../src/errors.ts';
 import type { InFlightBytes } from '../../src/transport/in-flight-bytes.ts';
 import { type LauncherName, openLauncher } from '../../src/transport/launch/open.ts';
@@ -34,6 +35,7 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
     name: 'demo',
     capability: 'tool',
     dialect: 'promptkit',
+    volatileFields: volatileFieldsOf('promptkit'),
     mode: 'oneshot',
     endpoint: null,
     command: command.includes('/') ? command : fixture(command),

@@ -1,4 +1,5 @@
-import type { Dialect, VolatileFields } from '../dialect.ts';
+import type { VolatileFields } from '../../cassette/volatile-fields.ts';
+import type { Dialect } from '../dialect.ts';
 import { goCase, snakeCase } from './casing.ts';
 import { createEvalBatchCodec, createEvalCodec } from './eval.ts';
 import { createHookCodec } from './hook.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { environmentOf } from '../../binding/env.ts';
+import { environmentOf } from '../../config/environment/of.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import { RuntimeError } from '../../errors.ts';
 import { whyUnreadable } from '../../files/file-error.ts';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { environmentOf, hostEnv } from '../../binding/env.ts';
+import { hostEnv } from '../../binding/env.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
+import { environmentOf } from '../../config/environment/of.ts';
 import { requireConfig } from '../../config/load.ts';
 import { RuntimeError } from '../../errors.ts';
 import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';

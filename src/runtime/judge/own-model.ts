@@ -1,4 +1,5 @@
-import { environmentOf, type HostEnv } from '../../binding/env.ts';
+import type { HostEnv } from '../../binding/env.ts';
+import { environmentOf } from '../../config/environment/of.ts';
 import { requireConfig } from '../../config/load.ts';
 import { callModel } from '../../pipeline/chat/model-call.ts';
 import { openProvider } from '../../provider/open/open-provider.ts';

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { environmentOf, type HostEnv, hostEnv } from '../../binding/env.ts';
+import { type HostEnv, hostEnv } from '../../binding/env.ts';
 import type { ForeignName, RuntimeConfig } from '../../config/config.ts';
+import { environmentOf } from '../../config/environment/of.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';

@@ -11,8 +11,8 @@ export interface Supervision {
   /** The limit for which it was killed; undefined when it was not. */
   reached(): Reached | undefined;
   /**
-   * One of its processes was seen at its limit of computing, where the system ends it. Explains a failure; a process that answers
-   * well has coped with it.
+   * One of its processes has reached its limit of computing, where the system ends it, or may have since it was last looked at.
+   * Explains a failure; a process that answers well has coped with it.
    */
   sawCpuLimit(): Reached | undefined;
   end(): void;
@@ -25,13 +25,13 @@ export interface Supervision {
 export function supervise(pid: number, limits: ProcessLimits): Supervision {
   const supervised: Supervised = {
     ...{ pid, limits, family: new Family(pid), reached: undefined },
-    ...{ sawCpuLimit: undefined, lookAt: performance.now() + firstLookMs(limits) },
+    ...{ longest: 0, lookedAt: performance.now(), lookAt: performance.now() + firstLookMs(limits) },
   };
   all.set(pid, supervised);
   lookLater();
   return {
     reached: () => supervised.reached,
-    sawCpuLimit: () => supervised.sawCpuLimit,
+    sawCpuLimit: () => findCpuLimit(supervised),
     end: () => {
       if (all.get(pid) === supervised) all.delete(pid);
     },
@@ -44,7 +44,9 @@ interface Supervised {
   readonly family: Family;
   lookAt: number;
   reached: Reached | undefined;
-  sawCpuLimit: Reached | undefined;
+  /** Seconds that the one of its processes with the most has computed, when it was last looked at. */
+  longest: number;
+  lookedAt: number;
 }
 
 const all = new Map<number, Supervised>();
@@ -57,9 +59,9 @@ const LARGEST_SHARE = 0.1;
 /** After SIGXCPU, and before the system's own SIGKILL. */
 const CPU_GRACE_SECONDS = 1;
 
-/** Nobody can compute longer than all cores together. */
+/** Nobody can compute longer than all cores together; of one core, half is assumed to be away, so that looks come before the end. */
 function cpuTimeLeftMs({ cpuSeconds = Number.POSITIVE_INFINITY }: ProcessLimits, used: number): number {
-  return ((cpuSeconds - used) * 1000) / availableParallelism();
+  return ((cpuSeconds - used) * 1000) / Math.max(2, availableParallelism());
 }
 
 function firstLookMs(limits: ProcessLimits): number {
@@ -100,15 +102,23 @@ function lookAfter(supervised: Supervised, members: readonly ProcessRow[]): void
   supervised.reached ??= compare(limits, members, cpuSeconds);
   // Again, if need be: what was started meanwhile goes too.
   if (supervised.reached !== undefined) killAll(supervised.pid, members);
-  const longest = Math.max(0, ...members.map(({ ownCpuSeconds }) => ownCpuSeconds));
-  if (longest >= (limits.cpuSeconds ?? Number.POSITIVE_INFINITY) - LAST_SEEN_SECONDS)
-    supervised.sawCpuLimit = reachedOf(limits, 'cpu_seconds', 'one of its processes computed for all of it');
+  supervised.longest = Math.max(supervised.longest, ...members.map(({ ownCpuSeconds }) => ownCpuSeconds));
+  supervised.lookedAt = performance.now();
   const soonMs = hasSizes(limits) || supervised.reached ? LOOK_MS : cpuTimeLeftMs(limits, cpuSeconds);
   supervised.lookAt = performance.now() + Math.max(LOOK_MS, soonMs);
 }
 
-/** How far below its limit a process may be when it is looked at for the last time: two looks, and what /proc rounds off. */
-const LAST_SEEN_SECONDS = 0.1;
+function findCpuLimit({ limits, longest, lookedAt }: Supervised): Reached | undefined {
+  const most = longest + (performance.now() - lookedAt) / 1000;
+  if (most < NEAR * (limits.cpuSeconds ?? Number.POSITIVE_INFINITY)) return undefined;
+  return reachedOf(limits, 'cpu_seconds', 'one of its processes was near it when it was last seen');
+}
+
+/**
+ * The part of its limit at which a process may be gone. On a busy machine the kernel, which counts ticks for the limit, ends it at
+ * 0.75 to 1 of what /proc shows, which is scaled to the time that the process ran.
+ */
+const NEAR = 0.75;
 
 function compare(
   limits: ProcessLimits,

@@ -1,6 +1,6 @@
 import type { HostEnv } from '../../binding/env.ts';
-import { findExposure, isTooBroad, resolveSandbox } from '../../binding/resolve-sandbox.ts';
-import type { Sandbox } from '../../binding/sandbox.ts';
+import { resolveSandbox } from '../../binding/resolve-sandbox.ts';
+import { findExposure, isTooBroad, type Sandbox } from '../../binding/sandbox.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
 import { followLinks } from '../../files/real-path.ts';
 import type { Problem } from '../../yaml/problem.ts';

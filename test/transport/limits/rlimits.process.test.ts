@@ -39,7 +39,9 @@ describe.each(launchers)('with the %s launcher', (launcher) => {
     expect(told[1]).toBe(told[0]);
   });
 
-  test('a program that fails without a word, after a child of it used up the computing, names the limit', async () => {
+  test('a program that fails without a word, after a child of it used up the computing, names the limit', {
+    retry: 3,
+  }, async () => {
     const silent = `/bin/sh -c 'while :; do :; done' 2>/dev/null || exit 3`;
     await expect(run(silent, { limits: { cpuSeconds: 1 } })).rejects.toMatchObject({
       ...{ code: 'LIMIT_EXCEEDED', details: { limit: 'cpu_seconds', exit_code: 3 } },

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { environmentOf, hostEnv } from '../../../binding/env.ts';
+import { hostEnv } from '../../../binding/env.ts';
 import type { RuntimeConfig } from '../../../config/config.ts';
+import { environmentOf } from '../../../config/environment/of.ts';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { scrubMembers } from '../../../contract/scrub.ts';
 import { toRuntimeError } from '../../../errors.ts';

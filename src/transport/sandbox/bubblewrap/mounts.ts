@@ -9,8 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { findExposure } from '../../../binding/resolve-sandbox.ts';
-import type { BubblewrapSandbox } from '../../../binding/sandbox.ts';
+import { type BubblewrapSandbox, findExposure } from '../../../binding/sandbox.ts';
 import { holds } from '../../../files/holds.ts';
 import { followLinks } from '../../../files/real-path.ts';
 import type { LaunchRequest } from '../../launch/launch.ts';
