@@ -34,7 +34,7 @@ import { openSubject } from '../suite/subject/open-subject.ts';
 import { unknownName } from '../yaml/unknown-name.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
 import { applyOptions, namedOptions, usage } from './suite-options.ts';
-import { requireStartable } from './suite-run/require-startable.ts';
+import { requireColumns, requireStartable } from './suite-run/require-startable.ts';
 import { openSpending, responseFolderOf } from './suite-run/spending.ts';
 import type { Judging } from './suites-shared/judging.ts';
 import { openSharedSuites, type SharedSuites } from './suites-shared/shared-suites.ts';
@@ -146,6 +146,7 @@ export function openSuites(context: SuitesContext): Suites {
         return await shared.run(suite, options);
       }
       await requireStartable(suite, options, context);
+      await requireColumns(suite, options.signal ?? neverAborted);
       const tags = watchTags();
       const select = options.select && compileSelection(options.select, tags);
       const noteRepeats = watchRepeatedIds((candidate) => services.emit(duplicateIdNote(suite, candidate)));

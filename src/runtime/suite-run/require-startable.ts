@@ -6,7 +6,11 @@ import { RuntimeError } from '../../errors.ts';
 import type { Expression } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Services } from '../../pipeline/state/run-context.ts';
+import { readSmall } from '../../suite/dataset/count.ts';
 import { checksOf, type SingleCheck, type Subject, type Suite, subjectsOf } from '../../suite/file/model.ts';
+import { describeMissing, findColumnUses } from '../../suite/validate/expressions.ts';
+import { readDocument } from '../../yaml/document.ts';
+import { countProblems } from '../../yaml/problem.ts';
 import type { SuiteRunOptions } from '../api.ts';
 
 interface StartContext {
@@ -48,6 +52,30 @@ export async function requireStartable(
   const embedders = byChecks.filter(({ role }) => role === 'embedding').map(({ id }) => id);
   for (const id of new Set(embedders)) await services.model(id, 'hold', { embeds: [] });
 }
+
+/**
+ * Throws CONFIG_INVALID where the suite reads a column that no row has, of a dataset that is small enough to be read before
+ * the run. A column that some rows lack is a problem of these.
+ */
+export async function requireColumns({ file, dataset }: Suite, signal: AbortSignal): Promise<void> {
+  if (dataset.kind === 'inline') return;
+  const document = readDocument(file);
+  let missing = findColumnUses(document);
+  if (missing.length === 0) return;
+  const known = new Set<string>();
+  const isRead = await readSmall(dataset, signal, ({ content }) => {
+    if (!content.usable) return true;
+    const { value } = content;
+    missing = missing.filter(({ column }) => !Object.hasOwn(value, column));
+    if (known.size < MOST_COLUMNS) for (const key of Object.keys(value)) known.add(key);
+    return missing.length > 0;
+  });
+  if (!isRead || missing.length === 0 || known.size === 0) return;
+  const problems = describeMissing(document, missing, [...known]);
+  throw new RuntimeError('CONFIG_INVALID', countProblems(file, problems), { details: { problems } });
+}
+
+const MOST_COLUMNS = 100;
 
 /** Throws PROVIDER_UNUSABLE where a provider of the chat would refuse the name of one of its tools. */
 function requireToolNames(id: string, tools: readonly string[], { providers }: RuntimeConfig): void {

@@ -29,12 +29,3 @@ export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: Row
     throw thrown;
   }
 }
-
-/**
- * V8's message on one line, without its position, which counts in the row and would be taken for one in the
- * file.
- */
-export function wordSyntaxError(thrown: unknown): string {
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  return reason.replace(/ \(line \d+ column \d+\)$/, '').replaceAll(/\s+/g, ' ');
-}

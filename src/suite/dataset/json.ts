@@ -1,5 +1,6 @@
+import { jsonHint, wordJsonError } from '../../json/json-hint.ts';
 import { type JsonElement, newElementScanner } from './json-elements.ts';
-import { maxRowBytes, type RowWording, readJsonObject, wordSyntaxError } from './json-object.ts';
+import { maxRowBytes, type RowWording, readJsonObject } from './json-object.ts';
 import { type FileRow, type RowContent, unusable } from './row.ts';
 
 /**
@@ -37,12 +38,14 @@ function readElement({ line, bytes }: JsonElement): Reading {
   try {
     content = readJsonObject(bytes, words);
   } catch (thrown) {
-    return brokenAt(line, `the element that starts here is not JSON: ${wordSyntaxError(thrown)}`);
+    const text = new TextDecoder().decode(bytes);
+    const reason = `the element that starts here is not JSON: ${wordJsonError(thrown, text)}`;
+    return brokenAt(line, reason, jsonHint(text));
   }
   return { row: { line, content }, isLast: false };
 }
 
-function brokenAt(line: number, reason: string): Reading {
+function brokenAt(line: number, reason: string, hint = words.hint): Reading {
   const message = `the JSON is broken here, and nothing behind this was read: ${reason}`;
-  return { row: { line, content: unusable(message, words.hint) }, isLast: true };
+  return { row: { line, content: unusable(message, hint) }, isLast: true };
 }

@@ -1,5 +1,5 @@
-import { jsonHint } from '../../json/json-hint.ts';
-import { maxRowBytes, type RowWording, readJsonObject, wordSyntaxError } from './json-object.ts';
+import { jsonHint, wordJsonError } from '../../json/json-hint.ts';
+import { maxRowBytes, type RowWording, readJsonObject } from './json-object.ts';
 import { splitLines } from './lines.ts';
 import { type FileRow, type RowContent, unusable } from './row.ts';
 
@@ -20,7 +20,7 @@ function readLine(bytes: Buffer | undefined): RowContent {
   try {
     return readJsonObject(bytes, words);
   } catch (thrown) {
-    const hint = jsonHint(new TextDecoder().decode(bytes)) ?? words.hint;
-    return unusable(`the line is not JSON: ${wordSyntaxError(thrown)}`, hint);
+    const text = new TextDecoder().decode(bytes);
+    return unusable(`the line is not JSON: ${wordJsonError(thrown, text)}`, jsonHint(text) ?? words.hint);
   }
 }

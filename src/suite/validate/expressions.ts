@@ -1,8 +1,12 @@
-import type { YamlDocument } from '../../yaml/document.ts';
-import { type ExpressionField, findBadExpressionsAt } from '../../yaml/expressions.ts';
-import type { Finding } from '../../yaml/finding.ts';
+import { isPlainCode } from '../../expression/plain-code.ts';
+import { findNearest } from '../../text/suggest.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { type ExpressionField, findBadExpressionsAt, textsAt } from '../../yaml/expressions.ts';
+import { type Finding, locateFinding } from '../../yaml/finding.ts';
+import type { Problem } from '../../yaml/problem.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { rowVariables, variablesOf } from '../file/variables.ts';
+import { suiteSchema } from '../schema/suite-schema.ts';
 import { casePath, checksIn, evalsPath, thresholdsIn } from './suite-paths.ts';
 
 /** Every tree of the file whose strings are expressions, but those of its subject. */
@@ -45,6 +49,55 @@ export function findBadExpressions(document: YamlDocument): Finding[] {
     );
   });
 }
+
+/** A column that every case reads. */
+export interface ColumnUse {
+  readonly column: string;
+  readonly code: string;
+  readonly path: Path;
+}
+
+/** The columns without which no row is a case: those of plain expressions that are evaluated for each of them. */
+export function findColumnUses(document: YamlDocument): readonly ColumnUse[] {
+  const isConditional = ([section, list, index]: Path): boolean =>
+    list === 'evals' && valueAt(document, [section ?? '', list, index ?? '', 'if']) !== undefined;
+  const texts = expressionFields(document)
+    .filter(({ path }) => !isConditional(path))
+    .flatMap(({ path }) => textsAt(document, path));
+  return texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?<!\$)\$\{([^{}]*)\}/g)]
+      .map(({ 1: code = '' }) => code.trim())
+      .filter((code) => isPlainCode(code, ['case', 'subject']))
+      .flatMap((code) =>
+        [...code.matchAll(/(?<![.\w])case\.([A-Za-z_]\w*)(?!\w*\()/g)].map(({ 1: column = '' }) => ({
+          column,
+          code,
+          path,
+        })),
+      ),
+  );
+}
+
+/** What is wrong with uses of columns that no row has; `known` are those that the rows have. */
+export function describeMissing(
+  document: YamlDocument,
+  uses: readonly ColumnUse[],
+  known: readonly string[],
+): Problem[] {
+  const findings = uses.map(({ column, code, path }): Finding => {
+    const nearest = findNearest(column, known);
+    const guess = nearest === undefined ? '' : `did you mean \`case.${nearest}\`? `;
+    const more = known.length > maxListed ? ', …' : '';
+    return {
+      path,
+      message: `\`\${${code}}\`: no row of the dataset has the column \`${column}\``,
+      hint: `${guess}The rows have ${known.slice(0, maxListed).join(', ')}${more}.`,
+    };
+  });
+  return findings.map((finding) => locateFinding(document, finding, suiteSchema));
+}
+
+const maxListed = 12;
 
 function hintOf(message: string, variables: readonly string[]): string {
   const [, name = ''] = /Unknown variable: (\w+)/.exec(message) ?? [];

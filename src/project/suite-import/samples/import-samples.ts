@@ -69,7 +69,7 @@ export async function importSamples(file: string, options: SampleOptions): Promi
       'error',
       'an answer is not carried, as other samples have none: all of them are asked anew',
     );
-  noteGuesses(options, { isRecorded, start, notes });
+  if (samples.length > 0) noteGuesses(options, { isRecorded, start, notes });
   const name = slugOf(basename(file, extname(file)));
   if (samples.length === 0 || (provider === undefined && !isRecorded))
     return toSuiteImport([], 0, notes.all());

@@ -8,7 +8,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 export const readInspectSample: ReadSample = (row) => {
   const messages = messagesOf(row.at('input'));
   if (messages === undefined) {
-    row.leave('a sample whose `input` is neither a text nor messages of texts is left out');
+    leaveSample(row, 'input', 'a sample whose `input` is neither a text nor messages of texts is left out');
     return undefined;
   }
   const choices = textsOf(row.at('choices'));
@@ -53,12 +53,22 @@ function withChoices(
   );
 }
 
+/** Reports a row without a question: the key is missing, or what it has is nothing to ask. */
+function leaveSample(row: Source, key: string, otherwise: string): void {
+  if (row.at(key).isGiven) row.leave(otherwise);
+  else
+    row.leave(
+      `the row has no \`${key}\`, which every sample needs (it has: ${row.keys().join(', ')})`,
+      `Rename the key that holds the question to \`${key}\`, or name the system that the file comes from with --from.`,
+    );
+}
+
 /** A test case or golden of DeepEval’s, in the spelling of Python or of JSON, or a row of a table that `save_as` wrote. */
 export const readDeepEvalSample: ReadSample = (row) => {
   const either = (snake: string, camel: string) => (row.at(snake).isGiven ? row.at(snake) : row.at(camel));
   const messages = messagesOf(row.at('input'));
   if (messages === undefined) {
-    row.leave('a test case whose `input` is no text is left out');
+    leaveSample(row, 'input', 'a test case whose `input` is no text is left out');
     return undefined;
   }
   const contexts = textsOfCell(either('retrieval_context', 'retrievalContext'));
@@ -83,7 +93,11 @@ export const readRagasSample: ReadSample = (row) => {
     row.at(keys.find((key) => row.at(key).isGiven) ?? keys[0] ?? '');
   const messages = messagesOf(first('user_input', 'question'));
   if (messages === undefined) {
-    row.leave('a sample whose `user_input` is neither a text nor messages of texts is left out');
+    leaveSample(
+      row,
+      'user_input',
+      'a sample whose `user_input` is neither a text nor messages of texts is left out',
+    );
     return undefined;
   }
   const last = messages.at(-1);

@@ -63,10 +63,11 @@ async function importSuite(
     for (const name of files)
       terminal.print(`${own.dryRun ? 'would write' : 'wrote'} ${escapeInvisibleLine(name)}`);
     const made = runs.length > 0 ? formatCount(runs.length, 'run') : formatCount(suites.length, 'suite');
-    terminal.print(`${status}: ${made}, ${formatCount(cases, 'case')}`);
-    if (status === 'none') {
-      terminal.printStderr(`error: [CONFIG_INVALID] nothing of ${escapeInvisibleLine(file)} can be carried`);
-      terminal.printHint({ hint: 'Check that the file is one of the system that the command names.' });
+    if (status !== 'none') terminal.print(`${status}: ${made}, ${formatCount(cases, 'case')}`);
+    else {
+      terminal.printStderr(`error: [CONFIG_INVALID] nothing was imported from ${escapeInvisibleLine(file)}`);
+      if (!problems.some(({ hint }) => hint !== undefined))
+        terminal.printHint({ hint: 'Name the system that the file comes from with --from.' });
     }
   }
   return status === 'whole' ? 0 : 1;
