@@ -24,7 +24,7 @@ export type { Progress } from '../suite/report/terminal/progress.ts';
 export type { CaseRecord, RunHeader, RunReopening, RunSource, SuiteReport } from '../suite/run/record.ts';
 export type { Selection } from '../suite/select/select.ts';
 export type { DecisionInput as Decider } from '../tool-call/decider.ts';
-export { formatProblem, problemsOf } from '../yaml/problem.ts';
+export { countProblems, formatProblem, problemsOf } from '../yaml/problem.ts';
 export type * from './api.ts';
 export type { ChaosCell, ChaosReport, UntriedHook } from './doctor/chaos/report.ts';
 export type { Check } from './doctor/checks/check.ts';

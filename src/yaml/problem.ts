@@ -43,9 +43,13 @@ export function requireLoaded<Value>(
   problems: readonly Problem[],
 ): Value {
   if (value !== undefined) return value;
+  throw new RuntimeError('CONFIG_INVALID', countProblems(file, problems), { details: { problems } });
+}
+
+/** `FILE has a problem`, or how many errors there are. */
+export function countProblems(file: string, problems: readonly Problem[]): string {
   const { length } = problems.filter(({ severity }) => severity === 'error');
-  const count = length === 1 ? 'a problem' : `${length} problems`;
-  throw new RuntimeError('CONFIG_INVALID', `${file} has ${count}`, { details: { problems } });
+  return `${file} has ${length === 1 ? 'a problem' : `${length} problems`}`;
 }
 
 /** Sorted by file, line and column; problems at one location keep their order. */

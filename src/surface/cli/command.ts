@@ -160,14 +160,18 @@ async function printError(error: RuntimeError, { json }: CommonOptions, terminal
     terminal.printJson({ error: { code, message, hint, ...more } });
     return;
   }
-  terminal.printStderr(`error: [${code}] ${escapeInvisible(message)}`);
   if (problems !== undefined) await printProblems(error, terminal);
-  else if (hint !== '') terminal.printStderr(`hint: ${escapeInvisible(hint)}`);
+  else terminal.printStderr(`error: [${code}] ${escapeInvisible(message)}`);
+  if (problems === undefined && hint !== '') terminal.printStderr(`hint: ${escapeInvisible(hint)}`);
   if (code === 'INTERNAL') terminal.printStderr(escapeInvisible(error.stack ?? ''));
 }
 
-/** Prints the problems of an error. Errors with problems come from the runtime, so it is loaded already. */
+/** Prints an error and its problems, each once. Errors with problems come from the runtime, so it is loaded already. */
 async function printProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
-  const { formatProblem, problemsOf } = await import('../../runtime/runtime.ts');
-  for (const problem of problemsOf(error)) terminal.printStderr(escapeInvisible(formatProblem(problem)));
+  const { countProblems, formatProblem, problemsOf } = await import('../../runtime/runtime.ts');
+  const problems = problemsOf(error);
+  const [repeated] = problems.filter((problem) => error.message.includes(problem.message));
+  const headline = repeated === undefined ? error.message : countProblems(repeated.file, problems);
+  terminal.printStderr(`error: [${error.code}] ${escapeInvisible(headline)}`);
+  for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
 }

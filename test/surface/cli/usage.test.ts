@@ -307,7 +307,7 @@ test.concurrent('a broken config is told to people as FILE:LINE:COL [DS-CLI-12]'
   expect(await run(['tool', 'list'], { cwd: broken })).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error: [CONFIG_INVALID] ${brokenMessage}
+    stderr: `error: [CONFIG_INVALID] runtime.yaml has 2 problems
 runtime.yaml:5:19 tools[echo].exec.comand: unknown key
     hint: did you mean \`command\`?
 runtime.yaml:7:51 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal)
