@@ -67,9 +67,14 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     throw error;
   } catch (thrown) {
     const summary = summaryOf(thrown);
+    const isCut = summary === 'Unexpected token: EOF';
+    const last = /\S+$/.exec(code.trim())?.[0] ?? '';
+    const hint = isCut
+      ? `Write a value behind \`${shorten(last, 40)}\`, or remove it. Expressions are written in CEL.`
+      : 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
+    const reason = isCut ? 'it ends where a value is expected' : summary;
     // What an expression may name instead is known where it stands.
-    const hint = 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
-    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${summary}`, {
+    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${reason}`, {
       path,
       ...(!summary.includes('Unknown variable') && { hint }),
     });

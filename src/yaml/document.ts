@@ -52,7 +52,7 @@ export function parseDocument(file: string, text: string): YamlDocument {
       message: 'the file is empty',
       hint: emptyHint,
     });
-  return toYamlDocument(file, first, { at, second });
+  return toYamlDocument(file, first, { at, second, text });
 }
 
 const emptyHint = 'A config begins with `apiVersion: signalbox/v1` and `kind: RuntimeConfig`.';
@@ -93,12 +93,13 @@ function brokenDocument(file: string, problem: Problem): YamlDocument {
 interface DocumentContext {
   readonly at: (offset: number) => SourceLocation;
   readonly second: Document.Parsed | undefined;
+  readonly text: string;
 }
 
 function toYamlDocument(
   file: string,
   document: Document.Parsed,
-  { at, second }: DocumentContext,
+  { at, second, text }: DocumentContext,
 ): YamlDocument {
   const { value, mistakes } =
     document.errors.length === 0 ? toValue(document) : { value: undefined, mistakes: [] };
@@ -111,7 +112,11 @@ function toYamlDocument(
   return {
     file,
     value,
-    problems: [...syntaxProblems(document, at), ...located, ...(secondDocument ? [secondDocument] : [])],
+    problems: [
+      ...syntaxProblems(document, at, text),
+      ...located,
+      ...(secondDocument ? [secondDocument] : []),
+    ],
     secondDocument,
     positionOf: positionAt((offsets) => offsets.valueOffset),
     keyPositionOf: positionAt((offsets) => offsets.keyOffset),

@@ -14,21 +14,25 @@ import type { Problem, SourceLocation } from './problem.ts';
 /** The message for nesting beyond our limit or that of the parser. */
 export const tooDeep = 'the YAML is nested too deeply';
 
-/** What the parser found. Of its errors the first counts: what follows is nearly always the echo of it. */
-export function syntaxProblems(document: Document.Parsed, at: (offset: number) => SourceLocation): Problem[] {
+/** What the parser found; `text` is what it read. Of its errors the first counts: what follows is nearly always the echo of it. */
+export function syntaxProblems(
+  document: Document.Parsed,
+  at: (offset: number) => SourceLocation,
+  text = '',
+): Problem[] {
   // Where the parser gives up depends on the stack it has, and so do the errors that follow.
   const exhausted = document.errors.filter(({ code }) => code === 'RESOURCE_EXHAUSTION').slice(0, 1);
   const [first] = exhausted.length > 0 ? exhausted : document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
   const warnings = document.warnings.map(
     (warning): Problem => ({ ...at(warning.pos[0]), severity: 'warning', message: wordSyntax(warning) }),
   );
-  return [...(first === undefined ? [] : [toProblem(first, document, at)]), ...warnings];
+  return [...(first === undefined ? [] : [toProblem(first, document, { at, text })]), ...warnings];
 }
 
 function toProblem(
   error: YAMLError,
   document: Document.Parsed,
-  at: (offset: number) => SourceLocation,
+  { at, text }: { readonly at: (offset: number) => SourceLocation; readonly text: string },
 ): Problem {
   const opened =
     error.code === 'MISSING_CHAR' || error.code === 'BAD_INDENT' ? openedBefore(document, error) : undefined;
@@ -37,12 +41,66 @@ function toProblem(
     const message = `YAML: \`${sign}\` is opened here and not closed`;
     return { ...at(offset), severity: 'error', message, hint: `Write \`${end}\` where the value ends.` };
   }
+  const plain = plainWords(error, text);
+  if (plain !== undefined) return { ...at(error.pos[0]), severity: 'error', ...plain };
   const hint = /\btabs?\b/.test(error.message) ? tabHint : hints[error.code];
   return {
     ...at(error.pos[0]),
     severity: 'error',
     message: wordSyntax(error),
     ...(hint !== undefined && { hint }),
+  };
+}
+
+/** What is said in the reader's terms in place of the parser's, where the text shows what was meant. */
+function plainWords(
+  { code, pos: [offset], message }: YAMLError,
+  text: string,
+): { readonly message: string; readonly hint: string } | undefined {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const [line = ''] = text.slice(lineStart).split('\n', 1);
+  const rest = line.slice(offset - lineStart).trim();
+  if (code === 'BAD_INDENT' && message.includes('same column'))
+    return indentWords(line, text.slice(0, lineStart).split('\n').slice(0, -1));
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && /^\w[^"'{}[\]#]*: /.test(rest) && rest.length <= 100)
+    return {
+      message: 'the text has `: ` in it, so YAML takes what stands before it for a key',
+      hint: `Put the whole text into quotes, ${JSON.stringify(rest)}; a key of its own needs a line of its own.`,
+    };
+  const [word] = /^\*[^\s,\]}]*/.exec(rest) ?? [];
+  if (code === 'BAD_ALIAS' && word !== undefined)
+    return {
+      message: '`*` without quotes begins a YAML alias, not a text',
+      hint: `Write "${word}", with quotes.`,
+    };
+  const [braced] = /\$?\{[^{}"]*\}/.exec(line.slice(Math.max(0, offset - lineStart - 1))) ?? [];
+  if (code === 'UNEXPECTED_TOKEN' && message.includes('flow-map-start') && braced?.startsWith('$') === true)
+    return {
+      message: 'inside `{…}` or `[…]`, a value with a brace in it needs quotes',
+      hint: `Write "${braced}", with quotes.`,
+    };
+  return undefined;
+}
+
+/** A key that stands neither below the one above it nor beside it. */
+function indentWords(
+  line: string,
+  above: readonly string[],
+): { readonly message: string; readonly hint: string } | undefined {
+  const [, indent = '', key] = /^( *)(?:- )?([\w$./-]+):/.exec(line) ?? [];
+  if (key === undefined) return undefined;
+  let beside: { readonly width: number; readonly line: number } | undefined;
+  for (const [index, text] of [...above.entries()].toReversed()) {
+    const width = /^( *)[^\s#]/.exec(text)?.[1]?.length;
+    if (width === undefined) continue;
+    if (width <= indent.length) break;
+    if (beside === undefined || width < beside.width) beside = { width, line: index + 1 };
+  }
+  if (beside === undefined) return undefined;
+  const spaces = (width: number) => (width === 1 ? '1 space' : `${width} spaces`);
+  return {
+    message: `\`${key}\` is indented by ${spaces(indent.length)}, and what it stands beside (line ${beside.line}) by ${spaces(beside.width)}`,
+    hint: `Indent it by ${spaces(beside.width)}.`,
   };
 }
 

@@ -99,7 +99,7 @@ test.each([
       {
         path: ['pattern'],
         message:
-          'is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)',
+          'is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
       },
     ],
   ],

@@ -113,7 +113,7 @@ for (const type of ['regex', 'content_matches']) {
     [
       'a pattern that cannot be used',
       { params: { pattern: '(' } },
-      `the params of ${type} cannot be used: pattern is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)`,
+      `the params of ${type} cannot be used: pattern is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])`,
     ],
   ]);
 }

@@ -143,7 +143,7 @@ spec:
     );
   expect(await problemsOf('a.suite.yaml')).toEqual([
     '7 evals[0].params.pattern: unknown param | did you mean `patterns`?',
-    '8 evals[1].any_of[0].params.pattern: is not a pattern that JavaScript can use: /(a/: Unterminated group (write a backslash before a character that stands for itself) | ',
+    '8 evals[1].any_of[0].params.pattern: is not a pattern that JavaScript can use: /(a/: Unterminated group (write a character that stands for itself in brackets, such as [(]) | ',
     '8 evals[1].any_of[1].not.params.min: is required | ',
   ]);
   expect(await problemsOf('a.pipeline.yaml')).toEqual([

@@ -27,6 +27,7 @@ export function findExpressionProblem(expression: string): string | undefined {
 
 /** The parser's message. Its `token: x` would be taken for a credential and hidden. */
 function wordsOf(thrown: unknown): string {
+  if (/\(EOF\)/.test(messageOf(thrown))) return 'it ends where more is expected, such as a value or `]`';
   return messageOf(thrown).replaceAll(/\btoken: ?/g, 'sign ');
 }
 

@@ -30,7 +30,7 @@ export function findPatternProblem(text: string): string | undefined {
     return undefined;
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    return `is not a pattern that JavaScript can use: ${reason} (write a backslash before a character that stands for itself)`;
+    return `is not a pattern that JavaScript can use: ${reason} (write a character that stands for itself in brackets, such as [(])`;
   }
 }
 

@@ -259,7 +259,7 @@ test.each([
   [
     'tool_calls_with_args',
     { args_match: { city: '(' } },
-    'city is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)',
+    'city is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
   ],
   ['tool_args', { tool_name: 'a', expected_args: {} }, 'must not be empty'],
   ['tool_args', { expected_args: { a: 1 } }, 'is required'],

@@ -164,7 +164,7 @@ test.each([
   [
     'tool_result_matches',
     { pattern: '(' },
-    'is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)',
+    'is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
   ],
 ])('%s refuses %j', (type, params, message) => {
   expect(findParamProblems(type, params).map((problem) => problem.message)).toEqual([message]);

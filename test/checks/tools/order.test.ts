@@ -85,11 +85,11 @@ test('a pattern of a step that cannot be used is told with its step', () => {
     [
       [
         ['steps'],
-        'step 2: result_matches is not a pattern that JavaScript can use: /(/: Unterminated group (write a backslash before a character that stands for itself)',
+        'step 2: result_matches is not a pattern that JavaScript can use: /(/: Unterminated group (write a character that stands for itself in brackets, such as [(])',
       ],
       [
         ['steps'],
-        'step 3: args_match d is not a pattern that JavaScript can use: /[/: Unterminated character class (write a backslash before a character that stands for itself)',
+        'step 3: args_match d is not a pattern that JavaScript can use: /[/: Unterminated character class (write a character that stands for itself in brackets, such as [(])',
       ],
     ],
   );
