@@ -63,7 +63,7 @@ export const catalogue = {
   },
   PROCESS_EXIT: {
     summary: 'The process ended with an exit code other than 0.',
-    hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+    hint: 'Correct the program: its stderr says why.',
   },
   PROCESS_SIGNAL: {
     summary: 'The process was ended by a signal.',
@@ -167,7 +167,7 @@ export const catalogue = {
   },
   RUN_UNKNOWN: {
     summary: 'There is no run or pending call of that id in the state store.',
-    hint: 'Run `signalbox runs list` or `signalbox pending list`; --config chooses the store.',
+    hint: '`signalbox runs list` shows the runs. Those of another config are kept elsewhere: name it with --config FILE.',
   },
   RUN_ID_TAKEN: {
     summary: 'A run of that id was started before, with another pipeline or another input.',
@@ -191,7 +191,7 @@ export const catalogue = {
   },
   KEY_UNKNOWN: {
     summary: 'There is no gateway key of that name or id.',
-    hint: 'Run `signalbox keys list`; --config chooses the store.',
+    hint: '`signalbox keys list` shows the keys. Those of another config are kept elsewhere: name it with --config FILE.',
   },
   LISTEN_FAILED: {
     summary: 'The address of a server cannot be listened on, or must not be without keys.',

@@ -161,7 +161,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 function strayTextHint(text: string, shape: string): string {
   const objects = text.split('\n').filter((line) => isObject(tryParse(line)));
   return objects.length === 1
-    ? 'One line is a JSON object, the others are not part of it: log to stderr.'
+    ? 'Only the JSON object belongs on stdout: print the other lines to stderr.'
     : (jsonHint(text) ?? `Print ${shape} on stdout; log to stderr.`);
 }
 

@@ -111,7 +111,7 @@ const hints = [
     title: 'an object among lines of text',
     cites: 'PK-3-07@oneshot',
     stdout: `loading rules\n ${good}\r\ndone\n`,
-    says: { hint: expect.stringMatching(/^One line is a JSON object, .* log to stderr\.$/) },
+    says: { hint: expect.stringMatching(/^Only the JSON object belongs on stdout: .* stderr\.$/) },
   },
   {
     title: 'several objects',

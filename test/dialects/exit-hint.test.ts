@@ -23,7 +23,7 @@ test.each([
   {
     shell: '/bin/sh',
     script: 'exit 3\n',
-    hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+    hint: 'Correct the program: its stderr says why.',
   },
 ])(
   'the failure of a script under $shell names its likely cause: $script',

@@ -58,7 +58,7 @@ hooks: {guard: {command: $bin/crash.sh, hook: tool}}
     error: {
       code: 'PROCESS_EXIT',
       message: 'The process ended with an exit code other than 0.',
-      hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+      hint: 'Correct the program: its stderr says why.',
     },
   };
   expect(document).toEqual({ status: 'denied', hook: 'guard', metadata: {}, ...told });

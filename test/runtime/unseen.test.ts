@@ -54,7 +54,7 @@ hooks: {seen: {command: $bin/mumbles.sh, args: [stderr], hook: tool, phases: [af
     error: {
       code: 'PROCESS_EXIT',
       message: 'The process ended with an exit code other than 0.',
-      hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+      hint: 'Correct the program: its stderr says why.',
     },
   });
 });

@@ -44,13 +44,22 @@ function readOutcome(body: Body): EvalOutcome {
     return unscored(abstention);
   }
   if (score === undefined)
-    throw malformed('the reply has no `score`', hintOfScore, { text: excerpt(body.json.text) });
+    throw malformed('the reply has no `score`', hintOfMissing, { text: excerpt(body.json.text) });
   if (typeof score.value !== 'number')
-    throw malformed(`the score is no number: ${excerpt(score.text)}`, hintOfScore);
+    throw malformed(`the score is no number: ${excerpt(score.text)}`, hintOfNumber(score.value));
   // JSON.parse makes 1e400 infinite, which no comparison with the bounds lets through.
   if (!(score.value >= 0 && score.value <= 1))
     throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`, hintOfScore);
   return scored(score.value, textOf(body, 'detail'), readData(body.get('data')));
+}
+
+const hintOfMissing =
+  'Print {"score": N} with a number from 0 to 1: {"score": 1} for passed, {"score": 0} for not passed.';
+
+/** A text of digits was meant to be that number. */
+function hintOfNumber(value: unknown): string {
+  const isNumber = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value);
+  return isNumber ? `Print it without quotes: {"score": ${value}}.` : hintOfScore;
 }
 
 const hintOfScore = 'Print {"score": N} with a number from 0 to 1, such as 0.85 for 85 %.';

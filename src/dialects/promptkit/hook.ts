@@ -98,7 +98,11 @@ function readAnswer(body: Body, event: NativeEvent, notes: readonly Note[]): Dec
   const hint = `Print ${verdictShape}.`;
   if (verdict === undefined)
     throw malformed('the reply has no `allow`', hint, { text: excerpt(body.json.text) });
-  throw malformed(`\`allow\` is neither true nor false: ${excerpt(verdict.text)}`, hint);
+  const isQuoted = verdict.value === 'true' || verdict.value === 'false';
+  throw malformed(
+    `\`allow\` is neither true nor false: ${excerpt(verdict.text)}`,
+    isQuoted ? `Print ${verdict.value} without quotes: {"allow": ${verdict.value}}.` : hint,
+  );
 }
 
 /** Reads `allow: true`. Throws REPLY_MALFORMED when another member contradicts it or has a wrong type. */

@@ -38,7 +38,7 @@ interface ReferenceContext {
   readonly vars: readonly string[];
 }
 
-type ReferenceFault = Pick<Finding, 'message' | 'hint'>;
+type ReferenceFault = Pick<Finding, 'message' | 'hint' | 'basis'>;
 
 function findFault({ path }: Reference, context: ReferenceContext): ReferenceFault | undefined {
   const [variable, key, ...rest] = path;
@@ -69,7 +69,11 @@ function findStepFault(
   const target = steps.find(({ id }) => id === key);
   if (target === undefined) {
     const known = steps.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    return { message: `\`steps.${key}\`: no step has the id ${key}`, ...suggest(key, known, 'ids') };
+    return {
+      message: `\`steps.${key}\`: no step has the id ${key}`,
+      ...suggest(key, known, 'ids'),
+      basis: ['spec', 'steps'],
+    };
   }
   const why = whyUnknown(field.site, target);
   if (why !== undefined) return { message: `\`steps.${key}\` is not known here: ${why}` };

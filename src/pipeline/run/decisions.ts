@@ -106,7 +106,7 @@ export async function requirePending(store: Store, id: string): Promise<PendingR
   const record = typeof id === 'string' ? await store.findPending(id, Date.now()) : undefined;
   if (record !== undefined) return record;
   throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.location}`, {
-    hint: 'Run `signalbox pending list`; --config chooses the store.',
+    hint: '`signalbox pending list` shows the calls that wait. Those of another config are kept elsewhere: name it with --config FILE.',
   });
 }
 

@@ -256,7 +256,11 @@ export const inCommands: readonly Mistake[] = [
     at: ['goldens.json', 'input'],
     run: 'eval import goldens.json --from deepeval',
     exit: 1,
-    fix: edited({ 'goldens.json': '[{"input": "a", "actual_output": "b"}]\n' }, "Expected ':'"),
+    fix: edited(
+      { 'goldens.json': '[{"input": "a", "actual_output": "b"}]\n' },
+      'a `:` is missing after the key "actual_output"',
+      'Write "actual_output": …',
+    ),
   },
   {
     title: 'a file of Inspect is one of another system',

@@ -39,7 +39,7 @@ export const inConfig: readonly Mistake[] = [
     title: 'a key is indented by one space too few',
     edits: { [file]: [['      timeout_ms', '     timeout_ms']] },
     run: 'validate',
-    fix: written(file, '     timeout_ms', '      timeout_ms', 'as far as the key'),
+    fix: written(file, '     timeout_ms', '      timeout_ms', 'Indent it by 6 spaces.'),
   },
   {
     title: 'a text has a colon in it and no quotation marks',

@@ -159,7 +159,6 @@ export const inSuites: readonly Mistake[] = [
   {
     title: 'a column of the dataset is misspelt',
     edits: { [file]: [['${case.answer}', '${case.anser}']] },
-    at: null,
     run,
     fix: suggested('case.anser'),
   },

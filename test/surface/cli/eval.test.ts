@@ -86,7 +86,7 @@ const calls = titled([
       error: {
         code: 'PROCESS_EXIT',
         message: expect.stringContaining('rules.txt: no such file'),
-        hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+        hint: 'Correct the program: its stderr says why.',
         details: expect.any(Object),
       },
     },

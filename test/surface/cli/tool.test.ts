@@ -209,7 +209,7 @@ test.concurrent('tool call: failed by its process, with the end of its stderr [D
       error: {
         code: 'PROCESS_EXIT',
         message: expect.stringContaining('rules.txt: no such file'),
-        hint: 'Correct the program: its stderr, in the log and in details.stderr, says why.',
+        hint: 'Correct the program: its stderr says why.',
         details: expect.objectContaining({ stderr: 'reading the rules\nrules.txt: no such file\n' }),
       },
     },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
 import type { RunSource, Runtime, SuiteRunInfo } from '../../../../runtime/runtime.ts';
+import { formatCount } from '../../../../text/format-count.ts';
 import { ambiguousId } from '../../id.ts';
 import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../show/state-stores.ts';
 
@@ -128,11 +129,15 @@ function findNthLast(runs: readonly StoredRun[], steps: number, given: string): 
   const suites = runs.filter(({ run }) => run.kind === 'suite');
   const found = suites[steps];
   if (found !== undefined) return { runtime: found.runtime, id: found.run.id };
-  const there = suites.length === 1 ? 'is one run' : `are ${suites.length} runs`;
-  throw new RuntimeError('RUN_UNKNOWN', `"${given}" is not there: there ${there} of suites`, {
-    hint:
-      suites.length === 0
-        ? 'Run a suite first: `signalbox eval run SUITE`; --config chooses the state store.'
-        : 'Run `signalbox eval list`; --config chooses the state store.',
+  const kept =
+    suites.length === 0
+      ? 'no run of a suite is kept yet'
+      : `only ${formatCount(suites.length, 'run')} of suites ${suites.length === 1 ? 'is' : 'are'} kept`;
+  const step =
+    suites.length === 0
+      ? 'Run a suite first: `signalbox eval run SUITE`.'
+      : '`signalbox eval list` shows the runs.';
+  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${given}": ${kept}`, {
+    hint: `${step} Those of another config are kept elsewhere: name it with --config FILE.`,
   });
 }
