@@ -18,7 +18,6 @@ import {
   type SeveralReport,
   type Sink,
   type SuiteName,
-  toReporter,
 } from './reporter.ts';
 import { openSarif } from './sarif.ts';
 import { openTable } from './terminal/table.ts';
@@ -26,55 +25,23 @@ import { openTable } from './terminal/table.ts';
 interface ReporterEntry {
   /** One phrase for `--help` and docs/reporters.md. */
   readonly summary: string;
-  readonly openWriter: OpenWriter;
-  /** Makes the reporter of a single run. */
-  open(sink: Sink): Reporter;
-}
-
-function entry(summary: string, openWriter: OpenWriter): ReporterEntry {
-  return { summary, openWriter, open: (sink) => toReporter(openWriter(sink, { isSeveral: false })) };
+  readonly open: (...args: Parameters<OpenWriter>) => ReportWriter | Promise<ReportWriter>;
 }
 
 export const reporters: Readonly<Record<ReporterName, ReporterEntry>> = {
-  table: entry('scores, gates and first failures, to read on a terminal', openTable),
-  json: entry('what the run came to, as one JSON document', openJson),
-  jsonl: entry('everything, as it comes: a JSON document on each line', openJsonl),
-  csv: entry('a line for each case and eval, for spreadsheets', openCsv),
-  junit: entry('XML for the test view of a CI server', openJunit),
-  markdown: entry('a comment for a pull request, or a job summary', openMarkdown),
-  github: entry('annotations of a pull request on GitHub', openGithub),
-  sarif: entry('failures as findings, for code scanning', openSarif),
-  html: entry('one page to look into every case', openLazyHtml),
+  table: { open: openTable, summary: 'scores, gates and first failures, to read on a terminal' },
+  json: { open: openJson, summary: 'what the run came to, as one JSON document' },
+  jsonl: { open: openJsonl, summary: 'everything, as it comes: a JSON document on each line' },
+  csv: { open: openCsv, summary: 'a line for each case and eval, for spreadsheets' },
+  junit: { open: openJunit, summary: 'XML for the test view of a CI server' },
+  markdown: { open: openMarkdown, summary: 'a comment for a pull request, or a job summary' },
+  github: { open: openGithub, summary: 'annotations of a pull request on GitHub' },
+  sarif: { open: openSarif, summary: 'failures as findings, for code scanning' },
+  html: {
+    open: async (...args) => (await import('./html/html.ts')).openHtml(...args),
+    summary: 'one page to look into every case',
+  },
 };
-
-/** Its code is loaded when the first run begins. */
-function openLazyHtml(sink: Sink, place: Parameters<OpenWriter>[1]): ReportWriter {
-  let loading: Promise<ReportWriter> | undefined;
-  let opened: ReportWriter | undefined;
-  const load = async (): Promise<ReportWriter> => {
-    loading ??= import('./html/html.ts').then(({ openHtml }) => openHtml(sink, place));
-    opened = await loading;
-    return opened;
-  };
-  return {
-    next(suite) {
-      let own: Promise<Reporter> | undefined;
-      const get = (): Promise<Reporter> => {
-        own ??= load().then((writer) => writer.next(suite));
-        return own;
-      };
-      return {
-        begin: async (header) => (await get()).begin(header),
-        onCase: async (record) => (await get()).onCase(record),
-        onProblem: async (problem) => (await get()).onProblem(problem),
-        onRating: async (rating) => (await get()).onRating?.(rating),
-        end: async (report) => (await get()).end(report),
-      };
-    },
-    end: async (report) => (await load()).end(report),
-    pages: () => opened?.pages?.() ?? [],
-  };
-}
 
 /** A reporter, and the file that it writes; without one it writes to stdout. */
 export interface ReporterSpec {
@@ -208,7 +175,8 @@ async function openWriters(
     for (const { name, file: path } of specs) {
       if (isSeveral && name === 'html' && path === undefined) throw pagesNeedAFile();
       const file = path === undefined ? undefined : await openFileSink(path, { grows: name === 'jsonl' });
-      open.push({ writer: reporters[name].openWriter(file ?? stdout, { isSeveral, file: path }), file });
+      const writer = await reporters[name].open(file ?? stdout, { isSeveral, file: path });
+      open.push({ writer, file });
     }
   } catch (thrown) {
     await abort();

@@ -125,20 +125,6 @@ export function describeSeveral(report: SeveralReport): string {
   ].join(', ');
 }
 
-/** A writer of one suite as the reporter of its run. */
-export function toReporter(writer: ReportWriter): Reporter {
-  const own = writer.next({ suite: '', file: '' });
-  return {
-    ...own,
-    async end(report) {
-      await own.end(report);
-      await writer.end(ofOne(report));
-      writer.close?.();
-    },
-    abort: () => writer.close?.(),
-  };
-}
-
 /** The report of a single suite, as the case of several with one member. */
 export function ofOne(report: SuiteReport): SeveralReport {
   const { status, suite, duration_ms: durationMs } = report;

@@ -9,6 +9,7 @@ import {
   evalStatsOf,
   headerOf,
   newTextSink,
+  reporterOf,
   reportOf,
   stats,
 } from '../../suite/report/reports.ts';
@@ -93,9 +94,9 @@ export const reports: Target = {
       failures: [failure],
       failure_count: 1,
     });
-    const write = async (open: typeof reporters.csv.open) => {
+    const write = async (open: Parameters<typeof reporterOf>[0]) => {
       const sink = newTextSink();
-      const reporter = open(sink);
+      const reporter = await reporterOf(open)(sink);
       await reporter.begin(headerOf({ suite: text }));
       await reporter.onCase(
         caseOf([evalResultOf({ score: 0, passed: false, detail: text })], {

@@ -2,11 +2,11 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suite/report/delivery.ts';
 import type { CaseRecord } from '../../../src/suite/run/record.ts';
-import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
+import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
 
 async function write(records: readonly CaseRecord[]): Promise<string> {
   const sink = newTextSink();
-  const reporter = reporters.csv.open(sink);
+  const reporter = await reporterOf(reporters.csv.open)(sink);
   await reporter.begin(headerOf());
   for (const record of records) await reporter.onCase(record);
   await reporter.end(reportOf({}));

@@ -29,7 +29,7 @@ import {
 import { toReportDocument } from '../../../src/suite/report/json.ts';
 import { reporterNames } from '../../../src/suite/report/reporter.ts';
 import { renderTable } from '../../../src/suite/report/terminal/table.ts';
-import { caseOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
+import { caseOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
 
 const report = reportOf({});
 const json = `${JSON.stringify(toReportDocument(report))}\n`;
@@ -274,7 +274,7 @@ test.each([
 
 test.each(reporterNames)('the reporter %s can be opened and writes a whole run', async (name) => {
   const sink = newTextSink();
-  const reporter = reporters[name].open(sink);
+  const reporter = await reporterOf(reporters[name].open)(sink);
   await reporter.begin(headerOf());
   await reporter.onCase(caseOf([evalResultOf()]));
   await reporter.end(report);

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suite/report/delivery.ts';
 import type { SuiteReport } from '../../../src/suite/run/record.ts';
-import { headerOf, newTextSink, reportOf } from './reports.ts';
+import { headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
 
 async function write(members: Partial<SuiteReport>): Promise<string[]> {
   const sink = newTextSink();
-  const reporter = reporters.github.open(sink);
+  const reporter = await reporterOf(reporters.github.open)(sink);
   await reporter.begin(headerOf());
   await reporter.end(reportOf(members));
   return sink.text().trimEnd().split('\n');

@@ -12,7 +12,16 @@ import { renderTable } from '../../../src/suite/report/terminal/table.ts';
 import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { escapeInvisible } from '../../../src/text/escape-invisible.ts';
 import { textWidth } from '../../../src/text/width.ts';
-import { caseOf, evalResultOf, evalStatsOf, headerOf, newTextSink, reportOf, stats } from './reports.ts';
+import {
+  caseOf,
+  evalResultOf,
+  evalStatsOf,
+  headerOf,
+  newTextSink,
+  reporterOf,
+  reportOf,
+  stats,
+} from './reports.ts';
 
 // What some format takes for its own, beside any other text.
 const pieces = [
@@ -61,9 +70,9 @@ function recordOf(text: string): CaseRecord {
   return caseOf([result], { id: text, file: `${text}.jsonl`, tags: [text], row: { [text]: text } });
 }
 
-async function write(open: typeof reporters.csv.open, texts: readonly string[]): Promise<string> {
+async function write(open: Parameters<typeof reporterOf>[0], texts: readonly string[]): Promise<string> {
   const sink = newTextSink();
-  const reporter = open(sink);
+  const reporter = await reporterOf(open)(sink);
   await reporter.begin(headerOf());
   for (const text of texts) await reporter.onCase(recordOf(text));
   await reporter.end(reportOf({}));
@@ -185,7 +194,7 @@ test('no text adds a workflow command', async () => {
     fc.asyncProperty(hostile, async (text) => {
       const failure = { case: text, file: text, line: 1, eval: text, score: 0, detail: text };
       const sink = newTextSink();
-      const reporter = reporters.github.open(sink);
+      const reporter = await reporterOf(reporters.github.open)(sink);
       await reporter.begin(headerOf());
       await reporter.end(reportOf({ suite: text, status: 'failed', failures: [failure], failure_count: 1 }));
       const lines = sink.text().split(/\r\n|\r|\n/);

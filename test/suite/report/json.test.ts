@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suite/report/delivery.ts';
 import { toReportDocument } from '../../../src/suite/report/json.ts';
-import { evalStatsOf, newTextSink, reportOf, stats } from './reports.ts';
+import { evalStatsOf, newTextSink, reporterOf, reportOf, stats } from './reports.ts';
 
 test('the document has the documented members in the documented order [DS-SUITE-05]', () => {
   const document = toReportDocument(reportOf({ evals: { exact: evalStatsOf({ tags: { large: stats } }) } }));
@@ -48,6 +48,6 @@ test('rows that could not be used are appended', () => {
 test('the reporter writes the document on one line', async () => {
   const sink = newTextSink();
   const report = reportOf({});
-  await reporters.json.open(sink).end(report);
+  await (await reporterOf(reporters.json.open)(sink)).end(report);
   expect(sink.text()).toBe(`${JSON.stringify(toReportDocument(report))}\n`);
 });

@@ -1,3 +1,10 @@
+import {
+  ofOne,
+  type Reporter,
+  type ReportPlace,
+  type ReportWriter,
+  type Sink,
+} from '../../../src/suite/report/reporter.ts';
 import type {
   CaseRecord,
   EpochRecord,
@@ -152,5 +159,23 @@ export function newTextSink(members: { hasColour?: boolean; columns?: number } =
     async write(text) {
       parts.push(text);
     },
+  };
+}
+
+type Opened = ReportWriter | Promise<ReportWriter>;
+
+/** Opens a format as the reporter of a single run. */
+export function reporterOf(open: (sink: Sink, place: ReportPlace) => Opened) {
+  return async (sink: Sink): Promise<Reporter> => {
+    const writer = await open(sink, { isSeveral: false });
+    const own = writer.next({ suite: '', file: '' });
+    return {
+      ...own,
+      async end(report) {
+        await own.end(report);
+        await writer.end(ofOne(report));
+        writer.close?.();
+      },
+    };
   };
 }

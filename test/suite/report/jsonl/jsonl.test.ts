@@ -7,7 +7,7 @@ import { reporters } from '../../../../src/suite/report/delivery.ts';
 import { toReportDocument } from '../../../../src/suite/report/json.ts';
 import { openRunFile } from '../../../../src/suite/report/run-file.ts';
 import type { CaseRecord } from '../../../../src/suite/run/record.ts';
-import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from '../reports.ts';
+import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from '../reports.ts';
 
 const header = headerOf({ total: 3 });
 const problem = { file: 'rows.jsonl', line: 2, column: 1, message: 'the line is a list' };
@@ -19,7 +19,7 @@ const records = [
 
 async function write(cases: readonly CaseRecord[] = records): Promise<string> {
   const sink = newTextSink();
-  const reporter = reporters.jsonl.open(sink);
+  const reporter = await reporterOf(reporters.jsonl.open)(sink);
   await reporter.begin(header);
   for (const record of cases) await reporter.onCase(record);
   await reporter.onProblem(problem);
@@ -102,7 +102,7 @@ test('a report longer than one read is found', async () => {
     detail: '漢字'.repeat(5000),
   }));
   const sink = newTextSink();
-  const reporter = reporters.jsonl.open(sink);
+  const reporter = await reporterOf(reporters.jsonl.open)(sink);
   await reporter.begin(header);
   await reporter.end(reportOf({ failures }));
   expect((await openRunFile(save(sink.text()))).report?.failures).toEqual(failures);

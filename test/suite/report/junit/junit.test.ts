@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { reporters } from '../../../../src/suite/report/delivery.ts';
 import { newSpool } from '../../../../src/suite/report/junit-document.ts';
-import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from '../reports.ts';
+import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from '../reports.ts';
 
 const schema = readFileSync(new URL('../../../fixtures/schemas/jenkins-junit.xsd', import.meta.url), 'utf8');
 
@@ -54,7 +54,7 @@ const problem = {
 
 async function write(): Promise<string> {
   const sink = newTextSink();
-  const reporter = reporters.junit.open(sink);
+  const reporter = await reporterOf(reporters.junit.open)(sink);
   await reporter.begin(header);
   for (const record of records) await reporter.onCase(record);
   await reporter.onProblem(problem);

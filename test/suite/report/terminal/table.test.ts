@@ -9,7 +9,7 @@ import { renderMatrix, renderTable } from '../../../../src/suite/report/terminal
 import type { GateResult } from '../../../../src/suite/run/record.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../src/text/escape-invisible.ts';
 import { cut, padEnd, padStart, textWidth } from '../../../../src/text/width.ts';
-import { evalStatsOf, newTextSink, noStats, reportOf, stats } from '../reports.ts';
+import { evalStatsOf, newTextSink, noStats, reporterOf, reportOf, stats } from '../reports.ts';
 
 const many = { ...stats, count: 1234, scored: 1230, unscored: 4, passed: 617, mean: 0.50123, flaky: 3 };
 const classification = {
@@ -152,7 +152,7 @@ test('colours change nothing but colours, and come only when asked for', () => {
 
 test('the reporter writes once, at the end, as its sink likes it', async () => {
   const sink = newTextSink({ hasColour: true, columns: 60 });
-  await reporters.table.open(sink).end(full);
+  await (await reporterOf(reporters.table.open)(sink)).end(full);
   expect(sink.parts).toEqual([renderTable(full, true, 60)]);
 });
 
