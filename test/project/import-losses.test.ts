@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ForeignName } from '../../src/config/config.ts';
 import { importHooks } from '../../src/config/import/to-entries.ts';
 import { foreignNames } from '../../src/dialects/registry.ts';
-import { type ImportKind, importKinds } from '../../src/project/suite-import/detect.ts';
-import { importers } from '../../src/project/suite-import/import-suite.ts';
+import { type ImportKind, importers, importKinds } from '../../src/project/suite-import/import-suite.ts';
 import { findSilentValues, findUnreportedKeys, foreignKey, type ImportUnderTest } from './losses.ts';
 
 const reads = (kind: ImportKind, file: string, provider?: string) => async (folder: string) => {

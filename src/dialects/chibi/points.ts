@@ -43,8 +43,7 @@ const contextRows = {
   fuel_total: optional(withFallback(count, ({ fuel }) => fuel?.total)),
 } as const;
 
-const { summary, flock_goals, tool_count, current_fallback } = contextRows;
-export const { context_name } = contextRows;
+const { context_name, summary, flock_goals, tool_count, current_fallback } = contextRows;
 const fuel = { fuel_remaining: contextRows.fuel_remaining, fuel_total: contextRows.fuel_total };
 const session = { chibi_home: optionalText, project_root: optionalText, tool_count };
 const context = { context_name, summary };

@@ -3,7 +3,7 @@ import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importPromptfoo } from '../../../src/project/suite-import/promptfoo/import-promptfoo.ts';
-import { validateImport, writeImport } from '../../../src/project/suite-import/suite-import.ts';
+import { validateImport, writeImport } from '../../../src/project/suite-import/suite/suite.ts';
 import { configFolder, imported, rows, told, written } from './importing.ts';
 
 test('variables, lists of them, files and rows of a table become cases, with what all tests share [DS-PROMPTFOO-01]', async () => {

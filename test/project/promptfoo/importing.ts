@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { importPromptfoo } from '../../../src/project/suite-import/promptfoo/import-promptfoo.ts';
-import type { SuiteImport } from '../../../src/project/suite-import/suite-import.ts';
+import type { SuiteImport } from '../../../src/project/suite-import/suite/suite.ts';
 import { formatProblem } from '../../../src/yaml/problem.ts';
 
 /** A folder with a config, and whatever files it names. */

@@ -1,13 +1,12 @@
 import { dirname, isAbsolute, join, posix, resolve } from 'node:path';
 import { findCheck } from '../../../checks/registry.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { isObject, stringifyJson } from '../../../json/json.ts';
+import { isObject } from '../../../json/json.ts';
 import { asDraft07 } from '../../../yaml/ajv.ts';
 import { parseDocument, type YamlDocument } from '../../../yaml/document.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import { requireLoaded } from '../../../yaml/problem.ts';
 import type { Source } from '../../../yaml/source.ts';
-import { type ImportedAssertion, planEvals } from '../suite/evals.ts';
 import { scriptsNamedIn } from '../suite/programs.ts';
 import { type ImportedProvider, readProvider, slugOf } from '../suite/providers.ts';
 import {
@@ -17,14 +16,19 @@ import {
   type SourceFiles,
   textOfFile,
 } from '../suite/source-files.ts';
-import { renderValue, variablesOf } from '../suite/template.ts';
 import {
+  askedProvider,
+  datasetFile,
+  type ImportedAssertion,
   type ImportedFile,
-  runtimeYamlOf,
+  planEvals,
+  programsOf,
+  runtimeFile,
   type SuiteImport,
+  suiteFile,
   toSuiteImport,
-  yamlOf,
-} from '../suite-import.ts';
+} from '../suite/suite.ts';
+import { renderValue, variablesOf } from '../suite/template.ts';
 
 interface ArenaOptions {
   readonly output: string;
@@ -160,80 +164,34 @@ interface ArenaSuite {
   readonly name: string;
   readonly rows: readonly ArenaRow[];
   readonly tools: Mapping;
-  readonly asked: readonly AskedProvider[];
-}
-
-/** A provider with the scenarios that it is asked. */
-interface AskedProvider {
-  readonly provider: ImportedProvider;
-  readonly rows: readonly ArenaRow[];
+  /** The providers, each with the scenarios that it is asked. */
+  readonly asked: readonly { readonly provider: ImportedProvider; readonly rows: readonly ArenaRow[] }[];
 }
 
 function filesOf({ name, rows, tools, asked }: ArenaSuite): readonly ImportedFile[] {
   const providers = asked.map(({ provider }) => provider);
-  const models = providers.filter(({ kind }) => kind !== 'tool').map(({ entry }) => entry);
-  const programs = Object.fromEntries(
-    providers.flatMap(({ kind, name: id, entry }) => (kind === 'tool' ? [[id, entry] as const] : [])),
-  );
-  const all = { ...tools, ...programs };
-  const runtime = {
-    apiVersion: 'signalbox/v1',
-    kind: 'RuntimeConfig',
-    metadata: { name },
-    spec: {
-      ...(models.length > 0 && { providers: models }),
-      ...(Object.keys(all).length > 0 && { tools: all }),
-    },
-  };
+  const runtime = runtimeFile({ name, providers, tools: { ...tools, ...programsOf(providers) } });
+  const names = Object.keys(tools);
   const suites = asked.flatMap(({ provider, rows: own }) => {
     const plan = planEvals(own);
     const dataset = own.length === rows.length ? 'cases.jsonl' : `cases-${provider.name}.jsonl`;
-    const lines = own.map(({ given, system }, index) =>
-      stringifyJson({ id: given.id, system, question: given.question, checks: plan.checks[index] }),
-    );
-    return [
-      { name: dataset, text: lines.map((line) => `${line}\n`).join('') },
-      suiteFile({ provider, dataset, evals: plan.evals, tools: Object.keys(tools) }),
-    ];
+    const cases = own.map(({ given, system }, index) => ({
+      id: given.id,
+      system,
+      question: given.question,
+      checks: plan.checks[index],
+    }));
+    const { subject, ...answer } = askedProvider(provider, {
+      system: '${case.system}',
+      messages: [{ role: 'user', content: '${case.question}' }],
+      ...(names.length > 0 && { tools: names }),
+    });
+    const spec = { dataset, subject, case: { id: '${case.id}', ...answer }, evals: plan.evals };
+    return [datasetFile(dataset, cases), suiteFile(provider.name, provider.name, spec)];
   });
-  const files = [
-    { name: 'runtime.yaml', text: runtimeYamlOf(runtime) },
-    ...scriptsNamedIn(yamlOf(runtime)),
-    ...suites,
-  ];
+  const files = [runtime, ...scriptsNamedIn(runtime.text), ...suites];
   // Providers that are asked all scenarios share their cases.
   return [...new Map(files.map((file) => [file.name, file])).values()];
-}
-
-interface SuiteParts {
-  readonly provider: ImportedProvider;
-  readonly dataset: string;
-  readonly evals: readonly Mapping[];
-  readonly tools: readonly string[];
-}
-
-function suiteFile({ provider, dataset, evals, tools }: SuiteParts): ImportedFile {
-  const chat = {
-    provider: provider.name,
-    system: '${case.system}',
-    messages: [{ role: 'user', content: '${case.question}' }],
-    ...(tools.length > 0 && { tools }),
-  };
-  const tool = { tool: provider.name, args: { prompt: '${case.question}', vars: {} } };
-  const isTool = provider.kind === 'tool';
-  const suite = {
-    apiVersion: 'signalbox/v1',
-    kind: 'EvalSuite',
-    metadata: { name: provider.name },
-    spec: {
-      runtime: './runtime.yaml',
-      dataset: { path: dataset },
-      subject: isTool ? tool : { chat },
-      case: { id: '${case.id}', ...(isTool && { content: '${subject.result.text}' }) },
-      evals,
-    },
-  };
-  return { name: `${provider.name}.suite.yaml`, text: yamlOf(suite) };
 }
 
 /** One file of an Arena: its kind, and what it specifies. */

@@ -1,8 +1,8 @@
 import { isObject } from '../../../json/json.ts';
 import type { Source } from '../../../yaml/source.ts';
-import type { Check, ImportedAssertion } from '../suite/evals.ts';
 import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
 import { valueOfFile } from '../suite/source-files.ts';
+import { type Check, type ImportedAssertion, judged } from '../suite/suite.ts';
 import { toExpressionText, variablesOf } from '../suite/template.ts';
 import {
   type AssertionContext,
@@ -133,17 +133,12 @@ function readSet(own: Source, context: AssertionContext): Check | { readonly fau
     );
   // What has a weight of 0 always passes there.
   const counted = known.filter(({ weight }) => weight > 0);
-  const checks = counted.map(({ check }) => passing(check));
+  const checks = counted.map(({ check }) => judged(check));
   if (checks.length === 0) return { fault: 'an assert-set whose weights are all 0 is left out' };
   if (threshold === undefined || threshold === 1) return { all_of: checks };
   const isEven = counted.every(({ weight }) => weight === counted[0]?.weight);
   if (isEven && threshold > 0 && threshold <= 1 / counted.length) return { any_of: checks };
   return { fault: 'an assert-set with a threshold between one and all of its parts is left out' };
-}
-
-/** A part that counts as passed or not. */
-function passing(check: Check): Check {
-  return 'type' in check && check.threshold === undefined ? { ...check, threshold: { min_score: 1 } } : check;
 }
 
 /** The value with its variables filled in; code and its files stay as they are. */

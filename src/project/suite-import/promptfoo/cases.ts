@@ -1,7 +1,7 @@
 import type { Source } from '../../../yaml/source.ts';
-import type { ImportedAssertion } from '../suite/evals.ts';
 import { type ImportedProvider, readProvider } from '../suite/providers.ts';
 import { type Notes, type SourceFiles, valueOfFile } from '../suite/source-files.ts';
+import type { ImportedAssertion } from '../suite/suite.ts';
 import { readAssertion, readTransform } from './assertions.ts';
 import type { AssertionContext } from './checks.ts';
 import type { Embedders, Judges } from './judges.ts';

@@ -3,9 +3,10 @@ import { tryParse } from '../../../json/try-parse.ts';
 import { asDraft07 } from '../../../yaml/ajv.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import type { Source } from '../../../yaml/source.ts';
-import type { Check } from '../suite/evals.ts';
 import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
 import type { Notes, SourceFiles } from '../suite/source-files.ts';
+import type { Check } from '../suite/suite.ts';
+import { escapePattern } from '../suite/template.ts';
 import type { Embedders, Judges } from './judges.ts';
 import type { Templates } from './templates.ts';
 
@@ -122,7 +123,7 @@ export function splitList(text: string): { readonly values: readonly string[] } 
 
 /** `contains` of Signalbox passes over case, and counts shares: a pattern says exactly what is meant. */
 function found(texts: readonly string[], anyCase: boolean, how: '|' | '&'): Check {
-  const patterns = texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  const patterns = texts.map(escapePattern);
   const pattern =
     how === '|' ? patterns.join('|') : `^${patterns.map((each) => `(?=[\\s\\S]*${each})`).join('')}`;
   // An empty pattern is none, and every text holds the empty one.

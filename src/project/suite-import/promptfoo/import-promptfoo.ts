@@ -13,7 +13,7 @@ import {
   type SourceFiles,
   textOfFile,
 } from '../suite/source-files.ts';
-import { type SuiteImport, toSuiteImport } from '../suite-import.ts';
+import { type SuiteImport, toSuiteImport } from '../suite/suite.ts';
 import { type CaseContext, casesOf, type ImportedCase, leaveUnasked, unknownNames } from './cases.ts';
 import { collectEmbedders, collectJudges } from './judges.ts';
 import { makePrompts } from './prompt-rows.ts';

@@ -1,11 +1,10 @@
 import { extname } from 'node:path';
 import { isObject } from '../../../json/json.ts';
 import { tryParse } from '../../../json/try-parse.ts';
-import { readers } from '../../../suite/dataset/readers.ts';
 import type { Source } from '../../../yaml/source.ts';
 import { settingOf } from '../suite/models.ts';
 import { type Code, javascriptEndings } from '../suite/programs.ts';
-import { type Notes, type SourceFiles, textOfFile } from '../suite/source-files.ts';
+import { type Notes, readRows, type SourceFiles, textOfFile } from '../suite/source-files.ts';
 
 /** The prompts of a config, and how many there are with those that are left out, which are noted. */
 interface ImportedPrompts {
@@ -170,19 +169,13 @@ async function rowsOf(text: string, file: string, notes: PromptPlace['notes']): 
     );
   }
   const parts: Part[] = [];
-  for await (const { line, content } of readers.csv(bytesOf(text), file)) {
-    const place = { file, line, column: 1 };
-    if (!content.usable) notes.add('error', place, content.problem.message, content.problem.hint);
-    const row = notes.openRow(content.usable ? content.value : {}, () => place);
+  for await (const { value, at } of readRows({ file, text, format: 'csv' }, notes)) {
+    const row = notes.openRow(value, () => at);
     const prompt = row.at('prompt').text()?.trim() ?? '';
     const label = noteLabel(row.at('label'))?.trim() ?? '';
     if (prompt !== '') parts.push({ text: prompt, ...(label !== '' && { label }) });
   }
   return parts;
-}
-
-async function* bytesOf(text: string): AsyncGenerator<Buffer> {
-  yield await Promise.resolve(Buffer.from(text));
 }
 
 /** The prompt of a text, which may be a conversation as JSON. */

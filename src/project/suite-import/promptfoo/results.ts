@@ -7,10 +7,9 @@ import type { CaseRecord, EpochRecord, EvalResult, RunHeader } from '../../../su
 import { summarize } from '../../../suite/stats/summarize.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import type { Source } from '../../../yaml/source.ts';
-import { nameOf } from '../suite/evals.ts';
 import { slugOf } from '../suite/providers.ts';
 import { collectNotes, type Notes, openText, textOfFile } from '../suite/source-files.ts';
-import { type ImportedFile, type SuiteImport, toSuiteImport } from '../suite-import.ts';
+import { type ImportedFile, nameOf, type SuiteImport, toSuiteImport } from '../suite/suite.ts';
 import { pairName } from './written.ts';
 
 /** Makes a run of a file of results. Throws FILE_UNREADABLE, and CONFIG_INVALID for a file without any. */

@@ -1,7 +1,6 @@
 import { basename, extname } from 'node:path';
-import { readers } from '../../../suite/dataset/readers.ts';
 import type { Source } from '../../../yaml/source.ts';
-import { type Notes, type SourceFiles, textOfFile } from '../suite/source-files.ts';
+import { type Notes, readRows, type SourceFiles, textOfFile } from '../suite/source-files.ts';
 import { splitList } from './checks.ts';
 
 /** A test: what is said of it, of which the last says most; several parts where a scenario has made it. */
@@ -65,19 +64,11 @@ async function readFile(name: string, { files, notes }: TestContext): Promise<Re
   const text = textOfFile(found.file);
   if (typeof text !== 'string') return text;
   const tests: Source[] = [];
-  for await (const { line, content } of readers[format](bytesOf(text), found.file)) {
-    const place = { file: found.file, line, column: 1 };
-    if (!content.usable) notes.add('error', place, content.problem.message, content.problem.hint);
-    else {
-      const row = notes.openRow(content.value, () => place);
-      tests.push(format === 'jsonl' ? row : notes.openRow(testOfRow(row), () => place));
-    }
+  for await (const { value, at } of readRows({ file: found.file, text, format }, notes)) {
+    const row = notes.openRow(value, () => at);
+    tests.push(format === 'jsonl' ? row : notes.openRow(testOfRow(row), () => at));
   }
   return { tests };
-}
-
-async function* bytesOf(text: string): AsyncGenerator<Buffer> {
-  yield await Promise.resolve(Buffer.from(text));
 }
 
 /** The tests of all scenarios: each test of one with each of its configs. */

@@ -2,11 +2,18 @@ import { RuntimeError } from '../../../errors.ts';
 import { stringifyJson } from '../../../json/json.ts';
 import { nameOfPair } from '../../../suite/subject/read-variants.ts';
 import { mostVariants } from '../../../suite/subject/variant-limits.ts';
-import { type EvalPlan, planEvals } from '../suite/evals.ts';
 import { programOf, scriptsNamedIn } from '../suite/programs.ts';
 import { type ImportedProvider, slugOf } from '../suite/providers.ts';
 import type { SourceFiles } from '../suite/source-files.ts';
-import { type ImportedFile, runtimeYamlOf, yamlOf } from '../suite-import.ts';
+import {
+  type EvalPlan,
+  type ImportedFile,
+  planEvals,
+  programsOf,
+  runtimeFile,
+  suiteFile,
+  yamlOf,
+} from '../suite/suite.ts';
 import { type AskedOf, type ImportedCase, isNamed } from './cases.ts';
 import { codeEvals } from './checks.ts';
 import { messagesInSuite, promptProgramOf, textInSuite, variablesInSuite } from './prompt-rows.ts';
@@ -19,12 +26,11 @@ export function writtenFiles(config: ImportedConfig): readonly ImportedFile[] {
   const pairs = distinct(groups.flatMap((group) => group.pairs));
   if (pairs.length === 0) return [];
   const runtime = runtimeOf(config, plan, pairs);
-  const text = stringifyJson([runtime, plan.evals]);
   return [
-    { name: 'runtime.yaml', text: runtimeYamlOf(runtime) },
+    runtime,
     ...groups.flatMap((group, index) => groupFiles(config, plan, { ...group, suffix: suffixOf(index) })),
     ...pairs.flatMap((pair) => pipelineOf(pair) ?? []),
-    ...scriptsNamedIn(text),
+    ...scriptsNamedIn(`${runtime.text}${stringifyJson(plan.evals)}`),
   ];
 }
 
@@ -69,7 +75,7 @@ function groupFiles(
   return [
     { name: dataset, text: rowsOf(config, plan, cases) },
     ...parts.map((part, index) =>
-      suiteFile(config, plan, {
+      suiteOf(config, plan, {
         pairs: part,
         dataset,
         hasThreshold,
@@ -137,33 +143,26 @@ interface SuitePart {
   readonly hasTags: boolean;
 }
 
-function suiteFile(
+function suiteOf(
   config: ImportedConfig,
   { evals }: EvalPlan,
   { name, dataset, pairs, hasThreshold, hasTags }: SuitePart,
 ): ImportedFile {
   const { content, metadata } = tellingOf(pairs);
   const isNamed = config.counts.prompts * config.counts.providers > 1;
-  const suite = {
-    apiVersion: 'signalbox/v1',
-    kind: 'EvalSuite',
-    metadata: { name: slugOf(config.name) },
-    spec: {
-      runtime: './runtime.yaml',
-      dataset: { path: dataset },
-      subject: subjectOf(pairs, isNamed),
-      case: {
-        id: '${case.id}',
-        ...(content !== undefined && { content }),
-        context: { variables: '${case.vars}', ...(metadata !== undefined && { metadata }) },
-        ...(hasTags && { tags: '${case.tags}' }),
-        ...(hasThreshold && { threshold: { min_score: '${case.threshold}' } }),
-      },
-      evals,
-      ...(config.repeat !== undefined && { repeat: { epochs: config.repeat } }),
+  return suiteFile(name, slugOf(config.name), {
+    dataset,
+    subject: subjectOf(pairs, isNamed),
+    case: {
+      id: '${case.id}',
+      ...(content !== undefined && { content }),
+      context: { variables: '${case.vars}', ...(metadata !== undefined && { metadata }) },
+      ...(hasTags && { tags: '${case.tags}' }),
+      ...(hasThreshold && { threshold: { min_score: '${case.threshold}' } }),
     },
-  };
-  return { name: `${name}.suite.yaml`, text: yamlOf(suite) };
+    evals,
+    ...(config.repeat !== undefined && { repeat: { epochs: config.repeat } }),
+  });
 }
 
 /** What is left of a config once everything in it is known. */
@@ -226,29 +225,23 @@ function runtimeOf(
   { name, graders, files }: ImportedConfig,
   { evals }: EvalPlan,
   pairs: readonly Pair[],
-): object {
+): ImportedFile {
   const providers = [...new Set(pairs.map(({ provider }) => provider))];
-  const asked = providers.filter(({ kind }) => kind !== 'tool').map(({ entry }) => entry);
-  const models = [...asked, ...graders];
-  const tools = Object.fromEntries([
-    ...providers.flatMap(({ kind, name: tool, entry }) => (kind === 'tool' ? [[tool, entry]] : [])),
-    ...pairs.flatMap((pair) => {
-      const { body } = pair.prompt;
-      return body.kind === 'program' ? [[makerOf(pair), promptProgramOf(body, files)]] : [];
-    }),
-  ]);
+  const makers = pairs.flatMap((pair) => {
+    const { body } = pair.prompt;
+    return body.kind === 'program' ? [[makerOf(pair), promptProgramOf(body, files)] as const] : [];
+  });
   const text = stringifyJson(evals);
-  const code = Object.fromEntries(
-    (['javascript', 'python'] as const)
-      .filter((language) => text.includes(`"${codeEvals[language]}"`))
-      .map((language) => [codeEvals[language], programOf(language, ['assert'], files)]),
-  );
-  const spec = {
-    ...(models.length > 0 && { providers: models }),
-    ...(Object.keys(tools).length > 0 && { tools }),
-    ...(Object.keys(code).length > 0 && { evals: code }),
-  };
-  return { apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', metadata: { name: slugOf(name) }, spec };
+  const code = (['javascript', 'python'] as const)
+    .filter((language) => text.includes(`"${codeEvals[language]}"`))
+    .map((language) => [codeEvals[language], programOf(language, ['assert'], files)] as const);
+  return runtimeFile({
+    name: slugOf(name),
+    providers,
+    graders,
+    tools: { ...programsOf(providers), ...Object.fromEntries(makers) },
+    evals: Object.fromEntries(code),
+  });
 }
 
 type Mapping = Readonly<Record<string, unknown>>;

@@ -1,7 +1,5 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { RuntimeError } from '../../../errors.ts';
-import { stringifyJson } from '../../../json/json.ts';
-import { readers } from '../../../suite/dataset/readers.ts';
 import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { Source } from '../../../yaml/source.ts';
 import { scriptsNamedIn } from '../suite/programs.ts';
@@ -12,15 +10,21 @@ import {
   type Notes,
   openSourceFiles,
   openText,
+  readRows,
   textOfFile,
 } from '../suite/source-files.ts';
 import {
+  answered,
+  askedProvider,
+  datasetFile,
   type ImportedFile,
-  runtimeYamlOf,
+  programsOf,
+  runtimeFile,
   type SuiteImport,
+  suiteFile,
   toSuiteImport,
-  yamlOf,
-} from '../suite-import.ts';
+} from '../suite/suite.ts';
+import { escapePattern } from '../suite/template.ts';
 import {
   type ReadSample,
   readDeepEvalSample,
@@ -112,16 +116,12 @@ async function* readSampleRows(file: string, notes: Notes): AsyncGenerator<Sourc
       return;
     }
   }
-  for await (const { line, content } of readers[format](bytesOf(text), file)) {
-    const at = { file, line, column: 1 };
-    const isTable = format === 'csv' || format === 'tsv';
-    if (!content.usable) notes.add('error', at, content.problem.message, content.problem.hint);
-    else
-      yield* rowsIn(
-        notes.openRow(isTable ? withoutEmpty(content.value) : content.value, () => at),
-        notes,
-      );
-  }
+  const isTable = format === 'csv' || format === 'tsv';
+  for await (const { value, at } of readRows({ file, text, format }, notes))
+    yield* rowsIn(
+      notes.openRow(isTable ? withoutEmpty(value) : value, () => at),
+      notes,
+    );
 }
 
 /** The rows of a list, or of a mapping with a list of them; what is neither is a row. */
@@ -139,14 +139,10 @@ function withoutEmpty(row: Readonly<Record<string, unknown>>): Readonly<Record<s
 /** What the systems call the list of samples in a file that has more. */
 export const listKeys: readonly string[] = ['test_cases', 'testCases', 'goldens', 'samples'];
 
-function formatOf(file: string): keyof typeof readers {
+function formatOf(file: string): 'json' | 'csv' | 'tsv' | 'yaml' | 'jsonl' {
   const ending = extname(file).slice(1);
   if (ending === 'json' || ending === 'csv' || ending === 'tsv' || ending === 'yaml') return ending;
   return ending === 'yml' ? 'yaml' : 'jsonl';
-}
-
-async function* bytesOf(text: string): AsyncGenerator<Buffer> {
-  yield await Promise.resolve(Buffer.from(text));
 }
 
 /** Samples, and who answers and judges them. */
@@ -167,24 +163,13 @@ function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
   const needsJudge = evals.some(({ params }) => 'provider' in params);
   const asked = embedder === undefined ? [] : [embedder];
   const judges = needsJudge && judge?.kind === 'chat' ? [{ ...judge.entry, id: 'judge' }, ...asked] : [];
-  const models = subject === undefined || subject.kind === 'tool' ? [] : [subject.entry];
-  const runtime = {
-    apiVersion: 'signalbox/v1',
-    kind: 'RuntimeConfig',
-    metadata: { name: given.name },
-    spec: {
-      ...(models.length + judges.length > 0 && { providers: [...models, ...judges] }),
-      ...(subject?.kind === 'tool' && { tools: { [subject.name]: subject.entry } }),
-    },
-  };
+  const providers = subject === undefined ? [] : [subject];
+  const runtime = runtimeFile({ name: given.name, providers, graders: judges, tools: programsOf(providers) });
   return [
-    { name: 'runtime.yaml', text: runtimeYamlOf(runtime) },
-    {
-      name: 'cases.jsonl',
-      text: samples.map((sample, index) => `${stringifyJson(rowOf(sample, index))}\n`).join(''),
-    },
-    ...scriptsNamedIn(yamlOf(runtime)),
-    { name: `${given.name}.suite.yaml`, text: yamlOf(suiteOf(given, evals)) },
+    runtime,
+    datasetFile('cases.jsonl', samples.map(rowOf)),
+    ...scriptsNamedIn(runtime.text),
+    suiteOf(given, evals),
   ];
 }
 
@@ -201,7 +186,7 @@ function judgeableEvals({ judge, note }: SampleSuite, evals: readonly SampleEval
     'the file says nothing that an answer is judged by: that there is one is all that counts',
     'Add evals to the suite.',
   );
-  return [{ id: 'answered', type: 'regex', params: { pattern: '^' } }];
+  return [answered];
 }
 
 /** Ragas’ usual model that embeds, where the judge is one of OpenAI’s too; undefined for other APIs. */
@@ -236,7 +221,7 @@ function rowOf(sample: Sample, index: number): object {
 
 /** A pattern that finds any of the texts, in any case. */
 function patternOf(texts: readonly string[]): string {
-  const patterns = texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  const patterns = texts.map(escapePattern);
   return `(?i)(?:${patterns.join('|')})`;
 }
 
@@ -346,33 +331,19 @@ const judgedRelevance: SampleEval = {
   role: 'metric',
 };
 
-function suiteOf({ name, samples, subject }: SampleSuite, evals: readonly SampleEval[]): object {
+function suiteOf({ name, samples, subject }: SampleSuite, evals: readonly SampleEval[]): ImportedFile {
   const hasSystem = samples.some(({ messages }) => messages.some(({ role }) => role === 'system'));
-  const chat = {
-    provider: subject?.name,
-    ...(hasSystem && { system: '${case.system}' }),
-    messages: '${case.messages}',
+  const chat = { ...(hasSystem && { system: '${case.system}' }), messages: '${case.messages}' };
+  const recorded = {
+    content: '${case.answer}',
+    context: { messages: '${case.messages}', tool_calls: '${case.tool_calls}' },
   };
-  const tool = { tool: subject?.name, args: { prompt: '${case.question}', vars: {} } };
-  const made = subject?.kind === 'tool' ? '${subject.result.text}' : undefined;
-  const content = subject === undefined ? '${case.answer}' : made;
-  return {
-    apiVersion: 'signalbox/v1',
-    kind: 'EvalSuite',
-    metadata: { name },
-    spec: {
-      runtime: './runtime.yaml',
-      dataset: { path: 'cases.jsonl' },
-      ...(subject !== undefined && { subject: subject.kind === 'tool' ? tool : { chat } }),
-      case: {
-        id: '${case.id}',
-        ...(content !== undefined && { content }),
-        ...(subject === undefined && {
-          context: { messages: '${case.messages}', tool_calls: '${case.tool_calls}' },
-        }),
-        tags: '${case.tags}',
-      },
-      evals,
-    },
-  };
+  const { subject: asked, ...answer } =
+    subject === undefined ? { subject: undefined, ...recorded } : askedProvider(subject, chat);
+  return suiteFile(name, name, {
+    dataset: 'cases.jsonl',
+    ...(asked !== undefined && { subject: asked }),
+    case: { id: '${case.id}', ...answer, tags: '${case.tags}' },
+    evals,
+  });
 }

@@ -4,6 +4,7 @@ import { whyUnreadable } from '../../../files/file-error.ts';
 import { readBounded } from '../../../files/read-bounded.ts';
 import { followLinks } from '../../../files/real-path.ts';
 import { tryParse } from '../../../json/try-parse.ts';
+import { readers } from '../../../suite/dataset/readers.ts';
 import { readText } from '../../../text/encoding/decode.ts';
 import { shorten } from '../../../text/shorten.ts';
 import { type Path, parseDocument } from '../../../yaml/document.ts';
@@ -188,4 +189,23 @@ export function collectNotes(lost: Problem['severity'] = 'error'): Notes {
       return sortProblems([...found.values()]);
     },
   };
+}
+
+/** The rows of a table or of JSON Lines, each at its line; what is no row is a problem. */
+export async function* readRows(
+  {
+    file,
+    text,
+    format,
+  }: { readonly file: string; readonly text: string; readonly format: keyof typeof readers },
+  notes: Notes,
+): AsyncGenerator<{ readonly value: Readonly<Record<string, unknown>>; readonly at: SourceLocation }> {
+  const bytes = async function* () {
+    yield await Promise.resolve(Buffer.from(text));
+  };
+  for await (const { line, content } of readers[format](bytes(), file)) {
+    const at = { file, line, column: 1 };
+    if (content.usable) yield { value: content.value, at };
+    else notes.add('error', at, content.problem.message, content.problem.hint);
+  }
 }

@@ -57,6 +57,11 @@ export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
+/** A pattern that finds exactly this text. */
+export function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
 function member(name: string): string {
   return /^\d+$/.test(name) ? `[${name}]` : `[${JSON.stringify(name)}]`;
 }
