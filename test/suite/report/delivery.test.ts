@@ -153,6 +153,15 @@ test('a full disk is told, with the file', async () => {
   await delivery.abort();
 });
 
+test('a file that cannot be written fails before stdout reports the end', async () => {
+  const stdout = newTextSink();
+  const specs: ReporterSpec[] = [{ name: 'table' }, { name: 'json', file: '/dev/full' }];
+  const delivery = await openDelivery(specs, { stdout });
+  await expect(run(delivery)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  expect(stdout.text()).toBe('');
+  await delivery.abort();
+});
+
 test('a long run that is given up keeps no temporary file', async () => {
   const delivery = await openDelivery([{ name: 'junit' }], { stdout: newTextSink() });
   await delivery.reporter.begin(headerOf());
