@@ -23,7 +23,7 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   const { path } = violation;
   if (isAt(path, 'apiVersion'))
     return strictViolation(
-      `must be ${nativeVersion} or ${promptkitVersion}`,
+      violation.kind === 'missing' ? 'is missing' : `must be ${nativeVersion} or ${promptkitVersion}`,
       `Write \`apiVersion: ${nativeVersion}\`.`,
     );
   if (isAt(path, 'kind'))

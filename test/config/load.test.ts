@@ -282,9 +282,7 @@ logging: {defaultLevel: trace, format: text, commonFields: {app: desk, v: 1.10}}
   test.each([
     {
       text: 'kind: RuntimeConfig',
-      problems: [
-        'error 1:1 apiVersion: must be signalbox/v1 or promptkit.altairalabs.ai/v1alpha1 | Write `apiVersion: signalbox/v1`.',
-      ],
+      problems: ['error 1:1 apiVersion: is missing | Write `apiVersion: signalbox/v1`.'],
     },
     {
       text: 'apiVersion: signalbox/v2\nkind: RuntimeConfig',

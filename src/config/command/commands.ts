@@ -67,7 +67,11 @@ function checkEntry(
   if (unstartable) return [{ path: commandPath, ...unstartable }];
   if (kindOf(cwd) !== 'folder') {
     return [
-      { path: cwdPath, message: `${cwd} is no folder`, hint: 'It starts at the config file’s folder.' },
+      {
+        path: cwdPath,
+        message: `${cwd} is no folder`,
+        hint: 'Make it, or correct `cwd`; a relative path starts at the config file’s folder.',
+      },
     ];
   }
   return checkScript(document, path, { command, cwd });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { nearFileHint } from '../../files/near-file.ts';
 import { locateFindings } from '../../yaml/check.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
@@ -81,12 +81,23 @@ function findMissingFiles(document: YamlDocument): Finding[] {
           {
             path,
             message: `${file} does not exist`,
-            hint: nearFileHint(named, dirname(document.file)) ?? 'It starts at the folder of this file.',
+            hint:
+              nearFileHint(named, dirname(document.file)) ??
+              sameNameHint(named, dirname(document.file)) ??
+              'Correct the path; it starts at the folder of this file.',
             severity: 'warning' as const,
             about: 'file' as const,
           },
         ];
   });
+}
+
+/** A file of that name in the folder itself. */
+function sameNameHint(named: string, folder: string): string | undefined {
+  const name = basename(named);
+  return existsSync(join(folder, name))
+    ? `did you mean \`${name}\`? Paths start at the folder of this file.`
+    : undefined;
 }
 
 /** Nothing is asked for over the network. */

@@ -52,7 +52,9 @@ export function readNumber(option: string, value: string | undefined): number | 
   if (value === undefined) return undefined;
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number))
-    throw new RuntimeError('USAGE', `${option} takes a number, not "${value}"`);
+    throw new RuntimeError('USAGE', `${option} takes a number, not "${value}"`, {
+      hint: `Write it like ${option} 4.`,
+    });
   return number;
 }
 

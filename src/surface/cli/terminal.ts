@@ -115,6 +115,11 @@ export function codeText(fault: Pick<Fault, 'code'> | undefined): string {
   return fault === undefined ? '' : `[${fault.code}] `;
 }
 
+/** What was called, to stand before a message that does not name it. */
+export function nameText(kind: 'tool' | 'eval', name: string, message: string): string {
+  return message.includes(`"${name}"`) ? '' : `${kind} "${escapeInvisibleLine(name)}": `;
+}
+
 /** Texts of others stand in nearly all that is shown: names, reasons, paths, messages of the system. */
 function escapeForReader(text: string, hasStyles: boolean): string {
   return escapeAllButStyles(escapeCommands(text), hasStyles);

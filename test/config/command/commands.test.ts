@@ -64,7 +64,9 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
     { entry: 'command: ./good.sh, cwd: scripts', problems: [] },
     {
       entry: 'command: ./good.sh, cwd: nowhere',
-      problems: [`27 cwd: ${at('nowhere')} is no folder | It starts at the config file’s folder.`],
+      problems: [
+        `27 cwd: ${at('nowhere')} is no folder | Make it, or correct \`cwd\`; a relative path starts at the config file’s folder.`,
+      ],
     },
     { entry: 'command: sh, args: [scripts/good.py]', problems: [] },
     {

@@ -284,8 +284,8 @@ test('the types of evals are those of the runtime', () => {
 test('files that do not exist yet are only warned of', () => {
   const spec = `  runtime: r.yaml\n  dataset: {path: later.jsonl}\n  case: {content: ""}\n${evals}`;
   expect(problemsOf(spec)).toEqual([
-    'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist\n    hint: It starts at the folder of this file.',
-    'x.suite.yaml:5:19 warning: dataset.path: later.jsonl does not exist\n    hint: It starts at the folder of this file.',
+    'x.suite.yaml:4:12 warning: runtime: r.yaml does not exist\n    hint: Correct the path; it starts at the folder of this file.',
+    'x.suite.yaml:5:19 warning: dataset.path: later.jsonl does not exist\n    hint: Correct the path; it starts at the folder of this file.',
   ]);
 });
 

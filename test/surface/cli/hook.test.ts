@@ -380,6 +380,6 @@ test.concurrent('where no hook hears of the moment, hook fire says so [DS-CLI-10
   expect(unheard.programs.document).toMatchObject({ verdict: 'allow', asked: [] });
   // What --json has as a hint, people read too.
   const failed = await fire('provider', 'before_call', '{"request": {"messages": []}}');
-  expect(failed.people.stdout).toMatch(/^deny by hook "pii": .*\nasked: pii\n$/);
+  expect(failed.people.stdout).toMatch(/^deny: \[[A-Z_]+\] hook "pii" .*\nasked: pii\n$/);
   expect(failed.people.stderr).toBe('hint: Correct the program: its stderr says why.\n');
 });

@@ -179,7 +179,7 @@ const words = titled([
     args: ['lost'],
     code: 1,
     stdout: '',
-    stderr: 'failed: [TOOL_ERROR] city not found\nhint: The message is the tool’s own.\n',
+    stderr: 'failed: [TOOL_ERROR] tool "lost": city not found\nhint: The message is the tool’s own.\n',
   },
   {
     title: 'pending',

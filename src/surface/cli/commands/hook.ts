@@ -185,7 +185,7 @@ function readParts(payload: Readonly<Record<string, unknown>>, hook: HookKind) {
 
 function printDecision(decision: DecisionDocument, terminal: Terminal): void {
   const { verdict, hook, reason, replace, result, enforced, context, abort } = decision;
-  const by = hook === null ? '' : ` by hook "${hook}"`;
+  const by = hook === null || reason.startsWith(`hook "${hook}"`) ? '' : ` by hook "${hook}"`;
   terminal.print(
     `${terminal.styleStdout(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${codeText(decision.error)}${escapeInvisible(reason)}`}`,
   );

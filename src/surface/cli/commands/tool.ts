@@ -10,7 +10,7 @@ import { exitCodeOfTool } from '../exit-code.ts';
 import { wanted } from '../input.ts';
 import { type NextCommands, nextCommands } from '../next-command.ts';
 import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
-import { codeText, type Terminal } from '../terminal.ts';
+import { codeText, nameText, type Terminal } from '../terminal.ts';
 
 /** `tool list` and `tool call`. */
 export function addToolCommands(program: Command, runCommand: RunCommand): void {
@@ -47,7 +47,12 @@ export function addToolCommands(program: Command, runCommand: RunCommand): void 
           ...(own.approve && { approve: async ({ id }) => approval(id, invocation.userName()) }),
         });
         if (options.json) terminal.printJson(document);
-        else printResult(document, { runtime, args, commands: nextCommands(invocation, runtime) }, terminal);
+        else
+          printResult(
+            document,
+            { runtime, name, args, commands: nextCommands(invocation, runtime) },
+            terminal,
+          );
         if (document.status === 'pending' && !runtime.isDurable)
           terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
         return exitCodeOfTool(document.status);
@@ -84,7 +89,7 @@ function approval(id: string, by: string) {
 
 function printResult(
   document: ToolDocument,
-  { runtime, args, commands }: { runtime: Runtime; args: string; commands: NextCommands },
+  { runtime, name, args, commands }: { runtime: Runtime; name: string; args: string; commands: NextCommands },
   terminal: Terminal,
 ): void {
   switch (document.status) {
@@ -92,14 +97,16 @@ function printResult(
       terminal.printValue(resultText(document));
       return;
     case 'failed':
-      printFault(document.error, args, terminal);
+      printFault(document.error, { name, args }, terminal);
       return;
-    case 'denied':
-      terminal.printStderr(
-        `denied by hook "${document.hook}": ${codeText(document.error)}${escapeInvisible(document.reason)}`,
-      );
-      terminal.printHint(document.error);
+    case 'denied': {
+      const { hook, reason, error } = document;
+      // A reason of ours names the hook itself.
+      const by = reason.startsWith(`hook "${hook}"`) ? '' : ` by hook "${hook}"`;
+      terminal.printStderr(`denied${by}: ${codeText(error)}${escapeInvisible(reason)}`);
+      terminal.printHint(error);
       return;
+    }
     case 'pending': {
       const { id, run_id } = document.pending;
       terminal.printStderr(headline(document.pending));
@@ -110,8 +117,12 @@ function printResult(
   }
 }
 
-function printFault({ code, message, hint, details }: Fault, args: string, terminal: Terminal): void {
-  terminal.printStderr(`failed: [${code}] ${escapeInvisible(message)}`);
+function printFault(
+  { code, message, hint, details }: Fault,
+  { name, args }: { readonly name: string; readonly args: string },
+  terminal: Terminal,
+): void {
+  terminal.printStderr(`failed: [${code}] ${nameText('tool', name, message)}${escapeInvisible(message)}`);
   const next = code === 'ARGS_INVALID' && !isJson(args) ? wanted('--args', args) : hint;
   terminal.printHint({ hint: next, ...(details && { details }) });
 }

@@ -7,7 +7,7 @@ import { escapeInvisible } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';
-import { codeText, type Terminal } from '../../terminal.ts';
+import { codeText, nameText, type Terminal } from '../../terminal.ts';
 
 interface CallFlags {
   readonly content: string;
@@ -41,7 +41,7 @@ export function addCall(group: Command, runCommand: RunCommand): void {
         const document = await runtime.evals.call(type, { content, params, context }, { threshold, signal });
         const isBounded = Object.keys(threshold).length > 0;
         if (options.json) terminal.printJson(document);
-        else showScore(document, isBounded, terminal);
+        else showScore(document, { type, isBounded }, terminal);
         return exitCodeOfEval(document, isBounded);
       });
     });
@@ -68,12 +68,18 @@ function readThreshold(own: CallFlags): Threshold {
   return { ...(min !== undefined && { min_score: min }), ...(max !== undefined && { max_score: max }) };
 }
 
-function showScore(document: EvalDocument, isBounded: boolean, terminal: Terminal): void {
+function showScore(
+  document: EvalDocument,
+  { type, isBounded }: { readonly type: string; readonly isBounded: boolean },
+  terminal: Terminal,
+): void {
   if (document.status === 'unscored') {
+    const { error, reason } = document;
+    const name = error === undefined ? '' : nameText('eval', type, reason);
     terminal.print(
-      `${terminal.styleStdout('red', 'unscored')}: ${codeText(document.error)}${escapeInvisible(document.reason)}`,
+      `${terminal.styleStdout('red', 'unscored')}: ${codeText(error)}${name}${escapeInvisible(reason)}`,
     );
-    terminal.printHint(document.error);
+    terminal.printHint(error);
     return;
   }
   const { score, passed, detail } = document;
