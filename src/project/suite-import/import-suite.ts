@@ -5,7 +5,8 @@ import { tryParse } from '../../json/try-parse.ts';
 import { importArena } from './arena/import-arena.ts';
 import { importPromptfoo } from './promptfoo/import-promptfoo.ts';
 import { holdsResults, importResults } from './promptfoo/results.ts';
-import { importSamples, listKeys, type SampleKind } from './samples/import-samples.ts';
+import { importSamples, listKeys } from './samples/import-samples.ts';
+import type { SampleKind } from './samples/sample.ts';
 import { textOfFile } from './suite/source-files.ts';
 import { type SuiteImport, validateImport } from './suite/suite.ts';
 

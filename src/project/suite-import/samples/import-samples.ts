@@ -25,22 +25,7 @@ import {
   toSuiteImport,
 } from '../suite/suite.ts';
 import { escapePattern } from '../suite/template.ts';
-import {
-  type ReadSample,
-  readDeepEvalSample,
-  readInspectSample,
-  readRagasSample,
-  type Sample,
-} from './sample.ts';
-
-const sampleReaders = {
-  inspect: readInspectSample,
-  ragas: readRagasSample,
-  deepeval: readDeepEvalSample,
-} as const satisfies Readonly<Record<string, ReadSample>>;
-
-/** Whose samples a file holds. */
-export type SampleKind = keyof typeof sampleReaders;
+import { readSample, type Sample, type SampleKind } from './sample.ts';
 
 /** What a file of samples is imported with. */
 interface SampleOptions {
@@ -57,7 +42,7 @@ export async function importSamples(file: string, options: SampleOptions): Promi
   const samples: Sample[] = [];
   const answered: Source[] = [];
   for await (const row of readSampleRows(file, notes)) {
-    const sample = sampleReaders[options.kind](row);
+    const sample = readSample(options.kind, row);
     if (sample === undefined) continue;
     samples.push(sample);
     if (sample.answer !== undefined) answered.push(row);

@@ -2,30 +2,142 @@ import { stringifyJson } from '../../../json/json.ts';
 import { tryParse } from '../../../json/try-parse.ts';
 import type { Source } from '../../../yaml/source.ts';
 
-const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+type Mapping = Readonly<Record<string, unknown>>;
 
-/** A sample of Inspect AI’s, `{input, target, choices, id}`; of one in a log also the answer. */
-export const readInspectSample: ReadSample = (row) => {
-  const messages = messagesOf(row.at('input'));
+interface SampleMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** A question, and what is known of its answers, as the data sets of other systems have them. */
+export interface Sample {
+  readonly id: string | undefined;
+  readonly messages: readonly SampleMessage[];
+  /** The answer to judge; undefined where it is to be made. */
+  readonly answer: string | undefined;
+  /** Right answers, of which one is enough; of a choice its letter. */
+  readonly expected: readonly string[];
+  readonly choices: readonly string[];
+  /** What was found to answer with. */
+  readonly contexts: readonly string[];
+  readonly toolCalls: readonly Mapping[];
+  readonly expectedTools: readonly string[];
+  readonly tags: readonly string[];
+}
+
+/** The keys of a row from which a member of a sample is read, the first that is given, and what they become. */
+type Keys<Value> = readonly [keys: readonly string[], take: (source: Source) => Value];
+
+/** What the samples of a system are made of; a key that is in no table is reported. */
+interface SampleFormat {
+  readonly messages: Keys<readonly SampleMessage[] | undefined>;
+  /** Why a row is left out whose messages are none. */
+  readonly missing: string;
+  readonly members: { readonly [Name in keyof Sample]?: Keys<Sample[Name]> };
+  /** What takes more than one key. */
+  readonly more?: (sample: Sample, row: Source) => Sample;
+}
+
+const noMembers = {
+  id: undefined,
+  answer: undefined,
+  expected: [],
+  choices: [],
+  contexts: [],
+  toolCalls: [],
+  expectedTools: [],
+  tags: [],
+};
+
+/** The samples of Inspect AI; test cases and goldens of DeepEval, as Python, JSON or `save_as` writes them; samples of Ragas. */
+const formats = {
+  inspect: {
+    messages: [['input'], messagesOf],
+    missing: 'a sample whose `input` is neither a text nor messages of texts is left out',
+    members: {
+      id: [['id'], (given) => given.scalar()],
+      choices: [['choices'], textsOf],
+      answer: [['output'], answerOf],
+      expected: [['target'], textsOf],
+    },
+    more: (sample, row) => {
+      const { id, choices, messages } = sample;
+      const epoch = row.at('epoch').number() ?? 1;
+      return {
+        ...sample,
+        id: epoch > 1 && id !== undefined ? `${id}-${epoch}` : id,
+        messages: choices.length === 0 ? messages : withChoices(messages, choices),
+        choices: choices.map((_, index) => letters[index] ?? String(index + 1)),
+      };
+    },
+  },
+  deepeval: {
+    messages: [['input'], messagesOf],
+    missing: 'a test case whose `input` is no text is left out',
+    members: {
+      id: [['name'], (given) => given.text() || undefined],
+      answer: [['actual_output', 'actualOutput'], (given) => textsOf(given)[0] || undefined],
+      expected: [['expected_output', 'expectedOutput'], filledTexts],
+      contexts: [['retrieval_context', 'retrievalContext'], textsOfCell],
+      toolCalls: [['tools_called', 'toolsCalled'], toolCallsOf],
+      expectedTools: [['expected_tools', 'expectedTools'], toolNames],
+      tags: [['tags'], textsOfCell],
+    },
+    // `context` is what an answer should go by: it stands in for what was found only where nothing was.
+    more: (sample, row) =>
+      sample.contexts.length > 0 ? sample : { ...sample, contexts: textsOfCell(row.at('context')) },
+  },
+  ragas: {
+    messages: [['user_input', 'question'], messagesOf],
+    missing: 'a sample whose `user_input` is neither a text nor messages of texts is left out',
+    members: {
+      answer: [['response', 'answer'], (given) => given.text() || undefined],
+      expected: [['reference', 'ground_truth', 'ground_truths'], filledTexts],
+      contexts: [['retrieved_contexts', 'contexts'], textsOfCell],
+      expectedTools: [['reference_tool_calls'], toolNames],
+    },
+    // Of several turns the last is the answer.
+    more: (sample) => {
+      const last = sample.messages.at(-1);
+      if (last?.role !== 'assistant' || sample.messages.length < 2) return sample;
+      return { ...sample, messages: sample.messages.slice(0, -1), answer: sample.answer ?? last.content };
+    },
+  },
+} as const satisfies Readonly<Record<string, SampleFormat>>;
+
+/** Whose samples a file holds. */
+export type SampleKind = keyof typeof formats;
+
+/** Reads a row; undefined, with a note, where it is no sample. What it does not take is reported. */
+export function readSample(kind: SampleKind, row: Source): Sample | undefined {
+  const format: SampleFormat = formats[kind];
+  const take = <Value>([keys, read]: Keys<Value>): Value =>
+    read(row.at(keys.find((key) => row.at(key).isGiven) ?? keys[0] ?? ''));
+  const messages = take(format.messages);
   if (messages === undefined) {
-    leaveSample(row, 'input', 'a sample whose `input` is neither a text nor messages of texts is left out');
+    const [[key = '']] = format.messages;
+    if (row.at(key).isGiven) row.leave(format.missing);
+    else
+      row.leave(
+        `the row has no \`${key}\`, which every sample needs (it has: ${row.keys().join(', ')})`,
+        `Rename the key that holds the question to \`${key}\`, or name the system that the file comes from with --from.`,
+      );
     return undefined;
   }
-  const choices = textsOf(row.at('choices'));
-  const id = row.at('id').scalar();
-  const epoch = row.at('epoch').number() ?? 1;
-  return {
-    id: epoch > 1 && id !== undefined ? `${id}-${epoch}` : id,
-    messages: choices.length === 0 ? messages : withChoices(messages, choices),
-    answer: answerOf(row.at('output')),
-    expected: textsOf(row.at('target')),
-    choices: choices.map((_, index) => letters[index] ?? String(index + 1)),
-    contexts: [],
-    toolCalls: [],
-    expectedTools: [],
-    tags: [],
-  };
-};
+  const members = Object.entries(format.members).map(([name, keys]) => [name, take<unknown>(keys)] as const);
+  const sample: Sample = { messages, ...noMembers, ...Object.fromEntries(members) };
+  return format.more?.(sample, row) ?? sample;
+}
+
+function filledTexts(source: Source): readonly string[] {
+  return textsOf(source).filter((each) => each !== '');
+}
+
+function toolNames(source: Source): readonly string[] {
+  return toolCallsOf(source).map(({ name }) => String(name));
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 /** The text of the first choice of a `ModelOutput`; only logs have one. */
 function answerOf(output: Source): string | undefined {
@@ -52,95 +164,6 @@ function withChoices(
     index === last ? { ...message, content: [message.content, '', ...lines, '', asked].join('\n') } : message,
   );
 }
-
-/** Reports a row without a question: the key is missing, or what it has is nothing to ask. */
-function leaveSample(row: Source, key: string, otherwise: string): void {
-  if (row.at(key).isGiven) row.leave(otherwise);
-  else
-    row.leave(
-      `the row has no \`${key}\`, which every sample needs (it has: ${row.keys().join(', ')})`,
-      `Rename the key that holds the question to \`${key}\`, or name the system that the file comes from with --from.`,
-    );
-}
-
-/** A test case or golden of DeepEval’s, in the spelling of Python or of JSON, or a row of a table that `save_as` wrote. */
-export const readDeepEvalSample: ReadSample = (row) => {
-  const either = (snake: string, camel: string) => (row.at(snake).isGiven ? row.at(snake) : row.at(camel));
-  const messages = messagesOf(row.at('input'));
-  if (messages === undefined) {
-    leaveSample(row, 'input', 'a test case whose `input` is no text is left out');
-    return undefined;
-  }
-  const contexts = textsOfCell(either('retrieval_context', 'retrievalContext'));
-  const [answer] = textsOf(either('actual_output', 'actualOutput'));
-  return {
-    id: row.at('name').text() || undefined,
-    messages,
-    answer: answer === '' ? undefined : answer,
-    expected: textsOf(either('expected_output', 'expectedOutput')).filter((each) => each !== ''),
-    choices: [],
-    // `context` is what an answer should go by: it stands in for what was found only where nothing was.
-    contexts: contexts.length > 0 ? contexts : textsOfCell(row.at('context')),
-    toolCalls: toolCallsOf(either('tools_called', 'toolsCalled')),
-    expectedTools: toolCallsOf(either('expected_tools', 'expectedTools')).map(({ name }) => String(name)),
-    tags: textsOfCell(row.at('tags')),
-  };
-};
-
-/** A sample of Ragas’, of one turn or several, in its names of today and of before. */
-export const readRagasSample: ReadSample = (row) => {
-  const first = (...keys: readonly string[]) =>
-    row.at(keys.find((key) => row.at(key).isGiven) ?? keys[0] ?? '');
-  const messages = messagesOf(first('user_input', 'question'));
-  if (messages === undefined) {
-    leaveSample(
-      row,
-      'user_input',
-      'a sample whose `user_input` is neither a text nor messages of texts is left out',
-    );
-    return undefined;
-  }
-  const last = messages.at(-1);
-  const isTalk = last?.role === 'assistant' && messages.length > 1;
-  const answer = first('response', 'answer').text() || undefined;
-  return {
-    id: undefined,
-    messages: isTalk ? messages.slice(0, -1) : messages,
-    answer: answer ?? (isTalk ? last.content : undefined),
-    expected: textsOf(first('reference', 'ground_truth', 'ground_truths')).filter((each) => each !== ''),
-    choices: [],
-    contexts: textsOfCell(first('retrieved_contexts', 'contexts')),
-    toolCalls: [],
-    expectedTools: toolCallsOf(row.at('reference_tool_calls')).map(({ name }) => String(name)),
-    tags: [],
-  };
-};
-
-type Mapping = Readonly<Record<string, unknown>>;
-
-interface SampleMessage {
-  readonly role: string;
-  readonly content: string;
-}
-
-/** A question, and what is known of its answers, as the data sets of other systems have them. */
-export interface Sample {
-  readonly id: string | undefined;
-  readonly messages: readonly SampleMessage[];
-  /** The answer to judge; undefined where it is to be made. */
-  readonly answer: string | undefined;
-  /** Right answers, of which one is enough; of a choice its letter. */
-  readonly expected: readonly string[];
-  readonly choices: readonly string[];
-  /** What was found to answer with. */
-  readonly contexts: readonly string[];
-  readonly toolCalls: readonly Mapping[];
-  readonly expectedTools: readonly string[];
-  readonly tags: readonly string[];
-}
-
-/** Reads a row; undefined, with a note, where it is no sample. What it does not take is reported. */
-export type ReadSample = (row: Source) => Sample | undefined;
 
 /** A text or texts; empty, and nothing taken, where there is none. */
 function textsOf(source: Source): readonly string[] {
