@@ -51,7 +51,7 @@ export function findBadExpressions(document: YamlDocument): Finding[] {
 }
 
 /** A column that every case reads. */
-export interface ColumnUse {
+interface ColumnUse {
   readonly column: string;
   readonly code: string;
   readonly path: Path;
