@@ -151,7 +151,7 @@ async function runOne(
   });
   let hint = '--show-failures N tells more, --reporter html=FILE shows all of them';
   if (!isQuiet) terminal.printStderr(`${oneLine(suite)} ${place}`);
-  const reporter = await delivery.next({ suite, file });
+  const reporter = delivery.next({ suite, file });
   const runOptions = await readOptions(own);
   const { maxCostUsd } = runOptions;
   const run = async (resume: RunFlags['resume']) =>
