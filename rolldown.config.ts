@@ -66,7 +66,7 @@ export default defineConfig([
   },
   // The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts.
   {
-    input: 'src/suite/report/html/page/main.ts',
+    input: 'src/suites/report/html/page/main.ts',
     output: { file: 'dist/report-page.js', minify: true },
     plugins: [asTexts()],
   },
@@ -84,7 +84,7 @@ function asTexts(): Plugin {
     name: 'as-texts',
     generateBundle(_options, files) {
       const style = bundle({
-        filename: 'src/suite/report/html/style/style.css',
+        filename: 'src/suites/report/html/style/style.css',
         minify: true,
       }).code.toString();
       for (const file of Object.values(files)) {

@@ -1,9 +1,9 @@
-import { findDuplicateKey } from '../src/json/duplicate-key.ts';
-import { endOfContainer } from '../src/json/ends.ts';
-import { scanElements, scanMembers } from '../src/json/scan.ts';
-import { JsonTokens } from '../src/json/tokens.ts';
-import { createStoredTextRedact } from '../src/log/scrub.ts';
-import { newElementScanner } from '../src/suite/dataset/json-elements.ts';
+import { findDuplicateKey } from '../src/base/json/duplicate-key.ts';
+import { endOfContainer } from '../src/base/json/ends.ts';
+import { scanElements, scanMembers } from '../src/base/json/scan.ts';
+import { JsonTokens } from '../src/base/json/tokens.ts';
+import { createStoredTextRedact } from '../src/runtime/log/scrub.ts';
+import { newElementScanner } from '../src/suites/dataset/json-elements.ts';
 
 /** Processor time of each use of the JSON scanner on a text of some 10 MB, the best of five. */
 export async function benchJson(): Promise<string> {

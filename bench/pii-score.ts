@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createDetector } from '../src/pii/detector.ts';
-import { defaultEntities, type Entity, entityNames, type KnownEntity } from '../src/pii/entity.ts';
+import { createDetector } from '../src/builtins/pii/detector.ts';
+import { defaultEntities, type Entity, entityNames, type KnownEntity } from '../src/builtins/pii/entity.ts';
 
 /** A labelled corpus of sentences: `{"text", "spans": [{"type", "start", "end", "value"}]}`, in code points. */
 export const corpus = fileURLToPath(
@@ -152,7 +152,7 @@ export function measureSentences(language: Language, chosen: readonly number[] =
   const score = { labelled: 0, found: 0, clean: 0, flagged: 0 };
   const wrong: string[] = [];
   for (const set of chosen) {
-    const file = new URL(`../test/pii/sentences/${set}/${language}.txt`, import.meta.url);
+    const file = new URL(`../test/builtins/pii/sentences/${set}/${language}.txt`, import.meta.url);
     const [labelled = '', clean = ''] = readFileSync(file, 'utf8').split('\n---\n');
     for (const line of linesOf(labelled)) {
       const { text, labels } = readSentence(line);

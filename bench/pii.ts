@@ -7,7 +7,7 @@ import { type Contender, measure, render, spread } from './measure.ts';
 import { corpus, measureCorpus, renderScores } from './pii-score.ts';
 import { makeFolder, open } from './workspace.ts';
 
-const main = fileURLToPath(new URL('../src/surface/pii/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../src/cli/pii/main.ts', import.meta.url));
 
 /** A server that allows everything: what the wire costs without a filter. */
 const idle = `

@@ -7,7 +7,7 @@ import { openSuite } from '../test/workers/suite-project.ts';
 
 /** Prints how many cases of a suite of built-in checks a second one process and one to three workers judge, and the memory of each. */
 const CASES = Number(process.env['SUITE_CASES'] ?? 200_000);
-const program = fileURLToPath(new URL('../dist/surface/cli/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 if (!hasPostgres || !existsSync(program)) console.log(unlessMissing || 'skipped: run `npm run build` first');
 else await main();

@@ -8,7 +8,7 @@ import { makeFolder } from './workspace.ts';
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const data = at('../../shared/data/gsm8k/example_model_solutions.jsonl');
 const grader = at('../examples/gsm8k/final_number.py');
-const program = at('../src/surface/cli/main.ts');
+const program = at('../src/cli/main.ts');
 const bare = at('./bare-grader.ts');
 
 const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'] as const;

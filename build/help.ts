@@ -3,7 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Keeps what the built program answers to --help, so that it need not be loaded to say it.
-const cli = join(import.meta.dirname, '../dist/surface/cli');
+const cli = join(import.meta.dirname, '../dist/cli');
 const kept = join(cli, 'process/help.txt');
 rmSync(kept, { force: true });
 const help = execFileSync(process.execPath, [join(cli, 'main.js'), '--help'], { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-import { isObject } from '../src/json/json.ts';
+import { isObject } from '../src/base/json/json.ts';
 
 /**
  * The same JSON Schema with each mapping that it describes as a definition of its own, which becomes a function that is

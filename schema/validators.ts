@@ -1,16 +1,16 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schemaOf } from '../src/checks/check-schema.ts';
-import { checks } from '../src/checks/registry.ts';
+import { schemaOf } from '../src/builtins/checks/check-schema.ts';
+import { checks } from '../src/builtins/checks/registry.ts';
 import { mockEmbeddingsSchema } from '../src/config/mock-embeddings.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
 import { runtimeSchema } from '../src/config/schema/schema.ts';
 import { foreignDialects } from '../src/dialects/registry.ts';
-import { eventSchemas } from '../src/hooks/event-schema.ts';
-import { pipelineSchema } from '../src/pipeline/file/schema.ts';
-import { suiteSchema } from '../src/suite/schema/suite-schema.ts';
-import { metaSchemaName } from '../src/yaml/meta-schema.ts';
-import { fingerprint, nameOf } from '../src/yaml/validator.ts';
+import { eventSchemas } from '../src/calls/hooks/event-schema.ts';
+import { pipelineSchema } from '../src/pipelines/file/schema.ts';
+import { suiteSchema } from '../src/suites/schema/suite-schema.ts';
+import { metaSchemaName } from '../src/base/yaml/meta-schema.ts';
+import { fingerprint, nameOf } from '../src/base/yaml/validator.ts';
 import { toMetaSchemaModule, toStandaloneModule } from './standalone.ts';
 
 /** Every JSON Schema of src that values are checked against. */

@@ -1,3 +1,5 @@
+export { catalogue, type ErrorCode, type Fault, RuntimeError } from './base/errors.ts';
+export { Json, stringifyJson } from './base/json/json.ts';
 export type * from './contract/approval.ts';
 export type * from './contract/document.ts';
 export type {
@@ -10,8 +12,6 @@ export type { HookEvent, HookKind, HookMode, Phase, Verdict } from './contract/h
 export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
 export type * from './contract/run-details.ts';
-export { catalogue, type ErrorCode, type Fault, RuntimeError } from './errors.ts';
-export { Json, stringifyJson } from './json/json.ts';
 export {
   type CallOptions,
   type CaseRecord,

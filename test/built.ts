@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 // makes it anew before the first test where the sources have changed.
 
 /** The command line as it is shipped, to be started by Node. */
-export const builtProgram = fileURLToPath(new URL('../dist/surface/cli/main.js', import.meta.url));
+export const builtProgram = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 /** The library as it is shipped, to be imported by a process that a test starts. */
 export const builtLibrary = new URL('../dist/index.js', import.meta.url).href;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { run } from './cli/command-line.ts';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from './store/postgres/server.ts';
-import { run } from './surface/cli/command-line.ts';
 import { runProgram, startWorker } from './workers/worker-process.ts';
 
 const folder = join(import.meta.dirname, '../examples/deploy');

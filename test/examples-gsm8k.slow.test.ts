@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { run, runJson, start } from './surface/cli/command-line.ts';
+import { run, runJson, start } from './cli/command-line.ts';
 
 const cwd = join(import.meta.dirname, '../examples/gsm8k');
 const solutions = join(import.meta.dirname, '../../shared/data/gsm8k/example_model_solutions.jsonl');

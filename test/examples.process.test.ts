@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRuntime } from '../src/index.ts';
-import { run, runJson, start } from './surface/cli/command-line.ts';
+import { run, runJson, start } from './cli/command-line.ts';
 
 const examples = join(import.meta.dirname, '../examples');
 

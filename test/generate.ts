@@ -8,7 +8,7 @@ const sources = ['src', 'schema', 'build', 'rolldown.config.ts', 'package-lock.j
 /** Makes what is generated from src anew, before the first test, when it is missing or older than its sources. */
 export default function generate(): void {
   // What is made last.
-  const made = changedMs('dist/surface/cli/process/help.txt');
+  const made = changedMs('dist/cli/process/help.txt');
   if (sources.every((source) => changedMs(source) <= made)) return;
   execFileSync('npm', ['run', '--silent', 'generate'], { cwd: root, stdio: 'inherit' });
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { toRuntimeError } from '../src/errors.ts';
-import { compileExpressions } from '../src/expression/expression.ts';
-import { compileDataSchema } from '../src/yaml/data-schema.ts';
-import { compileSchema } from '../src/yaml/schema-check.ts';
+import { toRuntimeError } from '../src/base/errors.ts';
+import { compileExpressions } from '../src/base/expression/expression.ts';
+import { compileDataSchema } from '../src/base/yaml/data-schema.ts';
+import { compileSchema } from '../src/base/yaml/schema-check.ts';
 import { open } from './runtime/open.ts';
 
 const many = Array.from({ length: 60_000 }, (_, number) => number);

@@ -66,7 +66,7 @@ test('the package holds what runs, and nothing else', async () => {
   expect(odd.toSorted()).toEqual([
     'dist/THIRD-PARTY-LICENSES.txt',
     'dist/fork-helper.py',
-    'dist/surface/cli/process/help.txt',
+    'dist/cli/process/help.txt',
   ]);
   // What `init` writes, and what the README and the pages run.
   const { stdout } = await call('git', ['ls-files', 'examples'], { cwd: root });
@@ -80,13 +80,13 @@ test('the package holds what runs, and nothing else', async () => {
 test('every bin is there, starts with #! and runs', async () => {
   const bins: string[] = Object.values(manifest.bin);
   expect(bins).toEqual([
-    'dist/surface/cli/main.js',
-    'dist/surface/guards/injection/main.js',
-    'dist/surface/guards/links/main.js',
-    'dist/surface/pii/main.js',
-    'dist/surface/guards/prompt/main.js',
-    'dist/surface/guards/secrets/main.js',
-    'dist/surface/guards/topics/main.js',
+    'dist/cli/main.js',
+    'dist/cli/guards/injection/main.js',
+    'dist/cli/guards/links/main.js',
+    'dist/cli/pii/main.js',
+    'dist/cli/guards/prompt/main.js',
+    'dist/cli/guards/secrets/main.js',
+    'dist/cli/guards/topics/main.js',
   ]);
   for (const bin of bins) {
     expect(packed).toContain(bin);
@@ -153,7 +153,7 @@ test('a project that has installed it can import it', async () => {
 });
 
 test('its `init` writes a folder that works', async () => {
-  const main = join(installed, 'dist/surface/cli/main.js');
+  const main = join(installed, 'dist/cli/main.js');
   const folder = join(project, 'guards');
   await call(process.execPath, [main, 'init', folder]);
   expect(statSync(join(folder, 'tools/greet.py')).mode & 0o111).toBe(0o111);

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { compileExpressions } from '../src/expression/expression.ts';
-import { stringifyJson } from '../src/json/json.ts';
+import { compileExpressions } from '../src/base/expression/expression.ts';
+import { stringifyJson } from '../src/base/json/json.ts';
 import { open } from './runtime/open.ts';
-import { readFile } from './suite/dataset/support.ts';
+import { readFile } from './suites/dataset/support.ts';
 
 // Members that reach the prototype of every object, where they are assigned or merged as other members are.
 const members = '"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}';

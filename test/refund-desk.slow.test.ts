@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openFake } from './provider/wire/fake.ts';
-import { run, runJson } from './surface/cli/command-line.ts';
+import { run, runJson } from './cli/command-line.ts';
+import { openFake } from './models/wire/fake.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -1,5 +1,10 @@
-import * as capability from './capability/requirements.ts';
-import * as checks from './checks/requirements.ts';
+import * as checks from './builtins/checks/requirements.ts';
+import * as guards from './builtins/guards/requirements.ts';
+import * as capability from './calls/capability/requirements.ts';
+import * as hooks from './calls/hooks/requirements.ts';
+import * as toolCall from './calls/tool-call/requirements.ts';
+import * as doctor from './cli/doctor/requirements.ts';
+import * as commandLine from './cli/requirements.ts';
 import * as config from './config/requirements.ts';
 import * as agentao from './dialects/agentao/requirements.ts';
 import * as chibi from './dialects/chibi/requirements.ts';
@@ -8,19 +13,14 @@ import * as inbound from './dialects/inbound-requirements.ts';
 import * as picoclaw from './dialects/picoclaw/requirements.ts';
 import * as promptkit from './dialects/promptkit/requirements.ts';
 import * as gateway from './gateway/requirements.ts';
-import * as guards from './guards/requirements.ts';
-import * as hooks from './hooks/requirements.ts';
-import * as pipeline from './pipeline/requirements.ts';
-import * as project from './project/requirements.ts';
-import * as provider from './provider/requirements.ts';
+import * as provider from './models/requirements.ts';
+import * as pipeline from './pipelines/requirements.ts';
+import * as transport from './process/requirements.ts';
 import type { Requirement } from './requirements/requirement.ts';
+import * as project from './runtime/project/requirements.ts';
 import * as runtime from './runtime/requirements.ts';
 import * as store from './store/requirements.ts';
-import * as suite from './suite/requirements.ts';
-import * as doctor from './surface/cli/doctor/requirements.ts';
-import * as commandLine from './surface/cli/requirements.ts';
-import * as toolCall from './tool-call/requirements.ts';
-import * as transport from './transport/requirements.ts';
+import * as suite from './suites/requirements.ts';
 import * as workers from './workers/requirements.ts';
 
 /**

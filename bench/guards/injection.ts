@@ -1,10 +1,10 @@
 import { labelled } from '../../build/injection/examples.ts';
 import { train } from '../../build/injection/train.ts';
-import type { Origin } from '../../src/guards/guard.ts';
-import { confidenceIn, readModel } from '../../src/guards/injection/model.ts';
-import { matchPatterns } from '../../src/guards/injection/patterns.ts';
-import { toPlain } from '../../src/guards/injection/plain-text.ts';
-import { createInjectionRules, defaultThresholds } from '../../src/guards/injection/rules.ts';
+import type { Origin } from '../../src/builtins/guards/guard.ts';
+import { confidenceIn, readModel } from '../../src/builtins/guards/injection/model.ts';
+import { matchPatterns } from '../../src/builtins/guards/injection/patterns.ts';
+import { toPlain } from '../../src/builtins/guards/injection/plain-text.ts';
+import { createInjectionRules, defaultThresholds } from '../../src/builtins/guards/injection/rules.ts';
 import {
   deskTexts,
   emails,

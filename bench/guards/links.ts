@@ -1,4 +1,4 @@
-import { createLinkRules, linkKindNames } from '../../src/guards/links/rules.ts';
+import { createLinkRules, linkKindNames } from '../../src/builtins/guards/links/rules.ts';
 import { deskTexts, hasShared, pages, readmes } from './corpora.ts';
 import { type Answer, carrying, disguised, dribbling } from './exfiltration.ts';
 import { renderTable, type Tally, tally } from './score.ts';

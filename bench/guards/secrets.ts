@@ -1,4 +1,8 @@
-import { createSecretRules, secretActions, secretKindNames } from '../../src/guards/secrets/rules.ts';
+import {
+  createSecretRules,
+  secretActions,
+  secretKindNames,
+} from '../../src/builtins/guards/secrets/rules.ts';
 import { deskTexts, hasShared, pages, questions, readmes, sentences, sources } from './corpora.ts';
 import { keyTexts } from './keys.ts';
 import { renderTable, type Tally, tally } from './score.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { writeSpec } from '../workspace.ts';
 
 const upstream = fileURLToPath(new URL('chat-upstream.ts', import.meta.url));
-const main = fileURLToPath(new URL('../../dist/surface/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** A server in a process of its own. */
 export interface Served {

@@ -1,6 +1,6 @@
+import type { SourceLocation } from '../base/yaml/problem.ts';
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
-import type { FlowControl, ProcessLimits } from '../dialects/process-config.ts';
-import type { SourceLocation } from '../yaml/problem.ts';
+import type { FlowControl, ProcessLimits } from '../process/process-config.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
 import type { GatewayConfig } from './gateway.ts';

@@ -1,5 +1,5 @@
-import type { ProcessConfig } from '../dialects/process-config.ts';
 import type { DialectName } from '../dialects/registry.ts';
+import type { ProcessConfig } from '../process/process-config.ts';
 
 export type { DialectName, ForeignName, NativeName } from '../dialects/registry.ts';
 

@@ -1,5 +1,5 @@
-import type { DeclaredHook, PluginFolder } from '../dialects/process-config.ts';
 import type { ForeignName } from '../dialects/registry.ts';
+import type { DeclaredHook, PluginFolder } from '../process/process-config.ts';
 import type { ExecConfig } from './entry.ts';
 
 /** A hook of a foreign dialect, which alone knows what its settings are. */

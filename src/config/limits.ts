@@ -1,6 +1,6 @@
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import type { Finding } from '../yaml/finding.ts';
-import { integerAt } from '../yaml/read.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { integerAt } from '../base/yaml/read.ts';
 
 /** Refuses limits that this system cannot hold anybody to; `path` is that of the mapping with `limits`. */
 export function checkLimits(

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
-import { RuntimeError } from '../errors.ts';
-import type { YamlDocument } from '../yaml/document.ts';
-import type { Problem } from '../yaml/problem.ts';
-import { sortProblems } from '../yaml/problem.ts';
-import { valueAt } from '../yaml/read.ts';
+import { RuntimeError } from '../base/errors.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import type { Problem } from '../base/yaml/problem.ts';
+import { sortProblems } from '../base/yaml/problem.ts';
+import { valueAt } from '../base/yaml/read.ts';
 import { buildConfig } from './build/build.ts';
 import { checkCommands } from './command/commands.ts';
 import type { RuntimeConfig } from './config.ts';

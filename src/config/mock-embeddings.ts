@@ -1,5 +1,5 @@
-import { isObject } from '../json/json.ts';
-import { findViolations } from '../yaml/violation.ts';
+import { isObject } from '../base/json/json.ts';
+import { findViolations } from '../base/yaml/violation.ts';
 import { type MockProblem, milliseconds, mockSettings, scriptedError } from './mock-responses.ts';
 
 const embeddingSchema = {

@@ -3,10 +3,10 @@ import {
   type Expression,
   type ExpressionError,
   findExpressionErrors,
-} from '../expression/expression.ts';
-import { isObject } from '../json/json.ts';
-import { describePath } from '../yaml/schema-path.ts';
-import { findViolations } from '../yaml/violation.ts';
+} from '../base/expression/expression.ts';
+import { isObject } from '../base/json/json.ts';
+import { describePath } from '../base/yaml/schema-path.ts';
+import { findViolations } from '../base/yaml/violation.ts';
 
 /** What the expressions of a mock see: native messages, `round` from 1, the system prompt, the tools' names. */
 export const mockVariables = ['messages', 'round', 'system', 'tools'] as const;

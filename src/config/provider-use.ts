@@ -1,5 +1,5 @@
+import { RuntimeError } from '../base/errors.ts';
 import type { ProviderRole } from '../contract/provider.ts';
-import { RuntimeError } from '../errors.ts';
 import type { ProviderConfig } from './config.ts';
 import { toolNameRules } from './provider-types.ts';
 

@@ -1,8 +1,7 @@
-import { toolDialectOf, toolDialects } from '../dialects/registry.ts';
-import { isObject } from '../json/json.ts';
-import { suggest } from '../text/suggest.ts';
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import type { Finding } from '../yaml/finding.ts';
+import { isObject } from '../base/json/json.ts';
+import { suggest } from '../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
 import {
   choiceAt,
   entriesAt,
@@ -11,7 +10,8 @@ import {
   nonEmptyTextAt,
   textAt,
   valueAt,
-} from '../yaml/read.ts';
+} from '../base/yaml/read.ts';
+import { toolDialectOf, toolDialects } from '../dialects/registry.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkSharedDeciders } from './build/approvals.ts';
 import { checkEndpoints } from './build/endpoint.ts';

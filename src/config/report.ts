@@ -1,6 +1,6 @@
-import type { YamlDocument } from '../yaml/document.ts';
-import { type Finding, locateFinding as locate } from '../yaml/finding.ts';
-import type { Problem } from '../yaml/problem.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import { type Finding, locateFinding as locate } from '../base/yaml/finding.ts';
+import type { Problem } from '../base/yaml/problem.ts';
 import { runtimeSchema } from './schema/schema.ts';
 
 /** The finding as a problem of the RuntimeConfig file, with its position. */

@@ -1,4 +1,4 @@
-import type { SourceLocation } from '../yaml/problem.ts';
+import type { SourceLocation } from '../base/yaml/problem.ts';
 
 /** An entry of `spec.sandboxes`: paths and programs are as the file has them. */
 export type SandboxConfig = { readonly name: string; readonly position: SourceLocation } & (

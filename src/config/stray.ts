@@ -1,9 +1,9 @@
-import { takesInlineCode } from '../files/script.ts';
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import { findExpressionIn, textsAt } from '../yaml/expressions.ts';
-import type { Finding } from '../yaml/finding.ts';
-import { isAt, itemsAt, textAt } from '../yaml/read.ts';
-import { foreignAt } from './foreign/entries.ts';
+import { takesInlineCode } from '../base/files/script.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { findExpressionIn, textsAt } from '../base/yaml/expressions.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { isAt, itemsAt, textAt } from '../base/yaml/read.ts';
+import { foreignAt } from './build/foreign-entries.ts';
 import { type ExecEntry, execEntries } from './references.ts';
 
 /**

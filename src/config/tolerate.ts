@@ -1,7 +1,7 @@
-import { longestMs } from '../time/longest-timer.ts';
-import type { YamlDocument } from '../yaml/document.ts';
-import { execKeyPatterns, isAt, textAt, valueAt } from '../yaml/read.ts';
-import type { Violation } from '../yaml/violation.ts';
+import { longestMs } from '../base/time/longest-timer.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import { execKeyPatterns, isAt, textAt, valueAt } from '../base/yaml/read.ts';
+import type { Violation } from '../base/yaml/violation.ts';
 
 /**
  * How a violation in a PromptKit file is treated: as an error, as fine, or as a warning with the value

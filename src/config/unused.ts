@@ -1,7 +1,7 @@
-import { isObject } from '../json/json.ts';
-import type { YamlDocument } from '../yaml/document.ts';
-import type { Finding } from '../yaml/finding.ts';
-import { entriesAt, itemsAt, type MappingEntry, valueAt } from '../yaml/read.ts';
+import { isObject } from '../base/json/json.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { entriesAt, itemsAt, type MappingEntry, valueAt } from '../base/yaml/read.ts';
 import { whyProviderRefused } from './build/providers.ts';
 import { unusedProviderKeys } from './schema/provider.ts';
 import { promptkitVersion, unusedSections } from './schema/schema.ts';

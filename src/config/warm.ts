@@ -1,7 +1,7 @@
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { choiceAt, integerAt } from '../base/yaml/read.ts';
 import { foreignNames, toolDialects } from '../dialects/registry.ts';
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import type { Finding } from '../yaml/finding.ts';
-import { choiceAt, integerAt } from '../yaml/read.ts';
 
 /** Refuses waiting processes for an entry of a foreign dialect; `path` is that of the mapping with `command`. */
 export function checkWarm(document: YamlDocument, path: Path): Finding[] {

@@ -1,8 +1,8 @@
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { isAt, textAt } from '../base/yaml/read.ts';
+import type { Violation } from '../base/yaml/violation.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import { isAt, textAt } from '../yaml/read.ts';
-import type { Violation } from '../yaml/violation.ts';
-import { foreignAt } from './foreign/entries.ts';
+import { foreignAt } from './build/foreign-entries.ts';
 
 /**
  * The message and hint for a violation in a foreign hook or an import; undefined for any other. PromptKit has

@@ -1,7 +1,7 @@
-import { isObject } from '../json/json.ts';
-import type { YamlDocument } from '../yaml/document.ts';
-import { execKeyPatterns, isAt, textAt, valueAt } from '../yaml/read.ts';
-import type { Violation } from '../yaml/violation.ts';
+import { isObject } from '../base/json/json.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import { execKeyPatterns, isAt, textAt, valueAt } from '../base/yaml/read.ts';
+import type { Violation } from '../base/yaml/violation.ts';
 import { isProcessKey } from './schema/hook.ts';
 import { nativeVersion, promptkitVersion } from './schema/schema.ts';
 import { wordForeign } from './words-foreign.ts';

@@ -1,5 +1,5 @@
-import type { Fault } from '../errors.ts';
-import type { Json } from '../json/json.ts';
+import type { Fault } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
 import type { RunParent } from './run-parent.ts';
 
 /** The record of a person's approval, sent beside `args` when a pending tool is called again. */

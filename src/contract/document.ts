@@ -1,4 +1,4 @@
-import type { Fault } from '../errors.ts';
+import type { Fault } from '../base/errors.ts';
 
 /** The result of a tool call, as `tool call --json` prints it. */
 export type ToolDocument =

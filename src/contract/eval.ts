@@ -1,5 +1,5 @@
-import type { Fault } from '../errors.ts';
-import type { Json } from '../json/json.ts';
+import type { Fault } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
 import type { ChatMessage } from './provider.ts';
 
 /** A tool call as an eval sees it. `result` is the text the model saw; `index` the assistant message's position. */

@@ -1,5 +1,5 @@
-import type { Fault } from '../errors.ts';
-import type { Json } from '../json/json.ts';
+import type { Fault } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
 import type { PendingDecision } from './approval.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';

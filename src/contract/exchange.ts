@@ -1,5 +1,5 @@
-import type { RuntimeError } from '../errors.ts';
-import type { Json } from '../json/json.ts';
+import type { RuntimeError } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
 
 /** One request: a compact JSON object, and the method a server is called by. */
 export interface Message {

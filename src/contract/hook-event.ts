@@ -1,5 +1,5 @@
-import type { Fault } from '../errors.ts';
-import type { Json } from '../json/json.ts';
+import type { Fault } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
 import type { ChatMessage, ProviderRequest, ProviderResponse } from './provider.ts';
 import type { FinishedCall, Turn } from './turn.ts';
 

@@ -1,5 +1,5 @@
-import { type Fault, isCancelled, withCatalogueText } from '../errors.ts';
-import { Json } from '../json/json.ts';
+import { type Fault, isCancelled, withCatalogueText } from '../base/errors.ts';
+import { Json } from '../base/json/json.ts';
 
 export type * from './hook-event.ts';
 

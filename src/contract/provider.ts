@@ -1,4 +1,4 @@
-import type { Json } from '../json/json.ts';
+import type { Json } from '../base/json/json.ts';
 
 /**
  * A message as the native wire carries it. `content` is always the message's whole text, that of tool

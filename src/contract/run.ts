@@ -1,4 +1,4 @@
-import type { Fault } from '../errors.ts';
+import type { Fault } from '../base/errors.ts';
 import type { PendingNotice } from './approval.ts';
 
 /**

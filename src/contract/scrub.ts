@@ -1,6 +1,6 @@
-import { type Fault, RuntimeError } from '../errors.ts';
-import { isObject, Json } from '../json/json.ts';
-import { isJson } from '../json/try-parse.ts';
+import { type Fault, RuntimeError } from '../base/errors.ts';
+import { isObject, Json } from '../base/json/json.ts';
+import { isJson } from '../base/json/try-parse.ts';
 
 /** Takes secrets out of a text; JSON stays JSON. */
 export type Redact = (text: string) => string;

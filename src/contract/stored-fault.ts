@@ -1,5 +1,5 @@
-import { catalogue, type ErrorCode, type Fault } from '../errors.ts';
-import { anyMembers, keyOf, members, optional, readShape, text } from '../json/shape.ts';
+import { catalogue, type ErrorCode, type Fault } from '../base/errors.ts';
+import { anyMembers, keyOf, members, optional, readShape, text } from '../base/json/shape.ts';
 
 /** A fault in a record whose other members say more about it. */
 export const faultShape = members<Fault>({

@@ -1,5 +1,5 @@
-import type { Fault } from '../errors.ts';
-import type { Json } from '../json/json.ts';
+import type { Fault } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
 import type { Approval } from './approval.ts';
 
 /** One call of one tool. `args` is a JSON object whose text reaches the process unchanged. */

@@ -1,4 +1,4 @@
-import type { RuntimeError } from '../errors.ts';
+import type { RuntimeError } from '../base/errors.ts';
 
 /**
  * The lines that REPLY_MALFORMED errors are about. Kept beside the errors, so that they are never printed.

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
+import { RuntimeError, type RuntimeErrorOptions, toRuntimeError } from '../base/errors.ts';
+import { isObject, Json } from '../base/json/json.ts';
+import { jsonHint } from '../base/json/json-hint.ts';
+import { type Member, memberOf, scanMembers } from '../base/json/scan.ts';
+import { tryParse } from '../base/json/try-parse.ts';
+import { crashLineOf } from '../base/text/crash-line.ts';
+import { detectUtf16 } from '../base/text/encoding/utf16.ts';
+import { findNearest } from '../base/text/suggest.ts';
 import type { ProcessReply, Reply } from '../contract/exchange.ts';
-import { RuntimeError, type RuntimeErrorOptions, toRuntimeError } from '../errors.ts';
-import { isObject, Json } from '../json/json.ts';
-import { jsonHint } from '../json/json-hint.ts';
-import { type Member, memberOf, scanMembers } from '../json/scan.ts';
-import { tryParse } from '../json/try-parse.ts';
-import { crashLineOf } from '../text/crash-line.ts';
-import { detectUtf16 } from '../text/encoding/utf16.ts';
-import { findNearest } from '../text/suggest.ts';
 import type { Note } from './dialect.ts';
 
 /** A JSON object that a peer wrote, with its members as the exact text they had. */

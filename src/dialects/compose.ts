@@ -1,7 +1,7 @@
+import { asText } from '../base/json/as-text.ts';
+import { Json } from '../base/json/json.ts';
+import { elementsOf, membersOf } from '../base/json/scan.ts';
 import { type Answer, answers, type Verdict } from '../contract/hook.ts';
-import { asText } from '../json/as-text.ts';
-import { Json } from '../json/json.ts';
-import { elementsOf, membersOf } from '../json/scan.ts';
 import { mergeMetadata } from './metadata.ts';
 
 /** How the answers of several hooks of a point are composed into one. */

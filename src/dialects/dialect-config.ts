@@ -1,15 +1,15 @@
-import type { VolatileFields } from '../cassette/volatile-fields.ts';
+import type { Json } from '../base/json/json.ts';
+import { longestMs } from '../base/time/longest-timer.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
 import type { HookEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
-import type { Inbound, InboundServer } from '../inbound/inbound.ts';
-import type { Json } from '../json/json.ts';
-import { longestMs } from '../time/longest-timer.ts';
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import type { Finding } from '../yaml/finding.ts';
+import type { VolatileFields } from '../process/cassette/volatile-fields.ts';
+import type { DeclaredHook, PluginDiscovery, ProcessConfig } from '../process/process-config.ts';
 import type { Codec } from './dialect.ts';
 import type { ForeignDialect, Point, Trial } from './foreign-dialect.ts';
 import type { HookFiles } from './foreign-files.ts';
-import type { DeclaredHook, PluginDiscovery, ProcessConfig } from './process-config.ts';
+import type { Inbound, InboundServer } from './inbound.ts';
 
 /**
  * What the rest needs to know of a foreign dialect before its first hook is called: the config's part. A dialect is a

@@ -1,8 +1,8 @@
-import type { VolatileFields } from '../cassette/volatile-fields.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
+import type { VolatileFields } from '../process/cassette/volatile-fields.ts';
 
 /** A remark for the log about a reply that could be decoded. */
 export interface Note {

@@ -1,6 +1,6 @@
+import { type RuntimeError, toFault } from '../base/errors.ts';
+import { Json } from '../base/json/json.ts';
 import { type Answer, answers } from '../contract/hook.ts';
-import { type RuntimeError, toFault } from '../errors.ts';
-import { Json } from '../json/json.ts';
 import { type Decoded, decoded, type Note } from './dialect.ts';
 import type { HookEntry } from './foreign-dialect.ts';
 

@@ -1,7 +1,7 @@
+import type { RuntimeError } from '../base/errors.ts';
 import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, HookEvent, Verdict } from '../contract/hook.ts';
 import type { HookContext } from '../contract/turn.ts';
-import type { RuntimeError } from '../errors.ts';
 import type { Composed, Composition, HookAnswer } from './compose.ts';
 import type { Decoded, Note } from './dialect.ts';
 

@@ -1,11 +1,11 @@
 import { isAbsolute, relative } from 'node:path';
-import { isObject } from '../json/json.ts';
-import { findNearest } from '../text/suggest.ts';
-import type { Path, YamlDocument } from '../yaml/document.ts';
-import { type Finding, locateFinding } from '../yaml/finding.ts';
-import type { Problem, SourceLocation } from '../yaml/problem.ts';
-import { valueAt } from '../yaml/read.ts';
-import type { DeclaredHook, ProcessConfig } from './process-config.ts';
+import { isObject } from '../base/json/json.ts';
+import { findNearest } from '../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { type Finding, locateFinding } from '../base/yaml/finding.ts';
+import type { Problem, SourceLocation } from '../base/yaml/problem.ts';
+import { valueAt } from '../base/yaml/read.ts';
+import type { DeclaredHook, ProcessConfig } from '../process/process-config.ts';
 
 /** The files of a system in which hooks are declared: whole documents, or entries in a mapping of events. */
 export interface HookFiles<Settings = unknown> {

@@ -1,5 +1,5 @@
-import { isObject, Json } from '../json/json.ts';
-import { membersOf } from '../json/scan.ts';
+import { isObject, Json } from '../base/json/json.ts';
+import { membersOf } from '../base/json/scan.ts';
 
 /** A failure that a rule of a foreign system let pass. */
 export interface FailedOpen {

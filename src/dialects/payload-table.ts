@@ -1,6 +1,6 @@
+import { RuntimeError } from '../base/errors.ts';
+import { isObject, Json } from '../base/json/json.ts';
 import type { HookContext } from '../contract/turn.ts';
-import { RuntimeError } from '../errors.ts';
-import { isObject, Json } from '../json/json.ts';
 import type { Payload } from './foreign-dialect.ts';
 
 /** What a member of a payload or of an answer may be; count, fuel and delta are integers, the last two of 64 bits. */

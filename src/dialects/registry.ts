@@ -1,6 +1,6 @@
-import type { VolatileFields } from '../cassette/volatile-fields.ts';
+import { RuntimeError } from '../base/errors.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
-import { RuntimeError } from '../errors.ts';
+import type { VolatileFields } from '../process/cassette/volatile-fields.ts';
 import { agentao } from './agentao/config/dialect.ts';
 import { chibi } from './chibi/config/dialect.ts';
 import { claude } from './claude/config/dialect.ts';

@@ -1,5 +1,5 @@
+import { isObject, Json, parseLossless } from '../base/json/json.ts';
 import type { ChatMessage } from '../contract/provider.ts';
-import { isObject, Json, parseLossless } from '../json/json.ts';
 
 type Holder = Readonly<Record<string, unknown>>;
 

@@ -1,18 +1,18 @@
-import type { HostEnv } from '../binding/env.ts';
-import type { CassetteOptions } from '../cassette/cassette.ts';
+import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { LoggingConfig } from '../config/config.ts';
 import type { Approval } from '../contract/approval.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { RunEvent, RuntimeEvent } from '../contract/event.ts';
 import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
-import type { EventInput } from '../hooks/event-input.ts';
-import type { AgentCaller } from '../inbound/inbound.ts';
-import type { LogTarget } from '../log/log.ts';
-import type { SuiteProgress } from '../suite/file/model.ts';
-import type { Reporter } from '../suite/report/reporter.ts';
-import type { CaseRecord, JudgeAgain, RunHeader } from '../suite/run/record.ts';
-import type { Selection } from '../suite/select/select.ts';
-import type { LauncherName } from '../transport/launch/open.ts';
+import type { AgentCaller } from '../dialects/inbound.ts';
+import type { CassetteOptions } from '../process/cassette/cassette.ts';
+import type { HostEnv } from '../process/env.ts';
+import type { LauncherName } from '../process/launch/open.ts';
+import type { SuiteProgress } from '../suites/file/model.ts';
+import type { CaseRecord, JudgeAgain, RunHeader } from '../suites/record.ts';
+import type { Reporter } from '../suites/report/reporter.ts';
+import type { Selection } from '../suites/select/select.ts';
+import type { LogTarget } from './log/log.ts';
 
 export interface RuntimeOptions {
   /** How processes are started; `auto` takes the fastest way that this machine has. */

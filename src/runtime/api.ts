@@ -1,4 +1,7 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
+import type { EventInput } from '../calls/hooks/event-input.ts';
+import type { PointEvent } from '../calls/hooks/fire-point.ts';
+import type { DecisionInput } from '../calls/tool-call/decider.ts';
 import type { PendingDocument } from '../contract/approval.ts';
 import type {
   DecisionDocument,
@@ -10,14 +13,11 @@ import type {
 } from '../contract/document.ts';
 import type { RunDetails, RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import type { StepDetails, StepsOptions } from '../contract/run-details.ts';
-import type { EventInput } from '../hooks/event-input.ts';
-import type { PointEvent } from '../hooks/fire-point.ts';
-import type { EvalInput } from '../pipeline/run/eval-request.ts';
-import type { StartOptions } from '../pipeline/run/new-run.ts';
-import type { RunOptions } from '../pipeline/run/runs.ts';
-import type { Rating, RatingInput, RatingPlace } from '../suite/rating/rating.ts';
-import type { RunSource, SuiteReport } from '../suite/run/record.ts';
-import type { DecisionInput } from '../tool-call/decider.ts';
+import type { EvalInput } from '../pipelines/run/eval-request.ts';
+import type { StartOptions } from '../pipelines/run/new-run.ts';
+import type { RunOptions } from '../pipelines/run/runs.ts';
+import type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
+import type { RunSource, SuiteReport } from '../suites/record.ts';
 import type {
   AgentEvent,
   CallOptions,

@@ -1,22 +1,22 @@
-import { isCancelled } from '../capability/cancellation.ts';
+import { RuntimeError, toFault } from '../base/errors.ts';
+import { isObject } from '../base/json/json.ts';
+import { isCancelled } from '../calls/capability/cancellation.ts';
+import { callTool } from '../calls/tool-call/call.ts';
+import { runCallLoop } from '../calls/tool-call/call-loop.ts';
+import type { CallableTool } from '../calls/tool-call/callable-tool.ts';
+import { prepareDecidedCall } from '../calls/tool-call/decided-call.ts';
+import { requireDecider, whyNoApprover } from '../calls/tool-call/decider.ts';
+import { type FinishedCallResult, toToolDocument } from '../calls/tool-call/document.ts';
+import { type DecidedRecord, notifyPending } from '../calls/tool-call/pending-call.ts';
+import { quorumOf } from '../calls/tool-call/quorum.ts';
+import { readArgs } from '../calls/tool-call/tool-args.ts';
 import type { Approval, PendingCall } from '../contract/approval.ts';
 import { nextCallId } from '../contract/call-id.ts';
 import type { ToolDocument } from '../contract/document.ts';
 import type { Emit } from '../contract/event.ts';
 import { failed, type ToolFailed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
-import { RuntimeError, toFault } from '../errors.ts';
-import { isObject } from '../json/json.ts';
-import type { PendingDirectCall } from '../pipeline/run/direct-call-run.ts';
-import { callTool } from '../tool-call/call.ts';
-import { runCallLoop } from '../tool-call/call-loop.ts';
-import type { CallableTool } from '../tool-call/callable-tool.ts';
-import { prepareDecidedCall } from '../tool-call/decided-call.ts';
-import { requireDecider, whyNoApprover } from '../tool-call/decider.ts';
-import { type FinishedCallResult, toToolDocument } from '../tool-call/document.ts';
-import { type DecidedRecord, notifyPending } from '../tool-call/pending-call.ts';
-import { quorumOf } from '../tool-call/quorum.ts';
-import { readArgs } from '../tool-call/tool-args.ts';
+import type { PendingDirectCall } from '../pipelines/run/direct-call-run.ts';
 import type { CallOptions } from './api.ts';
 import type { LazyStore } from './lazy-store.ts';
 import type { BuildOf } from './worker/build.ts';
@@ -91,7 +91,7 @@ function contextOf(call: string): HookContext {
 }
 
 /** What is needed once a call waits for a person. */
-const loadRuns = async () => await import('../pipeline/run/direct-call-run.ts');
+const loadRuns = async () => await import('../pipelines/run/direct-call-run.ts');
 
 /** The document of a call; a hook that was cancelled has decided nothing, so the call failed. */
 function toDocument(

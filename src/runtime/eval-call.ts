@@ -1,6 +1,6 @@
+import { toEvalDocument } from '../calls/tool-call/document.ts';
 import type { EvalDocument } from '../contract/document.ts';
-import { type EvalInput, toEvalRequest } from '../pipeline/run/eval-request.ts';
-import { toEvalDocument } from '../tool-call/document.ts';
+import { type EvalInput, toEvalRequest } from '../pipelines/run/eval-request.ts';
 import type { EvalOptions } from './api.ts';
 import type { WiredRuntime } from './stages/wire.ts';
 
@@ -12,7 +12,7 @@ export async function callEval(
 ): Promise<EvalDocument> {
   const request = toEvalRequest(type, input);
   // Wrong params are a usage error of a direct call only; in suites and pipelines they may depend on the case.
-  if (!evals.has(type)) (await import('../checks/all.ts')).requireParams(request);
+  if (!evals.has(type)) (await import('../builtins/checks/all.ts')).requireParams(request);
   const { outcome, passed } = await services.score({ id, type, request, threshold, signal });
   return toEvalDocument(outcome, passed);
 }

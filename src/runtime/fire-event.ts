@@ -1,11 +1,11 @@
+import { isObject } from '../base/json/json.ts';
+import { type EventInput, readEvent } from '../calls/hooks/event-input.ts';
+import type { PointEvent } from '../calls/hooks/fire-point.ts';
+import { passGate } from '../calls/hooks/gate.ts';
+import { agentTools, resolveToolNames } from '../calls/tool-call/agent-tool.ts';
+import { toDecisionDocument } from '../calls/tool-call/document.ts';
 import { nextEventId } from '../contract/call-id.ts';
 import type { DecisionDocument } from '../contract/document.ts';
-import { type EventInput, readEvent } from '../hooks/event-input.ts';
-import type { PointEvent } from '../hooks/fire-point.ts';
-import { passGate } from '../hooks/gate.ts';
-import { isObject } from '../json/json.ts';
-import { agentTools, resolveToolNames } from '../tool-call/agent-tool.ts';
-import { toDecisionDocument } from '../tool-call/document.ts';
 import type { FireOptions } from './api.ts';
 import type { WiredRuntime } from './stages/wire.ts';
 

@@ -1,18 +1,18 @@
-import type { ResolvedEntry } from '../binding/resolve.ts';
-import type { ResolvedForeignHook } from '../binding/resolve-foreign.ts';
-import { redactReply } from '../capability/read-reply.ts';
-import type { Cassette } from '../cassette/cassette.ts';
+import { RuntimeError } from '../base/errors.ts';
+import { redactReply } from '../calls/capability/read-reply.ts';
+import type { ForeignLink } from '../calls/hooks/gate.ts';
+import { type Group, type GroupContext, type Member, openGroup } from '../calls/hooks/group.ts';
 import type { ForeignHookConfig, ForeignName } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { EntryHandshake, ForeignDialect } from '../dialects/foreign-dialect.ts';
 import { foreignDialects, volatileFieldsOf } from '../dialects/registry.ts';
-import { RuntimeError } from '../errors.ts';
-import type { ForeignLink } from '../hooks/gate.ts';
-import { type Group, type GroupContext, type Member, openGroup } from '../hooks/group.ts';
-import { openHttpTransport } from '../transport/http.ts';
-import type { Pool } from '../transport/pool.ts';
-import type { Handshake, Transport } from '../transport/transport.ts';
+import type { Cassette } from '../process/cassette/cassette.ts';
+import { openHttpTransport } from '../process/http.ts';
+import type { Pool } from '../process/pool.ts';
+import type { Handshake, Transport } from '../process/transport.ts';
+import type { ResolvedEntry } from './binding/resolve.ts';
+import type { ResolvedForeignHook } from './binding/resolve-foreign.ts';
 import { providePluginData } from './plugin-data.ts';
 
 /** A foreign hook of the config, resolved. */

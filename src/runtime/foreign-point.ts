@@ -1,8 +1,8 @@
+import { RuntimeError } from '../base/errors.ts';
+import { isTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
+import { type FirePointOptions, firePoint, type PointEvent } from '../calls/hooks/fire-point.ts';
 import type { Decision } from '../contract/hook.ts';
 import { foreignDialects, foreignNames, isForeign } from '../dialects/registry.ts';
-import { RuntimeError } from '../errors.ts';
-import { type FirePointOptions, firePoint, type PointEvent } from '../hooks/fire-point.ts';
-import { isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
 
 /**
  * Passes a point of a foreign dialect through its hooks and returns the composed decision. Throws

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { closeEnv, type HostEnv, hostEnv } from '../binding/env.ts';
+import { toRuntimeError } from '../base/errors.ts';
+import { KEY_LENGTH } from '../base/files/key-file.ts';
+import { type Path, readDocument, type YamlDocument } from '../base/yaml/document.ts';
+import type { Problem } from '../base/yaml/problem.ts';
+import { itemsAt, nonEmptyTextAt, textAt } from '../base/yaml/read.ts';
+import { type GuardHost, usageError } from '../builtins/guards/program/options.ts';
+import { settingsReaders } from '../builtins/guards/settings.ts';
 import { readExec } from '../config/build/exec.ts';
 import { execEntries } from '../config/references.ts';
 import { locateFinding } from '../config/report.ts';
-import { toRuntimeError } from '../errors.ts';
-import { KEY_LENGTH } from '../files/key-file.ts';
-import { type GuardHost, usageError } from '../guards/program/options.ts';
-import { settingsReaders } from '../guards/settings.ts';
-import { type Path, readDocument, type YamlDocument } from '../yaml/document.ts';
-import type { Problem } from '../yaml/problem.ts';
-import { itemsAt, nonEmptyTextAt, textAt } from '../yaml/read.ts';
+import { closeEnv, type HostEnv, hostEnv } from '../process/env.ts';
 
 /** What the guards of this package would say of the arguments that a RuntimeConfig gives them. */
 export async function findGuardProblems(

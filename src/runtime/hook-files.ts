@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toRuntimeError } from '../base/errors.ts';
+import { toFileName } from '../base/files/file-name.ts';
+import { makeTempFolder, removeTempFolder } from '../base/files/temp-folder.ts';
+import { stringifyJson } from '../base/json/json.ts';
+import type { GroupContext } from '../calls/hooks/group.ts';
 import type { StateStoreConfig } from '../config/config.ts';
 import type { ChatMessage } from '../contract/provider.ts';
 import type { HookContext } from '../contract/turn.ts';
-import { toRuntimeError } from '../errors.ts';
-import { toFileName } from '../files/file-name.ts';
-import { makeTempFolder, removeTempFolder } from '../files/temp-folder.ts';
-import type { GroupContext } from '../hooks/group.ts';
-import { stringifyJson } from '../json/json.ts';
-import { argsObject, toolCallsOf } from '../pipeline/chat/requested-calls.ts';
+import { argsObject, toolCallsOf } from '../pipelines/state/requested-calls.ts';
 
 /** Writes the files that hooks read (transcript, env file), and long texts that a model reads from a file. */
 export interface HookFiles extends Pick<GroupContext, 'prepare' | 'writeLongText'> {

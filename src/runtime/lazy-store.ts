@@ -1,8 +1,8 @@
-import { type HostEnv, hostEnv } from '../binding/env.ts';
+import { type Once, once } from '../base/time/once.ts';
 import type { StateStoreConfig } from '../config/config.ts';
+import { type HostEnv, hostEnv } from '../process/env.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import type { Store } from '../store/store.ts';
-import { type Once, once } from '../time/once.ts';
 
 /** A store that is opened when it is first needed. `open` throws STORE_FAILED; a failure is not remembered. */
 export interface Lazy<Opened> extends Once<Opened> {

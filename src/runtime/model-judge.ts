@@ -1,4 +1,4 @@
-import type { Judge } from '../checks/check.ts';
+import type { Judge } from '../builtins/checks/check.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { askedProvider } from '../config/provider-use.ts';
 import type { Models } from './models.ts';
@@ -20,7 +20,7 @@ export function openJudge({ providers }: RuntimeConfig, openModel: Models['model
       responseFormat: { type: 'json' as const, schema: question.schema },
       abortSignal: question.signal,
     };
-    const { callModel } = await import('../pipeline/chat/model-call.ts');
+    const { callModel } = await import('../pipelines/chat/model-call.ts');
     const { message } = await callModel(model, { options, isStreamed: false, onText: () => {} });
     return message.content;
   };

@@ -1,32 +1,32 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { HostEnv } from '../binding/env.ts';
-import type { Cassette } from '../cassette/cassette.ts';
+import { unknownName } from '../base/yaml/unknown-name.ts';
 import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import type { Answerer, ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
-import type { EmbedByTool } from '../provider/embedding/embed-by-tool.ts';
-import { requireTexts } from '../provider/embedding/exact-texts.ts';
-import { createTextMemory, rememberTexts } from '../provider/embedding/remembering-model.ts';
-import {
-  BREAKER_FAILURES,
-  BREAKER_PAUSE_MS,
-  createBreaker,
-  noBreaker,
-} from '../provider/fallback/breaker.ts';
-import { createFallbackModel, type FallbackOptions } from '../provider/fallback/fallback-model.ts';
-import { createGuard } from '../provider/guard/guard.ts';
-import type { Fire } from '../provider/guard/guard-outcome.ts';
-import { fromPrompt } from '../provider/messages/prompt.ts';
-import { listTools, toModelOptions } from '../provider/messages/tools.ts';
-import { replaceMock } from '../provider/open/mock-replacement.ts';
-import { openProvider } from '../provider/open/open-provider.ts';
-import { withRetryListener } from '../provider/open/retry-listener.ts';
-import type { Provider } from '../provider/provider.ts';
-import { openCallRecorder } from '../provider/recording/call-recorder.ts';
-import { meterModel } from '../provider/spending/metered-model.ts';
-import { wrapModel } from '../provider/wrapped-model.ts';
-import { unknownName } from '../yaml/unknown-name.ts';
+import type { EmbedByTool } from '../models/embedding/embed-by-tool.ts';
+import { requireTexts } from '../models/embedding/exact-texts.ts';
+import { createTextMemory, rememberTexts } from '../models/embedding/remembering-model.ts';
+import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker, noBreaker } from '../models/fallback/breaker.ts';
+import { createFallbackModel, type FallbackOptions } from '../models/fallback/fallback-model.ts';
+import { createGuard } from '../models/guard/guard.ts';
+import type { Fire } from '../models/guard/guard-outcome.ts';
+import { fromPrompt } from '../models/messages/prompt.ts';
+import { listTools, toModelOptions } from '../models/messages/tools.ts';
+import { replaceMock } from '../models/open/mock-replacement.ts';
+import { openProvider } from '../models/open/open-provider.ts';
+import { withRetryListener } from '../models/open/retry-listener.ts';
+import type { Provider } from '../models/provider.ts';
+import { openCallRecorder } from '../models/recording/call-recorder.ts';
+import { meterModel } from '../models/spending/metered-model.ts';
+import { wrapModel } from '../models/wrapped-model.ts';
+import type {
+  Answerer,
+  ModelCallParameters,
+  ModelRequest,
+  Services,
+} from '../pipelines/state/run-context.ts';
+import type { Cassette } from '../process/cassette/cassette.ts';
+import type { HostEnv } from '../process/env.ts';
 import type { Rates } from './stages/rates.ts';
 
 export interface ModelsContext {

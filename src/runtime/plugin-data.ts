@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
+import { toRuntimeError } from '../base/errors.ts';
 import type { ForeignHookConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import { foreignDialects } from '../dialects/registry.ts';
-import { toRuntimeError } from '../errors.ts';
 
 /** Creates the folder of the hook's own, if it has one; it is never removed. Emits a note on failure; never throws. */
 export function providePluginData({ name, dialect, settings }: ForeignHookConfig, emit: Emit): void {

@@ -1,6 +1,5 @@
-import type { HostEnv } from '../binding/env.ts';
-import { resolveExec } from '../binding/resolve.ts';
-import { redactReply } from '../capability/read-reply.ts';
+import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { redactReply } from '../calls/capability/read-reply.ts';
 import type {
   ExecConfig,
   ForeignHookConfig,
@@ -10,11 +9,12 @@ import type {
 } from '../config/config.ts';
 import type { ProcessReply } from '../contract/exchange.ts';
 import { noopScrubber, scrubError } from '../contract/scrub.ts';
-import type { DeclaredHook, PluginContext } from '../dialects/process-config.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
-import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { openUnpooled } from '../transport/open.ts';
-import type { ProcessContext } from '../transport/process.ts';
+import type { HostEnv } from '../process/env.ts';
+import { openUnpooled } from '../process/open.ts';
+import type { ProcessContext } from '../process/process.ts';
+import type { DeclaredHook, PluginContext } from '../process/process-config.ts';
+import { resolveExec } from './binding/resolve.ts';
 
 /** What plugins are started with. */
 interface PluginWiring {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { followLinks } from '../base/files/real-path.ts';
+import { isObject, type Json } from '../base/json/json.ts';
 import { pathArgumentOf } from '../dialects/tool-path.ts';
-import { followLinks } from '../files/real-path.ts';
-import { isObject, type Json } from '../json/json.ts';
 
 /**
  * The real path, from `folder`, of the path among a call's arguments; undefined without one or for `vfs://`.

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { hostEnv } from '../binding/env.ts';
+import { RuntimeError } from '../base/errors.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { filesOf, identityOf } from '../config/overlay/identity.ts';
-import { RuntimeError } from '../errors.ts';
-import { buildTextOf } from '../pipeline/run/new-run.ts';
+import { buildTextOf } from '../pipelines/run/new-run.ts';
+import { hostEnv } from '../process/env.ts';
 import type { RunRecord } from '../store/store.ts';
 import type { BuildOf } from './worker/build.ts';
 

@@ -1,19 +1,20 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RuntimeError, withoutOverflow } from '../base/errors.ts';
+import type { DeclaredTools } from '../calls/tool-call/agent-tool.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument } from '../contract/run.ts';
-import { RuntimeError, withoutOverflow } from '../errors.ts';
 import { endForgottenRuns } from '../gateway/tools/pending-run.ts';
-import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
-import { requireRun } from '../pipeline/run/below/require-run.ts';
-import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
-import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
-import { toPendingDocument } from '../pipeline/run/document.ts';
-import { endExpired } from '../pipeline/run/expired-runs.ts';
-import { queueRetry, retryRun } from '../pipeline/run/retry-run.ts';
-import { readInput } from '../pipeline/run/run-input.ts';
+import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
+import { requireRun } from '../pipelines/run/below/require-run.ts';
+import { approve, reject, requirePending, respond } from '../pipelines/run/decisions.ts';
+import { pipelineOfDirectCall } from '../pipelines/run/direct-call-run.ts';
+import { toPendingDocument } from '../pipelines/run/document.ts';
+import { endExpired } from '../pipelines/run/expired-runs.ts';
+import { queueRetry, retryRun } from '../pipelines/run/retry-run.ts';
+import { readInput } from '../pipelines/run/run-input.ts';
 import {
   cancelRun,
   queueRun,
@@ -21,11 +22,10 @@ import {
   type RunOptions,
   resumeRun,
   startRun,
-} from '../pipeline/run/runs.ts';
-import type { Services } from '../pipeline/state/run-context.ts';
+} from '../pipelines/run/runs.ts';
+import type { Services } from '../pipelines/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
 import { isOfAgent } from '../store/store-rules.ts';
-import type { DeclaredTools } from '../tool-call/agent-tool.ts';
 import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';

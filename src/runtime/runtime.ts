@@ -2,34 +2,34 @@
 
 import { foreignDialects, isForeign } from '../dialects/registry.ts';
 
-export type { CassetteOptions } from '../cassette/cassette.ts';
+export { countProblems, formatProblem, problemsOf } from '../base/yaml/problem.ts';
+export type { EventInput as LooseEvent } from '../calls/hooks/event-input.ts';
+export type { PointEvent } from '../calls/hooks/fire-point.ts';
+export type { DecisionInput as Decider } from '../calls/tool-call/decider.ts';
 export { parseDuration } from '../config/duration.ts';
-export type { EventInput as LooseEvent } from '../hooks/event-input.ts';
-export type { PointEvent } from '../hooks/fire-point.ts';
-export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../inbound/inbound.ts';
-export type { EvalInput } from '../pipeline/run/eval-request.ts';
-export type { StartOptions } from '../pipeline/run/new-run.ts';
-export type { RunOptions } from '../pipeline/run/runs.ts';
-export type { CopiedStore } from '../project/copy-store.ts';
-export { type FoundState, findResults, findStates } from '../project/find-state.ts';
-export type { HooksImport } from '../project/import-hooks.ts';
-export { type TemplateLanguage, writeTemplate } from '../project/init-template.ts';
-export type { PlannedRow, SuitePlan } from '../project/plan-suite.ts';
-export type { SuiteProgress } from '../suite/file/model.ts';
-export type { Rating, RatingInput, RatingPlace } from '../suite/rating/rating.ts';
-export type { RatingAgreement, RatingAgreementOptions } from '../suite/rating/rating-agreement.ts';
-export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
-export type { Reporter, Sink } from '../suite/report/reporter.ts';
-export type { Progress } from '../suite/report/terminal/progress.ts';
-export type { CaseRecord, RunHeader, RunReopening, RunSource, SuiteReport } from '../suite/run/record.ts';
-export type { Selection } from '../suite/select/select.ts';
-export type { DecisionInput as Decider } from '../tool-call/decider.ts';
-export { countProblems, formatProblem, problemsOf } from '../yaml/problem.ts';
+export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../dialects/inbound.ts';
+export type { EvalInput } from '../pipelines/run/eval-request.ts';
+export type { StartOptions } from '../pipelines/run/new-run.ts';
+export type { RunOptions } from '../pipelines/run/runs.ts';
+export type { CassetteOptions } from '../process/cassette/cassette.ts';
+export type { SuiteProgress } from '../suites/file/model.ts';
+export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
+export type { RatingAgreement, RatingAgreementOptions } from '../suites/rating-agreement.ts';
+export type { CaseRecord, RunHeader, RunReopening, RunSource, SuiteReport } from '../suites/record.ts';
+export { formatDuration, formatPercent } from '../suites/report/numbers.ts';
+export type { Reporter, Sink } from '../suites/report/reporter.ts';
+export type { Progress } from '../suites/report/terminal/progress.ts';
+export type { Selection } from '../suites/select/select.ts';
 export type * from './api.ts';
 export type { ChaosCell, ChaosReport, UntriedHook } from './doctor/chaos/report.ts';
 export type { Check } from './doctor/checks/check.ts';
 export type { ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';
+export type { CopiedStore } from './project/copy-store.ts';
+export { type FoundState, findResults, findStates } from './project/find-state.ts';
+export type { HooksImport } from './project/import-hooks.ts';
+export { type TemplateLanguage, writeTemplate } from './project/init-template.ts';
+export type { PlannedRow, SuitePlan } from './project/plan-suite.ts';
 
 /** Imports the module that serves gateways, on first use. */
 export const loadServer = async () => await import('./gateway/serve.ts');
@@ -41,26 +41,26 @@ export const loadView = async () => await import('./view/results.ts');
 export const loadChecker = async () => await import('./validate-file.ts');
 
 /** Imports the module that tells where each value of a config comes from, on first use. */
-export const loadValues = async () => await import('../project/list-values.ts');
+export const loadValues = async () => await import('./project/list-values.ts');
 
 /** Imports the module that tells what a suite or a pipeline names, on first use. */
-export const loadInputs = async () => await import('../project/runtime-of-file.ts');
+export const loadInputs = async () => await import('./project/runtime-of-file.ts');
 
 /** Imports the module for results of suites (reporters, comparisons), on first use. */
-export const loadResults = async () => await import('../suite/run/results.ts');
+export const loadResults = async () => await import('../suites/results.ts');
 
 /** Imports the module that lists the cases of a suite without running them, on first use. */
-export const loadPlan = async () => await import('../project/plan-suite.ts');
+export const loadPlan = async () => await import('./project/plan-suite.ts');
 
 /** Imports the module that converts hooks of other systems into config entries, on first use. */
-export const loadImporter = async () => await import('../project/import-hooks.ts');
+export const loadImporter = async () => await import('./project/import-hooks.ts');
 
 /** Imports how the system of a dialect asks Signalbox; undefined where it does not. */
 export const loadInbound = async (dialect: string) =>
   isForeign(dialect) ? await foreignDialects[dialect].loadInbound?.() : undefined;
 
 /** Imports the module that makes suites of other systems’ files, on first use. */
-export const loadSuiteImporter = async () => await import('../project/suite-import/import-suite.ts');
+export const loadSuiteImporter = async () => await import('../suites/import/import-suite.ts');
 
 /** Imports how the system of a dialect asks a Signalbox that it keeps; undefined where it does not. */
 export const loadInboundServer = async (dialect: string) =>
@@ -73,10 +73,10 @@ export const loadAudit = async () => await import('./gateway/audit.ts');
 export const loadDoctor = async () => await import('./doctor/checks/doctor.ts');
 
 /** Imports the module that brings a store of machines to the version of this Signalbox, on first use. */
-export const loadMigration = async () => await import('../project/migrate-store.ts');
+export const loadMigration = async () => await import('./project/migrate-store.ts');
 
 /** Imports the module that copies a store to another kind, on first use. */
-export const loadCopy = async () => await import('../project/copy-store.ts');
+export const loadCopy = async () => await import('./project/copy-store.ts');
 
 /** Imports the module that makes every filter of a config fail, on first use. */
 export const loadChaos = async () => await import('./doctor/chaos/results.ts');

@@ -1,7 +1,7 @@
+import { composeJson } from '../base/json/compose.ts';
+import { isObject, type Json } from '../base/json/json.ts';
+import { exactMembers } from '../base/json/scan.ts';
 import { type Scrubber, scrubFault, scrubMessages } from '../contract/scrub.ts';
-import { composeJson } from '../json/compose.ts';
-import { isObject, type Json } from '../json/json.ts';
-import { exactMembers } from '../json/scan.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store with failure messages scrubbed before they are written; results are written exactly. */

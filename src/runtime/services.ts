@@ -1,23 +1,23 @@
-import type { HostEnv } from '../binding/env.ts';
-import { runEval, type TimedOutcome } from '../capability/eval.ts';
-import type { EvalBatches } from '../capability/eval-batch.ts';
-import { type Port, trackCall } from '../capability/invoke.ts';
-import { meetsThreshold, requireThreshold } from '../capability/threshold.ts';
-import type { Cassette } from '../cassette/cassette.ts';
-import type { CheckInput } from '../checks/check.ts';
+import { RuntimeError } from '../base/errors.ts';
+import { suggest } from '../base/text/suggest.ts';
+import { once } from '../base/time/once.ts';
+import type { CheckInput } from '../builtins/checks/check.ts';
+import { runEval, type TimedOutcome } from '../calls/capability/eval.ts';
+import type { EvalBatches } from '../calls/capability/eval-batch.ts';
+import { type Port, trackCall } from '../calls/capability/invoke.ts';
+import { meetsThreshold, requireThreshold } from '../calls/capability/threshold.ts';
+import { type Link, passGate } from '../calls/hooks/gate.ts';
+import { isHeard } from '../calls/hooks/steps.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { nextEventId, nextExchangeId } from '../contract/call-id.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import { createHookContext } from '../contract/turn.ts';
-import { RuntimeError } from '../errors.ts';
-import { type Link, passGate } from '../hooks/gate.ts';
-import { isHeard } from '../hooks/steps.ts';
-import { toScoredEvent } from '../pipeline/run/eval-request.ts';
-import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
-import { suggest } from '../text/suggest.ts';
-import { once } from '../time/once.ts';
+import { toScoredEvent } from '../pipelines/run/eval-request.ts';
+import type { OfferedTool, Services } from '../pipelines/state/run-context.ts';
+import type { Cassette } from '../process/cassette/cassette.ts';
+import type { HostEnv } from '../process/env.ts';
 import { openEmbedder } from './judge/embedder.ts';
 import { openJudge } from './model-judge.ts';
 import type { Rates } from './stages/rates.ts';
@@ -150,10 +150,10 @@ async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<
 }
 
 /** Kept, because an import costs the loader some work each time. */
-let loadedChecks: typeof import('../checks/all.ts') | undefined;
+let loadedChecks: typeof import('../builtins/checks/all.ts') | undefined;
 
-async function loadChecks(): Promise<typeof import('../checks/all.ts')> {
-  loadedChecks = await import('../checks/all.ts');
+async function loadChecks(): Promise<typeof import('../builtins/checks/all.ts')> {
+  loadedChecks = await import('../builtins/checks/all.ts');
   return loadedChecks;
 }
 

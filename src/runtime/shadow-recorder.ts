@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { catalogue, type Fault, toRuntimeError } from '../base/errors.ts';
+import { stringifyJson } from '../base/json/json.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { DecisionMade, Emit } from '../contract/event.ts';
-import { catalogue, type Fault, toRuntimeError } from '../errors.ts';
-import { stringifyJson } from '../json/json.ts';
 import type { ResultStore } from '../store/result-store.ts';
-import { readConfidence } from '../suite/guard/confidence.ts';
-import type { EpochRecord, EvalResult, RunHeader } from '../suite/run/record.ts';
+import { readConfidence } from '../suites/guard/confidence.ts';
+import type { EpochRecord, EvalResult, RunHeader } from '../suites/record.ts';
 
 /** Records the decisions of hooks in shadow mode as results of a suite run. */
 export interface ShadowRecorder {

@@ -1,8 +1,8 @@
-import { RuntimeError } from '../errors.ts';
-import { type Suite, withDataset } from '../suite/file/model.ts';
-import { readReduction } from '../suite/file/reduction.ts';
-import { withProviders } from '../suite/matrix/variants.ts';
-import { findReductionProblem } from '../suite/stats/epoch-reduction.ts';
+import { RuntimeError } from '../base/errors.ts';
+import { type Suite, withDataset } from '../suites/file/model.ts';
+import { readReduction } from '../suites/file/reduction.ts';
+import { findReductionProblem } from '../suites/stats/epoch-reduction.ts';
+import { withProviders } from '../suites/variants.ts';
 import type { SuiteRunOptions } from './api.ts';
 
 /** The options that select and bound the cases, by their command line names. */

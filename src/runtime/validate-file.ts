@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
+import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { isObject } from '../base/json/json.ts';
+import { findNearest } from '../base/text/suggest.ts';
+import { readDocument, type YamlDocument } from '../base/yaml/document.ts';
+import { omitUndefined } from '../base/yaml/present.ts';
+import { type Problem, problemsOf, sortProblems } from '../base/yaml/problem.ts';
+import { textAt } from '../base/yaml/read.ts';
+import { type ReadOptions, readConfig } from '../config/read-config.ts';
 import { emitNothing } from '../contract/event.ts';
-import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { isObject } from '../json/json.ts';
-import { type ReadOptions, readConfig } from '../project/read-config.ts';
-import { findNearest } from '../text/suggest.ts';
-import { readDocument, type YamlDocument } from '../yaml/document.ts';
-import { omitUndefined } from '../yaml/present.ts';
-import { type Problem, problemsOf, sortProblems } from '../yaml/problem.ts';
-import { textAt } from '../yaml/read.ts';
 import { readOpenable } from './stages/load.ts';
 
 /**
@@ -75,7 +75,7 @@ async function findOpeningProblems(
  * config, and what the folder of this process has. Throws FILE_UNREADABLE for a folder with nothing to check.
  */
 export async function findCheckable(named: readonly string[], config: string): Promise<readonly string[]> {
-  const { checkableIn, isFolder } = await import('../project/walk.ts');
+  const { checkableIn, isFolder } = await import('./project/walk.ts');
   if (named.length === 0) {
     const found = await checkableIn('.');
     return existsSync(config) || found.length === 0 ? [...new Set([config, ...found])] : found;
@@ -93,7 +93,7 @@ export async function findCheckable(named: readonly string[], config: string): P
 }
 
 /** What suites and pipelines need is several times what a RuntimeConfig does. */
-const loadOthers = async () => await import('../project/validate-with-runtime.ts');
+const loadOthers = async () => await import('../suites/validate/with-runtime.ts');
 
 const kinds = ['RuntimeConfig', 'EvalSuite', 'Pipeline'] as const;
 type Kind = (typeof kinds)[number];

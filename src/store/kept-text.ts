@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { isTextTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
-import type { LongText } from '../json/parted.ts';
+import { isTextTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
+import type { LongText } from '../base/json/parted.ts';
 
 /** Where a long text of a run is kept: with the step that first had it, by its number there. */
 export interface TextPlace {

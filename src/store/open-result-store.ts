@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import { type HostEnv, hostEnv } from '../binding/env.ts';
 import type { StateStoreConfig } from '../config/config.ts';
+import { type HostEnv, hostEnv } from '../process/env.ts';
 import type { ResultStore } from './result-store.ts';
 import { memoryFile } from './sqlite/connection.ts';
 import { openSqliteResults } from './sqlite-result-store.ts';

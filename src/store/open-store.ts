@@ -1,5 +1,5 @@
-import { type HostEnv, hostEnv } from '../binding/env.ts';
 import type { StateStoreConfig } from '../config/config.ts';
+import { type HostEnv, hostEnv } from '../process/env.ts';
 import { memoryFile } from './sqlite/connection.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';

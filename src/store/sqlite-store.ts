@@ -1,4 +1,4 @@
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
 import { sqliteOutbox } from './outbox/sqlite-outbox.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';

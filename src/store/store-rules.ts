@@ -1,6 +1,6 @@
+import { RuntimeError } from '../base/errors.ts';
 import type { PendingDecision } from '../contract/approval.ts';
 import type { RunStatus } from '../contract/run.ts';
-import { RuntimeError } from '../errors.ts';
 
 /** The statuses of runs that have ended for good. */
 export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;

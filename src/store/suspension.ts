@@ -1,6 +1,6 @@
+import type { Fault } from '../base/errors.ts';
+import { stringifyJson } from '../base/json/json.ts';
 import type { RunStatus } from '../contract/run.ts';
-import type { Fault } from '../errors.ts';
-import { stringifyJson } from '../json/json.ts';
 import { enumOf, faultOrNull, numberOf, type Row, textOf } from './sqlite/row.ts';
 
 /** Why a run that has not ended is nobody's work, and when somebody is to go on with it. Times are ms since 1970. */

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isObject } from '../../src/base/json/json.ts';
 import type { ForeignHookConfig } from '../../src/config/config.ts';
 import { formOf, keyUsesOf } from '../../src/config/import/events.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { KeyUses } from '../../src/dialects/foreign-files.ts';
-import { isObject } from '../../src/json/json.ts';
 import { configText, native, searchPath } from './told.ts';
 
 /** The settings of a hook, which only its dialect knows. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { resolveExec } from '../../src/binding/resolve.ts';
+import { parseDocument } from '../../src/base/yaml/document.ts';
 import { checkLimits } from '../../src/config/limits.ts';
-import { parseDocument } from '../../src/yaml/document.ts';
+import { resolveExec } from '../../src/runtime/binding/resolve.ts';
 import { configText, native, promptkit, told } from './told.ts';
 
 function problemsOf(limits: string, apiVersion: string = native): string[] {

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { RuntimeError } from '../../src/base/errors.ts';
+import { parseDocument } from '../../src/base/yaml/document.ts';
 import { readProviders } from '../../src/config/build/providers.ts';
 import { loadConfig, requireConfig } from '../../src/config/load.ts';
-import { RuntimeError } from '../../src/errors.ts';
-import { parseDocument } from '../../src/yaml/document.ts';
 import {
   configText,
   folder,

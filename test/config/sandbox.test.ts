@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveSandbox } from '../../src/binding/resolve-sandbox.ts';
+import { resolveSandbox } from '../../src/runtime/binding/resolve-sandbox.ts';
 import { configText, native, promptkit, told } from './told.ts';
 
 const tool = '\ntools: {t: {exec: {command: sh, sandbox: box}}}';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Problem } from '../../src/base/yaml/problem.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../src/config/config.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
-import type { Problem } from '../../src/yaml/problem.ts';
 import { makeSharedFolder } from '../shared-folder.ts';
 
 export const native = 'signalbox/v1';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isObject } from '../../src/base/json/json.ts';
+import { readEvent } from '../../src/calls/hooks/event-input.ts';
 import type { NativeEvent } from '../../src/contract/hook.ts';
-import { readEvent } from '../../src/hooks/event-input.ts';
-import { isObject } from '../../src/json/json.ts';
-import type { ProcessReply } from '../../src/transport/transport.ts';
+import type { ProcessReply } from '../../src/process/transport.ts';
 import { anySample, objectSample, type Sample } from '../json-texts.ts';
 import { answered, decodeEval, decodeHook, decodeTool, printed } from './verdicts.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../src/base/errors.ts';
 import { readBody } from '../../src/dialects/body.ts';
-import { RuntimeError } from '../../src/errors.ts';
-import { callEval, callHook, callTool } from '../capability/asking.ts';
-import { answering, type Entry, openBench } from '../capability/bench.ts';
+import { callEval, callHook, callTool } from '../calls/capability/asking.ts';
+import { answering, type Entry, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
 import {
   answered,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { callEval } from '../capability/asking.ts';
-import { answering, openBench } from '../capability/bench.ts';
+import { callEval } from '../calls/capability/asking.ts';
+import { answering, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
 import { answered, decodeEval, printed, sayEval } from './verdicts.ts';
 

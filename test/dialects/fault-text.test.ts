@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../src/base/errors.ts';
+import { Json } from '../../src/base/json/json.ts';
+import { decisionOf } from '../../src/calls/hooks/hook-chain.ts';
+import { toDecisionDocument } from '../../src/calls/tool-call/document.ts';
 import { type Answer, withoutFaultText } from '../../src/contract/hook.ts';
-import { RuntimeError } from '../../src/errors.ts';
-import { decisionOf } from '../../src/hooks/hook-chain.ts';
-import { Json } from '../../src/json/json.ts';
-import { toDecisionDocument } from '../../src/tool-call/document.ts';
-import type { ProcessReply, Reply } from '../../src/transport/transport.ts';
+import type { ProcessReply, Reply } from '../../src/process/transport.ts';
 import { openTestGateway } from '../gateway/open-gateway.ts';
 import * as agentao from './agentao/asking.ts';
 import * as chibi from './chibi/asking.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readEvent } from '../../src/hooks/event-input.ts';
-import { callHook } from '../capability/asking.ts';
-import { answering, openBench } from '../capability/bench.ts';
+import { readEvent } from '../../src/calls/hooks/event-input.ts';
+import { callHook } from '../calls/capability/asking.ts';
+import { answering, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
 import { answered, decodeHook, printed, sayHook } from './verdicts.ts';
 

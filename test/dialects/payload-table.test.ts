@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../src/base/errors.ts';
+import { Json } from '../../src/base/json/json.ts';
 import { createHookContext } from '../../src/contract/turn.ts';
 import {
   defaultsOf,
@@ -11,8 +13,6 @@ import {
   type Table,
   withFallback,
 } from '../../src/dialects/payload-table.ts';
-import { RuntimeError } from '../../src/errors.ts';
-import { Json } from '../../src/json/json.ts';
 
 const kinds: readonly { kind: Kind; fits: readonly string[]; fails: readonly string[] }[] = [
   { kind: 'text', fits: ['""', '"a"'], fails: ['null', '1', '{}'] },

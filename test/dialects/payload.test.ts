@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { runEval } from '../../src/capability/eval.ts';
-import { askHook } from '../../src/capability/hook.ts';
-import { runTool } from '../../src/capability/tool.ts';
+import { Json } from '../../src/base/json/json.ts';
+import { runEval } from '../../src/calls/capability/eval.ts';
+import { askHook } from '../../src/calls/capability/hook.ts';
+import { runTool } from '../../src/calls/capability/tool.ts';
+import { type EventInput, readEvent } from '../../src/calls/hooks/event-input.ts';
 import type { NativeName } from '../../src/config/config.ts';
 import { scored, unscored } from '../../src/contract/eval.ts';
 import type { NativeEvent } from '../../src/contract/hook.ts';
 import type { ToolCall } from '../../src/contract/tool.ts';
 import { requireNative } from '../../src/dialects/registry.ts';
-import { type EventInput, readEvent } from '../../src/hooks/event-input.ts';
-import { Json } from '../../src/json/json.ts';
-import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipeline/run/eval-request.ts';
-import { answering, type Bench, type Entry, newRecord, openBench } from '../capability/bench.ts';
+import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipelines/run/eval-request.ts';
+import { answering, type Bench, type Entry, newRecord, openBench } from '../calls/capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
 
 interface Row {

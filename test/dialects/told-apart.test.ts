@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Json } from '../../src/json/json.ts';
+import { Json } from '../../src/base/json/json.ts';
 import { builtProgram } from '../built.ts';
-import { openFake } from '../provider/wire/fake.ts';
+import { openFake } from '../models/wire/fake.ts';
 import { schemaOf, shPlugin } from './chibi/plugins.ts';
 import { entry, shHook } from './picoclaw/scripts.ts';
 import { chatYaml, mockProvider, openProject, runtimeYaml } from './project.ts';

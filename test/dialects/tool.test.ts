@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { callTool } from '../capability/asking.ts';
-import { answering, openBench } from '../capability/bench.ts';
+import { callTool } from '../calls/capability/asking.ts';
+import { answering, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
 import { answered, decodeTool, printed, sayTool } from './verdicts.ts';
 

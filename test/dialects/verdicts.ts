@@ -1,13 +1,13 @@
+import { type Fault, RuntimeError, toFault } from '../../src/base/errors.ts';
+import { Json } from '../../src/base/json/json.ts';
+import { readEvent } from '../../src/calls/hooks/event-input.ts';
 import { type EvalOutcome, type EvalRequest, unscored } from '../../src/contract/eval.ts';
 import { type Answer, deny, type NativeEvent } from '../../src/contract/hook.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../../src/contract/tool.ts';
 import type { Note } from '../../src/dialects/dialect.ts';
 import { promptkit } from '../../src/dialects/promptkit/dialect.ts';
-import { type Fault, RuntimeError, toFault } from '../../src/errors.ts';
-import { readEvent } from '../../src/hooks/event-input.ts';
-import { Json } from '../../src/json/json.ts';
-import { toEvalRequest } from '../../src/pipeline/run/eval-request.ts';
-import type { Reply } from '../../src/transport/transport.ts';
+import { toEvalRequest } from '../../src/pipelines/run/eval-request.ts';
+import type { Reply } from '../../src/process/transport.ts';
 
 /** A question for each capability, where it does not matter which. */
 export const call: ToolCall = { name: 'refund', callId: 'call_1', args: new Json('{"amount":250}') };

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderOf, type Running, start, suite, until } from '../surface/cli/command-line.ts';
+import { folderOf, type Running, start, suite, until } from '../cli/command-line.ts';
 
 /** A folder with a suite whose grader notes the id of each case that it is asked about. */
 export interface Grading {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type Runtime } from '../../src/index.ts';
-import { onlyDocument, processesWith } from '../surface/cli/command-line.ts';
+import { onlyDocument, processesWith } from '../cli/command-line.ts';
 import { type Grading, openGrading, startRun } from './grading.ts';
 
 const CONCURRENCY = 4;

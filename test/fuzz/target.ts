@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../src/errors.ts';
+import { RuntimeError } from '../../src/base/errors.ts';
 import { RefusedCall } from '../../src/gateway/wire/refusal.ts';
 
 /** Something that reads what others wrote, and what has to hold whatever that is. */

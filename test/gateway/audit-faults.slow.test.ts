@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
-import type { RuntimeError } from '../../src/errors.ts';
+import type { RuntimeError } from '../../src/base/errors.ts';
 import { RefusedCall } from '../../src/gateway/wire/refusal.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { mayMount, start, withDisk } from '../store/processes.ts';

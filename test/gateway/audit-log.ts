@@ -1,10 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RuntimeError } from '../../src/base/errors.ts';
 import { noopScrubber } from '../../src/contract/scrub.ts';
-import type { RuntimeError } from '../../src/errors.ts';
 import { type AuditLogOptions, openAuditLog } from '../../src/gateway/audit/audit-log.ts';
-import type { AuditLog, AuditRecord } from '../../src/gateway/call/ports.ts';
+import type { AuditLog, AuditRecord } from '../../src/gateway/ports.ts';
 
 /** A folder for an audit; the folder for temporary files goes with the test file. */
 export function makeAuditFolder(): string {

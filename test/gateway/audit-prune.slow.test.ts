@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { type Head, readHead } from '../../src/gateway/audit/head.ts';
 import { pruneAudit } from '../../src/gateway/audit/prune.ts';
-import type { AuditLog } from '../../src/gateway/call/ports.ts';
+import type { AuditLog } from '../../src/gateway/ports.ts';
 import { makeAuditFolder, openAudit, recordOf } from './audit-log.ts';
 import { type Evidence, evidenceIn, rechain, rowsOf, verifyAfter } from './audit-tampering.ts';
 

@@ -6,7 +6,7 @@ import { openSharedRows } from '../../src/gateway/audit/shared/kept-rows.ts';
 import { findSharedKey } from '../../src/gateway/audit/shared/keys.ts';
 import { pruneShared } from '../../src/gateway/audit/shared/prune.ts';
 import { verifyChains } from '../../src/gateway/audit/shared/verify.ts';
-import type { AuditLog } from '../../src/gateway/call/ports.ts';
+import type { AuditLog } from '../../src/gateway/ports.ts';
 import { startProxy } from '../store/postgres/proxy.ts';
 import {
   addressOf,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.ts';
+import type { ErrorCode } from '../../src/base/errors.ts';
 import type { FaultClass } from './fault.ts';
 import { denial, failure, force, type Meaning, open, silent, well } from './meaning.ts';
 import { type Hooked, isForeign, type Target } from './targets.ts';

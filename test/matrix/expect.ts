@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.ts';
+import type { ErrorCode } from '../../src/base/errors.ts';
 import type { Meaning } from './meaning.ts';
 import { isHook, type Target } from './targets.ts';
 

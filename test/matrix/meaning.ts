@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.ts';
+import type { ErrorCode } from '../../src/base/errors.ts';
 
 /** What a fault is to the one who asked. */
 export type Meaning =

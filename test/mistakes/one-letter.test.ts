@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { run } from '../surface/cli/command-line.ts';
+import { run } from '../cli/command-line.ts';
 
 const base = fileURLToPath(new URL('base/', import.meta.url));
 const files = ['runtime.yaml', 'orders.suite.yaml', 'refund.pipeline.yaml'] as const;

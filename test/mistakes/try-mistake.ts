@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Ran, run } from '../surface/cli/command-line.ts';
+import { type Ran, run } from '../cli/command-line.ts';
 import type { Edit, Mistake } from './mistake.ts';
 
 const base = fileURLToPath(new URL('base/', import.meta.url));

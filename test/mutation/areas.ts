@@ -15,40 +15,47 @@ const foreign = (name: string, more: readonly string[] = []): Area => ({
 
 /** Those whose tools and hooks are no processes. */
 const playedCalls = [
-  'test/tool-call/{approvers,after-execution,before-execution,call-loop,decided-call}.test.ts',
-  'test/tool-call/{document,stopped-call,tool-args}.test.ts',
+  'test/calls/tool-call/{approvers,after-execution,before-execution,call-loop,decided-call}.test.ts',
+  'test/calls/tool-call/{document,stopped-call,tool-args}.test.ts',
 ];
 
 /** What decides whether a call, an answer or an event passes. */
 export const areas: readonly Area[] = [
   {
     name: 'gate',
-    sources: ['src/hooks/{gate,hook-chain,steps,hook-question,filter-batch}.ts', 'src/capability/hook.ts'],
+    sources: [
+      'src/calls/hooks/{gate,hook-chain,steps,hook-question,filter-batch}.ts',
+      'src/calls/capability/hook.ts',
+    ],
     tests: [
-      'test/hooks/model/*.test.ts',
-      'test/hooks/{gate,filter-batch,hook-chain,hook-question,steps}.test.ts',
-      'test/capability/{ask-hook,faults}.test.ts',
+      'test/calls/hooks/model/*.test.ts',
+      'test/calls/hooks/{gate,filter-batch,hook-chain,hook-question,steps}.test.ts',
+      'test/calls/capability/{ask-hook,faults}.test.ts',
     ],
   },
   {
     name: 'verdicts',
     sources: [
       'src/dialects/promptkit/{hook,tool,eval}.ts',
-      'src/capability/{cancellation,read-reply,threshold,invoke}.ts',
+      'src/calls/capability/{cancellation,read-reply,threshold,invoke}.ts',
     ],
-    tests: ['test/dialects/promptkit/*.test.ts', 'test/capability/*.test.ts', 'test/hooks/model/*.test.ts'],
+    tests: [
+      'test/dialects/promptkit/*.test.ts',
+      'test/calls/capability/*.test.ts',
+      'test/calls/hooks/model/*.test.ts',
+    ],
   },
   {
     name: 'approvals',
     sources: [
-      'src/tool-call/{approval-rule,decider,hook-approval,read-decision,pending-call}.ts',
+      'src/calls/tool-call/{approval-rule,decider,hook-approval,read-decision,pending-call}.ts',
       'src/store/store-rules.ts',
     ],
-    tests: ['test/tool-call/{decision-rules,approval-rule}.test.ts'],
+    tests: ['test/calls/tool-call/{decision-rules,approval-rule}.test.ts'],
   },
   {
     name: 'decided',
-    sources: ['src/tool-call/decided-call.ts'],
+    sources: ['src/calls/tool-call/decided-call.ts'],
     tests: playedCalls,
   },
   {
@@ -58,27 +65,27 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'groups',
-    sources: ['src/hooks/{fire-point,group-gate,group,member,hook-set}.ts'],
-    tests: ['test/hooks/{fire-point,group,group-gate,group-told,hook-set,member,steps}.test.ts'],
+    sources: ['src/calls/hooks/{fire-point,group-gate,group,member,hook-set}.ts'],
+    tests: ['test/calls/hooks/{fire-point,group,group-gate,group-told,hook-set,member,steps}.test.ts'],
   },
   {
     name: 'events',
-    sources: ['src/hooks/{background-hooks,drop-report,event-queues,observer-queue}.ts'],
-    tests: ['test/hooks/{background-hooks,background-queue,drop-report,event-queues}.test.ts'],
+    sources: ['src/calls/hooks/{background-hooks,drop-report,event-queues,observer-queue}.ts'],
+    tests: ['test/calls/hooks/{background-hooks,background-queue,drop-report,event-queues}.test.ts'],
   },
   {
     name: 'contents',
     sources: [
-      'src/hooks/{call-result,event-input,event-schema,message,reconcile-messages}.ts',
-      'src/hooks/{replace,replace-turn,shape}.ts',
+      'src/calls/hooks/{call-result,event-input,event-schema,message,reconcile-messages}.ts',
+      'src/calls/hooks/{replace,replace-turn,shape}.ts',
     ],
-    tests: ['test/hooks/{call-result,event-input,message,reconcile-messages,replace}.test.ts'],
+    tests: ['test/calls/hooks/{call-result,event-input,message,reconcile-messages,replace}.test.ts'],
   },
   {
     name: 'scores',
-    sources: ['src/capability/{eval,eval-batch,linger,tool}.ts', 'src/dialects/promptkit/casing.ts'],
+    sources: ['src/calls/capability/{eval,eval-batch,linger,tool}.ts', 'src/dialects/promptkit/casing.ts'],
     tests: [
-      'test/capability/*.test.ts',
+      'test/calls/capability/*.test.ts',
       'test/dialects/promptkit/*.test.ts',
       'test/dialects/payload.test.ts',
       'test/runtime/batches.slow.test.ts',
@@ -87,7 +94,7 @@ export const areas: readonly Area[] = [
   {
     name: 'calls',
     sources: [
-      'src/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document,stopped-call,tool-args}.ts',
+      'src/calls/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document,stopped-call,tool-args}.ts',
     ],
     tests: playedCalls,
   },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RuntimeOptions } from '../../src/index.ts';
 import type { SuiteRunOptions } from '../../src/runtime/api.ts';
-import type { CaseRecord } from '../../src/suite/run/record.ts';
+import type { CaseRecord } from '../../src/suites/record.ts';
 import { onTransports, type Transport } from '../cite.ts';
 import { open } from './open.ts';
 

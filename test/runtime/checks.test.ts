@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkTypes, findCheck } from '../../src/checks/registry.ts';
+import { checkTypes, findCheck } from '../../src/builtins/checks/registry.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
 import { open, write } from './open.ts';
 

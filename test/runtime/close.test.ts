@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openRuntime, type Runtime } from '../../src/index.ts';
 import { titled } from '../cite.ts';
-import { allOf, faultOf, isRunning, numberAfter, stderrOf, until } from '../transport/harness.ts';
+import { allOf, faultOf, isRunning, numberAfter, stderrOf, until } from '../process/harness.ts';
 import { open, recorded, write } from './open.ts';
 
 const spec = `

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { isTextTooDeep, isTooDeep } from '../../src/base/json/depth.ts';
+import { Json } from '../../src/base/json/json.ts';
 import type { PendingDecision } from '../../src/contract/approval.ts';
 import { type Runtime, RuntimeError } from '../../src/index.ts';
-import { isTextTooDeep, isTooDeep } from '../../src/json/depth.ts';
-import { Json } from '../../src/json/json.ts';
-import { openDesk, recording, writePipeline } from '../pipeline/desk.ts';
+import { openDesk, recording, writePipeline } from '../pipelines/desk.ts';
 
 const spec = `
 tools:

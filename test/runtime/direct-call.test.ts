@@ -2,17 +2,17 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { RuntimeError } from '../../src/base/errors.ts';
+import { stringifyJson } from '../../src/base/json/json.ts';
+import { compileApproval } from '../../src/calls/tool-call/approval-rule.ts';
+import type { CallableTool } from '../../src/calls/tool-call/callable-tool.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
-import { RuntimeError } from '../../src/errors.ts';
-import { stringifyJson } from '../../src/json/json.ts';
 import type { CallOptions, PendingCallNotice } from '../../src/runtime/api.ts';
 import { callDirectly } from '../../src/runtime/direct-call.ts';
 import { type LazyStore, lazyStore } from '../../src/runtime/lazy-store.ts';
-import { compileApproval } from '../../src/tool-call/approval-rule.ts';
-import type { CallableTool } from '../../src/tool-call/callable-tool.ts';
-import { answering, newRecord, openBench } from '../capability/bench.ts';
+import { answering, newRecord, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
-import { asking, giving, refund } from '../pipeline/refund.ts';
+import { asking, giving, refund } from '../pipelines/refund.ts';
 
 interface Alone {
   readonly store: LazyStore;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/index.ts';
-import { allOf, until } from '../transport/harness.ts';
+import { allOf, until } from '../process/harness.ts';
 import { open, recorded, story } from './open.ts';
 
 /** Waits until as many processes have ended as have started. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settingsReaders } from '../../src/guards/settings.ts';
+import { settingsReaders } from '../../src/builtins/guards/settings.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { GuardOptions, Runtime } from '../../src/index.ts';
 import { open } from './open.ts';
 
-const program = new URL('../../src/surface/pii/main.ts', import.meta.url).pathname;
+const program = new URL('../../src/cli/pii/main.ts', import.meta.url).pathname;
 
 /** A runtime whose one filter is signalbox-pii with that action. */
 async function openFiltered(action: string): Promise<Runtime> {

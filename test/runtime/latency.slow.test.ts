@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
-import type { CaseRecord } from '../../src/suite/run/record.ts';
+import type { CaseRecord } from '../../src/suites/record.ts';
 
 const slow = fileURLToPath(new URL('../fixtures/bin/slow-allow', import.meta.url));
 

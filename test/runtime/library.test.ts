@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { Json, loadResults, openRuntime, RuntimeError, stringifyJson } from '../../src/index.ts';
 import { titled } from '../cite.ts';
-import { onlyDocument, run } from '../surface/cli/command-line.ts';
-import { faultOf } from '../transport/harness.ts';
+import { onlyDocument, run } from '../cli/command-line.ts';
+import { faultOf } from '../process/harness.ts';
 import { open, write } from './open.ts';
 
 const long = '12345678901234567890';

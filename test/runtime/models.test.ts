@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { decisionOf } from '../../src/calls/hooks/hook-chain.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { answers } from '../../src/contract/hook.ts';
-import { decisionOf } from '../../src/hooks/hook-chain.ts';
 import { openModels } from '../../src/runtime/models.ts';
 import { openRates } from '../../src/runtime/stages/rates.ts';
 import { chunks } from '../gateway/fallback/open.ts';
 import { startUpstream } from '../gateway/upstream-server.ts';
-import { collect } from '../provider/bench.ts';
+import { collect } from '../models/bench.ts';
 import { write } from './open.ts';
 
 /** The models of a runtime whose provider has these keys, before a server that counts its open streams. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
-import { config, fixture, folderOf, pipeline, run, start, until } from '../surface/cli/command-line.ts';
+import { config, fixture, folderOf, pipeline, run, start, until } from '../cli/command-line.ts';
 
 const all = '[pending, decided, failed, completed]';
 const told = '#!/bin/sh\ncat >> told.jsonl\necho >> told.jsonl\n';

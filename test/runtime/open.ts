@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Json, openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
-import { fixture } from '../transport/harness.ts';
+import { fixture } from '../process/harness.ts';
 
 /** A runtime.yaml with that `spec`, in a folder of its own; `$bin` stands for the folder of the fixtures. */
 export function write(spec: string, files: Readonly<Record<string, string>> = {}): string {

@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { RuntimeError } from '../../src/errors.ts';
+import { RuntimeError } from '../../src/base/errors.ts';
+import { isObject } from '../../src/base/json/json.ts';
 import { openRuntime } from '../../src/index.ts';
-import { isObject } from '../../src/json/json.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
-import { makeFolder, noSandbox } from '../transport/sandbox/box.ts';
+import { makeFolder, noSandbox } from '../process/sandbox/box.ts';
 
 const plugin = (schema: string) => `#!/bin/sh\nexec echo '${schema}'\n`;
 const folder = makeFolder();

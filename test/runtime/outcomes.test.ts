@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Runtime } from '../../src/index.ts';
 import { onTransports } from '../cite.ts';
-import { allOf } from '../transport/harness.ts';
+import { allOf } from '../process/harness.ts';
 import { open } from './open.ts';
 
 const dying = {

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { toFault } from '../../src/errors.ts';
-import { requirePlatform } from '../../src/runtime/platform.ts';
+import { toFault } from '../../src/base/errors.ts';
+import { requirePlatform } from '../../src/base/platform.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toProviderError } from '../../src/provider/open/provider-error.ts';
+import { toProviderError } from '../../src/models/provider-error.ts';
 import { canary as key } from '../canary.ts';
 import { open } from './open.ts';
 

@@ -1,6 +1,6 @@
+import { Json } from '../../src/base/json/json.ts';
 import { requireConfig } from '../../src/config/load.ts';
 import type { DecisionMade } from '../../src/contract/event.ts';
-import { Json } from '../../src/json/json.ts';
 import { openShadowRecorder } from '../../src/runtime/shadow-recorder.ts';
 import { openResultStore } from '../../src/store/open-result-store.ts';
 

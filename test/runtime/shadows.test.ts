@@ -4,11 +4,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type Runtime } from '../../src/index.ts';
-import { compareRuns } from '../../src/suite/compare/compare.ts';
-import { findRegressions } from '../../src/suite/compare/regressions.ts';
-import { renderComparison, renderComparisonMarkdown } from '../../src/suite/compare/render.ts';
-import { summarize } from '../../src/suite/stats/summarize.ts';
-import { run } from '../surface/cli/command-line.ts';
+import { compareRuns } from '../../src/suites/compare/compare.ts';
+import { findRegressions } from '../../src/suites/compare/regressions.ts';
+import { renderComparison, renderComparisonMarkdown } from '../../src/suites/compare/render.ts';
+import { summarize } from '../../src/suites/summarize.ts';
+import { run } from '../cli/command-line.ts';
 import { open } from './open.ts';
 
 /** Two filters in waiting beside one at work. */

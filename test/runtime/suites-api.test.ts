@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { stringifyJson } from '../../src/json/json.ts';
+import { stringifyJson } from '../../src/base/json/json.ts';
 import type { SuiteRunOptions } from '../../src/runtime/api.ts';
-import type { Reporter } from '../../src/suite/report/reporter.ts';
-import type { CaseRecord, SuiteReport } from '../../src/suite/run/record.ts';
+import type { CaseRecord, SuiteReport } from '../../src/suites/record.ts';
+import type { Reporter } from '../../src/suites/report/reporter.ts';
 import { type Bench, openBench, runtimeSpec } from './suite-bench.ts';
 
 /** Runs the suite and gives it up after so many cases. */

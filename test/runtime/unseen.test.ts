@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allOf } from '../transport/harness.ts';
+import { allOf } from '../process/harness.ts';
 import { open } from './open.ts';
 
 const allows = `hooks: {seen: {command: $bin/allow.sh, hook: tool, phases: [after_execution]}}`;

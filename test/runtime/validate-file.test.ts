@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { formatProblem } from '../../src/base/yaml/problem.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
-import { formatProblem } from '../../src/yaml/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'check-'));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../src/base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
-import { Json } from '../../src/json/json.ts';
 import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
 
 const approved = { kind: 'approved', args: null, by: 'ann', reason: 'fine' } satisfies PendingDecision;

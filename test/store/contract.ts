@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Fault } from '../../src/errors.ts';
-import { composeJson } from '../../src/json/compose.ts';
-import { Json } from '../../src/json/json.ts';
+import type { Fault } from '../../src/base/errors.ts';
+import { composeJson } from '../../src/base/json/compose.ts';
+import { Json } from '../../src/base/json/json.ts';
 import type { RunFilter, RunRecord, Store } from '../../src/store/store.ts';
 import { pendingContract } from './contract-pendings.ts';
 import { suspensionContract } from './contract-suspensions.ts';

@@ -6,9 +6,9 @@ import type { ResultStore } from '../../src/store/result-store.ts';
 import { memoryFile } from '../../src/store/sqlite/connection.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { openSqliteResults } from '../../src/store/sqlite-result-store.ts';
-import { openStoredRun } from '../../src/suite/run/journal.ts';
-import type { SubjectAdapter } from '../../src/suite/subject/adapter.ts';
-import { openCache } from '../../src/suite/subject/cache.ts';
+import { openStoredRun } from '../../src/suites/journal.ts';
+import type { SubjectAdapter } from '../../src/suites/subject/adapter.ts';
+import { openCache } from '../../src/suites/subject/cache.ts';
 import { type Damage, damagesOf, outcomeOf } from '../damage.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/records/evals.db');

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Json } from '../../src/json/json.ts';
+import { Json } from '../../src/base/json/json.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { faultOf, newCall, newRun } from './examples.ts';

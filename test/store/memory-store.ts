@@ -1,7 +1,7 @@
+import type { RuntimeError } from '../../src/base/errors.ts';
+import { parseLossless, stringifyJson } from '../../src/base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
 import { readStoredFault } from '../../src/contract/stored-fault.ts';
-import type { RuntimeError } from '../../src/errors.ts';
-import { parseLossless, stringifyJson } from '../../src/json/json.ts';
 import type {
   Claim,
   NewRun,

@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { Json } from '../../src/base/json/json.ts';
 import { openRuntime, type Runtime, type RuntimeOptions } from '../../src/index.ts';
-import { Json } from '../../src/json/json.ts';
 import { openAt } from './processes.ts';
 
 const records = join(import.meta.dirname, '../fixtures/records');

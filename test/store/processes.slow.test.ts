@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Json } from '../../src/json/json.ts';
+import { Json } from '../../src/base/json/json.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { expectOrphan } from '../leaks.ts';
 import { newCall, newRun } from './examples.ts';

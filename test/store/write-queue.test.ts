@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../src/errors.ts';
+import { RuntimeError } from '../../src/base/errors.ts';
 import type { Answer, Change } from '../../src/store/sqlite/write/change.ts';
 import { createWriteQueue } from '../../src/store/sqlite/write/write-queue.ts';
 import { faultOf } from './examples.ts';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Json } from '../../src/json/json.ts';
+import { Json } from '../../src/base/json/json.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { faultOf, newRun } from './examples.ts';

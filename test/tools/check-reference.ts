@@ -1,6 +1,6 @@
-import type { Check, CheckExample, ParamSpec } from '../../src/checks/check.ts';
-import { checks } from '../../src/checks/registry.ts';
-import { isObject } from '../../src/json/json.ts';
+import { isObject } from '../../src/base/json/json.ts';
+import type { Check, CheckExample, ParamSpec } from '../../src/builtins/checks/check.ts';
+import { checks } from '../../src/builtins/checks/registry.ts';
 
 /** docs/checks.md, from the definitions: every built-in check with its params and an example. */
 export function renderCheckReference(): string {

@@ -2,10 +2,10 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { RuntimeError } from '../../src/errors.ts';
-import { writeInside } from '../../src/files/write-inside.ts';
-import { importPromptfoo } from '../../src/project/suite-import/promptfoo/import-promptfoo.ts';
+import { RuntimeError } from '../../src/base/errors.ts';
+import { writeInside } from '../../src/base/files/write-inside.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
+import { importPromptfoo } from '../../src/suites/import/promptfoo/import-promptfoo.ts';
 
 // node test/tools/promptfoo-tally.ts FOLDER: what becomes of every config of promptfoo's in a folder. Each is imported with
 // the files beside it, and every suite that is written is validated. Exit code 1: one broke the import, or made a suite

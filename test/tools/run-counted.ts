@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sweepTempFolders } from '../../src/files/temp-folder.ts';
-import { sweepOrphans } from '../../src/transport/orphans/sweep-orphans.ts';
+import { sweepTempFolders } from '../../src/base/files/temp-folder.ts';
+import { sweepOrphans } from '../../src/process/orphans/sweep-orphans.ts';
 import { countLeft, settledDifferences } from '../count-left.ts';
 
 // run-counted.ts COMMAND [ARGUMENT…]: runs tests, and fails when they leave behind what was not there before.

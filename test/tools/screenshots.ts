@@ -4,8 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../browser.ts';
-import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from '../suite/report/html/runs.ts';
-import { writePage } from '../suite/report/html/write.ts';
+import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from '../suites/report/html/runs.ts';
+import { writePage } from '../suites/report/html/write.ts';
 
 // Pictures of the html report, narrow and wide, light and dark: `screenshots.ts FOLDER [PAGE.html]`. Without a page,
 // sample runs are shown.

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from '../store/postgres/server.ts';
-import { openFileServer } from '../suite/dataset/remote/file-server.ts';
+import { openFileServer } from '../suites/dataset/remote/file-server.ts';
 import { comparable, openSuite, reportOf } from './suite-project.ts';
 import { runProgram, startWorker } from './worker-process.ts';
 

@@ -1,9 +1,9 @@
-import { type ExpressionError, findExpressionErrors } from '../../expression/expression.ts';
-import { isObject } from '../../json/json.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
-import { entriesAt, valueAt } from '../../yaml/read.ts';
+import { type ExpressionError, findExpressionErrors } from '../../base/expression/expression.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { entriesAt, valueAt } from '../../base/yaml/read.ts';
 import type { ApprovalRule } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 

@@ -1,8 +1,8 @@
-import { isObject } from '../../json/json.ts';
-import { mayBothMatch } from '../../text/glob.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../yaml/read.ts';
+import { isObject } from '../../base/json/json.ts';
+import { mayBothMatch } from '../../base/text/glob.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import type { AgentsConfig, ApprovalRule, NamedApprovalRule } from '../config.ts';
 import { readApproval, readRule } from './approval.ts';
 

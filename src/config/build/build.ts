@@ -1,9 +1,7 @@
 import { basename } from 'node:path';
-import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
-import { toolDialects } from '../../dialects/registry.ts';
-import { isObject } from '../../json/json.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { omitUndefined } from '../../yaml/present.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
 import {
   choiceAt,
   entriesAt,
@@ -14,7 +12,9 @@ import {
   schemaAt,
   textAt,
   valueAt,
-} from '../../yaml/read.ts';
+} from '../../base/yaml/read.ts';
+import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
+import { toolDialects } from '../../dialects/registry.ts';
 import type {
   EvalConfig,
   ExecConfig,
@@ -23,7 +23,6 @@ import type {
   RuntimeConfig,
   ToolConfig,
 } from '../config.ts';
-import { foreignAt } from '../foreign/entries.ts';
 import { readSandboxes } from '../sandbox/read.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
 import { readScript } from '../script/read.ts';
@@ -31,6 +30,7 @@ import { readApproval } from './approval.ts';
 import { readAgents, readApprovals } from './approvals.ts';
 import { readEndpoint } from './endpoint.ts';
 import { readDefaults, readExec } from './exec.ts';
+import { foreignAt } from './foreign-entries.ts';
 import { readGateway } from './gateway.ts';
 import { readMatch, readReach } from './match.ts';
 import { readNotify } from './notify.ts';

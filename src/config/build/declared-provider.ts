@@ -1,5 +1,5 @@
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { itemsAt, nonEmptyTextAt, textAt } from '../../yaml/read.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { itemsAt, nonEmptyTextAt, textAt } from '../../base/yaml/read.ts';
 
 /** A provider as far as others may lean on it. */
 export interface DeclaredProvider {

@@ -1,7 +1,7 @@
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
-import { entriesAt, nonEmptyTextAt, textAt } from '../../yaml/read.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { entriesAt, nonEmptyTextAt, textAt } from '../../base/yaml/read.ts';
 import type { EndpointConfig } from '../entry.ts';
 
 /** Where the native hook at `path` is posted to; undefined where it is a process. */

@@ -1,7 +1,5 @@
-import type { ProcessLimits } from '../../dialects/process-config.ts';
-import { dialectNames } from '../../dialects/registry.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { omitUndefined } from '../../yaml/present.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
 import {
   choiceAt,
   integerAt,
@@ -10,7 +8,9 @@ import {
   nonEmptyTextAt,
   textAt,
   valueAt,
-} from '../../yaml/read.ts';
+} from '../../base/yaml/read.ts';
+import { dialectNames } from '../../dialects/registry.ts';
+import type { ProcessLimits } from '../../process/process-config.ts';
 import type { DefaultsConfig, ExecConfig } from '../config.ts';
 import { execProperties } from '../schema/exec.ts';
 import { piiVariables } from './pii.ts';

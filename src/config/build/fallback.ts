@@ -1,6 +1,6 @@
-import { suggest } from '../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
 import type { ProviderConfig } from '../config.ts';
 import { type DeclaredProvider, readDeclared } from './declared-provider.ts';
 import { checkOffered } from './offered-fallback.ts';

@@ -1,8 +1,8 @@
-import { isCredentialName } from '../../text/credential-name.ts';
-import { suggest } from '../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { isCredentialName } from '../../base/text/credential-name.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { parseListen } from '../listen.ts';
 import { listenPattern } from '../schema/gateway.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { isObject } from '../../json/json.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { omitUndefined } from '../../yaml/present.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
 import {
   choiceAt,
   entriesAt,
@@ -10,7 +10,7 @@ import {
   millisecondsAt,
   nonEmptyTextAt,
   valueAt,
-} from '../../yaml/read.ts';
+} from '../../base/yaml/read.ts';
 import type { ProviderConfig } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import type { GatewayAuditConfig, GatewayConfig, GatewayLimits, GatewayModelConfig } from '../gateway.ts';

@@ -1,14 +1,14 @@
+import { type ExpressionError, findExpressionErrors } from '../../base/expression/expression.ts';
+import { isObject } from '../../base/json/json.ts';
+import { matchesGlob } from '../../base/text/glob.ts';
+import { findNearest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import { type ExpressionError, findExpressionErrors } from '../../expression/expression.ts';
-import { isObject } from '../../json/json.ts';
-import { matchesGlob } from '../../text/glob.ts';
-import { findNearest } from '../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { HookConfig, HookMatch } from '../config.ts';
-import { foreignAt } from '../foreign/entries.ts';
+import { foreignAt } from './foreign-entries.ts';
 
 /** Which events the hook at `path` hears of; undefined: all of its phases. */
 export function readMatch(document: YamlDocument, path: Path): HookMatch | undefined {

@@ -1,7 +1,7 @@
-import { isLoopbackName } from '../../text/loopback-name.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { isLoopbackName } from '../../base/text/loopback-name.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import type { NotifyConfig } from '../config.ts';
 import { readExec } from './exec.ts';
 import { whyRefused } from './refused.ts';

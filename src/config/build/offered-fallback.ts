@@ -1,7 +1,7 @@
-import { isObject } from '../../json/json.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, valueAt } from '../../base/yaml/read.ts';
 import { gatewayApiOf } from '../provider-types.ts';
 import type { DeclaredProvider } from './declared-provider.ts';
 

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import { isObject } from '../../json/json.ts';
-import { isEntity } from '../../pii/entity.ts';
-import { compileOwnPattern } from '../../pii/own-pattern.ts';
-import type { YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { itemsAt, textAt, valueAt } from '../../yaml/read.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { isEntity } from '../../builtins/pii/entity.ts';
+import { compileOwnPattern } from '../../builtins/pii/own-pattern.ts';
 
 const section = ['spec', 'pii'];
 

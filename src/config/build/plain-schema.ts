@@ -1,5 +1,5 @@
-import { isObject } from '../../json/json.ts';
-import { isSchema202012 } from '../../yaml/meta-schema.ts';
+import { isObject } from '../../base/json/json.ts';
+import { isSchema202012 } from '../../base/yaml/meta-schema.ts';
 
 /**
  * Whether a schema can be compiled for certain: it fits the meta-schema of 2020-12, and has no keyword but those that refer to

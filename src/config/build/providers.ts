@@ -1,9 +1,9 @@
-import { isObject } from '../../json/json.ts';
-import { suggest } from '../../text/suggest.ts';
-import { longestMs } from '../../time/longest-timer.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
+import { isObject } from '../../base/json/json.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import { longestMs } from '../../base/time/longest-timer.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
 import {
   choiceAt,
   entriesAt,
@@ -14,7 +14,7 @@ import {
   numberAt,
   textAt,
   valueAt,
-} from '../../yaml/read.ts';
+} from '../../base/yaml/read.ts';
 import type { ProviderConfig, RateLimit, StreamLimitsConfig } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMockEmbeddings } from '../mock-embeddings.ts';

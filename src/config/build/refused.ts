@@ -1,7 +1,7 @@
-import { isObject } from '../../json/json.ts';
-import { compileDataSchema } from '../../yaml/data-schema.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { isObject } from '../../base/json/json.ts';
+import { compileDataSchema } from '../../base/yaml/data-schema.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { scriptLanguages } from '../script/programs.ts';
 import { findScriptAt } from '../script/read.ts';
 import { isPlainSchema } from './plain-schema.ts';

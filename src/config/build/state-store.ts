@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import type { YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { choiceAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { choiceAt, nonEmptyTextAt, valueAt } from '../../base/yaml/read.ts';
 import type { StateStoreConfig } from '../config.ts';
 import { storeTypes } from '../schema/store.ts';
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { toRuntimeError } from '../../errors.ts';
-import type { YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { nonEmptyTextAt } from '../../yaml/read.ts';
-import { readText } from '../../yaml/text-file.ts';
+import { toRuntimeError } from '../../base/errors.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { nonEmptyTextAt } from '../../base/yaml/read.ts';
+import { readText } from '../../base/yaml/text-file.ts';
 
 /** The variables of `spec.env_file`, and why it could not be read. */
 export interface EnvFile {

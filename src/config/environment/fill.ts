@@ -1,9 +1,9 @@
-import { isObject } from '../../json/json.ts';
-import { suggest } from '../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { itemsAt, textAt } from '../../yaml/read.ts';
-import { typesAt } from '../../yaml/schema-path.ts';
+import { isObject } from '../../base/json/json.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { itemsAt, textAt } from '../../base/yaml/read.ts';
+import { typesAt } from '../../base/yaml/schema-path.ts';
 import { runtimeSchema } from '../schema/schema.ts';
 import { treatmentAt } from './places.ts';
 import { type Reference, splitText } from './reference.ts';

@@ -1,5 +1,5 @@
-import { createSecretHider, redactedMark } from '../../text/hide-secrets.ts';
-import type { Problem, SourceLocation } from '../../yaml/problem.ts';
+import { createSecretHider, redactedMark } from '../../base/text/hide-secrets.ts';
+import type { Problem, SourceLocation } from '../../base/yaml/problem.ts';
 import type { FilledDocument } from './fill.ts';
 
 /** Takes what variables hold out of what is told of a file; where such a value stands, every quotation of it too. */

@@ -1,4 +1,4 @@
-import type { HostEnv } from '../../binding/env.ts';
+import type { HostEnv } from '../../process/env.ts';
 import type { RuntimeConfig } from '../config.ts';
 
 /** The environment with the variables of the config's own file, which count where the host has none of the name. */

@@ -1,8 +1,8 @@
-import { evaluatedArguments } from '../../files/evaluated.ts';
-import { takesInlineCode } from '../../files/script.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { isAt, valueAt } from '../../yaml/read.ts';
-import { foreignAt } from '../foreign/entries.ts';
+import { evaluatedArguments } from '../../base/files/evaluated.ts';
+import { takesInlineCode } from '../../base/files/script.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { isAt, valueAt } from '../../base/yaml/read.ts';
+import { foreignAt } from '../build/foreign-entries.ts';
 
 /** What is done with the texts at and below a path: they are filled in, are left alone, or may have no reference. */
 export type Treatment = 'filled' | 'left' | 'refused';

@@ -1,7 +1,7 @@
-import type { YamlDocument } from '../../yaml/document.ts';
-import { isError } from '../../yaml/finding.ts';
-import type { Problem } from '../../yaml/problem.ts';
-import { valueAt } from '../../yaml/read.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import { isError } from '../../base/yaml/finding.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import { valueAt } from '../../base/yaml/read.ts';
 import type { ConfigEnvironment } from '../config.ts';
 import { locateFinding } from '../report.ts';
 import { promptkitVersion } from '../schema/schema.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import type { Problem, SourceLocation } from '../../base/yaml/problem.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import type { YamlDocument } from '../../yaml/document.ts';
-import type { Problem, SourceLocation } from '../../yaml/problem.ts';
 import { readDefaults } from '../build/exec.ts';
+import { type ForeignContext, readForeignEntries } from '../build/foreign-entries.ts';
 import { readStateStore, stateFolderOf } from '../build/state-store.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
 import { readImports } from '../import/imports.ts';
-import { type ForeignContext, readForeignEntries } from './entries.ts';
 
 /** The foreign hooks of the file and of its imports, and the problems of the imports. */
 export interface ForeignHooks {

@@ -1,9 +1,9 @@
+import { isObject } from '../../base/json/json.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path } from '../../base/yaml/document.ts';
+import { itemsAt, valueAt } from '../../base/yaml/read.ts';
 import type { HookDraft, HookEvents, ImportContext, KeyUses } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { isObject } from '../../json/json.ts';
-import { suggest } from '../../text/suggest.ts';
-import type { Path } from '../../yaml/document.ts';
-import { itemsAt, valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../config.ts';
 
 /** A dialect whose hooks are entries under events, and how they are read. */

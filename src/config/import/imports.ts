@@ -1,16 +1,23 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import {
+  choiceAt,
+  entriesAt,
+  itemsAt,
+  millisecondsAt,
+  nonEmptyTextAt,
+  textAt,
+} from '../../base/yaml/read.ts';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
-import { findUnfilledVariables } from '../../dialects/process-config.ts';
 import { foreignDialects, foreignNames, isForeign } from '../../dialects/registry.ts';
-import { suggest } from '../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
-import type { Problem } from '../../yaml/problem.ts';
-import { choiceAt, entriesAt, itemsAt, millisecondsAt, nonEmptyTextAt, textAt } from '../../yaml/read.ts';
+import { findUnfilledVariables } from '../../process/process-config.ts';
+import type { ForeignContext } from '../build/foreign-entries.ts';
 import type { ForeignHookConfig, ForeignName, ImportConfig } from '../config.ts';
-import type { ForeignContext } from '../foreign/entries.ts';
 import { locateFinding } from '../report.ts';
 import { nameHook } from './names.ts';
 import { type FileImport, notesOf, readHooksFile } from './read-file.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isCollection, isMap, isSeq, parseDocument } from 'yaml';
-import { RuntimeError } from '../../errors.ts';
-import { isObject } from '../../json/json.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
 import { firstFreeName } from './names.ts';
 import type { ImportedEntry } from './to-entries.ts';
 

@@ -1,5 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import { valueAt } from '../../base/yaml/read.ts';
+import { trackReads } from '../../base/yaml/reads.ts';
 import {
   type HookDraft,
   type ImportContext,
@@ -8,13 +15,6 @@ import {
   reportKeys,
 } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { isObject } from '../../json/json.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
-import type { Problem } from '../../yaml/problem.ts';
-import { valueAt } from '../../yaml/read.ts';
-import { trackReads } from '../../yaml/reads.ts';
 import type { ForeignName } from '../config.ts';
 import { formOf, isEventName, keyUsesOf, readEvents } from './events.ts';
 import {

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Problem } from '../../base/yaml/problem.ts';
+import { sortProblems } from '../../base/yaml/problem.ts';
 import { type HookDraft, shortPath } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import type { Problem } from '../../yaml/problem.ts';
-import { sortProblems } from '../../yaml/problem.ts';
 import type { ForeignName } from '../entry.ts';
 import { nameHook } from './names.ts';
 import { notesOf, readHooksFile } from './read-file.ts';

@@ -1,5 +1,5 @@
-import { isObject } from '../../json/json.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 
 /** The key whose value tells the items of the list at `path` apart; undefined of a list that is replaced as a whole. */
 export type IdentityOf = (path: Path) => string | undefined;

@@ -1,7 +1,7 @@
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { SourceLocation } from '../../yaml/problem.ts';
-import { keysIn, valueAt } from '../../yaml/read.ts';
-import { describePath } from '../../yaml/schema-path.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { SourceLocation } from '../../base/yaml/problem.ts';
+import { keysIn, valueAt } from '../../base/yaml/read.ts';
+import { describePath } from '../../base/yaml/schema-path.ts';
 import type { Variables } from '../environment/fill.ts';
 import { readEnvironment } from '../environment/read.ts';
 import { runtimeSchema } from '../schema/schema.ts';

@@ -1,5 +1,5 @@
-import { readDocument, type YamlDocument } from '../../yaml/document.ts';
-import { isAt } from '../../yaml/read.ts';
+import { readDocument, type YamlDocument } from '../../base/yaml/document.ts';
+import { isAt } from '../../base/yaml/read.ts';
 import { mergeDocuments } from './merge.ts';
 
 /** The document of a RuntimeConfig file with its overlays; providers are told apart by their ids. Throws FILE_UNREADABLE. */

@@ -1,7 +1,7 @@
-import { suggest } from '../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt } from '../../yaml/read.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt } from '../../base/yaml/read.ts';
 import { findSandboxFaults } from './faults.ts';
 import { findSandbox } from './read.ts';
 

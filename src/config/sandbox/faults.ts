@@ -1,6 +1,6 @@
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
-import { choiceAt, itemsAt, textAt, valueAt } from '../../yaml/read.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { choiceAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 
 /** What is wrong with the sandbox at `path` that no schema can see. */
 export function findSandboxFaults(document: YamlDocument, path: Path): Finding[] {

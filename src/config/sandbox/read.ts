@@ -1,8 +1,8 @@
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { isError } from '../../yaml/finding.ts';
-import { omitUndefined } from '../../yaml/present.ts';
-import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
-import { findViolations, type Violation } from '../../yaml/violation.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { isError } from '../../base/yaml/finding.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { findViolations, type Violation } from '../../base/yaml/violation.ts';
 import type { CommandConfig, SandboxConfig } from '../sandbox.ts';
 import { sandboxModes } from '../schema/sandbox.ts';
 import { runtimeSchema } from '../schema/schema.ts';

@@ -1,3 +1,4 @@
+import { longestMs } from '../../base/time/longest-timer.ts';
 import { milliseconds } from '../../dialects/dialect-config.ts';
 import {
   dialectNames,
@@ -8,7 +9,6 @@ import {
   toolDialectOf,
   toolDialects,
 } from '../../dialects/registry.ts';
-import { longestMs } from '../../time/longest-timer.ts';
 
 const count = { type: 'integer', minimum: 1 } as const;
 const scalarItems = { type: ['string', 'number', 'boolean'] } as const;

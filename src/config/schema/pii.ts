@@ -1,5 +1,5 @@
-import { checksumNames, ownName } from '../../pii/own-pattern.ts';
-import { scanPlaces } from '../../pii/settings.ts';
+import { checksumNames, ownName } from '../../builtins/pii/own-pattern.ts';
+import { scanPlaces } from '../../builtins/pii/settings.ts';
 
 /** Settings of every signalbox-pii that the file starts. */
 export const piiSchema = {

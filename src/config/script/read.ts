@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { choiceAt, nonEmptyTextAt } from '../../yaml/read.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { choiceAt, nonEmptyTextAt } from '../../base/yaml/read.ts';
 import { type ScriptLanguage, scriptLanguages, scriptPrograms } from './programs.ts';
 
 /** An eval whose code stands in the config. */

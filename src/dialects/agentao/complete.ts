@@ -1,7 +1,7 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
 import type { HookEvent, ToolHookRequest } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { RuntimeError } from '../../errors.ts';
-import { Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import {
   defaultsOf,

@@ -1,5 +1,5 @@
+import { isObject, Json, parseLossless } from '../../base/json/json.ts';
 import { answers } from '../../contract/hook.ts';
-import { isObject, Json, parseLossless } from '../../json/json.ts';
 import type { Composed, HookAnswer } from '../compose.ts';
 import type { Payload, Question } from '../foreign-dialect.ts';
 import { textAt } from '../payload-table.ts';

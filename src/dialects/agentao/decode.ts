@@ -1,6 +1,6 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
 import { type Body, nonNull, objectAt } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';

@@ -1,5 +1,5 @@
+import { isObject } from '../../base/json/json.ts';
 import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
-import { isObject } from '../../json/json.ts';
 import { malformed } from '../body.ts';
 import type { ForeignDialect, HookCallOutcome, HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { textAt, valueAt } from '../payload-table.ts';

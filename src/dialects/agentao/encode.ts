@@ -1,7 +1,7 @@
+import { endOfString } from '../../base/json/ends.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { memberOf, scanMembers } from '../../base/json/scan.ts';
 import type { Message } from '../../contract/exchange.ts';
-import { endOfString } from '../../json/ends.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { memberOf, scanMembers } from '../../json/scan.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { textAt } from '../payload-table.ts';
 import type { AgentaoSettings } from './config/settings.ts';

@@ -1,5 +1,5 @@
-import { isObject, Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { invalidPayload, omitUndefined, textAt, toPlainValue } from '../payload-table.ts';
 import { isFlat, type PointName } from './points.ts';

@@ -1,4 +1,4 @@
-import { compileInclusivePattern } from '../../text/safe-pattern.ts';
+import { compileInclusivePattern } from '../../base/text/safe-pattern.ts';
 
 /** A fault in a matcher, reported when the config is loaded. */
 interface MatcherFault {

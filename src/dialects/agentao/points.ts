@@ -1,5 +1,5 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { EventPhase, HookEvent } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
 import type { Point } from '../foreign-dialect.ts';
 
 const composition = { verdict: 'strictest' } as const;

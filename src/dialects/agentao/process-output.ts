@@ -1,7 +1,7 @@
+import { endOfString, endOfValue } from '../../base/json/ends.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { scanElements } from '../../base/json/scan.ts';
 import type { Reply } from '../../contract/exchange.ts';
-import { endOfString, endOfValue } from '../../json/ends.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { scanElements } from '../../json/scan.ts';
 import { type Body, decodePrinted, describeExit, malformed, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 

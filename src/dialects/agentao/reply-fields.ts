@@ -1,6 +1,6 @@
-import { asText } from '../../json/as-text.ts';
-import { isObject, type Json } from '../../json/json.ts';
-import { elementsOf } from '../../json/scan.ts';
+import { asText } from '../../base/json/as-text.ts';
+import { isObject, type Json } from '../../base/json/json.ts';
+import { elementsOf } from '../../base/json/scan.ts';
 import { type Body, excerpt, isAmbiguous, malformed, nonNull, objectAt, toBody } from '../body.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { ErrorCode, RuntimeError } from '../../base/errors.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import type { ErrorCode, RuntimeError } from '../../errors.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../../json/json.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';

@@ -1,6 +1,6 @@
+import { isObject, Json } from '../../base/json/json.ts';
+import { memberOf, scanMembers } from '../../base/json/scan.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { memberOf, scanMembers } from '../../json/scan.ts';
 import type { Composed, HookAnswer } from '../compose.ts';
 import type { Question } from '../foreign-dialect.ts';
 import { describePermission } from './permission.ts';

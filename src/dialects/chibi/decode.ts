@@ -1,7 +1,7 @@
+import { RuntimeError, toFault } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
 import type { ProcessReply, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { RuntimeError, toFault } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
 import {
   type Body,
   decodePrinted,

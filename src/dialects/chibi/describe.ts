@@ -1,7 +1,7 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
 import type { CallEvent, HookEvent, NativeEvent, ToolHookRequest } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { RuntimeError } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { permissionFor } from './permission.ts';
 import { contextMembersOf, requirePoint } from './points.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import { isObject, Json } from '../../base/json/json.ts';
+import { memberOf, scanMembers } from '../../base/json/scan.ts';
 import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
 import type { HookContext, Turn } from '../../contract/turn.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { memberOf, scanMembers } from '../../json/scan.ts';
 import { malformed } from '../body.ts';
 import type { ForeignDialect, HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { defaultsOf, requireMembers } from '../payload-table.ts';

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
+import { isObject, Json } from '../../base/json/json.ts';
 import type { EventPhase, HookEvent, ToolHookRequest } from '../../contract/hook.ts';
-import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { pathArgumentOf } from '../tool-path.ts';
 import type { PointName } from './points.ts';

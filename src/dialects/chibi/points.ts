@@ -1,5 +1,5 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { RuntimeError } from '../../errors.ts';
 import type { Composition } from '../compose.ts';
 import type { Payload, Point } from '../foreign-dialect.ts';
 import {

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { scanElements, scanMembers } from '../../base/json/scan.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { ok, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { scanElements, scanMembers } from '../../json/scan.ts';
 import { exitError, malformed } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';

@@ -1,6 +1,6 @@
+import { Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import { type Composed, compose, type HookAnswer } from '../compose.ts';
 import type { Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';

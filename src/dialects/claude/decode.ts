@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
+import { RuntimeError, toFault } from '../../base/errors.ts';
 import type { ProcessReply, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { RuntimeError, toFault } from '../../errors.ts';
 import { describeExit, excerpt, malformed } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';

@@ -1,10 +1,10 @@
 import { basename } from 'node:path/posix';
+import { type Fault, RuntimeError } from '../../base/errors.ts';
+import { asText } from '../../base/json/as-text.ts';
+import { Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import { type Answer, answers, type HookEvent, type ToolHookRequest } from '../../contract/hook.ts';
 import type { FinishedCall, HookContext } from '../../contract/turn.ts';
-import { type Fault, RuntimeError } from '../../errors.ts';
-import { asText } from '../../json/as-text.ts';
-import { Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import type { ForeignDialect, HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';
 import { complete } from './complete.ts';

@@ -1,8 +1,8 @@
 import { isAbsolute, join } from 'node:path';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import type { Message } from '../../contract/exchange.ts';
 import type { Answer } from '../../contract/hook.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import type { Decoded } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';

@@ -1,7 +1,7 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import { type Answer, type AnswerDetails, answers, type Verdict } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
-import { Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import type { Decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';

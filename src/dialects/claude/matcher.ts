@@ -1,4 +1,4 @@
-import { compileInclusivePattern } from '../../text/safe-pattern.ts';
+import { compileInclusivePattern } from '../../base/text/safe-pattern.ts';
 import { eventRules } from './points.ts';
 
 /** Whether a matcher matches; absent, empty and `*` match everything. Source: hooks reference, "Matcher patterns". */

@@ -1,6 +1,6 @@
+import { isObject, Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import { type Body, toBody } from '../body.ts';
 import { typeOf, valueAt } from '../payload-table.ts';
 import { block, type HookQuestion } from './hook-question.ts';

@@ -1,7 +1,7 @@
+import { toFault } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
 import type { ProcessReply } from '../../contract/exchange.ts';
 import { type Answer, type AnswerDetails, answers } from '../../contract/hook.ts';
-import { toFault } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
 import { type Body, decodePrinted, excerpt, isAmbiguous, malformed, objectAt, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import { isOfKind } from '../payload-table.ts';

@@ -1,7 +1,7 @@
+import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import {
   defaultsOf,

@@ -1,9 +1,9 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { asText } from '../../base/json/as-text.ts';
+import { isObject } from '../../base/json/json.ts';
 import type { HookEvent } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { RuntimeError } from '../../errors.ts';
-import { asText } from '../../json/as-text.ts';
-import { isObject } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { toPlainValue, valueAt } from '../payload-table.ts';
 import { findKind } from './events.ts';

@@ -1,9 +1,9 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
-import { RuntimeError } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import { excerpt, nonNull, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { ForeignDialect, HandshakeResult, HookEntry, Question } from '../foreign-dialect.ts';

@@ -1,8 +1,8 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import type { Message } from '../../contract/exchange.ts';
 import type { Answer } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import { toMessage } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { toPlainValue } from '../payload-table.ts';

@@ -1,6 +1,6 @@
+import { isObject, Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';
 import {

@@ -1,7 +1,7 @@
+import { type RuntimeError, toFault } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { elementsOf, scanMembers } from '../../base/json/scan.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { type RuntimeError, toFault } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { elementsOf, scanMembers } from '../../json/scan.ts';
 import { type Body, excerpt, toBody } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';

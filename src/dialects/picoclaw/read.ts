@@ -1,5 +1,5 @@
-import { isObject, Json } from '../../json/json.ts';
-import { elementsOf, membersOf } from '../../json/scan.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { elementsOf, membersOf } from '../../base/json/scan.ts';
 import { type Body, isAmbiguous, malformed, nonNull, noteUnknownKeys, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';

@@ -1,9 +1,9 @@
+import { asText } from '../../base/json/as-text.ts';
+import { isObject, Json, parseLossless } from '../../base/json/json.ts';
+import { elementsOf, type Member, membersOf } from '../../base/json/scan.ts';
 import type { ToolHookResponse } from '../../contract/hook.ts';
 import type { ChatMessage, ToolListing } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { asText } from '../../json/as-text.ts';
-import { isObject, Json, parseLossless } from '../../json/json.ts';
-import { elementsOf, type Member, membersOf } from '../../json/scan.ts';
 import { type Body, malformed, nonNull, toBody } from '../body.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { toPlainValue } from '../payload-table.ts';

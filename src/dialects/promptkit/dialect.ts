@@ -1,4 +1,4 @@
-import type { VolatileFields } from '../../cassette/volatile-fields.ts';
+import type { VolatileFields } from '../../process/cassette/volatile-fields.ts';
 import type { Dialect } from '../dialect.ts';
 import { goCase, snakeCase } from './casing.ts';
 import { createEvalBatchCodec, createEvalCodec } from './eval.ts';

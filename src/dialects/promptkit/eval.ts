@@ -1,9 +1,9 @@
+import { RuntimeError, toFault } from '../../base/errors.ts';
+import { isObject, type Json, stringifyJson } from '../../base/json/json.ts';
+import { elementsOf } from '../../base/json/scan.ts';
+import { formatCount } from '../../base/text/format-count.ts';
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
-import { RuntimeError, toFault } from '../../errors.ts';
-import { isObject, type Json, stringifyJson } from '../../json/json.ts';
-import { elementsOf } from '../../json/scan.ts';
-import { formatCount } from '../../text/format-count.ts';
 import { type Body, excerpt, malformed, nonNull, noteUnknownKeys, readReply, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note, toMessage } from '../dialect.ts';
 import type { Casing } from './casing.ts';

@@ -1,3 +1,4 @@
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
 import {
   type Answer,
@@ -8,7 +9,6 @@ import {
   type NativeEvent,
   type ToolHookRequest,
 } from '../../contract/hook.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { type Body, excerpt, isAmbiguous, malformed, nonNull, noteUnknownKeys, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note, toMessage, toSplicedMessage } from '../dialect.ts';
 import { noMetadata } from '../metadata.ts';

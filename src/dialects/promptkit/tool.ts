@@ -1,7 +1,7 @@
+import { RuntimeError, toFault } from '../../base/errors.ts';
+import { isObject, type Json, stringifyJson } from '../../base/json/json.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
-import { RuntimeError, toFault } from '../../errors.ts';
-import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import {
   type Body,
   excerpt,

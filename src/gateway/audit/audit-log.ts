@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
-import type { HostEnv } from '../../binding/env.ts';
+import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
-import { type RuntimeError, toRuntimeError } from '../../errors.ts';
+import type { HostEnv } from '../../process/env.ts';
 import { memoryFile } from '../../store/sqlite/connection.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
-import type { AuditLog, AuditRecord } from '../call/ports.ts';
+import type { AuditLog, AuditRecord } from '../ports.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createHeadOutput, type HeadOptions } from './head-output.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { RuntimeError } from '../../errors.ts';
-import { replaceAtomically, writeDurably } from '../../files/new-file.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { replaceAtomically, writeDurably } from '../../base/files/new-file.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 import { formatHead, type Head, readHead } from './head.ts';
 

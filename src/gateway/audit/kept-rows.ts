@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { isObject } from '../../json/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { formatHead } from './head.ts';
 import { openKept } from './open-kept.ts';

@@ -7,8 +7,8 @@ import {
 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RuntimeError } from '../../errors.ts';
-import { createAtomically, writeDurably } from '../../files/new-file.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { createAtomically, writeDurably } from '../../base/files/new-file.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 
 /** The names of the files beside the audit. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { checkOwner } from '../../store/sqlite/layout.ts';
 import { loadSqlite } from '../../store/sqlite/node-sqlite.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';

@@ -1,5 +1,5 @@
-import { isObject } from '../../json/json.ts';
-import type { AuditedVerdict } from '../call/ports.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { AuditedVerdict } from '../ports.ts';
 import type { CallRow } from './row.ts';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { Scrubber } from '../../contract/scrub.ts';
-import type { AuditedVerdict, AuditRecord } from '../call/ports.ts';
+import type { AuditedVerdict, AuditRecord } from '../ports.ts';
 
 /** The row of a call, its members in the order in which they are written. */
 export interface CallRow {

@@ -1,5 +1,5 @@
 import type { Decision } from '../../contract/hook.ts';
-import type { AuditedVerdict } from '../call/ports.ts';
+import type { AuditedVerdict } from '../ports.ts';
 
 /**
  * What the audit keeps of a decision. The reason is the hook's own; of a hook that failed it is the code of the fault alone, since

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors.ts';
+import type { Fault } from '../../base/errors.ts';
 import type { Head } from './head.ts';
 import type { AuditKeys } from './keys.ts';
 import type { NewCall } from './row.ts';

@@ -1,4 +1,6 @@
-import { inTurnOf } from '../../time/turns.ts';
+import { inTurnOf } from '../../base/time/turns.ts';
+import type { Caller } from '../ports.ts';
+import type { IncomingCall } from '../stages.ts';
 import { isAnthropicEndpoint } from '../wire/endpoints.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { CallAccount } from './call-account.ts';
@@ -6,11 +8,9 @@ import type { ClientCall, ClientReply } from './client-call.ts';
 import { presentedKey } from './credential.ts';
 import { answerGuarded } from './guarded-call.ts';
 import { decodeRequest } from './peek.ts';
-import type { Caller } from './ports.ts';
 import { relay } from './relay.ts';
 import { toRefusal, toRefusalReply } from './reply.ts';
 import type { GatewayServices } from './services.ts';
-import type { IncomingCall } from './stages.ts';
 
 /** Answers one call of a client, from its key to its row in the audit. Never rejects. */
 export async function answerCall(client: ClientCall, services: GatewayServices): Promise<ClientReply> {

@@ -1,19 +1,19 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isSameByValue } from '../../base/json/equal.ts';
+import { inTurnOf } from '../../base/time/turns.ts';
+import { type Link, passGate } from '../../calls/hooks/gate.ts';
 import { nextEventId } from '../../contract/call-id.ts';
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
-import { RuntimeError } from '../../errors.ts';
-import { type Link, passGate } from '../../hooks/gate.ts';
-import { isSameByValue } from '../../json/equal.ts';
-import { askHooks, createFaultRefusal, type Fire } from '../../provider/guard/guard-outcome.ts';
-import { inTurnOf } from '../../time/turns.ts';
+import { askHooks, createFaultRefusal, type Fire } from '../../models/guard/guard-outcome.ts';
 import { placeOfDenied } from '../memo/blamed-message.ts';
+import type { Caller, JudgeContext } from '../ports.ts';
+import type { ReadCall, RequestedCall } from '../stages.ts';
 import { toSubstitute } from '../stream/answer-verdict.ts';
 import { denialOf } from '../stream/denial.ts';
 import type { Substitute } from '../wire/codec.ts';
 import type { Refusal } from '../wire/refusal.ts';
-import type { Caller, JudgeContext } from './ports.ts';
 import { metadataOf } from './session.ts';
-import type { ReadCall, RequestedCall } from './stages.ts';
 
 /** A request that may go upstream. */
 export interface PassedRequest {

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Decision } from '../../contract/hook.ts';
-import { costOf } from '../../provider/spending/cost.ts';
+import { costOf } from '../../models/spending/cost.ts';
 import { toAuditedVerdict } from '../audit/verdict.ts';
+import type { AuditedVerdict, AuditRecord, Caller, Lease, Used } from '../ports.ts';
 import { wasNotSent } from '../upstream/failures.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointName, TokenUsage } from '../wire/codec.ts';
 import { AnswerRecord, type RecordedAnswer, recordAnswer } from './answer-record.ts';
-import type { AuditedVerdict, AuditRecord, Caller, Lease, Used } from './ports.ts';
 import type { GatewayServices } from './services.ts';
 
 /** How a call ended. */

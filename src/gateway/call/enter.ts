@@ -1,7 +1,7 @@
 import { estimateCall } from '../keys/estimate.ts';
+import type { Estimate } from '../ports.ts';
+import type { CallOfCaller } from '../stages.ts';
 import { candidatesOf, type OfferedModel } from '../upstream/upstream.ts';
-import type { Estimate } from './ports.ts';
-import type { CallOfCaller } from './stages.ts';
 
 interface AskedModel {
   readonly text: string;

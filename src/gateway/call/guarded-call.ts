@@ -1,15 +1,15 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { answerInTurn } from '../fallback/answer-in-turn.ts';
 import { askInTurn } from '../fallback/ask-in-turn.ts';
+import type { GuardedCall, ReadCall } from '../stages.ts';
 import { mediaTypeOf } from '../upstream/headers.ts';
 import { invalidAnswer } from '../wire/faults.ts';
+import { answerInTurn } from './answer-in-turn.ts';
 import { judgeContextOf, judgeResults, type PassedRequest, runBeforeCall } from './before-call.ts';
 import type { ClientReply } from './client-call.ts';
 import { enterCall } from './enter.ts';
 import { judgeStream } from './judge-stream.ts';
 import { judgeWhole } from './judge-whole.ts';
 import { giveKeptAnswer } from './kept-answer.ts';
-import type { GuardedCall, ReadCall } from './stages.ts';
 import { toDenialReply, toStandInReply } from './stand-in.ts';
 
 /** Answers a call whose request and answer pass hooks. Throws RefusedCall. */

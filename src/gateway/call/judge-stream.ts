@@ -1,3 +1,4 @@
+import type { ReadCall } from '../stages.ts';
 import { openStream } from '../stream/open-stream.ts';
 import type { OpenedStream, StreamReport } from '../stream/stream-call.ts';
 import { returnedHeaders } from '../upstream/headers.ts';
@@ -8,7 +9,6 @@ import type { PassedRequest } from './before-call.ts';
 import type { ClientReply } from './client-call.ts';
 import { judgeOf } from './judge-whole.ts';
 import { toBody } from './reply-stream.ts';
-import type { ReadCall } from './stages.ts';
 import { toDenialReply } from './stand-in.ts';
 import { streamHeaders } from './stream-headers.ts';
 

@@ -1,17 +1,17 @@
+import { inTurnOf } from '../../base/time/turns.ts';
 import type { Decision } from '../../contract/hook.ts';
-import { inTurnOf } from '../../time/turns.ts';
+import type { ReadCall } from '../stages.ts';
 import { type AnswerJudge, createAnswerJudge } from '../stream/answer-judge.ts';
 import { judgeAnswer } from '../stream/answer-verdict.ts';
 import { mediaTypeOf, returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { readWhole } from '../upstream-answer.ts';
 import type { WireAnswer } from '../wire/codec.ts';
 import { invalidAnswer } from '../wire/faults.ts';
 import { decodeUtf8 } from '../wire/strict-json.ts';
 import { createFire, judgeContextOf, type PassedRequest } from './before-call.ts';
 import type { ClientReply } from './client-call.ts';
-import type { ReadCall } from './stages.ts';
 import { toDenialReply, toStandInReply } from './stand-in.ts';
-import { readWhole } from './upstream-answer.ts';
 
 /** Takes a whole answer, an error too, through the after_call hooks. Throws RefusedCall. */
 export async function judgeWhole(

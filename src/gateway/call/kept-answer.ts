@@ -1,7 +1,7 @@
+import type { ReadCall } from '../stages.ts';
 import type { PassedRequest } from './before-call.ts';
 import type { ClientReply } from './client-call.ts';
 import { giveJudged } from './judge-whole.ts';
-import type { ReadCall } from './stages.ts';
 import { giveAsAsked } from './stand-in.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { scanMembers } from '../../json/scan.ts';
+import { scanMembers } from '../../base/json/scan.ts';
 import { invalidRequest } from '../wire/faults.ts';
 import { openPlace, Place } from '../wire/place.ts';
 import { decodeUtf8 } from '../wire/strict-json.ts';

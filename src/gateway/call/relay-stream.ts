@@ -1,8 +1,8 @@
+import type { CallOfCaller } from '../stages.ts';
 import { returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { ClientReply } from './client-call.ts';
 import { breakOff } from './reply-stream.ts';
-import type { CallOfCaller } from './stages.ts';
 import { streamHeaders } from './stream-headers.ts';
 import { watchStream } from './stream-watch.ts';
 

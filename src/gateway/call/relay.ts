@@ -1,16 +1,16 @@
-import { isTextTooDeep } from '../../json/depth.ts';
-import { answerInTurn } from '../fallback/answer-in-turn.ts';
+import { isTextTooDeep } from '../../base/json/depth.ts';
 import { askInTurn } from '../fallback/ask-in-turn.ts';
 import type { Turn } from '../fallback/turn.ts';
+import type { CallOfCaller } from '../stages.ts';
 import { mediaTypeOf, returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { readWhole } from '../upstream-answer.ts';
 import { invalidRequest } from '../wire/faults.ts';
+import { answerInTurn } from './answer-in-turn.ts';
 import type { ClientReply } from './client-call.ts';
 import { enterCall } from './enter.ts';
 import { type PeekedRequest, peekRequest, renameModel } from './peek.ts';
 import { relayStream } from './relay-stream.ts';
-import type { CallOfCaller } from './stages.ts';
-import { readWhole } from './upstream-answer.ts';
 import { usageIn } from './usage.ts';
 
 /** Answers a call that no hook hears of: what comes goes on as it is, and no more of it is read than limits need. */

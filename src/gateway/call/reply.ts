@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { uncountable } from '../keys/refusals.ts';
 import type { EndpointCodec } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';

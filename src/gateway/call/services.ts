@@ -1,10 +1,10 @@
+import type { HookSet } from '../../calls/hooks/hook-set.ts';
 import type { GatewayConfig } from '../../config/config.ts';
-import type { HookSet } from '../../hooks/hook-set.ts';
 import type { FallbackWatch } from '../fallback/turn.ts';
+import type { Admission, AuditLog, Caller, SeenMessages, ToolJudge } from '../ports.ts';
 import type { HeldBytes } from '../stream/held-bytes.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointCodec, EndpointName, WireRules } from '../wire/codec.ts';
-import type { Admission, AuditLog, Caller, SeenMessages, ToolJudge } from './ports.ts';
 
 /** What the calls of a gateway use. */
 export interface GatewayServices {

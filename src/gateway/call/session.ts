@@ -1,6 +1,6 @@
+import type { Caller } from '../ports.ts';
 import type { ClientHeaders } from '../upstream/headers.ts';
 import type { ClientCall } from './client-call.ts';
-import type { Caller } from './ports.ts';
 
 /**
  * `request.metadata` of hooks: the endpoint, the caller, and the session that the client names in a header. A session

@@ -1,9 +1,9 @@
 import type { Decision } from '../../contract/hook.ts';
+import type { ReadCall } from '../stages.ts';
 import type { Substitute } from '../wire/codec.ts';
 import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { ClientReply } from './client-call.ts';
 import { verdictHeaders } from './reply.ts';
-import type { ReadCall } from './stages.ts';
 import { streamHeaders } from './stream-headers.ts';
 
 /**

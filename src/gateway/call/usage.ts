@@ -1,5 +1,5 @@
-import { isObject } from '../../json/json.ts';
-import { tryParse } from '../../json/try-parse.ts';
+import { isObject } from '../../base/json/json.ts';
+import { tryParse } from '../../base/json/try-parse.ts';
 import type { TokenUsage } from '../wire/codec.ts';
 import { Edits } from '../wire/edits.ts';
 import { openPlace } from '../wire/place.ts';

@@ -1,8 +1,8 @@
-import { isTransientStatus } from '../../provider/open/provider-error.ts';
-import type { CallOfCaller } from '../call/stages.ts';
-import { askUpstream } from '../call/upstream-answer.ts';
+import { isTransientStatus } from '../../models/provider-error.ts';
+import type { CallOfCaller } from '../stages.ts';
 import { isFaultOfUpstream } from '../upstream/failures.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { askUpstream } from '../upstream-answer.ts';
 import { whenBegun } from './begun-answer.ts';
 import type { Turn } from './turn.ts';
 import { UpstreamFault } from './upstream-fault.ts';

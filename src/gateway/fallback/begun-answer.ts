@@ -1,8 +1,8 @@
-import { isTransientStatus } from '../../provider/open/provider-error.ts';
-import type { CallOfCaller } from '../call/stages.ts';
-import { readWhole } from '../call/upstream-answer.ts';
+import { isTransientStatus } from '../../models/provider-error.ts';
+import type { CallOfCaller } from '../stages.ts';
 import { mediaTypeOf } from '../upstream/headers.ts';
 import type { OfferedModel, UpstreamAnswer } from '../upstream/upstream.ts';
+import { readWhole } from '../upstream-answer.ts';
 import { beginStream } from './begun-stream.ts';
 import { UpstreamFault } from './upstream-fault.ts';
 

@@ -1,4 +1,4 @@
-import { startTimer } from '../../time/deadline.ts';
+import { startTimer } from '../../base/time/deadline.ts';
 import type { HeldShare } from '../stream/held-bytes.ts';
 import { upstreamTimeout } from '../upstream/failures.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';

@@ -1,6 +1,6 @@
-import { isObject } from '../../json/json.ts';
-import { tryParse } from '../../json/try-parse.ts';
-import { isTransientStatus } from '../../provider/open/provider-error.ts';
+import { isObject } from '../../base/json/json.ts';
+import { tryParse } from '../../base/json/try-parse.ts';
+import { isTransientStatus } from '../../models/provider-error.ts';
 import type { SseEvent } from '../wire/sse.ts';
 
 /** What an event at the beginning of a stream tells: nothing yet, that the upstream is at fault, or something of an answer. */

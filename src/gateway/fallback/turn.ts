@@ -1,4 +1,4 @@
-import type { Breaker } from '../../provider/fallback/breaker.ts';
+import type { Breaker } from '../../models/fallback/breaker.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 
 /** An upstream whose turn it is to answer a call. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { concatBytes } from '../../files/concat-bytes.ts';
+import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { ClientCall } from '../call/client-call.ts';
 import type { ClientHeaders } from '../upstream/headers.ts';
 import { readAll } from '../wire/read-all.ts';

@@ -1,7 +1,7 @@
 import { presentedKey } from '../call/credential.ts';
-import type { Caller } from '../call/ports.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import type { GatewayServices } from '../call/services.ts';
+import type { Caller } from '../ports.ts';
 import { type ClientHeaders, toHeaderMap } from '../upstream/headers.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import { RefusedCall } from '../wire/refusal.ts';

@@ -2,9 +2,9 @@ import { createServer, IncomingMessage, type Server, type ServerResponse } from 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
+import { RuntimeError } from '../../base/errors.ts';
 import type { GatewayLimits } from '../../config/config.ts';
 import { formatListen } from '../../config/listen.ts';
-import { RuntimeError } from '../../errors.ts';
 import type { NodeBindings } from './client-call.ts';
 
 /** Answers a request; `bindings` is what Node's server gives beside it. */

@@ -1,4 +1,4 @@
-import { isLoopbackName } from '../../text/loopback-name.ts';
+import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import type { GatewayServices } from '../call/services.ts';
 import type { ClientHeaders } from '../upstream/headers.ts';
 import type { Refusal } from '../wire/refusal.ts';

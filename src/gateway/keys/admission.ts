@@ -1,7 +1,7 @@
-import type { HostEnv } from '../../binding/env.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
+import type { HostEnv } from '../../process/env.ts';
 import type { HookSetUse } from '../../store/keys/key-table.ts';
-import type { Admission, Caller, Estimate, Lease } from '../call/ports.ts';
+import type { Admission, Caller, Estimate, Lease } from '../ports.ts';
 import { anonymous, freeLease } from './anonymous.ts';
 import { isKeyText } from './key-text.ts';
 import { keysFileOf } from './keys-file.ts';

@@ -1,4 +1,4 @@
-import type { Admission, Caller, Lease } from '../call/ports.ts';
+import type { Admission, Caller, Lease } from '../ports.ts';
 
 /** Who calls where no key is asked for: every model, every hook, no limits. */
 export const anonymous: Caller = {

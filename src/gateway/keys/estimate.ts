@@ -1,5 +1,5 @@
-import { costOf, type Price } from '../../provider/spending/cost.ts';
-import type { Estimate } from '../call/ports.ts';
+import { costOf, type Price } from '../../models/spending/cost.ts';
+import type { Estimate } from '../ports.ts';
 import type { EndpointName, WireRequest } from '../wire/codec.ts';
 import { countBase64 } from './base64-runs.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../store/keys/key.ts';
 import type { KeysDatabase } from '../../store/keys/keys-database.ts';
-import type { Estimate, Lease } from '../call/ports.ts';
+import type { Estimate, Lease } from '../ports.ts';
 import type { RefusedCall } from '../wire/refusal.ts';
 import type { Backlog } from './backlog.ts';
 import { checkAlive, checkBudgets, checkEntry, checkTokens } from './checks.ts';

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../store/keys/key.ts';
 import type { HookSetUse } from '../../store/keys/key-table.ts';
-import type { Estimate, Lease } from '../call/ports.ts';
+import type { Estimate, Lease } from '../ports.ts';
 
 /** A key, and the text that presents it. */
 export interface PresentedKey {

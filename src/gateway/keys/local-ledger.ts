@@ -1,5 +1,5 @@
+import { once } from '../../base/time/once.ts';
 import { openKeysDatabase } from '../../store/keys/keys-database.ts';
-import { once } from '../../time/once.ts';
 import { createBacklog } from './backlog.ts';
 import { createKeyRing } from './key-ring.ts';
 import { enterCall } from './lease.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type HostEnv, hostEnv } from '../../binding/env.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
-import { RuntimeError } from '../../errors.ts';
+import { type HostEnv, hostEnv } from '../../process/env.ts';
 import type { KeyLimits, KeyRecord, SecretRecord } from '../../store/keys/key.ts';
 import type { KeyBook, KeyChanges, KeyEntry } from '../../store/keys/key-book.ts';
 import { openLocalKeyBook } from '../../store/keys/local-key-book.ts';

@@ -1,4 +1,4 @@
-import { exact } from '../../json/decimal.ts';
+import { exact } from '../../base/json/decimal.ts';
 
 /** Billionths of a US dollar, the whole number that money is counted in; rounded up. */
 export function nanosOf(dollars: number): number {

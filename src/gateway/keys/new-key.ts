@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 
 /** What a new key may do; absent: without limit. */
 export interface NewKey {

@@ -2,7 +2,7 @@ import type { KeyRecord } from '../../store/keys/key.ts';
 import type { KeysTables } from '../../store/keys/keys-database.ts';
 import type { LeaseRow } from '../../store/keys/lease-table.ts';
 import { type CallUsage, MAX_AMOUNT } from '../../store/keys/usage-table.ts';
-import type { Estimate, Used } from '../call/ports.ts';
+import type { Estimate, Used } from '../ports.ts';
 import { nanosOf } from './money.ts';
 import { dayOf } from './period.ts';
 

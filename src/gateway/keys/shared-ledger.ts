@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from '../../store/postgres/connection/address.ts';
 import type { CallRefusal } from '../../store/postgres/keys/call-refusal.ts';
 import { type CountedCalls, openCountedCalls } from '../../store/postgres/keys/counted-calls.ts';
-import type { Estimate, Lease, Used } from '../call/ports.ts';
+import type { Estimate, Lease, Used } from '../ports.ts';
 import type { RefusedCall } from '../wire/refusal.ts';
 import { createBacklog } from './backlog.ts';
 import { findPresented, presentedKeyOf } from './key-ring.ts';

@@ -1,6 +1,6 @@
+import { isObject } from '../../base/json/json.ts';
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject } from '../../json/json.ts';
 import type { WireRequest } from '../wire/codec.ts';
 
 /**

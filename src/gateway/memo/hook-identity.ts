@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Binding } from '../../binding/binding.ts';
-import { createExecutableFinder } from '../../files/executable.ts';
+import { createExecutableFinder } from '../../base/files/executable.ts';
+import type { Binding } from '../../process/binding.ts';
 
 /** Tells hooks, and the versions of a hook, from one another. */
 export interface HookIdentities {

@@ -1,11 +1,11 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { elementsOf, exactMembers } from '../../base/json/scan.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import { parseMessage } from '../../calls/hooks/message.ts';
 import type { Allow, Answer, Modify } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { withoutTextParts } from '../../dialects/text-parts.ts';
-import { RuntimeError } from '../../errors.ts';
-import { parseMessage } from '../../hooks/message.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { elementsOf, exactMembers } from '../../json/scan.ts';
-import { formatCount } from '../../text/format-count.ts';
 import { isSameMessage } from '../wire/replaced-messages.ts';
 import type { PartVerdict, UnjudgedPart } from './judged-part.ts';
 

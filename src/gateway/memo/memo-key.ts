@@ -9,7 +9,7 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { dirname } from 'node:path';
-import { KEY_LENGTH, openKeyFile } from '../../files/key-file.ts';
+import { KEY_LENGTH, openKeyFile } from '../../base/files/key-file.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 
 /** The secret by which a memo knows texts again without keeping them. */

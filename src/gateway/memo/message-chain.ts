@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { stringifyJson } from '../../base/json/json.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { stringifyJson } from '../../json/json.ts';
 import type { MemoKey } from './memo-key.ts';
 
 /** Whose conversation it is, and who judges it. */

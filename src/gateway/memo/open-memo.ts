@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import type { HostEnv } from '../../binding/env.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
+import type { HostEnv } from '../../process/env.ts';
 import { type Connection, ignoreErrors, memoryFile, openConnection } from '../../store/sqlite/connection.ts';
 import { createStatement } from '../../store/sqlite/statement.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';

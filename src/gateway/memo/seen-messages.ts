@@ -1,7 +1,7 @@
+import type { FilterLink, Link } from '../../calls/hooks/link.ts';
+import { isFilter } from '../../calls/hooks/steps.ts';
 import type { ProviderRequest } from '../../contract/provider.ts';
-import type { FilterLink, Link } from '../../hooks/link.ts';
-import { isFilter } from '../../hooks/steps.ts';
-import type { SeenMessages } from '../call/ports.ts';
+import type { SeenMessages } from '../ports.ts';
 import { createHookIdentities } from './hook-identity.ts';
 import { findUnjudgedPart, type PartVerdict } from './judged-part.ts';
 import type { Memo } from './memo.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { KEY_LENGTH } from '../../files/key-file.ts';
+import { KEY_LENGTH } from '../../base/files/key-file.ts';
 import type { Address } from '../../store/postgres/connection/address.ts';
 import { toPostgresError } from '../../store/postgres/connection/postgres-error.ts';
 import { type FunctionCaller, openFunctionCaller } from '../../store/postgres/function-caller.ts';

@@ -1,8 +1,8 @@
-import type { FilterPort } from '../../capability/hook.ts';
+import type { FilterPort } from '../../calls/capability/hook.ts';
+import type { FilterLink } from '../../calls/hooks/link.ts';
 import type { NativeEvent } from '../../contract/hook.ts';
 import type { ProviderRequest } from '../../contract/provider.ts';
-import type { FilterLink } from '../../hooks/link.ts';
-import type { Message, Transport } from '../../transport/transport.ts';
+import type { Message, Transport } from '../../process/transport.ts';
 import { joinAnswer } from './joined-answer.ts';
 import type { PartVerdict, UnjudgedPart } from './judged-part.ts';
 

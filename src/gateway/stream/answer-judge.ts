@@ -1,12 +1,7 @@
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
-import { createAfterCallEvent, createPieceEvent } from '../../provider/guard/after-call-event.ts';
-import {
-  type AfterCall,
-  askHooks,
-  type Fire,
-  type GuardOutcome,
-} from '../../provider/guard/guard-outcome.ts';
+import { createAfterCallEvent, createPieceEvent } from '../../models/guard/after-call-event.ts';
+import { type AfterCall, askHooks, type Fire, type GuardOutcome } from '../../models/guard/guard-outcome.ts';
 import type { WireAnswer } from '../wire/codec.ts';
 
 /** Asks those who decide on an answer. */

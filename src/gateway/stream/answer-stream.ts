@@ -1,5 +1,5 @@
-import { passAnswer, type StreamDoor } from '../../provider/guard/pass-answer.ts';
-import type { StoppedAnswer } from '../../provider/guard/window-pieces.ts';
+import { passAnswer, type StreamDoor } from '../../models/guard/pass-answer.ts';
+import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
 import type { Channel, StreamPart, StreamReader, StreamWriter } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 import { plainReplaced } from '../wire/replaced-messages.ts';

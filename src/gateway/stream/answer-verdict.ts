@@ -5,8 +5,8 @@ import {
   createFaultRefusal,
   type GuardOutcome,
   type SubstituteAnswer,
-} from '../../provider/guard/guard-outcome.ts';
-import type { StoppedAnswer } from '../../provider/guard/window-pieces.ts';
+} from '../../models/guard/guard-outcome.ts';
+import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
 import type { Substitute, WireAnswer } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { AnswerJudge } from './answer-judge.ts';

@@ -4,7 +4,7 @@ import {
   releasePieces,
   releaseRest,
   type StoppedAnswer,
-} from '../../provider/guard/window-pieces.ts';
+} from '../../models/guard/window-pieces.ts';
 import type { Channel, StreamPart } from '../wire/codec.ts';
 import { MemberText } from './member-text.ts';
 

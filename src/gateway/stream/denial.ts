@@ -1,5 +1,5 @@
 import type { Phase } from '../../contract/hook.ts';
-import type { Refusal as GuardRefusal } from '../../provider/guard/guard-outcome.ts';
+import type { Refusal as GuardRefusal } from '../../models/guard/guard-outcome.ts';
 import type { Refusal } from '../wire/refusal.ts';
 
 /**

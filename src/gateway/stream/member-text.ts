@@ -1,4 +1,4 @@
-import { TextWindow } from '../../provider/guard/text-window.ts';
+import { TextWindow } from '../../models/guard/text-window.ts';
 import type { Channel } from '../wire/codec.ts';
 
 /** A stretch of the told text, and what filters made of it. */

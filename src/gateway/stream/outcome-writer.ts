@@ -1,6 +1,6 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { Decision } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
-import { createContradictionRefusal } from '../../provider/guard/guard-outcome.ts';
+import { createContradictionRefusal } from '../../models/guard/guard-outcome.ts';
 import type { StreamWriter, Substitute } from '../wire/codec.ts';
 import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { AnswerVerdict } from './answer-verdict.ts';

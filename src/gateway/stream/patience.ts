@@ -1,4 +1,4 @@
-import { whenAborted } from '../../time/when-aborted.ts';
+import { whenAborted } from '../../base/time/when-aborted.ts';
 
 export interface PatienceOptions {
   /** How long a client gets nothing before it is told to wait, in milliseconds. */

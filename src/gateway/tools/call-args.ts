@@ -1,7 +1,7 @@
-import { RuntimeError } from '../../errors.ts';
-import { isObject, Json } from '../../json/json.ts';
-import type { CallableTool } from '../../tool-call/callable-tool.ts';
-import { readArgs, readCheckedArgs } from '../../tool-call/tool-args.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
+import { readArgs, readCheckedArgs } from '../../calls/tool-call/tool-args.ts';
 
 /**
  * The arguments of a call as hooks read them: the object, or the free text of a custom tool as `{"input": text}`. Throws

@@ -1,9 +1,9 @@
+import type { Json } from '../../base/json/json.ts';
+import { type CallResult, pendingResult } from '../../calls/hooks/call-result.ts';
+import type { HookApproval } from '../../calls/tool-call/hook-approval.ts';
+import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
-import { type CallResult, pendingResult } from '../../hooks/call-result.ts';
-import type { Json } from '../../json/json.ts';
-import type { HookApproval } from '../../tool-call/hook-approval.ts';
-import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
 /** What people have decided about a call so far. */
 export interface CallHistory {

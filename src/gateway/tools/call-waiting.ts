@@ -1,8 +1,8 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
-import { RuntimeError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { JudgeContext } from '../call/ports.ts';
 import { GIVEN_FOR_MS } from '../memo/kept-answers.ts';
+import type { JudgeContext } from '../ports.ts';
 import { isDecided } from './call-decisions.ts';
 import type { CallWaiting } from './judge-calls.ts';
 import { pendingRefusal } from './pending-refusal.ts';

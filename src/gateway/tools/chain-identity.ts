@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Link } from '../../hooks/gate.ts';
-import { isFilter } from '../../hooks/steps.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
+import { isFilter } from '../../calls/hooks/steps.ts';
 import { createHookIdentities } from '../memo/hook-identity.ts';
 import type { Memo } from '../memo/memo.ts';
 

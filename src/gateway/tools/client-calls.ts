@@ -1,6 +1,6 @@
+import { isObject, Json } from '../../base/json/json.ts';
+import { elementsOf, exactMembers } from '../../base/json/scan.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { elementsOf, exactMembers } from '../../json/scan.ts';
 import type { WireAnswer } from '../wire/codec.ts';
 
 /** A tool call of an answer that the client is to run, as the hooks of after_call left it. */

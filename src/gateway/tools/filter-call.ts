@@ -1,15 +1,19 @@
-import { isCancelled } from '../../capability/cancellation.ts';
+import { RuntimeError, toFault } from '../../base/errors.ts';
+import { isCancelled } from '../../calls/capability/cancellation.ts';
+import { rejectedResult, resultOf } from '../../calls/hooks/call-result.ts';
+import type { AgentTools } from '../../calls/tool-call/agent-tool.ts';
+import {
+  findRequiredApproval,
+  hasHooksBefore,
+  passBeforeHooks,
+} from '../../calls/tool-call/before-execution.ts';
+import { unfilteredCall } from '../../calls/tool-call/call.ts';
+import { type Call, type FilteredCall, namesOf } from '../../calls/tool-call/callable-tool.ts';
+import { filterApproved, refuseDecider } from '../../calls/tool-call/decided-call.ts';
+import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import { failed, ok } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
-import { RuntimeError, toFault } from '../../errors.ts';
-import { rejectedResult, resultOf } from '../../hooks/call-result.ts';
-import type { AgentTools } from '../../tool-call/agent-tool.ts';
-import { findRequiredApproval, hasHooksBefore, passBeforeHooks } from '../../tool-call/before-execution.ts';
-import { unfilteredCall } from '../../tool-call/call.ts';
-import { type Call, type FilteredCall, namesOf } from '../../tool-call/callable-tool.ts';
-import { filterApproved, refuseDecider } from '../../tool-call/decided-call.ts';
-import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 import { argsForHooks, checkedArgsForHooks } from './call-args.ts';
 import type { CallHistory } from './call-decisions.ts';
 import type { ClientCall } from './client-calls.ts';

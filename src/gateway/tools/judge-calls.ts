@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { toRuntimeError } from '../../base/errors.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
+import type { FilteredCall } from '../../calls/tool-call/callable-tool.ts';
+import { notifyPending, toPendingCall } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { toRuntimeError } from '../../errors.ts';
-import type { Link } from '../../hooks/gate.ts';
-import type { FilteredCall } from '../../tool-call/callable-tool.ts';
-import { notifyPending, toPendingCall } from '../../tool-call/pending-call.ts';
-import type { JudgeContext } from '../call/ports.ts';
+import type { JudgeContext } from '../ports.ts';
 import type { WireAnswer } from '../wire/codec.ts';
 import { argsForClient, argsForHooks } from './call-args.ts';
 import {

@@ -1,6 +1,6 @@
+import { isObject, Json } from '../../base/json/json.ts';
+import { elementsOf } from '../../base/json/scan.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { elementsOf } from '../../json/scan.ts';
 import { type ClientCall, callEntriesOf } from './client-calls.ts';
 
 /** What hooks and people made of a call. */

@@ -1,7 +1,7 @@
-import type { JudgeContext } from '../call/ports.ts';
 import { GIVEN_FOR_MS, type KeptAnswer } from '../memo/kept-answers.ts';
 import type { Memo } from '../memo/memo.ts';
 import { namesOfPrefixes } from '../memo/message-chain.ts';
+import type { JudgeContext } from '../ports.ts';
 
 /** The name of a request: that of its caller, its model and all its messages, not of settings such as `stream`. */
 export function nameOfRequest(

@@ -1,4 +1,4 @@
-import type { Link } from '../../hooks/gate.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
 
 /** Works on the calls of one round: one after another where hooks of other systems hear of them, else all at once. */
 export async function mapCalls<Item, Result>(

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { Json } from '../../base/json/json.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Emit } from '../../contract/event.ts';
-import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { AGENT_SOURCE } from '../../store/store-rules.ts';
-import type { JudgeContext } from '../call/ports.ts';
+import type { JudgeContext } from '../ports.ts';
 
 export interface PendingRunOptions {
   /** Opens the state store when it is first needed. Throws STORE_FAILED. */

@@ -1,4 +1,4 @@
-import type { CallResult } from '../../hooks/call-result.ts';
+import type { CallResult } from '../../calls/hooks/call-result.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 
 /** The text in the place of a call that was stopped. Throws RefusedCall when a hook has ended more than the call. */

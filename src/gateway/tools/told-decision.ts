@@ -1,6 +1,6 @@
+import { allowed, decisionOf } from '../../calls/hooks/hook-chain.ts';
+import type { FilteredCall } from '../../calls/tool-call/callable-tool.ts';
 import { answers, type Decision } from '../../contract/hook.ts';
-import { allowed, decisionOf } from '../../hooks/hook-chain.ts';
-import type { FilteredCall } from '../../tool-call/callable-tool.ts';
 
 /** What was decided about a call before it is made, in the form of one decision. */
 export function decisionAbout({ stopped, args, asked, metadata }: FilteredCall): Decision {

@@ -1,10 +1,10 @@
+import type { Link } from '../../calls/hooks/gate.ts';
+import { isHeard } from '../../calls/hooks/steps.ts';
+import { agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { createHookContext } from '../../contract/turn.ts';
-import type { Link } from '../../hooks/gate.ts';
-import { isHeard } from '../../hooks/steps.ts';
-import { agentTools, type DeclaredTools } from '../../tool-call/agent-tool.ts';
-import type { Caller, JudgeContext, ToolJudge } from '../call/ports.ts';
 import type { Memo } from '../memo/memo.ts';
+import type { Caller, JudgeContext, ToolJudge } from '../ports.ts';
 import { openCallWaiting, type WaitingOptions } from './call-waiting.ts';
 import { createChainIdentity } from './chain-identity.ts';
 import { judgeCalls } from './judge-calls.ts';

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
-import type { HostEnv } from '../../binding/env.ts';
+import { toRuntimeError } from '../../base/errors.ts';
+import { startTimer } from '../../base/time/deadline.ts';
+import { once } from '../../base/time/once.ts';
 import type { GatewayLimits, ProviderConfig } from '../../config/config.ts';
-import { toRuntimeError } from '../../errors.ts';
-import { type HttpAccess, readAccess } from '../../provider/open/http-model.ts';
-import { providerKinds } from '../../provider/open/provider-kinds.ts';
-import { startTimer } from '../../time/deadline.ts';
-import { once } from '../../time/once.ts';
+import { type HttpAccess, readAccess } from '../../models/open/http-model.ts';
+import { providerKinds } from '../../models/open/provider-kinds.ts';
+import type { HostEnv } from '../../process/env.ts';
 import { endpointPaths } from '../wire/endpoints.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { readStream, toUpstreamRefusal } from './failures.ts';

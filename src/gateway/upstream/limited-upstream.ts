@@ -1,9 +1,9 @@
-import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import { startCallDeadline } from '../../provider/open/call-deadline.ts';
-import type { RateQueue, Turn } from '../../provider/rate/rate-queue.ts';
-import { readRetryAfter } from '../../provider/rate/retry-after.ts';
-import type { StreamLimits } from '../../provider/rate/stream-limits.ts';
-import { whenAborted } from '../../time/when-aborted.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { whenAborted } from '../../base/time/when-aborted.ts';
+import { startCallDeadline } from '../../models/open/call-deadline.ts';
+import type { RateQueue, Turn } from '../../models/rate/rate-queue.ts';
+import { readRetryAfter } from '../../models/rate/retry-after.ts';
+import type { StreamLimits } from '../../models/rate/stream-limits.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
 

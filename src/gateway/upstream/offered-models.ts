@@ -1,9 +1,9 @@
-import type { HostEnv } from '../../binding/env.ts';
 import type { GatewayConfig, GatewayModelConfig, ProviderConfig } from '../../config/config.ts';
 import { gatewayApiOf } from '../../config/provider-types.ts';
-import { replaceMock } from '../../provider/open/mock-replacement.ts';
-import type { RateQueue } from '../../provider/rate/rate-queue.ts';
-import type { StreamLimits } from '../../provider/rate/stream-limits.ts';
+import { replaceMock } from '../../models/open/mock-replacement.ts';
+import type { RateQueue } from '../../models/rate/rate-queue.ts';
+import type { StreamLimits } from '../../models/rate/stream-limits.ts';
+import type { HostEnv } from '../../process/env.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
 import { openHttpUpstream } from './http-upstream.ts';
 import { limitStreams, limitUpstream } from './limited-upstream.ts';

@@ -1,4 +1,4 @@
-import { providerKinds } from '../../provider/open/provider-kinds.ts';
+import { providerKinds } from '../../models/open/provider-kinds.ts';
 
 /** Whether a type of provider speaks Anthropic's API, whichever of its names it has. */
 export function isAnthropic(type: string): boolean {

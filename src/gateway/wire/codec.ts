@@ -1,5 +1,5 @@
+import type { Json } from '../../base/json/json.ts';
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
-import type { Json } from '../../json/json.ts';
 import type { Refusal } from './refusal.ts';
 import type { SseEvent } from './sse.ts';
 

@@ -1,5 +1,5 @@
-import { COMMA, skipSpace } from '../../json/ends.ts';
-import { scanMembers } from '../../json/scan.ts';
+import { COMMA, skipSpace } from '../../base/json/ends.ts';
+import { scanMembers } from '../../base/json/scan.ts';
 import { unwritable } from './faults.ts';
 import type { Place } from './place.ts';
 

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import type { Spot } from './place.ts';
 import { RefusedCall } from './refusal.ts';
 

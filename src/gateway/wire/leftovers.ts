@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { isSameToTheDigit } from '../../json/equal.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { exactMembers } from '../../json/scan.ts';
-import { isSealed } from '../../text/sealed.ts';
+import { isSameToTheDigit } from '../../base/json/equal.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { exactMembers } from '../../base/json/scan.ts';
+import { isSealed } from '../../base/text/sealed.ts';
 import type { Edits } from './edits.ts';
 import { unwritable } from './faults.ts';
 import type { Place } from './place.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describeFile, type MediaFile, type MediaPart, withFileText } from '../../provider/messages/media.ts';
+import { describeFile, type MediaFile, type MediaPart, withFileText } from '../../models/messages/media.ts';
 
 /** A picture, sound or file as a body carries it. */
 export interface WireFile {

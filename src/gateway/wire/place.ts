@@ -1,7 +1,7 @@
-import { endOfValue, skipSpace } from '../../json/ends.ts';
-import { Json } from '../../json/json.ts';
-import { scanElements, scanMembers } from '../../json/scan.ts';
-import { decodeString } from '../../json/tokens.ts';
+import { endOfValue, skipSpace } from '../../base/json/ends.ts';
+import { Json } from '../../base/json/json.ts';
+import { scanElements, scanMembers } from '../../base/json/scan.ts';
+import { decodeString } from '../../base/json/tokens.ts';
 
 export type PlaceKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 

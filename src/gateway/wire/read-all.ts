@@ -1,4 +1,4 @@
-import { concatBytes } from '../../files/concat-bytes.ts';
+import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { RefusedCall } from './refusal.ts';
 
 /** All bytes of a body. Throws what `tooLarge` gives as soon as there are more than `maxBytes`. */

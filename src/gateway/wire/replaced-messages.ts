@@ -1,8 +1,8 @@
+import { canonicalJson, isSameToTheDigit } from '../../base/json/equal.ts';
+import { isObject, Json } from '../../base/json/json.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { canonicalJson, isSameToTheDigit } from '../../json/equal.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { alignMessages } from '../../provider/messages/message-alignment.ts';
-import { plainMessage } from '../../provider/messages/plain-json.ts';
+import { alignMessages } from '../../models/messages/message-alignment.ts';
+import { plainMessage } from '../../models/messages/plain-json.ts';
 import { unwritable } from './faults.ts';
 
 /** A message that hooks gave back: which of those that they were sent it stands for, if any. */

@@ -1,9 +1,9 @@
+import { isSameToTheDigit } from '../../base/json/equal.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { exactMembers } from '../../base/json/scan.ts';
+import { isJson } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isSameToTheDigit } from '../../json/equal.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { exactMembers } from '../../json/scan.ts';
-import { isJson } from '../../json/try-parse.ts';
-import { readCalls, type ToolCallMember } from '../../provider/messages/rebuilt-assistant.ts';
+import { readCalls, type ToolCallMember } from '../../models/messages/rebuilt-assistant.ts';
 import type { Edits } from './edits.ts';
 import { unwritable } from './faults.ts';
 import { encodeWireText } from './media.ts';

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { refusals } from './faults.ts';
 import { describeWireFile, isSoundFile, mediaTypeOfUrl, type WireFile } from './media.ts';
 import { memberSpot, type Place, type Spot } from './place.ts';

@@ -1,8 +1,8 @@
+import { isTextTooDeep } from '../../base/json/depth.ts';
+import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { tryJson, tryParseLossless } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isTextTooDeep } from '../../json/depth.ts';
-import { findDuplicateKey } from '../../json/duplicate-key.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { tryJson, tryParseLossless } from '../../json/try-parse.ts';
 import { Leftovers } from './leftovers.ts';
 import type { WireFile } from './media.ts';
 import type { Place, Spot } from './place.ts';

@@ -1,6 +1,6 @@
+import { isObject, Json } from '../../base/json/json.ts';
+import { exactMembers } from '../../base/json/scan.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { exactMembers } from '../../json/scan.ts';
 import type { WireAnswer } from './codec.ts';
 import { isSameMessage } from './replaced-messages.ts';
 

@@ -1,6 +1,6 @@
-import { MAX_JSON_DEPTH } from '../../json/depth.ts';
-import { OPEN_BRACE, OPEN_BRACKET } from '../../json/ends.ts';
-import { JsonTokens } from '../../json/tokens.ts';
+import { MAX_JSON_DEPTH } from '../../base/json/depth.ts';
+import { OPEN_BRACE, OPEN_BRACKET } from '../../base/json/ends.ts';
+import { JsonTokens } from '../../base/json/tokens.ts';
 import { openPlace, type Place } from './place.ts';
 
 /** What makes a text one that two readers could read differently, or that is no JSON; undefined when nothing does. */

@@ -1,5 +1,5 @@
+import { isSameToTheDigit } from '../../base/json/equal.ts';
 import type { ToolListing } from '../../contract/provider.ts';
-import { isSameToTheDigit } from '../../json/equal.ts';
 import type { Edits } from './edits.ts';
 import { unwritable } from './faults.ts';
 import type { Place } from './place.ts';

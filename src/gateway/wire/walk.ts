@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isSealed } from '../../text/sealed.ts';
+import { isSealed } from '../../base/text/sealed.ts';
 import type { WireRules } from './codec.ts';
 import { refusals } from './faults.ts';
 import { isSoundFile } from './media.ts';

@@ -1,12 +1,12 @@
+import { toDocument } from '../../base/json/document-builder.ts';
+import type { Json } from '../../base/json/json.ts';
+import { decisionOf } from '../../calls/hooks/hook-chain.ts';
+import { toDecisionDocument } from '../../calls/tool-call/document.ts';
+import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import { configOptions } from '../../config/overlay/options.ts';
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { DecisionDocument } from '../../contract/document.ts';
 import { answers } from '../../contract/hook.ts';
-import { decisionOf } from '../../hooks/hook-chain.ts';
-import { toDocument } from '../../json/document-builder.ts';
-import type { Json } from '../../json/json.ts';
-import { toDecisionDocument } from '../../tool-call/document.ts';
-import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
 const byPeople = { hook: null, dialect: null };
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../base/json/equal.ts';
+import { Json, parseLossless } from '../../base/json/json.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
-import type { AgentCaller } from '../../inbound/inbound.ts';
-import { canonicalJson } from '../../json/equal.ts';
-import { Json, parseLossless } from '../../json/json.ts';
+import type { AgentCaller } from '../../dialects/inbound.ts';
 import type { Store } from '../../store/store.ts';
 import { AGENT_SOURCE, isEnded } from '../../store/store-rules.ts';
 

@@ -1,7 +1,7 @@
+import { agentTools } from '../../calls/tool-call/agent-tool.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
-import { agentTools } from '../../tool-call/agent-tool.ts';
 import type { AgentEvent, JudgeOptions, Runtime } from '../api.ts';
 import { fireEvent } from '../fire-event.ts';
 import type { LazyStore } from '../lazy-store.ts';

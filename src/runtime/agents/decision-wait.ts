@@ -1,7 +1,7 @@
+import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import type { PendingRecord } from '../../contract/approval.ts';
-import { type ChangeWaiter, openChangeWaiter } from '../../pipeline/state/change-waiter.ts';
+import { type ChangeWaiter, openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
 import type { Store } from '../../store/store.ts';
-import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
 interface DecisionWait {
   /** The record when it is decided, by any process; undefined: not within the time of the whole wait, or before it was given up. Throws STORE_FAILED. */

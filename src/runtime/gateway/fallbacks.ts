@@ -1,7 +1,7 @@
 import type { Emit } from '../../contract/event.ts';
 import type { FallbackWatch } from '../../gateway/fallback/turn.ts';
 import type { OfferedModel } from '../../gateway/upstream/upstream.ts';
-import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker } from '../../provider/fallback/breaker.ts';
+import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker } from '../../models/fallback/breaker.ts';
 
 /** What a gateway remembers of its upstreams' faults; each is told as a warning of its provider. */
 export function watchFallbacks(emit: Emit): FallbackWatch {

@@ -1,14 +1,14 @@
-import type { HostEnv } from '../../binding/env.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
+import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
-import type { Caller, SeenMessages, ToolJudge } from '../../gateway/call/ports.ts';
 import { openMemo } from '../../gateway/memo/open-memo.ts';
 import { openSeenMessages } from '../../gateway/memo/seen-messages.ts';
+import type { Caller, SeenMessages, ToolJudge } from '../../gateway/ports.ts';
 import { openToolJudge } from '../../gateway/tools/tool-judge.ts';
-import type { Link } from '../../hooks/gate.ts';
-import { openChangeWaiter } from '../../pipeline/state/change-waiter.ts';
-import type { DeclaredTools } from '../../tool-call/agent-tool.ts';
+import { openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
+import type { HostEnv } from '../../process/env.ts';
 import type { LazyStore } from '../lazy-store.ts';
 
 export interface JudgesContext {

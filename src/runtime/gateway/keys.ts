@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { hostEnv } from '../../binding/env.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/of.ts';
 import { requireConfig } from '../../config/load.ts';
-import { RuntimeError } from '../../errors.ts';
 import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';
 import type { NewKey } from '../../gateway/keys/new-key.ts';
+import { hostEnv } from '../../process/env.ts';
 
 export { parseDuration } from '../../config/duration.ts';
 export type { KeyDocument, UsageDocument } from '../../gateway/keys/document.ts';

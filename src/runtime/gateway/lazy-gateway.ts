@@ -1,7 +1,7 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { once } from '../../base/time/once.ts';
 import { parseListen } from '../../config/listen.ts';
-import { RuntimeError } from '../../errors.ts';
 import type { Fetch } from '../../gateway/http/guarded-fetch.ts';
-import { once } from '../../time/once.ts';
 import type { Gateway, GatewayOptions } from './document.ts';
 import type { GatewayContext, OpenGateway } from './open-gateway.ts';
 

@@ -1,7 +1,7 @@
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import { parseListen } from '../../config/listen.ts';
-import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
-import { isLoopbackName } from '../../text/loopback-name.ts';
 import type { Runtime } from '../api.ts';
 import type { Gateway, GatewayDocument } from './document.ts';
 

@@ -1,4 +1,4 @@
-import type { Embed } from '../../checks/check.ts';
+import type { Embed } from '../../builtins/checks/check.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { askedProvider } from '../../config/provider-use.ts';
 import type { Models } from '../models.ts';
@@ -9,7 +9,7 @@ import type { Models } from '../models.ts';
  */
 export function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']): Embed {
   return async ({ provider: id = askedProvider('embedding', providers), texts, signal }) => {
-    const { toEmbeddingCall, readEmbedded } = await import('../../provider/embedding/embedding-call.ts');
+    const { toEmbeddingCall, readEmbedded } = await import('../../models/embedding/embedding-call.ts');
     const { model, answeredBy } = await openModel(id, 'hold', { embeds: texts });
     const result = await model.doGenerate(toEmbeddingCall(texts, signal));
     const { vectors } = readEmbedded(result, { count: texts.length, provider: id });

@@ -1,14 +1,14 @@
-import { type Fault, RuntimeError } from '../../errors.ts';
-import { isObject, stringifyJson } from '../../json/json.ts';
-import { toDenial } from '../../pipeline/run/tool-step.ts';
-import type { EmbedByTool } from '../../provider/embedding/embed-by-tool.ts';
-import { requireVectors } from '../../provider/embedding/vectors.ts';
-import { createProviderError } from '../../provider/open/provider-error.ts';
-import { retryableCodes } from '../../suite/score/retry.ts';
-import { pendingFault } from '../../suite/subject/tool.ts';
-import { callTool } from '../../tool-call/call.ts';
-import type { CallableTool } from '../../tool-call/callable-tool.ts';
-import { unknownName } from '../../yaml/unknown-name.ts';
+import { type Fault, RuntimeError } from '../../base/errors.ts';
+import { isObject, stringifyJson } from '../../base/json/json.ts';
+import { unknownName } from '../../base/yaml/unknown-name.ts';
+import { callTool } from '../../calls/tool-call/call.ts';
+import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
+import type { EmbedByTool } from '../../models/embedding/embed-by-tool.ts';
+import { requireVectors } from '../../models/embedding/vectors.ts';
+import { createProviderError } from '../../models/provider-error.ts';
+import { toDenial } from '../../pipelines/run/tool-step.ts';
+import { retryableCodes } from '../../suites/score/retry.ts';
+import { pendingFault } from '../../suites/subject/tool.ts';
 
 /** The tools of a runtime as embedding models: called with all their hooks. */
 export function openEmbeddingTools(tools: ReadonlyMap<string, CallableTool>): EmbedByTool {

@@ -1,6 +1,6 @@
-import type { HostEnv } from '../../binding/env.ts';
-import { readVerdict } from '../../checks/judge/verdict.ts';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { readVerdict } from '../../builtins/checks/judge/verdict.ts';
+import type { HostEnv } from '../../process/env.ts';
 import { type ConfigFiles, openOwnModel } from './own-model.ts';
 
 /** What a guard asks its judge. */

@@ -1,9 +1,9 @@
-import type { HostEnv } from '../../binding/env.ts';
+import { unknownName } from '../../base/yaml/unknown-name.ts';
 import { environmentOf } from '../../config/environment/of.ts';
 import { requireConfig } from '../../config/load.ts';
-import { callModel } from '../../pipeline/chat/model-call.ts';
-import { openProvider } from '../../provider/open/open-provider.ts';
-import { unknownName } from '../../yaml/unknown-name.ts';
+import { openProvider } from '../../models/open/open-provider.ts';
+import { callModel } from '../../pipelines/chat/model-call.ts';
+import type { HostEnv } from '../../process/env.ts';
 
 /** Resolves to what the model says. Throws PROVIDER_FAILED, PROVIDER_TIMEOUT, … */
 type AskModel = (question: {

@@ -1,6 +1,6 @@
-import type { HostEnv } from '../../binding/env.ts';
-import { findAnswerObject } from '../../checks/judge/answer-object.ts';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { findAnswerObject } from '../../builtins/checks/judge/answer-object.ts';
+import type { HostEnv } from '../../process/env.ts';
 import { type ConfigFiles, openOwnModel } from './own-model.ts';
 
 /** What a model is asked about an event. */

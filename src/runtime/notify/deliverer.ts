@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toRuntimeError } from '../../base/errors.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Redact } from '../../contract/scrub.ts';
-import { toRuntimeError } from '../../errors.ts';
 import type { Notice } from '../../store/outbox/outbox.ts';
 import type { Store } from '../../store/store.ts';
 import { readNotice } from './notice-document.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { toDocument } from '../../base/json/document-builder.ts';
+import { stringifyJson } from '../../base/json/json.ts';
 import { configOptions } from '../../config/overlay/options.ts';
 import type { Redact } from '../../contract/scrub.ts';
-import { toDocument } from '../../json/document-builder.ts';
-import { stringifyJson } from '../../json/json.ts';
-import { toPendingDocument } from '../../pipeline/run/document.ts';
-import { iso } from '../../pipeline/run/timeline.ts';
-import { shortenJson } from '../../pipeline/show/shorten-json.ts';
+import { toPendingDocument } from '../../pipelines/run/document.ts';
+import { iso } from '../../pipelines/run/timeline.ts';
+import { shortenJson } from '../../pipelines/show/shorten-json.ts';
 import type { Notice } from '../../store/outbox/outbox.ts';
 import type { Store } from '../../store/store.ts';
 import { redactDocument } from '../runs/redacted-document.ts';

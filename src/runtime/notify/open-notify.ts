@@ -1,7 +1,7 @@
 import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
+import type { ProcessContext } from '../../process/process.ts';
 import type { Store } from '../../store/store.ts';
-import type { ProcessContext } from '../../transport/process.ts';
 import type { LoadedRuntime } from '../stages/load.ts';
 import type { Deliverer } from './deliverer.ts';
 

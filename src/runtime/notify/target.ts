@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { HostEnv } from '../../binding/env.ts';
-import { limits, resolveEntry } from '../../binding/resolve.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import type { NotifyConfig, RuntimeConfig } from '../../config/config.ts';
-import { RuntimeError } from '../../errors.ts';
+import type { HostEnv } from '../../process/env.ts';
+import { openHttp } from '../../process/http.ts';
+import { openUnpooled } from '../../process/open.ts';
+import type { ProcessContext } from '../../process/process.ts';
+import type { Transport } from '../../process/transport.ts';
 import { type NoticeEvent, type NoticeRule, noticeEvents } from '../../store/outbox/outbox.ts';
-import { openHttp } from '../../transport/http.ts';
-import { openUnpooled } from '../../transport/open.ts';
-import type { ProcessContext } from '../../transport/process.ts';
-import type { Transport } from '../../transport/transport.ts';
+import { limits, resolveEntry } from '../binding/resolve.ts';
 
 /** Somebody who is told of runs. */
 export interface Target {

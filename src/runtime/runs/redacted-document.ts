@@ -1,7 +1,7 @@
+import { toDocument } from '../../base/json/document-builder.ts';
+import { Json, stringifyJson } from '../../base/json/json.ts';
+import { exactMembers } from '../../base/json/scan.ts';
 import type { Redact } from '../../contract/scrub.ts';
-import { toDocument } from '../../json/document-builder.ts';
-import { Json, stringifyJson } from '../../json/json.ts';
-import { exactMembers } from '../../json/scan.ts';
 
 /** The document with what is secret in its data hidden; the same one if there was nothing to hide. */
 export function redactDocument<Document extends object>(document: Document, redact: Redact): Document {

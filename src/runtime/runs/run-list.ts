@@ -1,6 +1,6 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { RunPage } from '../../contract/run.ts';
-import { RuntimeError } from '../../errors.ts';
-import { readLabels } from '../../pipeline/run/labels.ts';
+import { readLabels } from '../../pipelines/run/labels.ts';
 import type { Store } from '../../store/store.ts';
 import type { RunListFilter } from '../api-options.ts';
 import { findRuns, type ListFilter } from './shown-runs.ts';

@@ -1,10 +1,10 @@
 import type { RunDetails, RunInfo, ShownStatus } from '../../contract/run.ts';
 import type { StepDetails, StepsOptions } from '../../contract/run-details.ts';
-import { requireRun } from '../../pipeline/run/below/require-run.ts';
-import { toRunDetails, toRunInfo } from '../../pipeline/run/document.ts';
-import { shortenJson } from '../../pipeline/show/shorten-json.ts';
-import { toStepDetails } from '../../pipeline/show/step-details.ts';
-import { createTotals } from '../../pipeline/show/totals.ts';
+import { requireRun } from '../../pipelines/run/below/require-run.ts';
+import { toRunDetails, toRunInfo } from '../../pipelines/run/document.ts';
+import { shortenJson } from '../../pipelines/show/shorten-json.ts';
+import { toStepDetails } from '../../pipelines/show/step-details.ts';
+import { createTotals } from '../../pipelines/show/totals.ts';
 import type { RunFilter, RunRecord, StepRecord, Store } from '../../store/store.ts';
 
 /** Which runs are listed. */

@@ -1,7 +1,7 @@
+import { RuntimeError } from '../../base/errors.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import type { RunDocument } from '../../contract/run.ts';
-import { RuntimeError } from '../../errors.ts';
-import type { RunListener } from '../../pipeline/run/runs.ts';
+import type { RunListener } from '../../pipelines/run/runs.ts';
 import type { StartedRun } from '../api-options.ts';
 import { openEventQueue } from './event-queue.ts';
 

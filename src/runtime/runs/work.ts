@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { type ErrorCode, RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
+import { untilAborted, within } from '../../base/time/within.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { RunDocument } from '../../contract/run.ts';
-import { type ErrorCode, RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
-import { openChangeWaiter } from '../../pipeline/state/change-waiter.ts';
+import { openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
 import type { Store } from '../../store/store.ts';
-import { untilAborted, within } from '../../time/within.ts';
 import type { WorkedRun, Worker, WorkerOptions, WorkOptions } from '../worker/api.ts';
 import { createDueRuns } from './due-runs.ts';
 

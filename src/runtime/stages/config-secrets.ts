@@ -1,9 +1,9 @@
-import { closeEnv, type HostEnv } from '../../binding/env.ts';
+import { decodePercent } from '../../base/text/decode-percent.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import { isCredentialName } from '../../log/redact.ts';
-import { secretsOfHeaders } from '../../provider/open/secret-headers.ts';
-import { decodePercent } from '../../text/decode-percent.ts';
+import { secretsOfHeaders } from '../../models/open/secret-headers.ts';
+import { closeEnv, type HostEnv } from '../../process/env.ts';
+import { isCredentialName } from '../log/redact.ts';
 
 /**
  * The secrets of a config: environment values that its entries forward, literals with names of credentials,

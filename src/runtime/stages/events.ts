@@ -1,7 +1,7 @@
-import { hostEnv } from '../../binding/env.ts';
+import { toRuntimeError } from '../../base/errors.ts';
 import { type Emit, emitNothing, type RuntimeEvent } from '../../contract/event.ts';
 import { type Scrubber, scrubMessages } from '../../contract/scrub.ts';
-import { toRuntimeError } from '../../errors.ts';
+import { hostEnv } from '../../process/env.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { RuntimeOptions } from '../api.ts';
 import { openShadowRecorder, type ShadowRecorder } from '../shadow-recorder.ts';
@@ -64,7 +64,7 @@ async function openLogOf(
   { config, scrubber }: Pick<LoadedRuntime, 'config' | 'scrubber'>,
   options: RuntimeOptions,
 ): Promise<EventSink> {
-  const { openLog } = await import('../../log/log.ts');
+  const { openLog } = await import('../log/log.ts');
   const { fd = 2, write, isTerminal = process.stderr.isTTY } = options.log || {};
   const { hasColour = isTerminal && (hostEnv()['NO_COLOR'] ?? '') === '' } = options.log || {};
   const target = { fd, ...(write && { write }), isTerminal, hasColour };

@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import { type HostEnv, hostEnv } from '../../binding/env.ts';
+import { sweepTempFolders } from '../../base/files/temp-folder.ts';
+import { requirePlatform } from '../../base/platform.ts';
+import { once } from '../../base/time/once.ts';
 import type { ForeignName, RuntimeConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/of.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import { sweepTempFolders } from '../../files/temp-folder.ts';
-import { createScrubber, type RuntimeScrubber } from '../../log/scrub.ts';
-import { once } from '../../time/once.ts';
-import type { Launcher } from '../../transport/launch/launch.ts';
-import { type LauncherName, openLauncher } from '../../transport/launch/open.ts';
-import type { ProcessContext } from '../../transport/process.ts';
+import { type HostEnv, hostEnv } from '../../process/env.ts';
+import type { Launcher } from '../../process/launch/launch.ts';
+import { type LauncherName, openLauncher } from '../../process/launch/open.ts';
+import type { ProcessContext } from '../../process/process.ts';
 import type { RuntimeOptions } from '../api.ts';
-import { requirePlatform } from '../platform.ts';
+import { createScrubber, type RuntimeScrubber } from '../log/scrub.ts';
 import { secretsOf } from './config-secrets.ts';
 
 /** A config file that was read, and what everything after it needs. */
@@ -80,7 +80,7 @@ const SWEEP_AFTER_MS = 1000;
 
 async function sweepLeftBehind(): Promise<void> {
   await sweepTempFolders();
-  const { sweepOrphans } = await import('../../transport/orphans/sweep-orphans.ts');
+  const { sweepOrphans } = await import('../../process/orphans/sweep-orphans.ts');
   await sweepOrphans();
 }
 

@@ -1,8 +1,8 @@
-import type { Binding } from '../../binding/binding.ts';
-import type { HostEnv } from '../../binding/env.ts';
-import { type ResolvedEntry, resolveExec, resolveHook } from '../../binding/resolve.ts';
-import { resolveForeign } from '../../binding/resolve-foreign.ts';
 import type { EvalConfig, HookConfig, RuntimeConfig } from '../../config/config.ts';
+import type { Binding } from '../../process/binding.ts';
+import type { HostEnv } from '../../process/env.ts';
+import { type ResolvedEntry, resolveExec, resolveHook } from '../binding/resolve.ts';
+import { resolveForeign } from '../binding/resolve-foreign.ts';
 import type { ForeignEntry } from '../foreign-links.ts';
 
 /** A config entry’s name, its secrets, and the environment names that the host lacks. */

@@ -1,11 +1,11 @@
-import type { HostEnv } from '../../binding/env.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { stateFolderOf } from '../../config/build/state-store.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { summarize } from '../../config/load.ts';
-import { RuntimeError } from '../../errors.ts';
+import type { HostEnv } from '../../process/env.ts';
+import type { Launcher } from '../../process/launch/launch.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
-import type { Launcher } from '../../transport/launch/launch.ts';
-import { findMissingBackends } from '../../transport/sandbox/backends.ts';
+import { findMissingBackends } from '../binding/sandbox-backends.ts';
 
 /** Throws CONFIG_INVALID with `details.problems` for sandboxes that an entry names and this machine cannot make. */
 export async function requireSandboxes(

@@ -1,9 +1,9 @@
-import type { Cassette } from '../../cassette/cassette.ts';
+import { indexNames } from '../../calls/tool-call/agent-tool.ts';
+import { checkChangedArgs } from '../../calls/tool-call/before-execution.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
-import { indexNames } from '../../tool-call/agent-tool.ts';
-import { checkChangedArgs } from '../../tool-call/before-execution.ts';
-import { InFlightBytes } from '../../transport/in-flight-bytes.ts';
+import type { Cassette } from '../../process/cassette/cassette.ts';
+import { InFlightBytes } from '../../process/in-flight-bytes.ts';
 import type { RuntimeOptions } from '../api.ts';
 import { openHookFiles, textsFolderOf } from '../hook-files.ts';
 import { openServices } from '../services.ts';
@@ -109,7 +109,7 @@ async function openRuntimeCassette(
   { emit, options }: Pick<WireContext, 'emit' | 'options'>,
 ): Promise<Cassette | undefined> {
   if (options.cassette === undefined) return undefined;
-  const { openCassette } = await import('../../cassette/cassette.ts');
+  const { openCassette } = await import('../../process/cassette/cassette.ts');
   const names = [...all.map(({ binding }) => binding.name), ...config.providers.map(({ id }) => id)];
   return await openCassette(options.cassette, { names, redact: scrubber.storedText, emit });
 }

@@ -1,16 +1,16 @@
-import type { HostEnv } from '../../binding/env.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import type { Expression } from '../../base/expression/expression.ts';
+import { isObject } from '../../base/json/json.ts';
+import { readDocument } from '../../base/yaml/document.ts';
+import { countProblems } from '../../base/yaml/problem.ts';
 import type { HookConfig, RuntimeConfig } from '../../config/config.ts';
 import { findUnstartable, summarize } from '../../config/load.ts';
 import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
-import { RuntimeError } from '../../errors.ts';
-import type { Expression } from '../../expression/expression.ts';
-import { isObject } from '../../json/json.ts';
-import type { Services } from '../../pipeline/state/run-context.ts';
-import { readSmall } from '../../suite/dataset/count.ts';
-import { checksOf, type SingleCheck, type Subject, type Suite, subjectsOf } from '../../suite/file/model.ts';
-import { describeMissing, findColumnUses } from '../../suite/validate/expressions.ts';
-import { readDocument } from '../../yaml/document.ts';
-import { countProblems } from '../../yaml/problem.ts';
+import type { Services } from '../../pipelines/state/run-context.ts';
+import type { HostEnv } from '../../process/env.ts';
+import { readSmall } from '../../suites/dataset/count.ts';
+import { checksOf, type SingleCheck, type Subject, type Suite, subjectsOf } from '../../suites/file/model.ts';
+import { describeMissing, findColumnUses } from '../../suites/validate/expressions.ts';
 import type { SuiteRunOptions } from '../api.ts';
 
 interface StartContext {
@@ -104,7 +104,7 @@ function isAsked({ name, hook, mode, match }: HookConfig, { evals }: Suite, subj
 
 /** The providers that checks ask, by their role, of checks whose params are the same for every case. */
 async function askedBy(checks: readonly SingleCheck[], config: RuntimeConfig) {
-  const { findCheck } = await import('../../checks/all.ts');
+  const { findCheck } = await import('../../builtins/checks/all.ts');
   const own = new Set(config.evals.map(({ name }) => name));
   return checks
     .filter(({ type }) => !own.has(type))

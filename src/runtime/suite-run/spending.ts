@@ -1,14 +1,14 @@
 import { dirname, join, resolve } from 'node:path';
+import { RuntimeError } from '../../base/errors.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
-import { RuntimeError } from '../../errors.ts';
-import { openResponseCache, type ResponseCache } from '../../provider/responses/response-cache.ts';
-import { type Budget, createBudget } from '../../provider/spending/budget.ts';
-import { type CallScope, createCallScope, inCallScope } from '../../provider/spending/call-scope.ts';
-import { hasPrices } from '../../provider/spending/metered-model.ts';
-import type { Suite } from '../../suite/file/model.ts';
-import type { EpochRecord } from '../../suite/run/record.ts';
-import type { SuiteOptions } from '../../suite/run/suite-run.ts';
+import { type CallScope, createCallScope, inCallScope } from '../../models/call-scope.ts';
+import { openResponseCache, type ResponseCache } from '../../models/responses/response-cache.ts';
+import { type Budget, createBudget } from '../../models/spending/budget.ts';
+import { hasPrices } from '../../models/spending/metered-model.ts';
+import type { Suite } from '../../suites/file/model.ts';
+import type { EpochRecord } from '../../suites/record.ts';
+import type { SuiteOptions } from '../../suites/suite-run.ts';
 import type { SuiteRunOptions } from '../api.ts';
 
 interface SpendingContext {

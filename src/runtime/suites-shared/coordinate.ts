@@ -2,15 +2,15 @@ import { dirname, resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { ChunkProgress, SuiteChunks } from '../../store/suite-chunks.ts';
-import type { Suite, SuiteProgress } from '../../suite/file/model.ts';
-import { openStoredRun } from '../../suite/run/journal.ts';
-import { requireRun } from '../../suite/run/keep-run.ts';
-import type { RunHeader, SuiteReport } from '../../suite/run/record.ts';
-import { newRunAccumulator } from '../../suite/run/run-accumulator.ts';
-import { awaitChunks } from '../../suite/shared/await-chunks.ts';
-import { type ChunkWork, folderOf, toShared } from '../../suite/shared/chunk-work.ts';
-import { planChunks } from '../../suite/shared/plan-chunks.ts';
-import { readSharedTally } from '../../suite/shared/tally.ts';
+import type { Suite, SuiteProgress } from '../../suites/file/model.ts';
+import { openStoredRun } from '../../suites/journal.ts';
+import type { RunHeader, SuiteReport } from '../../suites/record.ts';
+import { requireRun } from '../../suites/run/keep-run.ts';
+import { newRunAccumulator } from '../../suites/run-accumulator.ts';
+import { awaitChunks } from '../../suites/shared/await-chunks.ts';
+import { type ChunkWork, folderOf, toShared } from '../../suites/shared/chunk-work.ts';
+import { planChunks } from '../../suites/shared/plan-chunks.ts';
+import { readSharedTally } from '../../suites/shared/tally.ts';
 import type { SuiteRunOptions } from '../api.ts';
 
 /** A run, and the options that it was begun with. */

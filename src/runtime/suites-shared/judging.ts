@@ -1,4 +1,4 @@
-import type { SuiteOptions } from '../../suite/run/suite-run.ts';
+import type { SuiteOptions } from '../../suites/suite-run.ts';
 
 /** What the cases of a suite are judged with. */
 export type Judging = Pick<

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isLoopbackName } from '../../text/loopback-name.ts';
+import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import type { Refusal } from './replies.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { RuntimeError } from '../../errors.ts';
-import { concatBytes } from '../../files/concat-bytes.ts';
-import { members, number, optional, readShape, type Shape, text } from '../../json/shape.ts';
-import { tryParse } from '../../json/try-parse.ts';
-import type { RatingInput } from '../../suite/rating/rating.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { concatBytes } from '../../base/files/concat-bytes.ts';
+import { members, number, optional, readShape, type Shape, text } from '../../base/json/shape.ts';
+import { tryParse } from '../../base/json/try-parse.ts';
+import type { RatingInput } from '../../suites/rating/rating.ts';
 
 /** Reads what a page sends of a rating, or of one that is taken back. Throws USAGE. */
 export async function readRatingBody({ body }: Request): Promise<RatingInput> {

@@ -1,5 +1,5 @@
-import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import { box, renderPlainPage, text } from '../../suite/report/html/plain.ts';
+import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { box, renderPlainPage, text } from '../../suites/report/html/plain.ts';
 
 /** Why a request is not done. */
 export interface Refusal {

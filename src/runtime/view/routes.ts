@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
 import PQueue from 'p-queue';
-import { RuntimeError } from '../../errors.ts';
-import { stringifyJson } from '../../json/json.ts';
-import { compareRuns } from '../../suite/compare/compare.ts';
-import { renderComparisonHtml } from '../../suite/compare/render.ts';
-import { detailOf, openServedHtml } from '../../suite/report/html/html.ts';
-import { addressOfRun, renderRunsPage } from '../../suite/report/html/runs-page.ts';
-import { replayReport } from '../../suite/stats/replay-report.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { stringifyJson } from '../../base/json/json.ts';
+import { compareRuns } from '../../suites/compare/compare.ts';
+import { renderComparisonHtml } from '../../suites/compare/render.ts';
+import { detailOf, openServedHtml } from '../../suites/report/html/html.ts';
+import { addressOfRun, renderRunsPage } from '../../suites/report/html/runs-page.ts';
+import { replayReport } from '../../suites/report/replay-report.ts';
 import { noEntry, refuseChange, refuseName, refuseVisit } from './access.ts';
 import { readRatingBody } from './rating-body.ts';
 import {

@@ -1,6 +1,6 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
-import { isLoopbackName } from '../../text/loopback-name.ts';
 import { newToken } from './access.ts';
 import { createRoutes } from './routes.ts';
 import { openShelf, type ShelfOptions } from './shelf.ts';

@@ -1,7 +1,7 @@
-import { RuntimeError } from '../../errors.ts';
-import type { ListedRun, RunsPage } from '../../suite/report/html/runs-page.ts';
-import { openRunFile } from '../../suite/report/run-file.ts';
-import type { RunSource } from '../../suite/run/record.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import type { RunSource } from '../../suites/record.ts';
+import type { ListedRun, RunsPage } from '../../suites/report/html/runs-page.ts';
+import { openRunFile } from '../../suites/report/run-file.ts';
 import type { Runtime } from '../api.ts';
 
 /** The runs that are shown: those that stores keep, and files of runs. */

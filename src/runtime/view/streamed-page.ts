@@ -1,4 +1,4 @@
-import type { Sink } from '../../suite/report/reporter.ts';
+import type { Sink } from '../../suites/report/reporter.ts';
 
 /**
  * A body that is written while it is read, no faster than its reader takes it: of a page of any size only the part that is under

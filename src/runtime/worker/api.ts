@@ -1,5 +1,5 @@
+import type { Fault } from '../../base/errors.ts';
 import type { RunStatus } from '../../contract/run.ts';
-import type { Fault } from '../../errors.ts';
 
 export interface WorkerOptions {
   /** Runs at once. Default: the number of cores. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import type { Binding } from '../../binding/binding.ts';
-import { RuntimeError } from '../../errors.ts';
-import { whyUnreadable } from '../../files/file-error.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { whyUnreadable } from '../../base/files/file-error.ts';
+import type { Binding } from '../../process/binding.ts';
 
 /**
  * Tells what a run is executed with from anything else: a digest of the text of its pipeline (empty for a tool call), of the

@@ -1,7 +1,7 @@
+import { toRuntimeError } from '../../base/errors.ts';
 import type { RunDocument } from '../../contract/run.ts';
-import type { Handled } from '../../dispatch/dispatcher.ts';
-import { toRuntimeError } from '../../errors.ts';
 import type { SharedWork } from '../../store/shared-work.ts';
+import type { Handled } from '../dispatch/dispatcher.ts';
 
 export interface ContinueContext {
   readonly work: SharedWork;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'tinyglobby';
-import { loadPipeline } from '../../pipeline/file/load.ts';
-import { buildTextOf } from '../../pipeline/run/new-run.ts';
+import { loadPipeline } from '../../pipelines/file/load.ts';
+import { buildTextOf } from '../../pipelines/run/new-run.ts';
 
 /** The texts that tell the builds of the pipeline files that match a pattern, as seen from an absolute folder, by their absolute paths. */
 export async function findPipelines(folder: string, pattern: string): Promise<ReadonlyMap<string, string>> {

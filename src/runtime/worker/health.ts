@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
+import { RuntimeError } from '../../base/errors.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
-import { RuntimeError } from '../../errors.ts';
 
 /** What is known of a worker. */
 export interface Health {

@@ -1,10 +1,10 @@
-import type { HostEnv } from '../../binding/env.ts';
+import { toRuntimeError } from '../../base/errors.ts';
+import { once } from '../../base/time/once.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
-import type { Dispatcher } from '../../dispatch/dispatcher.ts';
-import { toRuntimeError } from '../../errors.ts';
+import type { HostEnv } from '../../process/env.ts';
 import { readAddress } from '../../store/postgres/connection/address.ts';
 import type { Announce } from '../../store/shared-work.ts';
-import { once } from '../../time/once.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
 
 /** The dispatcher of a store that has one, which is opened when it is first needed. */
 export interface LazyDispatcher {
@@ -28,7 +28,7 @@ export function lazyDispatcher(
   };
   const opening = once(async () => {
     if (store.type !== 'postgres') return undefined;
-    const { openPgBoss } = await import('../../dispatch/pg-boss.ts');
+    const { openPgBoss } = await import('../dispatch/pg-boss.ts');
     return openPgBoss(readAddress(store.urlEnv, env), report);
   });
   return {

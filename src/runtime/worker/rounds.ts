@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toRuntimeError } from '../../errors.ts';
+import { toRuntimeError } from '../../base/errors.ts';
 
 /** Work that is done again and again until it is stopped. */
 export interface Rounds {

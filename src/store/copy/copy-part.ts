@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { RuntimeError } from '../../errors.ts';
-import { formatCount } from '../../text/format-count.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { formatCount } from '../../base/text/format-count.ts';
 import type { CopiedPart, CopiedRow, CopiedTable } from './copied-table.ts';
 import type { CopyEnd, CopyTarget } from './copy-end.ts';
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { resultLayout } from '../results-schema.ts';
 import {
   type Connection,
   ignoreErrors,
@@ -9,7 +10,6 @@ import {
   transact,
 } from '../sqlite/connection.ts';
 import type { Layout } from '../sqlite/layout.ts';
-import { resultLayout } from '../sqlite/results-schema.ts';
 import { DamagedError, numberOf, type Row, textOf } from '../sqlite/row.ts';
 import { createRunLocks } from '../sqlite/run-locks.ts';
 import { stateLayout } from '../sqlite/schema.ts';

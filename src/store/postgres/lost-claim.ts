@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 
 /** STORE_FAILED: the run is another process's by now, so nothing more of it is written here. */
 export function lostClaimError(runId: string, location: string): RuntimeError {

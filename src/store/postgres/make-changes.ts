@@ -1,4 +1,4 @@
-import { type RuntimeError, toFault } from '../../errors.ts';
+import { type RuntimeError, toFault } from '../../base/errors.ts';
 import { DamagedError } from '../sqlite/row.ts';
 import type { Answer, Change } from '../sqlite/write/change.ts';
 import { endedRunError, unknownRunError } from '../store-rules.ts';

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { syncFolder } from '../../files/new-file.ts';
+import { syncFolder } from '../../base/files/new-file.ts';
 
 /**
  * Creates the folder, for its owner alone, if it is missing, and syncs its parent. Throws the system's error.

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { numberOf } from './row.ts';
 
 /** What one of our files looks like inside. */

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 
 /**
  * Whether there is no such file yet. Throws STORE_FAILED where a file has lost its content, so that it is not

@@ -1,5 +1,5 @@
 import type * as Sqlite from 'node:sqlite';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 
 /**
  * Loads node:sqlite, on first use only. Node 22 announces it with an ExperimentalWarning, which is

@@ -1,5 +1,12 @@
-import { Json } from '../../json/json.ts';
-import { fillIn, LongJson, type LongText, markOf, PartedJson, splitSkeleton } from '../../json/parted.ts';
+import { Json } from '../../base/json/json.ts';
+import {
+  fillIn,
+  LongJson,
+  type LongText,
+  markOf,
+  PartedJson,
+  splitSkeleton,
+} from '../../base/json/parted.ts';
 import { KeptText, measureText, QuotedText, type TextMeasure } from '../kept-text.ts';
 import { DamagedError } from './row.ts';
 import type { NewText, RecordParts } from './text-table.ts';

@@ -1,6 +1,6 @@
+import type { Fault } from '../../base/errors.ts';
+import { Json, parseLossless } from '../../base/json/json.ts';
 import { readStoredFault } from '../../contract/stored-fault.ts';
-import type { Fault } from '../../errors.ts';
-import { Json, parseLossless } from '../../json/json.ts';
 
 /** One row of a query result. */
 export type Row = Readonly<Record<string, unknown>>;

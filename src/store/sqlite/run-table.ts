@@ -1,5 +1,5 @@
+import { type Json, stringifyJson } from '../../base/json/json.ts';
 import type { RunStatus } from '../../contract/run.ts';
-import { type Json, stringifyJson } from '../../json/json.ts';
 import type { NewRun, RunChange, RunFilter, RunRecord, RunSummary } from '../store.ts';
 import { endedInSql, endedStatuses } from '../store-rules.ts';
 import { keptStatus, statusWith, suspensionColumns, suspensionFromRow } from '../suspension.ts';

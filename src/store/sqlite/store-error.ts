@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { DamagedError } from './row.ts';
 
 /** Whether another connection holds the lock, so that a retry may succeed. */

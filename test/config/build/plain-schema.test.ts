@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compileDataSchema } from '../../../src/base/yaml/data-schema.ts';
 import { isPlainSchema } from '../../../src/config/build/plain-schema.ts';
-import { compileDataSchema } from '../../../src/yaml/data-schema.ts';
 
 const keywords = fc.constantFrom(
   ...[

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { stringifyJson } from '../../../src/base/json/json.ts';
 import type { ProviderConfig } from '../../../src/config/config.ts';
-import { stringifyJson } from '../../../src/json/json.ts';
 import { configText, native, promptkit, told } from '../told.ts';
 
 /** The providers of that list, without their positions, and every problem. */

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findScript } from '../../../src/files/script.ts';
+import { findScript } from '../../../src/base/files/script.ts';
 import { configText, folder, native, promptkit, told, write } from '../told.ts';
 
 beforeAll(() => {

@@ -2,9 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { findMissingScript } from '../../../src/base/files/missing-script.ts';
+import { variablesOf } from '../../../src/base/files/shell-line.ts';
 import { fillPlaceholders, handlerVariables } from '../../../src/dialects/claude/config/process.ts';
-import { findMissingScript } from '../../../src/files/missing-script.ts';
-import { variablesOf } from '../../../src/files/shell-line.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'line-'));
 for (const name of ['here.sh', 'with space.py']) writeFileSync(join(cwd, name), '');

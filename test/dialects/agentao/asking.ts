@@ -1,11 +1,11 @@
+import { type ErrorCode, RuntimeError, toFault } from '../../../src/base/errors.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import type { AgentaoSettings } from '../../../src/dialects/agentao/config/settings.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
-import { type ErrorCode, RuntimeError, toFault } from '../../../src/errors.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 
 export const scene: HookContext = {
   ...createHookContext('s1'),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { isObject } from '../../../src/base/json/json.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { isObject } from '../../../src/json/json.ts';
 import { newProject, runtimeYaml } from '../project.ts';
 
 /** What a config with these imports comes to: its hooks in one line each, and all that is wrong, in its place. */

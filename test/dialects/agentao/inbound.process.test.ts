@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { askProgram, guarded } from '../../inbound/guards.ts';
-import { asStranger, exported, openHost } from '../../inbound/round.ts';
-import { folderOf } from '../../surface/cli/command-line.ts';
+import { folderOf } from '../../cli/command-line.ts';
+import { askProgram, guarded } from '../inbound/guards.ts';
+import { asStranger, exported, openHost } from '../inbound/round.ts';
 
 const ask = (event: string, data: object, cwd = guarded) =>
   askProgram(JSON.stringify({ event, data: { sessionId: 's1', ...data } }), { dialect: 'agentao', cwd });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { RuntimeError } from '../../../src/base/errors.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
-import type { RuntimeError } from '../../../src/errors.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 import { fault, left, questionAt, say, scene, seatAt } from './asking.ts';
 
 function notesOn(

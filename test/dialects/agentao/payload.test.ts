@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { Turn } from '../../../src/contract/turn.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
 import type { Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { payloads, questionAt, say, scene, seatAt } from './asking.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RuntimeError } from '../../../src/errors.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import type { RuntimeError } from '../../../src/base/errors.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 import { ask, fault, left, questionAt, scene, seatAt } from './asking.ts';
 
 interface Record {

@@ -1,5 +1,5 @@
-import type { RuntimeError } from '../../../src/errors.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import type { RuntimeError } from '../../../src/base/errors.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 import { left } from './asking.ts';
 
 /** What a rule's reply means at a point. */

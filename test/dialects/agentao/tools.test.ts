@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runJson } from '../../surface/cli/command-line.ts';
+import { runJson } from '../../cli/command-line.ts';
 import { calls, messagesOf, openAgent, rule, runTurn, say, script, tool, work } from './turn.ts';
 
 const blocked = 'Tool "work" was blocked by hook "guard": not today';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { isObject, Json } from '../../../src/base/json/json.ts';
 import { readSchema } from '../../../src/dialects/chibi/config/plugins.ts';
 import { isPoint, points } from '../../../src/dialects/chibi/points.ts';
 import { sortJson } from '../../../src/dialects/chibi/tool.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { isObject, Json } from '../../../src/json/json.ts';
 import { anySample } from '../../json-texts.ts';
 import { printed, readAt } from './asking.ts';
 

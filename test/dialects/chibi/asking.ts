@@ -1,11 +1,11 @@
+import { RuntimeError, toFault } from '../../../src/base/errors.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { type ChibiSettings, requirePoint } from '../../../src/dialects/chibi/points.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
-import { RuntimeError, toFault } from '../../../src/errors.ts';
-import type { ProcessReply, Reply } from '../../../src/transport/transport.ts';
+import type { ProcessReply, Reply } from '../../../src/process/transport.ts';
 
 export const scene: HookContext = {
   ...createHookContext('s1'),

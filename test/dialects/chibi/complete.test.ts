@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { createHookContext } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import type { Payload } from '../../../src/dialects/foreign-dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { scene } from './asking.ts';
 

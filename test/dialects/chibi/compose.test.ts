@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { titled } from '../../cite.ts';
 import { ask, questionAt, sayComposed, scene } from './asking.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { points } from '../../../src/dialects/chibi/points.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import type { ProcessReply } from '../../../src/transport/transport.ts';
+import type { ProcessReply } from '../../../src/process/transport.ts';
 import { titled } from '../../cite.ts';
 import { answered } from '../verdicts.ts';
 import { printed, questionAt, readAt, say, seatOf } from './asking.ts';

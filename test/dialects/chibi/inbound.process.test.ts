@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { askProgram, config, guard, guarded } from '../../inbound/guards.ts';
-import { exported, openHost } from '../../inbound/round.ts';
-import { folderOf } from '../../surface/cli/command-line.ts';
+import { folderOf } from '../../cli/command-line.ts';
+import { askProgram, config, guard, guarded } from '../inbound/guards.ts';
+import { exported, openHost } from '../inbound/round.ts';
 
 const ask = (point: string, payload: object, cwd = guarded) =>
   askProgram(JSON.stringify(payload), {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent, ToolHookRequest } from '../../../src/contract/hook.ts';
 import type { Turn } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { questionAt, scene, seatOf } from './asking.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { sensitivityOf } from '../../../src/dialects/chibi/permission.ts';
-import { Json } from '../../../src/json/json.ts';
 import { findPath } from '../../../src/runtime/real-path.ts';
 import { titled } from '../../cite.ts';
 import { questionAt, scene, seatOf } from './asking.ts';

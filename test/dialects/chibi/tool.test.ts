@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import { flowControlResult } from '../../../src/dialects/chibi/config/plugins.ts';
 import { tool } from '../../../src/dialects/chibi/tool.ts';
-import { Json } from '../../../src/json/json.ts';
-import type { ProcessReply } from '../../../src/transport/transport.ts';
+import type { ProcessReply } from '../../../src/process/transport.ts';
 import { printed } from './asking.ts';
 
 const call = { name: 'word_count', callId: 'c1', args: new Json('{}') };

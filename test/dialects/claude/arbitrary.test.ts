@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isObject } from '../../../src/base/json/json.ts';
 import type { Answer } from '../../../src/contract/hook.ts';
 import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/settings.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
-import { isObject } from '../../../src/json/json.ts';
 import { anySample } from '../../json-texts.ts';
 import { given, left, questionAt, readAt, seatAt, specific } from './handler.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { toRuntimeError } from '../../../src/errors.ts';
-import { readHooks } from '../../../src/project/import-hooks.ts';
-import { problemsOf } from '../../../src/yaml/problem.ts';
+import { toRuntimeError } from '../../../src/base/errors.ts';
+import { problemsOf } from '../../../src/base/yaml/problem.ts';
+import { readHooks } from '../../../src/runtime/project/import-hooks.ts';
 import { titled } from '../../cite.ts';
 import { chatYaml, mockProvider, newProject } from '../project.ts';
 import { command, on, openClaude, settings } from './scripts.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../../src/errors.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 import { titled } from '../../cite.ts';
 import { left, posted, readAt, type SeatChoice, say, sayAt, specific } from './handler.ts';
 

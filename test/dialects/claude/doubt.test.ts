@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { answers } from '../../../src/contract/hook.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { answered } from '../verdicts.ts';
 import { left, posted, questionAt, readAt, type SeatChoice, sayAt, specific, together } from './handler.ts';
 

@@ -1,3 +1,5 @@
+import { RuntimeError, toFault } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { type Answer, deny } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import type { ClaudeSettings } from '../../../src/dialects/claude/config/settings.ts';
@@ -5,9 +7,7 @@ import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { Decoded } from '../../../src/dialects/dialect.ts';
 import type { HookEntry, Question } from '../../../src/dialects/foreign-dialect.ts';
-import { RuntimeError, toFault } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
-import type { ProcessReply, Reply } from '../../../src/transport/transport.ts';
+import type { ProcessReply, Reply } from '../../../src/process/transport.ts';
 
 export const scene: HookContext = { ...createHookContext('s1'), turn_id: 'p1', transcript: '/t/s1.jsonl' };
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { HookContext, Turn } from '../../../src/contract/turn.ts';
 import { claudeEvents, claudeGuardEvents } from '../../../src/dialects/claude/config/settings.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { eventRules, isClosable } from '../../../src/dialects/claude/points.ts';
-import { Json } from '../../../src/json/json.ts';
 import { given, left, questionAt, scene, seatAt } from './handler.ts';
 
 const turn: Turn = {

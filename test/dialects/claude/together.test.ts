@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
 import { answers, type HookEvent } from '../../../src/contract/hook.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 import { titled } from '../../cite.ts';
 import { left, questionAt, say, specific, together } from './handler.ts';
 

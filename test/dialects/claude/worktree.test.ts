@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../../src/errors.ts';
+import { RuntimeError } from '../../../src/base/errors.ts';
 import { left, posted, readAt, sayAt, specific } from './handler.ts';
 
 test.each([

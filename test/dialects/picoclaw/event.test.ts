@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { Payload } from '../../../src/dialects/foreign-dialect.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { scene as bare, seatOf } from './seat.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { handshakeMessage, readHandshake } from '../../../src/dialects/picoclaw/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { answered, seatOf } from './seat.ts';
 
 const refused = (reply: Parameters<typeof readHandshake>[1], isLenient = false) => {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { builtProgram } from '../../built.ts';
-import { guarded } from '../../inbound/guards.ts';
-import { exported, openHost } from '../../inbound/round.ts';
-import { folderOf, run } from '../../surface/cli/command-line.ts';
+import { folderOf, run } from '../../cli/command-line.ts';
+import { guarded } from '../inbound/guards.ts';
+import { exported, openHost } from '../inbound/round.ts';
 
 /** A PicoClaw that keeps the hook. */
 function keep(args: readonly string[] = [], cwd = guarded) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import { type Answer, answers, type HookEvent } from '../../../src/contract/hook.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { Json } from '../../../src/json/json.ts';
 import { answered, scene, seatOf } from './seat.ts';
 
 const big = '{"n":12345678901234567890}';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { answered, ask, seatOf } from './seat.ts';
 
 type Change = Parameters<typeof seatOf>[0];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import type { PicoclawSettings } from '../../../src/dialects/picoclaw/config/settings.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
 

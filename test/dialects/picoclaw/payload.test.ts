@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { ask, given, scene, seatOf } from './seat.ts';
 

@@ -1,11 +1,11 @@
+import { RuntimeError, toFault } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import type { PicoclawSettings } from '../../../src/dialects/picoclaw/config/settings.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { RuntimeError, toFault } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
-import type { Reply } from '../../../src/transport/transport.ts';
+import type { Reply } from '../../../src/process/transport.ts';
 
 const settings: PicoclawSettings = {
   version: '0.2.8-doc',

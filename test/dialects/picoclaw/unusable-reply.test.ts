@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { attachUnusableLine } from '../../../src/contract/unusable-line.ts';
 import { messageOf } from '../../../src/dialects/picoclaw/decode.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
 
 const deny = '{"action":"deny_tool"}';

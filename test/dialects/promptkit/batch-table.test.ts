@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
 import { answered, request } from '../verdicts.ts';
 
 /** What the codec makes of a reply to a batch of two: of each case its score or the code of its fault; or the code that refuses all. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import { goCase, snakeCase } from '../../../src/dialects/promptkit/casing.ts';
-import { Json } from '../../../src/json/json.ts';
 
 const request = {
   ...{ provider_id: 'p', model: 'm', messages: [], system_prompt: 's', round: 1, metadata: {} },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import { promptkit, promptkitGo } from '../../../src/dialects/promptkit/dialect.ts';
-import { Json } from '../../../src/json/json.ts';
 import { anySample } from '../../json-texts.ts';
 
 /** White space of any kind around a value, as a caller may write it. */

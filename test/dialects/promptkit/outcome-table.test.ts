@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json/json.ts';
 
 const call = { name: 'pay', callId: 'c', args: new Json('{"n": 1.0}') };
 const printed = (text: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
-import { Json } from '../../../src/json/json.ts';
 import { event } from '../verdicts.ts';
 
 const rpc = (text: string): Reply => ({ via: 'rpc', result: new Json(text) });

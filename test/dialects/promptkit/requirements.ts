@@ -271,7 +271,7 @@ export const evalBatches = section('promptkit.md §7.1', [
   ['PK-7-37', 'both', 'A direct call of an eval with `batch` has the form of a single case.'],
 ]);
 
-/** What a pending reply means by itself; test/tool-call has how it is kept and decided. */
+/** What a pending reply means by itself; test/calls/tool-call has how it is kept and decided. */
 export const pendings = section('promptkit.md §8', [
   ['PK-8-01', 'both', 'A pending without `reason` has "", without `message` `Tool "x" asks for a decision.`'],
   [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
+import { readEvent } from '../../../src/calls/hooks/event-input.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
 import type { NativeEvent } from '../../../src/contract/hook.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
-import { RuntimeError } from '../../../src/errors.ts';
-import { readEvent } from '../../../src/hooks/event-input.ts';
-import { Json } from '../../../src/json/json.ts';
 import { event } from '../verdicts.ts';
 
 const provider = { hook: 'provider', request: { messages: [], system_prompt: '' } } as const;

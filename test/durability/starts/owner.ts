@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toFault } from '../../../src/base/errors.ts';
+import { isObject } from '../../../src/base/json/json.ts';
+import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
+import type { NativeLink } from '../../../src/calls/hooks/link.ts';
 import { scored, unscored } from '../../../src/contract/eval.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
 import { snakeCase } from '../../../src/dialects/promptkit/casing.ts';
 import { createHookCodec } from '../../../src/dialects/promptkit/hook.ts';
 import { toolCodec } from '../../../src/dialects/promptkit/tool.ts';
-import { toFault } from '../../../src/errors.ts';
-import type { NativeLink } from '../../../src/hooks/link.ts';
-import { isObject } from '../../../src/json/json.ts';
-import { requirePipelineText } from '../../../src/pipeline/file/load.ts';
-import type { RunsContext } from '../../../src/pipeline/run/runs.ts';
-import type { OfferedTool } from '../../../src/pipeline/state/run-context.ts';
+import { requirePipelineText } from '../../../src/pipelines/file/load.ts';
+import type { RunsContext } from '../../../src/pipelines/run/runs.ts';
+import type { OfferedTool } from '../../../src/pipelines/state/run-context.ts';
+import { createPool, withPool } from '../../../src/process/pool.ts';
+import type { Transport } from '../../../src/process/transport.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createPool, withPool } from '../../../src/transport/pool.ts';
-import type { Transport } from '../../../src/transport/transport.ts';
-import { fitsAnything } from '../../../src/yaml/schema-check.ts';
-import { bind } from '../../transport/harness.ts';
+import { bind } from '../../process/harness.ts';
 import type { World } from './world.ts';
 
 export const pipeline = requirePipelineText(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Json } from '../../../src/json/json.ts';
-import { cancelRun, type RunsContext, resumeRun, startRun } from '../../../src/pipeline/run/runs.ts';
+import { Json } from '../../../src/base/json/json.ts';
+import { cancelRun, type RunsContext, resumeRun, startRun } from '../../../src/pipelines/run/runs.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Happening, History } from './histories.ts';
 import { type Owner, openOwner, pipeline } from './owner.ts';

@@ -1,7 +1,7 @@
-import { stringifyJson } from '../../../src/json/json.ts';
-import { readers } from '../../../src/suite/dataset/readers.ts';
-import type { FileRow } from '../../../src/suite/dataset/row.ts';
-import type { DatasetFormat } from '../../../src/suite/file/model.ts';
+import { stringifyJson } from '../../../src/base/json/json.ts';
+import { readers } from '../../../src/suites/dataset/readers.ts';
+import type { FileRow } from '../../../src/suites/dataset/row.ts';
+import type { DatasetFormat } from '../../../src/suites/file/model.ts';
 import { bytesOf, codedLater, holds, inputOf, isSame, type Target } from '../target.ts';
 
 const formats: readonly DatasetFormat[] = ['jsonl', 'json', 'csv', 'tsv', 'yaml'];

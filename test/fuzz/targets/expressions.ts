@@ -2,10 +2,10 @@ import {
   compileExpressions,
   ExpressionError,
   findExpressionErrors,
-} from '../../../src/expression/expression.ts';
-import { findReferences } from '../../../src/expression/references.ts';
-import { splitTemplate } from '../../../src/expression/template.ts';
-import { parseLossless, stringifyJson } from '../../../src/json/json.ts';
+} from '../../../src/base/expression/expression.ts';
+import { findReferences } from '../../../src/base/expression/references.ts';
+import { splitTemplate } from '../../../src/base/expression/template.ts';
+import { parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
 import { coded, holds, isSame, type Target } from '../target.ts';
 
 const data = [

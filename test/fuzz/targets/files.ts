@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Problem } from '../../../src/base/yaml/problem.ts';
 import { importHooks } from '../../../src/config/import/to-entries.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { loadPipeline } from '../../../src/pipeline/file/load.ts';
-import { loadSuite } from '../../../src/suite/file/load.ts';
-import type { Problem } from '../../../src/yaml/problem.ts';
+import { loadPipeline } from '../../../src/pipelines/file/load.ts';
+import { loadSuite } from '../../../src/suites/load.ts';
 import { coded, holds, type Target } from '../target.ts';
 
 const root = join(import.meta.dirname, '../../..');

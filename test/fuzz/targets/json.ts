@@ -1,10 +1,10 @@
+import { findDuplicateKey } from '../../../src/base/json/duplicate-key.ts';
+import { canonicalJson, isSameByValue, isSameToTheDigit } from '../../../src/base/json/equal.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
+import { elementsOf, exactMembers } from '../../../src/base/json/scan.ts';
+import { JsonTokens } from '../../../src/base/json/tokens.ts';
+import { tryJson, tryParse } from '../../../src/base/json/try-parse.ts';
 import { openStrictly } from '../../../src/gateway/wire/strict-json.ts';
-import { findDuplicateKey } from '../../../src/json/duplicate-key.ts';
-import { canonicalJson, isSameByValue, isSameToTheDigit } from '../../../src/json/equal.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../../../src/json/json.ts';
-import { elementsOf, exactMembers } from '../../../src/json/scan.ts';
-import { JsonTokens } from '../../../src/json/tokens.ts';
-import { tryJson, tryParse } from '../../../src/json/try-parse.ts';
 import { holds, isSame, type Target } from '../target.ts';
 
 /** What reads JSON texts by their characters, against JSON.parse. */

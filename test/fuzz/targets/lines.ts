@@ -1,5 +1,5 @@
-import { scanLines } from '../../../src/cassette/lines.ts';
-import { createLineSplitter } from '../../../src/transport/stream-reader.ts';
+import { scanLines } from '../../../src/process/cassette/lines.ts';
+import { createLineSplitter } from '../../../src/process/stream-reader.ts';
 import { bytesOf, holds, isSame, type Target } from '../target.ts';
 
 const LONGEST = 40;

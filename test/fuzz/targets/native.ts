@@ -1,5 +1,5 @@
+import { readEvent } from '../../../src/calls/hooks/event-input.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
-import { readEvent } from '../../../src/hooks/event-input.ts';
 import { answered, decodeEval, decodeHook, decodeTool, printed, request } from '../../dialects/verdicts.ts';
 import { bytesOf, coded, holds, inputOf, type Target } from '../target.ts';
 

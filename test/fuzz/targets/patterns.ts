@@ -1,8 +1,8 @@
+import { compileLinearFromJs } from '../../../src/base/text/linear-pattern.ts';
+import { compileSafe } from '../../../src/base/text/safe-pattern.ts';
 import { findMatcherFaults, matches as matchesAgentao } from '../../../src/dialects/agentao/matcher.ts';
 import { matchesGlob } from '../../../src/dialects/claude/condition/condition.ts';
 import { findMatcherFault, matches as matchesClaude } from '../../../src/dialects/claude/matcher.ts';
-import { compileLinearFromJs } from '../../../src/text/linear-pattern.ts';
-import { compileSafe } from '../../../src/text/safe-pattern.ts';
 import { holds, type Target } from '../target.ts';
 
 /** A pattern on its first line, and the text that it is looked for in, also many times as long. */

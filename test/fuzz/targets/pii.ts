@@ -1,6 +1,14 @@
-import { isObject } from '../../../src/json/json.ts';
-import { entityNames } from '../../../src/pii/entity.ts';
-import { answering, asking, detector, executed, executing, filter, user } from '../../pii/support.ts';
+import { isObject } from '../../../src/base/json/json.ts';
+import { entityNames } from '../../../src/builtins/pii/entity.ts';
+import {
+  answering,
+  asking,
+  detector,
+  executed,
+  executing,
+  filter,
+  user,
+} from '../../builtins/pii/support.ts';
 import { coded, holds, isSame, type Target } from '../target.ts';
 
 const detect = detector(entityNames);

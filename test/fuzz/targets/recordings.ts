@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openCassetteIndex } from '../../../src/cassette/cassette-index.ts';
-import { scanCassette } from '../../../src/cassette/scan.ts';
-import { outcomeFromStored } from '../../../src/cassette/stored-outcome.ts';
-import { openRecordedCalls } from '../../../src/provider/recording/recorded-calls.ts';
+import { openRecordedCalls } from '../../../src/models/recording/recorded-calls.ts';
+import { openCassetteIndex } from '../../../src/process/cassette/cassette-index.ts';
+import { scanCassette } from '../../../src/process/cassette/scan.ts';
+import { outcomeFromStored } from '../../../src/process/cassette/stored-outcome.ts';
 import { codedLater, type Target } from '../target.ts';
 
 const folder = join(import.meta.dirname, '../../../node_modules/.cache/fuzz/files');

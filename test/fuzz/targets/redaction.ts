@@ -1,6 +1,6 @@
-import { hideCredentials } from '../../../src/log/redact.ts';
-import { detectText, readText } from '../../../src/text/encoding/decode.ts';
-import { createSecretHider } from '../../../src/text/hide-secrets.ts';
+import { detectText, readText } from '../../../src/base/text/encoding/decode.ts';
+import { createSecretHider } from '../../../src/base/text/hide-secrets.ts';
+import { hideCredentials } from '../../../src/runtime/log/redact.ts';
 import { bytesOf, holds, inputOf, type Target } from '../target.ts';
 
 const secret = 'hunter2-correct-horse';

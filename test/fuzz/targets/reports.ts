@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
-import { reporters } from '../../../src/suite/report/delivery.ts';
-import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
-import { renderTable } from '../../../src/suite/report/terminal/table.ts';
-import { textWidth } from '../../../src/text/width.ts';
+import { textWidth } from '../../../src/base/text/width.ts';
+import { reporters } from '../../../src/suites/report/delivery.ts';
+import { renderMarkdown } from '../../../src/suites/report/markdown.ts';
+import { renderTable } from '../../../src/suites/report/terminal/table.ts';
 import {
   caseOf,
   evalResultOf,
@@ -12,7 +12,7 @@ import {
   reporterOf,
   reportOf,
   stats,
-} from '../../suite/report/reports.ts';
+} from '../../suites/report/reports.ts';
 import { holds, type Target } from '../target.ts';
 
 /** Reports of a run in which every name and text is the input. */

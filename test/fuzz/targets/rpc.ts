@@ -1,9 +1,9 @@
+import { Json } from '../../../src/base/json/json.ts';
 import { noopScrubber } from '../../../src/contract/scrub.ts';
-import { Json } from '../../../src/json/json.ts';
-import { readLine } from '../../../src/transport/server/json-rpc.ts';
-import { readPlainReply } from '../../../src/transport/server/plain-reply.ts';
-import { findRequestId } from '../../../src/transport/server/request-id.ts';
-import { scrubLine } from '../../../src/transport/server/scrub-line.ts';
+import { readLine } from '../../../src/process/server/json-rpc.ts';
+import { readPlainReply } from '../../../src/process/server/plain-reply.ts';
+import { findRequestId } from '../../../src/process/server/request-id.ts';
+import { scrubLine } from '../../../src/process/server/scrub-line.ts';
 import { bytesOf, holds, inputOf, isSame, type Target } from '../target.ts';
 
 /** A line of a server: both readings of it say the same, and no reply is read out of what is none. */

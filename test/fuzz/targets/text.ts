@@ -1,8 +1,8 @@
-import { escapeInvisible, escapeInvisibleLine } from '../../../src/text/escape-invisible.ts';
-import { escapeAt } from '../../../src/text/escapes.ts';
-import { findLastText, findText, splitText } from '../../../src/text/find.ts';
-import { shorten } from '../../../src/text/shorten.ts';
-import { cut, padEnd, padStart, textWidth } from '../../../src/text/width.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../../src/base/text/escape-invisible.ts';
+import { escapeAt } from '../../../src/base/text/escapes.ts';
+import { findLastText, findText, splitText } from '../../../src/base/text/find.ts';
+import { shorten } from '../../../src/base/text/shorten.ts';
+import { cut, padEnd, padStart, textWidth } from '../../../src/base/text/width.ts';
 import { holds, isSame, type Target } from '../target.ts';
 
 /** What a terminal may act upon, beside line breaks and tabs. */

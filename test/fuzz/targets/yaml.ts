@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDocument, type YamlDocument } from '../../../src/yaml/document.ts';
-import { valueAt } from '../../../src/yaml/read.ts';
+import { parseDocument, type YamlDocument } from '../../../src/base/yaml/document.ts';
+import { valueAt } from '../../../src/base/yaml/read.ts';
 import { holds, type Target } from '../target.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/config');

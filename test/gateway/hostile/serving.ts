@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { signalbox, start } from '../../surface/cli/command-line.ts';
+import { signalbox, start } from '../../cli/command-line.ts';
 import { writeConfig } from '../open-gateway.ts';
 
 /** `signalbox serve` as a process of its own. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openRuntime, type RuntimeEvent } from '../../../src/index.ts';
-import { folderOf } from '../../surface/cli/command-line.ts';
+import { folderOf } from '../../cli/command-line.ts';
 
 interface Provider {
   readonly hasKey: boolean;

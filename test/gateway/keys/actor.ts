@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lease } from '../../../src/gateway/call/ports.ts';
 import { openAdmission } from '../../../src/gateway/keys/admission.ts';
+import type { Lease } from '../../../src/gateway/ports.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 
 // A process of its own that admits calls: `node actor.ts ROLE STORE KEY …`, the store a file or an address. What it says is there the moment that it says it.

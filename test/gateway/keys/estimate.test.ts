@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countBase64 } from '../../../src/gateway/keys/base64-runs.ts';
 import { type CallToEstimate, estimateCall } from '../../../src/gateway/keys/estimate.ts';
-import { costOf } from '../../../src/provider/spending/cost.ts';
+import { costOf } from '../../../src/models/spending/cost.ts';
 
 const price = { input: 1, output: 2 };
 const call = (more: Partial<CallToEstimate>, maxTokens?: number, choices = 1): CallToEstimate => ({

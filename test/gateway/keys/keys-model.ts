@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StateStoreConfig } from '../../../src/config/config.ts';
-import type { Lease } from '../../../src/gateway/call/ports.ts';
 import { type OpenAdmission, openAdmission } from '../../../src/gateway/keys/admission.ts';
 import { openKeyManager } from '../../../src/gateway/keys/manager.ts';
+import type { Lease } from '../../../src/gateway/ports.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 import { clockAt, testEnv } from './open.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StateStoreConfig } from '../../../src/config/config.ts';
-import type { Lease } from '../../../src/gateway/call/ports.ts';
+import type { Lease } from '../../../src/gateway/ports.ts';
 import { admit, cents, clockAt, enter, manage, refusalOf } from './open.ts';
 
 /** What the limits of keys promise over every store. `newStore` gives one without keys. */

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { StateStoreConfig } from '../../../src/config/config.ts';
-import type { Estimate, Lease } from '../../../src/gateway/call/ports.ts';
 import {
   type AdmissionOptions,
   type OpenAdmission,
   openAdmission,
 } from '../../../src/gateway/keys/admission.ts';
 import { type KeyManager, openKeyManager } from '../../../src/gateway/keys/manager.ts';
+import type { Estimate, Lease } from '../../../src/gateway/ports.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 
 /** A state store in a folder of its own, where nothing is yet. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { run, workspace } from '../../surface/cli/command-line.ts';
-import { serve } from '../../surface/cli/serve.ts';
+import { run, workspace } from '../../cli/command-line.ts';
+import { serve } from '../../cli/serve.ts';
 import { startSlowUpstream } from '../replicas/slow-upstream.ts';
 
 const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openRuntime } from '../../../src/runtime/open-runtime.ts';
-import { program } from '../../surface/pii/run.ts';
+import { program } from '../../cli/pii/run.ts';
 import { openaiProvider, writeConfig } from '../open-gateway.ts';
 import { startUpstream } from '../upstream-server.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { HostEnv } from '../../../src/binding/env.ts';
 import type { StateStoreConfig } from '../../../src/config/config.ts';
+import type { HostEnv } from '../../../src/process/env.ts';
 import type { TestServer } from '../../store/postgres/server.ts';
 
 /** Where the tests of a file keep what a gateway remembers: in a folder, unless the file says otherwise. */

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { openBench } from '../../capability/bench.ts';
+import { openBench } from '../../calls/capability/bench.ts';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures/bin');
 

@@ -2,14 +2,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { type Link, passGate } from '../../../src/calls/hooks/gate.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
-import type { Caller } from '../../../src/gateway/call/ports.ts';
 import type { Memo } from '../../../src/gateway/memo/memo.ts';
 import { openMemo } from '../../../src/gateway/memo/open-memo.ts';
 import { openSeenMessages } from '../../../src/gateway/memo/seen-messages.ts';
-import { type Link, passGate } from '../../../src/hooks/gate.ts';
-import { openBench } from '../../capability/bench.ts';
+import type { Caller } from '../../../src/gateway/ports.ts';
+import { openBench } from '../../calls/capability/bench.ts';
 import { place } from './place.ts';
 import { writeJudgingHook } from './scripts.ts';
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run, runJson, workspace } from '../../cli/command-line.ts';
+import { serve } from '../../cli/serve.ts';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from '../../store/postgres/server.ts';
-import { run, runJson, workspace } from '../../surface/cli/command-line.ts';
-import { serve } from '../../surface/cli/serve.ts';
 
 const spec = `
 state_store: {type: postgres, url_env: DATABASE_URL}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { run, workspace } from '../../cli/command-line.ts';
+import { serve } from '../../cli/serve.ts';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from '../../store/postgres/server.ts';
-import { run, workspace } from '../../surface/cli/command-line.ts';
-import { serve } from '../../surface/cli/serve.ts';
 import { startSlowUpstream } from './slow-upstream.ts';
 
 const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });

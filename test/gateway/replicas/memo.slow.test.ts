@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { folderOf, run, runJson } from '../../cli/command-line.ts';
+import { serve } from '../../cli/serve.ts';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from '../../store/postgres/server.ts';
-import { folderOf, run, runJson } from '../../surface/cli/command-line.ts';
-import { serve } from '../../surface/cli/serve.ts';
 import { openaiProvider } from '../open-gateway.ts';
 import { answerWith, toolCall } from '../tools/judge-bench.ts';
 import { answerJson, startUpstream } from '../upstream-server.ts';

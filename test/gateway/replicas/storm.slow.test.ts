@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { run, runJson, workspace } from '../../cli/command-line.ts';
+import { type Serving, serve } from '../../cli/serve.ts';
 import { hasPostgres, startServer, type TestServer, unlessMissing } from '../../store/postgres/server.ts';
-import { run, runJson, workspace } from '../../surface/cli/command-line.ts';
-import { type Serving, serve } from '../../surface/cli/serve.ts';
 import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 
 const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });

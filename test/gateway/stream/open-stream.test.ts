@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
-import { Json } from '../../../src/json/json.ts';
-import { fireHook, fireOnText } from '../../provider/guard-bench.ts';
+import { fireHook, fireOnText } from '../../models/guard-bench.ts';
 import { allow, content, deny, end, everything, long, modes, reasoning } from './said.ts';
 import type { Said } from './small-codec.ts';
 import { rawOf, run, streamedCall } from './stream-bench.ts';

@@ -1,4 +1,4 @@
-import { fireHook } from '../../provider/guard-bench.ts';
+import { fireHook } from '../../models/guard-bench.ts';
 import type { Delta, Said } from './small-codec.ts';
 
 export const content = (text: string, choice = 0, block?: number): Said => ({

@@ -1,5 +1,5 @@
+import { RuntimeError } from '../../../src/base/errors.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
-import { RuntimeError } from '../../../src/errors.ts';
 import type {
   Channel,
   EndpointCodec,

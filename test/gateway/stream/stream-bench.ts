@@ -4,7 +4,7 @@ import { HeldBytes } from '../../../src/gateway/stream/held-bytes.ts';
 import { openStream } from '../../../src/gateway/stream/open-stream.ts';
 import type { StreamedCall, StreamSettings } from '../../../src/gateway/stream/stream-call.ts';
 import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
-import type { Fire } from '../../../src/provider/guard/guard-outcome.ts';
+import type { Fire } from '../../../src/models/guard/guard-outcome.ts';
 import { type Said, say, smallCodec, smallRequest } from './small-codec.ts';
 
 export const request: ProviderRequest = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { expect, onTestFinished, test } from 'vitest';
-import { folderOf } from '../../surface/cli/command-line.ts';
+import { folderOf } from '../../cli/command-line.ts';
 import { openaiProvider } from '../open-gateway.ts';
 import { startUpstream } from '../upstream-server.ts';
 import { answerWith, toolCall } from './judge-bench.ts';

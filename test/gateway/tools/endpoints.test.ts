@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openBench } from '../../capability/bench.ts';
+import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
 import { openJudgeBench } from './judge-bench.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openBench } from '../../capability/bench.ts';
+import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';
 

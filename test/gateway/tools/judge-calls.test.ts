@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Json } from '../../../src/json/json.ts';
-import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
-import { fitsAnything } from '../../../src/yaml/schema-check.ts';
-import { answering, openBench } from '../../capability/bench.ts';
+import { Json } from '../../../src/base/json/json.ts';
+import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { answering, openBench } from '../../calls/capability/bench.ts';
 import { openGuardLink } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBench } from '../../capability/bench.ts';
+import { openBench } from '../../calls/capability/bench.ts';
 import { openGuardLink } from '../memo/scripts.ts';
 import { openJudgeBench, toolCall } from './judge-bench.ts';
 

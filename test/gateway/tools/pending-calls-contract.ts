@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
+import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
 import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
-import { Json } from '../../../src/json/json.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
-import { fitsAnything } from '../../../src/yaml/schema-check.ts';
-import { openBench } from '../../capability/bench.ts';
+import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';
 

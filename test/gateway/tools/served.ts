@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { signalbox } from '../../surface/cli/command-line.ts';
+import { signalbox } from '../../cli/command-line.ts';
 
 const run = promisify(execFile);
 const [node, main] = signalbox;

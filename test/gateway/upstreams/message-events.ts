@@ -1,4 +1,4 @@
-import { isObject } from '../../../src/json/json.ts';
+import { isObject } from '../../../src/base/json/json.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isObject } from '../../../src/json/json.ts';
+import { isObject } from '../../../src/base/json/json.ts';
 import { type SeenRequest, startUpstream, type UpstreamServer } from '../upstream-server.ts';
 import { tellMessage } from './message-events.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isObject } from '../../../src/json/json.ts';
+import { isObject } from '../../../src/base/json/json.ts';
 import { startUpstream, type UpstreamServer } from '../upstream-server.ts';
 import { streamOf } from '../wire/responses/streamed.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import { embeddingsCodec } from '../../../src/gateway/wire/embeddings/codec.ts';
-import { Json } from '../../../src/json/json.ts';
 import { strict } from './chat/rules.ts';
 
 const redacting = { ...strict, redactsEmbeddings: true };

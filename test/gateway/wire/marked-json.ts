@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Json, stringifyJson } from '../../../src/json/json.ts';
+import { Json, stringifyJson } from '../../../src/base/json/json.ts';
 
 /** A text that stands nowhere else, and that is no plain id. */
 const marker = 'zq qz';

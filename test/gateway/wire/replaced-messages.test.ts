@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import { alignReplaced } from '../../../src/gateway/wire/replaced-messages.ts';
-import { Json } from '../../../src/json/json.ts';
 
 const user = (content: string, more: object = {}): ChatMessage => ({ role: 'user', content, ...more });
 const places = (sent: ChatMessage[], replaced: ChatMessage[]) =>

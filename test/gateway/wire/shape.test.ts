@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, describe as group, it } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
-import { RuntimeError } from '../../../src/errors.ts';
 import type { WireRules } from '../../../src/gateway/wire/codec.ts';
 import { Edits } from '../../../src/gateway/wire/edits.ts';
 import { bodySpot, openPlace } from '../../../src/gateway/wire/place.ts';
@@ -10,7 +11,6 @@ import { type RewriteOptions, rewrite } from '../../../src/gateway/wire/rewrite.
 import { describe, Seen } from '../../../src/gateway/wire/seen.ts';
 import { all, type Shape, words } from '../../../src/gateway/wire/shape.ts';
 import { walk } from '../../../src/gateway/wire/walk.ts';
-import { Json } from '../../../src/json/json.ts';
 import { media, strict } from './chat/rules.ts';
 import { isMarked, marks, markValue, redact } from './marked-json.ts';
 

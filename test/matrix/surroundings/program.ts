@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { newProject, runtimeYaml } from '../../dialects/project.ts';
 import type { GroupResult } from '../group.ts';
 
-const main = fileURLToPath(new URL('../../../dist/surface/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 /** Why the built program cannot be tried; undefined where it is built. */
 export const notBuilt = existsSync(main) ? undefined : 'dist is not built';

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openRunFile } from '../../../src/suite/report/run-file.ts';
+import { openRunFile } from '../../../src/suites/report/run-file.ts';
 import { launchBrowser, noBrowser } from '../../browser.ts';
 import { openMatrix, openView } from './support.ts';
 

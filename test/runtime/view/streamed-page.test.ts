@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../../src/errors.ts';
+import { RuntimeError } from '../../../src/base/errors.ts';
 import { streamPage } from '../../../src/runtime/view/streamed-page.ts';
 import { codeOf } from '../../store/result-contract.ts';
 

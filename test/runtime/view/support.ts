@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { openRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import { serveView } from '../../../src/runtime/view/serve-view.ts';
-import { config, fixture, folderOf, suite } from '../../surface/cli/command-line.ts';
+import { config, fixture, folderOf, suite } from '../../cli/command-line.ts';
 
 interface Answer {
   readonly status: number;

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
-import { runJson } from '../../surface/cli/command-line.ts';
+import { runJson } from '../../cli/command-line.ts';
 import { hostile, openFolder, openView } from './support.ts';
 
 test('a rating is that of `eval rate`, shown from then on and taken back [DS-VIEW-05]', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { PendingDecision, PendingRecord } from '../../../src/contract/approval.ts';
-import { Json } from '../../../src/json/json.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ends, newCall } from '../examples.ts';
 import type { ApprovalModel, Kept } from './approval-model.ts';

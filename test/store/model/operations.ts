@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { Json } from '../../../src/base/json/json.ts';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
 import type { RunStatus } from '../../../src/contract/run.ts';
-import { Json } from '../../../src/json/json.ts';
 import type { Claim, Store } from '../../../src/store/store.ts';
 import { faultOf, newCall, newRun } from '../examples.ts';
 import { createMemoryStore } from '../memory-store.ts';

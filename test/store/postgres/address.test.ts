@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { createSecretHider } from '../../../src/base/text/hide-secrets.ts';
 import type { RuntimeConfig } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { secretsOf } from '../../../src/runtime/stages/config-secrets.ts';
 import { readAddress } from '../../../src/store/postgres/connection/address.ts';
-import { createSecretHider } from '../../../src/text/hide-secrets.ts';
-import { workspace } from '../../surface/cli/command-line.ts';
+import { workspace } from '../../cli/command-line.ts';
 
 const read = (url: string) => readAddress('DB', { DB: url, PGHOST: 'elsewhere', PGPASSWORD: 'another' });
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { composeJson } from '../../../src/json/compose.ts';
-import { Json } from '../../../src/json/json.ts';
-import { PartedJson } from '../../../src/json/parted.ts';
-import { createRunTexts } from '../../../src/pipeline/state/run-texts.ts';
+import { composeJson } from '../../../src/base/json/compose.ts';
+import { Json } from '../../../src/base/json/json.ts';
+import { PartedJson } from '../../../src/base/json/parted.ts';
+import { createRunTexts } from '../../../src/pipelines/state/run-texts.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { inspectPostgres } from '../../../src/store/postgres/inspect.ts';
 import { migratePostgres, migrations } from '../../../src/store/postgres/layout/migrations.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Json } from '../../../src/json/json.ts';
+import { Json } from '../../../src/base/json/json.ts';
 import { openPostgresStore } from '../../../src/store/postgres-store.ts';
 import { faultOf, newCall, newRun } from '../examples.ts';
 import { hasPgbouncer, startPgbouncer, unlessNoPgbouncer } from './pgbouncer.ts';

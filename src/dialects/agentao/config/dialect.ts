@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import type { VolatileFields } from '../../../cassette/volatile-fields.ts';
-import { findMissingScript } from '../../../files/missing-script.ts';
-import { isObject } from '../../../json/json.ts';
-import type { Path, YamlDocument } from '../../../yaml/document.ts';
-import type { Finding } from '../../../yaml/finding.ts';
-import { omitUndefined } from '../../../yaml/present.ts';
-import { integerAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
+import { findMissingScript } from '../../../base/files/missing-script.ts';
+import { isObject } from '../../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
+import type { Finding } from '../../../base/yaml/finding.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import { integerAt, nonEmptyTextAt, textAt, valueAt } from '../../../base/yaml/read.ts';
+import type { VolatileFields } from '../../../process/cassette/volatile-fields.ts';
 import type { DialectConfig, EntryCheckInput, EntryContext, EntryReading } from '../../dialect-config.ts';
 import type { KeyUses } from '../../foreign-files.ts';
 import { findMatcherFaults } from '../matcher.ts';

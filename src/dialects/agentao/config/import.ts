@@ -1,10 +1,10 @@
-import { findMissingScript } from '../../../files/missing-script.ts';
-import { variablesOf } from '../../../files/shell-line.ts';
-import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
-import { omitUndefined } from '../../../yaml/present.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
-import { valueAt } from '../../../yaml/read.ts';
+import { findMissingScript } from '../../../base/files/missing-script.ts';
+import { variablesOf } from '../../../base/files/shell-line.ts';
+import { isObject } from '../../../base/json/json.ts';
+import type { Path } from '../../../base/yaml/document.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
+import { valueAt } from '../../../base/yaml/read.ts';
 import { type DraftHook, type HookDraft, type ImportContext, shortPath } from '../../foreign-files.ts';
 import { findMatcherFaults } from '../matcher.ts';
 import { agentaoEvents, agentaoMandatoryEvents, agentaoStopCap } from './settings.ts';

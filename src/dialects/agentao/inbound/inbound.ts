@@ -1,5 +1,6 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json/json.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
-import { RuntimeError } from '../../../errors.ts';
 import type {
   DecisionTime,
   Inbound,
@@ -7,7 +8,7 @@ import type {
   InboundQuestion,
   InboundReply,
   Told,
-} from '../../../inbound/inbound.ts';
+} from '../../inbound.ts';
 import {
   afterAnswer,
   afterExecution,
@@ -15,11 +16,10 @@ import {
   beforePrompt,
   ofSession,
   textAt,
-} from '../../../inbound/native-event.ts';
-import { changedText, reasonOf } from '../../../inbound/reason.ts';
-import { toShellLine } from '../../../inbound/shell-line.ts';
-import { toTimeLimit } from '../../../inbound/time-limit.ts';
-import { isObject } from '../../../json/json.ts';
+} from '../../native-event.ts';
+import { changedText, reasonOf } from '../../reason.ts';
+import { toShellLine } from '../../shell-line.ts';
+import { toTimeLimit } from '../../time-limit.ts';
 import { agentaoEvents } from '../config/settings.ts';
 import { allToolNames } from '../tool-names.ts';
 

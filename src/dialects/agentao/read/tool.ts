@@ -1,6 +1,6 @@
+import { toRuntimeError } from '../../../base/errors.ts';
+import { isObject, Json } from '../../../base/json/json.ts';
 import { type Answer, answers } from '../../../contract/hook.ts';
-import { toRuntimeError } from '../../../errors.ts';
-import { isObject, Json } from '../../../json/json.ts';
 import { type Body, excerpt, malformed, nonNull } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
 import { textAt, typeOf } from '../../payload-table.ts';

@@ -1,4 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
+import { envLiteralOf, type ProcessConfig } from '../../../process/process-config.ts';
 import {
   type DialectConfig,
   type EntryRules,
@@ -8,7 +9,6 @@ import {
   type ProcessForm,
   withoutNativeKeys,
 } from '../../dialect-config.ts';
-import { envLiteralOf, type ProcessConfig } from '../../process-config.ts';
 import { pointsAt } from '../permission.ts';
 import { type ChibiSettings, points } from '../points.ts';
 import { isCommandLineForm, tool } from '../tool.ts';

@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { followLinks } from '../../../base/files/real-path.ts';
+import { isObject, type Json } from '../../../base/json/json.ts';
+import { compileDataSchema } from '../../../base/yaml/data-schema.ts';
+import type { Problem } from '../../../base/yaml/problem.ts';
 import type { ProcessReply } from '../../../contract/exchange.ts';
-import { RuntimeError, toRuntimeError } from '../../../errors.ts';
-import { followLinks } from '../../../files/real-path.ts';
-import { isObject, type Json } from '../../../json/json.ts';
-import { compileDataSchema } from '../../../yaml/data-schema.ts';
-import type { Problem } from '../../../yaml/problem.ts';
-import { malformed } from '../../body.ts';
 import type {
   DeclaredHook,
   DiscoveredPlugins,
@@ -16,7 +15,8 @@ import type {
   PluginFolder,
   PluginSources,
   ProcessConfig,
-} from '../../process-config.ts';
+} from '../../../process/process-config.ts';
+import { malformed } from '../../body.ts';
 import { type ChibiSettings, isPoint, type PointName } from '../points.ts';
 
 type ChibiHook = DeclaredHook<ChibiSettings>;

@@ -1,5 +1,6 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json/json.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
-import { RuntimeError } from '../../../errors.ts';
 import type {
   Environment,
   Inbound,
@@ -7,7 +8,7 @@ import type {
   InboundQuestion,
   InboundReply,
   Told,
-} from '../../../inbound/inbound.ts';
+} from '../../inbound.ts';
 import {
   afterExecution,
   beforeExecution,
@@ -15,10 +16,9 @@ import {
   contentOf,
   ofSession,
   textAt,
-} from '../../../inbound/native-event.ts';
-import { changedText, reasonOf } from '../../../inbound/reason.ts';
-import { toShellLine } from '../../../inbound/shell-line.ts';
-import { isObject } from '../../../json/json.ts';
+} from '../../native-event.ts';
+import { changedText, reasonOf } from '../../reason.ts';
+import { toShellLine } from '../../shell-line.ts';
 
 /** chibi asks one of its plugins: a point of `CHIBI_HOOK`, its payload on stdin (docs/hooks.md of chibi). */
 export const inbound: Inbound = { read, unreadable, describe, settingsFor: programFor };

@@ -1,5 +1,5 @@
-import { isObject, Json } from '../../../json/json.ts';
-import { elementsOf, memberOf, scanMembers } from '../../../json/scan.ts';
+import { isObject, Json } from '../../../base/json/json.ts';
+import { elementsOf, memberOf, scanMembers } from '../../../base/json/scan.ts';
 import { malformed } from '../../body.ts';
 
 /** A call in a message of a request body; `args` is the text that the model wrote. */

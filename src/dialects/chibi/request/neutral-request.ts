@@ -1,7 +1,7 @@
+import { isObject, Json, stringifyJson } from '../../../base/json/json.ts';
+import { memberOf, scanElements, scanMembers } from '../../../base/json/scan.ts';
 import type { ChatMessage, ToolListing } from '../../../contract/provider.ts';
 import type { Turn } from '../../../contract/turn.ts';
-import { isObject, Json, stringifyJson } from '../../../json/json.ts';
-import { memberOf, scanElements, scanMembers } from '../../../json/scan.ts';
 import { malformed } from '../../body.ts';
 import type { Payload } from '../../foreign-dialect.ts';
 import { sortJson } from '../tool.ts';

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
-import { findMissingScript } from '../../../files/missing-script.ts';
-import { variablesOf } from '../../../files/shell-line.ts';
-import { isObject, stringifyJson } from '../../../json/json.ts';
-import { longestMs } from '../../../time/longest-timer.ts';
-import type { Path } from '../../../yaml/document.ts';
-import { omitUndefined } from '../../../yaml/present.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
-import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
-import { unwatched } from '../../../yaml/reads.ts';
-import { findViolations } from '../../../yaml/violation.ts';
+import { findMissingScript } from '../../../base/files/missing-script.ts';
+import { variablesOf } from '../../../base/files/shell-line.ts';
+import { isObject, stringifyJson } from '../../../base/json/json.ts';
+import { longestMs } from '../../../base/time/longest-timer.ts';
+import type { Path } from '../../../base/yaml/document.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
+import { itemsAt, textAt, valueAt } from '../../../base/yaml/read.ts';
+import { unwatched } from '../../../base/yaml/reads.ts';
+import { findViolations } from '../../../base/yaml/violation.ts';
+import type { DeclaredHook } from '../../../process/process-config.ts';
 import {
   type DraftContext,
   type DraftHook,
@@ -16,7 +17,6 @@ import {
   type ImportContext,
   shortPath,
 } from '../../foreign-files.ts';
-import type { DeclaredHook } from '../../process-config.ts';
 import { findConditionFault, findMatcherFault } from '../matcher.ts';
 import { fillPlaceholders, handlerVariables, pluginDataOf } from './process.ts';
 import { allowedVariables, checkPost, claudeHandlerSchema, describeRefusedType } from './schema.ts';

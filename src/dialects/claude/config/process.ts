@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
+import type { ProcessConfig } from '../../../process/process-config.ts';
 import type { HookEndpoint, ProcessContext, ProcessForm } from '../../dialect-config.ts';
-import type { ProcessConfig } from '../../process-config.ts';
 import type { ClaudeHttp, ClaudeSettings, HandlerFolders } from './settings.ts';
 
 /** The process of a handler: its shell with the line, or the exec form with placeholders filled. */

@@ -1,6 +1,6 @@
-import { isObject } from '../../../json/json.ts';
-import type { Path } from '../../../yaml/document.ts';
-import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
+import { isObject } from '../../../base/json/json.ts';
+import type { Path } from '../../../base/yaml/document.ts';
+import { itemsAt, textAt, valueAt } from '../../../base/yaml/read.ts';
 import { type EntryRules, modifiesHint, withoutNativeKeys } from '../../dialect-config.ts';
 import type { ImportContext, KeyUses } from '../../foreign-files.ts';
 import { claudeEvents } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { DeclaredHook } from '../../process-config.ts';
+import type { DeclaredHook } from '../../../process/process-config.ts';
 
 /** The folders of a Claude Code handler, for which the placeholders of its command stand. */
 export interface HandlerFolders {

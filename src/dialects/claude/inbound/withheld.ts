@@ -1,4 +1,4 @@
-import { isObject } from '../../../json/json.ts';
+import { isObject } from '../../../base/json/json.ts';
 import { resultTypes } from '../published.ts';
 
 /**

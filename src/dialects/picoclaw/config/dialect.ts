@@ -1,7 +1,7 @@
-import type { VolatileFields } from '../../../cassette/volatile-fields.ts';
-import type { Path } from '../../../yaml/document.ts';
-import type { Finding } from '../../../yaml/finding.ts';
-import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
+import type { Path } from '../../../base/yaml/document.ts';
+import type { Finding } from '../../../base/yaml/finding.ts';
+import { itemsAt, textAt, valueAt } from '../../../base/yaml/read.ts';
+import type { VolatileFields } from '../../../process/cassette/volatile-fields.ts';
 import type { DialectConfig, EntryCheckInput } from '../../dialect-config.ts';
 import { points, pointsAt } from '../points.ts';
 import { isOwnFile, readEntry, readProcesses } from './import.ts';

@@ -1,10 +1,10 @@
 import { isAbsolute, resolve } from 'node:path';
-import { isObject } from '../../../json/json.ts';
-import { findNearest, suggest } from '../../../text/suggest.ts';
-import type { Path, YamlDocument } from '../../../yaml/document.ts';
-import { type Finding, isError } from '../../../yaml/finding.ts';
-import { omitUndefined } from '../../../yaml/present.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import { isObject } from '../../../base/json/json.ts';
+import { findNearest, suggest } from '../../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
+import { type Finding, isError } from '../../../base/yaml/finding.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
 import {
   choiceAt,
   entriesAt,
@@ -14,7 +14,7 @@ import {
   nonEmptyTextAt,
   textAt,
   valueAt,
-} from '../../../yaml/read.ts';
+} from '../../../base/yaml/read.ts';
 import type { EntryContext, EntryReading } from '../../dialect-config.ts';
 import {
   type DraftContext,

@@ -1,11 +1,11 @@
+import { toRuntimeError } from '../../../base/errors.ts';
+import { findDuplicateKey } from '../../../base/json/duplicate-key.ts';
+import { isObject, Json, stringifyJson } from '../../../base/json/json.ts';
+import { tryParseLossless } from '../../../base/json/try-parse.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
-import { toRuntimeError } from '../../../errors.ts';
-import type { AskHooks, DecisionTime, InboundEvent, InboundServer, Told } from '../../../inbound/inbound.ts';
-import { afterAnswer, afterExecution, beforeExecution, textAt } from '../../../inbound/native-event.ts';
-import { changedText, reasonOf } from '../../../inbound/reason.ts';
-import { findDuplicateKey } from '../../../json/duplicate-key.ts';
-import { isObject, Json, stringifyJson } from '../../../json/json.ts';
-import { tryParseLossless } from '../../../json/try-parse.ts';
+import type { AskHooks, DecisionTime, InboundEvent, InboundServer, Told } from '../../inbound.ts';
+import { afterAnswer, afterExecution, beforeExecution, textAt } from '../../native-event.ts';
+import { changedText, reasonOf } from '../../reason.ts';
 
 /** PicoClaw asks a process that it keeps, by `hook.*` of JSON-RPC 2.0 (hook-json-protocol.md of v0.2.8). */
 export const inboundServer: InboundServer = { answer, settingsFor };

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import type { FunctionCaller } from '../../../store/postgres/function-caller.ts';
 import { type AuditKeys, isDigestKey, keysFrom, makeDigestKey, makeSigningKey } from '../keys.ts';

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import type { Link } from '../../../store/postgres/connection/client.ts';
 import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import type { Link } from '../../../store/postgres/connection/client.ts';
 import { checkTip, compareHeads, strangeHeads } from '../verify/heads.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
 import { openFunctionCaller } from '../../../store/postgres/function-caller.ts';

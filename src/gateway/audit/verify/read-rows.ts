@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { isObject } from '../../../json/json.ts';
+import { isObject } from '../../../base/json/json.ts';
 
 /** A row with the exact bytes that are kept. */
 export interface KeptRow {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import { toStoreError } from '../../../store/sqlite/store-error.ts';
 import { type Head, readHead } from '../head.ts';
 import { openKept } from '../open-kept.ts';

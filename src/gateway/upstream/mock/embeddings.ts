@@ -1,7 +1,7 @@
+import { isObject } from '../../../base/json/json.ts';
+import { tryParse } from '../../../base/json/try-parse.ts';
 import type { ProviderConfig } from '../../../config/config.ts';
-import { isObject } from '../../../json/json.ts';
-import { tryParse } from '../../../json/try-parse.ts';
-import { openMockEmbeddings } from '../../../provider/embedding/mock-embeddings.ts';
+import { openMockEmbeddings } from '../../../models/open/mock-embeddings.ts';
 
 /** `POST /v1/embeddings`: for each text the vector of the script, or one that is the same for the same text. Throws PROVIDER_FAILED. */
 export async function embed(body: string, provider: ProviderConfig, signal: AbortSignal): Promise<unknown> {

@@ -1,8 +1,8 @@
+import { toRuntimeError } from '../../../base/errors.ts';
+import { sleep } from '../../../base/time/deadline.ts';
+import { once } from '../../../base/time/once.ts';
 import type { ProviderConfig } from '../../../config/config.ts';
-import { toRuntimeError } from '../../../errors.ts';
-import { openScript, type ScriptedAnswer } from '../../../provider/open/mock-answers.ts';
-import { sleep } from '../../../time/deadline.ts';
-import { once } from '../../../time/once.ts';
+import { openScript, type ScriptedAnswer } from '../../../models/open/mock-answers.ts';
 import type { EndpointCodec, EndpointName, WireRequest } from '../../wire/codec.ts';
 import { RefusedCall } from '../../wire/refusal.ts';
 import { decodeUtf8 } from '../../wire/strict-json.ts';

@@ -1,4 +1,4 @@
-import type { MockResponse } from '../../../provider/open/mock-script.ts';
+import type { MockResponse } from '../../../models/open/mock-script.ts';
 import type { TokenUsage } from '../../wire/codec.ts';
 
 /** What a script says to one call, in no endpoint's form. */

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
-import type { ToolCallMember } from '../../../provider/messages/rebuilt-assistant.ts';
+import type { ToolCallMember } from '../../../models/messages/rebuilt-assistant.ts';
 import type { TokenUsage, WireAnswer, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unwritable } from '../faults.ts';

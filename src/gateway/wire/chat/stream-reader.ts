@@ -1,5 +1,5 @@
-import { isSameByValue } from '../../../json/equal.ts';
-import { isObject, parseLossless, stringifyJson } from '../../../json/json.ts';
+import { isSameByValue } from '../../../base/json/equal.ts';
+import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.ts';
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
 import { invalidAnswer, unknownEvent, unknownInAnswer } from '../faults.ts';
 import { bodySpot } from '../place.ts';

@@ -1,5 +1,5 @@
-import { isSameByValue } from '../../../json/equal.ts';
-import { isObject, parseLossless, stringifyJson } from '../../../json/json.ts';
+import { isSameByValue } from '../../../base/json/equal.ts';
+import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.ts';
 import type { Channel, StreamWriter, WireRequest } from '../codec.ts';
 import { unwritable } from '../faults.ts';
 import { formatOpenAiError } from '../openai-error.ts';

@@ -1,5 +1,5 @@
+import { Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
-import { Json } from '../../../json/json.ts';
 import type { EndpointCodec, RequestPayload, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, invalidRequest, unknownInRequest, unwritable } from '../faults.ts';

@@ -1,6 +1,6 @@
+import { isSameToTheDigit } from '../../../base/json/equal.ts';
+import { isObject, Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
-import { isSameToTheDigit } from '../../../json/equal.ts';
-import { isObject, Json } from '../../../json/json.ts';
 import type { ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidRequest, unknownInRequest, unwritable } from '../faults.ts';

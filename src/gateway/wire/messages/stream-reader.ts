@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../../json/json.ts';
-import { isSealed } from '../../../text/sealed.ts';
+import { stringifyJson } from '../../../base/json/json.ts';
+import { isSealed } from '../../../base/text/sealed.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';
 import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';

@@ -1,5 +1,5 @@
-import { isSameToTheDigit } from '../../../json/equal.ts';
-import { Json } from '../../../json/json.ts';
+import { isSameToTheDigit } from '../../../base/json/equal.ts';
+import { Json } from '../../../base/json/json.ts';
 import type { Channel, StreamWriter } from '../codec.ts';
 import { unwritable } from '../faults.ts';
 import { openPlace, type Place } from '../place.ts';

@@ -1,5 +1,5 @@
+import { Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
-import { Json } from '../../../json/json.ts';
 import type { ClientHeaders, ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidRequest, unreadableReference, unwritable } from '../faults.ts';

@@ -1,6 +1,6 @@
-import { isSameToTheDigit } from '../../../json/equal.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../../../json/json.ts';
-import { exactMembers } from '../../../json/scan.ts';
+import { isSameToTheDigit } from '../../../base/json/equal.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../../base/json/json.ts';
+import { exactMembers } from '../../../base/json/scan.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidAnswer, unknownEvent } from '../faults.ts';

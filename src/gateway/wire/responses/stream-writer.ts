@@ -1,4 +1,4 @@
-import { isSameToTheDigit } from '../../../json/equal.ts';
+import { isSameToTheDigit } from '../../../base/json/equal.ts';
 import type { Channel, StreamWriter, WireRequest } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';

@@ -1,9 +1,9 @@
-import type { Binding } from '../../../binding/binding.ts';
-import type { Cassette } from '../../../cassette/cassette.ts';
+import { Json } from '../../../base/json/json.ts';
 import type { Reply } from '../../../contract/exchange.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
-import { Json } from '../../../json/json.ts';
-import type { Transport } from '../../../transport/transport.ts';
+import type { Binding } from '../../../process/binding.ts';
+import type { Cassette } from '../../../process/cassette/cassette.ts';
+import type { Transport } from '../../../process/transport.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import type { Entries } from '../../stages/resolve.ts';
 import type { HookForm } from './faults.ts';

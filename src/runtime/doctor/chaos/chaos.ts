@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { toRuntimeError } from '../../../errors.ts';
-import { mapConcurrently } from '../../../pipeline/run/map-concurrently.ts';
-import { startStopwatch, wholeMs } from '../../../time/stopwatch.ts';
-import { acquireWatcher } from '../../../transport/launch/process-groups.ts';
+import { toRuntimeError } from '../../../base/errors.ts';
+import { startStopwatch, wholeMs } from '../../../base/time/stopwatch.ts';
+import { mapConcurrently } from '../../../pipelines/run/map-concurrently.ts';
+import { acquireWatcher } from '../../../process/launch/process-groups.ts';
 import type { RuntimeOptions } from '../../api-options.ts';
 import { assumePlugins } from '../../plugins.ts';
 import { loadRuntime } from '../../stages/load.ts';

@@ -1,7 +1,7 @@
+import { Json } from '../../../base/json/json.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { failedOpenIn } from '../../../dialects/metadata.ts';
-import { Json } from '../../../json/json.ts';
 import type { Fault } from './faults.ts';
 import type { ChaosCell } from './report.ts';
 

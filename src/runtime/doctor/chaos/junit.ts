@@ -1,10 +1,10 @@
-import { openFileSink } from '../../../suite/report/file-sink.ts';
+import { openFileSink } from '../../../suites/report/file-sink.ts';
 import {
   escapeText,
   newJunitSuites,
   type TestCase,
   toElement,
-} from '../../../suite/report/junit-document.ts';
+} from '../../../suites/report/junit-document.ts';
 import type { ChaosCell, ChaosReport } from './report.ts';
 
 /**

@@ -1,3 +1,6 @@
+import { findReferences } from '../../../base/expression/references.ts';
+import { type EventInput, readEvent } from '../../../calls/hooks/event-input.ts';
+import type { PointEvent } from '../../../calls/hooks/fire-point.ts';
 import type { HookConfig } from '../../../config/config.ts';
 import type {
   EvalEvent,
@@ -10,9 +13,6 @@ import type {
 import type { ProviderRequest, ProviderResponse } from '../../../contract/provider.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { foreignDialects } from '../../../dialects/registry.ts';
-import { findReferences } from '../../../expression/references.ts';
-import { type EventInput, readEvent } from '../../../hooks/event-input.ts';
-import type { PointEvent } from '../../../hooks/fire-point.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 
 /** A moment at which filters are asked. */

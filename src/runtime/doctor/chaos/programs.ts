@@ -1,7 +1,7 @@
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Binding } from '../../../binding/binding.ts';
-import { makeTempFolder, removeTempFolder } from '../../../files/temp-folder.ts';
+import { makeTempFolder, removeTempFolder } from '../../../base/files/temp-folder.ts';
+import type { Binding } from '../../../process/binding.ts';
 import type { Fault } from './faults.ts';
 
 /** What a program says when it does not fail. */

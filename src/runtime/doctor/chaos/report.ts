@@ -1,4 +1,4 @@
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
 
 /** One filter, at one of its moments, with one fault in the place of its program. */
 export interface ChaosCell {

@@ -1,7 +1,7 @@
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
 import type { HookConfig } from '../../../config/config.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { type ForeignName, foreignDialects, isForeign } from '../../../dialects/registry.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import type { Entries } from '../../stages/resolve.ts';
 import type { HookForm } from './faults.ts';

@@ -1,8 +1,8 @@
-import type { Binding } from '../../../binding/binding.ts';
+import { toRuntimeError } from '../../../base/errors.ts';
+import { startStopwatch, wholeMs } from '../../../base/time/stopwatch.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
-import { toRuntimeError } from '../../../errors.ts';
-import { startStopwatch, wholeMs } from '../../../time/stopwatch.ts';
+import type { Binding } from '../../../process/binding.ts';
 import { composeRuntime } from '../../open-runtime.ts';
 import type { LoadedRuntime } from '../../stages/load.ts';
 import type { Entries } from '../../stages/resolve.ts';

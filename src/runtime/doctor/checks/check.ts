@@ -1,4 +1,4 @@
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
 
 /** What one check has found; `not applicable` where there is nothing to check. */
 export type CheckStatus = 'ok' | 'warning' | 'error' | 'not applicable';

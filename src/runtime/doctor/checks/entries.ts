@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Binding, HookEndpoint } from '../../../binding/binding.ts';
-import { createExecutableFinder } from '../../../files/executable.ts';
-import { findInterpreterFault, findLineEndFault } from '../../../files/interpreter.ts';
-import { findScript, isShell } from '../../../files/script.ts';
-import { findPython } from '../../../transport/fork/python.ts';
-import { urlForMessages } from '../../../transport/http-request.ts';
-import type { SourceLocation } from '../../../yaml/problem.ts';
+import { createExecutableFinder } from '../../../base/files/executable.ts';
+import { findInterpreterFault, findLineEndFault } from '../../../base/files/interpreter.ts';
+import { findScript, isShell } from '../../../base/files/script.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
+import type { Binding, HookEndpoint } from '../../../process/binding.ts';
+import { findPython } from '../../../process/fork/python.ts';
+import { urlForMessages } from '../../../process/http-request.ts';
 import type { Entries } from '../../stages/resolve.ts';
 import { type Check, found } from './check.ts';
 

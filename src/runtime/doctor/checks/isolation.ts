@@ -1,9 +1,9 @@
-import type { HostEnv } from '../../../binding/env.ts';
 import type { RuntimeConfig } from '../../../config/config.ts';
-import type { ProcessLimits } from '../../../dialects/process-config.ts';
-import type { Launcher } from '../../../transport/launch/launch.ts';
-import { openGroupMaker } from '../../../transport/limits/cgroup/places.ts';
-import { tryUsedSandboxes } from '../../../transport/sandbox/backends.ts';
+import type { HostEnv } from '../../../process/env.ts';
+import type { Launcher } from '../../../process/launch/launch.ts';
+import { openGroupMaker } from '../../../process/limits/cgroup/places.ts';
+import type { ProcessLimits } from '../../../process/process-config.ts';
+import { tryUsedSandboxes } from '../../binding/sandbox-backends.ts';
 import { type Check, found } from './check.ts';
 import type { ProcessEntry } from './entries.ts';
 

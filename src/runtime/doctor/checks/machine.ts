@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import type { HostEnv } from '../../../binding/env.ts';
-import { toRuntimeError } from '../../../errors.ts';
-import { makeTempFolder, removeTempFolder } from '../../../files/temp-folder.ts';
+import { toRuntimeError } from '../../../base/errors.ts';
+import { makeTempFolder, removeTempFolder } from '../../../base/files/temp-folder.ts';
+import { requirePlatform } from '../../../base/platform.ts';
+import type { HostEnv } from '../../../process/env.ts';
+import { listOrphans } from '../../../process/orphans/find-orphans.ts';
 import { loadSqlite } from '../../../store/sqlite/node-sqlite.ts';
-import { listOrphans } from '../../../transport/orphans/find-orphans.ts';
-import { requirePlatform } from '../../platform.ts';
 import { type Check, found } from './check.ts';
 
 /** Checks of the machine, whatever the config says. */

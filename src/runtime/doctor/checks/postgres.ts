@@ -1,8 +1,8 @@
-import type { HostEnv } from '../../../binding/env.ts';
-import { toRuntimeError } from '../../../errors.ts';
+import { toRuntimeError } from '../../../base/errors.ts';
+import { formatCount } from '../../../base/text/format-count.ts';
+import type { HostEnv } from '../../../process/env.ts';
 import { readAddress } from '../../../store/postgres/connection/address.ts';
 import { inspectPostgres, type PostgresState } from '../../../store/postgres/inspect.ts';
-import { formatCount } from '../../../text/format-count.ts';
 import { type Check, found } from './check.ts';
 
 /** Whether the Postgres store that the environment variable names can be used, and what waits in it. Makes and changes nothing. */

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
-import type { HostEnv } from '../../../binding/env.ts';
+import { type RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { systemCode } from '../../../base/files/file-error.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../../config/config.ts';
-import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
-import { systemCode } from '../../../files/file-error.ts';
-import { mapConcurrently } from '../../../pipeline/run/map-concurrently.ts';
-import { readCredential } from '../../../provider/open/credential.ts';
-import { providerKinds } from '../../../provider/open/provider-kinds.ts';
+import { readCredential } from '../../../models/open/credential.ts';
+import { providerKinds } from '../../../models/open/provider-kinds.ts';
+import { mapConcurrently } from '../../../pipelines/run/map-concurrently.ts';
+import type { HostEnv } from '../../../process/env.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import { type Check, found } from './check.ts';
 

@@ -1,10 +1,10 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type HostEnv, hostEnv } from '../../../binding/env.ts';
+import { toRuntimeError } from '../../../base/errors.ts';
+import { formatCount } from '../../../base/text/format-count.ts';
 import type { StateStoreConfig } from '../../../config/config.ts';
-import { toRuntimeError } from '../../../errors.ts';
+import { type HostEnv, hostEnv } from '../../../process/env.ts';
 import { type DatabaseState, inspectDatabase } from '../../../store/sqlite/inspect.ts';
-import { formatCount } from '../../../text/format-count.ts';
 import { type Check, found } from './check.ts';
 import { freeBytes, toMib } from './machine.ts';
 

@@ -1,7 +1,7 @@
 import { isIP, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { Client, QueryResult } from 'pg';
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Row } from '../../sqlite/row.ts';
 import type { Address, Tls } from './address.ts';
 import { loadPg } from './load-pg.ts';

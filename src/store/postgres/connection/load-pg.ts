@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 
 /** The client library, which is loaded when a Postgres store is used. Throws STORE_FAILED where it is not installed. */
 export async function loadPg(): Promise<typeof import('pg')> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Row } from '../../sqlite/row.ts';
 import type { Address } from './address.ts';
 

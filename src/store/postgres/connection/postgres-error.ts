@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import { DamagedError } from '../../sqlite/row.ts';
 import type { Address } from './address.ts';
 

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import { numberOf } from '../../sqlite/row.ts';
 import type { Address } from '../connection/address.ts';
 import { connect, type Link } from '../connection/client.ts';

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Fault } from '../../../errors.ts';
+import type { Fault } from '../../../base/errors.ts';
 import type { TextPlace } from '../../kept-text.ts';
 import type { Row } from '../../sqlite/row.ts';
 import type { Address } from '../connection/address.ts';

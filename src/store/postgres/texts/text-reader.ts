@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { TextPlace } from '../../kept-text.ts';
 import { DamagedError } from '../../sqlite/row.ts';
 import { checked } from '../../sqlite/text-table.ts';

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { toFault } from '../../../errors.ts';
+import { toFault } from '../../../base/errors.ts';
 import type { TextPlace } from '../../kept-text.ts';
 import type { Row } from '../../sqlite/row.ts';
 import { connect, type Link } from '../connection/client.ts';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { toFault } from '../../../errors.ts';
+import { toFault } from '../../../base/errors.ts';
 import type { Connection } from '../connection.ts';
 import { isBusy, toStoreError } from '../store-error.ts';
 

@@ -1,5 +1,5 @@
+import type { Fault } from '../../../base/errors.ts';
 import type { RunStatus } from '../../../contract/run.ts';
-import type { Fault } from '../../../errors.ts';
 import type { KeptRecord } from '../record-parts.ts';
 import type { Row } from '../row.ts';
 import type { Values } from '../statement.ts';

@@ -1,5 +1,5 @@
+import { RuntimeError, toFault } from '../../../base/errors.ts';
 import type { RunStatus } from '../../../contract/run.ts';
-import { RuntimeError, toFault } from '../../../errors.ts';
 import { decisionOfEndedRun, errorBelow, isEnded, statusBelow, unknownRunError } from '../../store-rules.ts';
 import { type Connection, transact } from '../connection.ts';
 import { createPendingTable, type PendingTable } from '../pending-table.ts';

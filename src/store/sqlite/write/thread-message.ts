@@ -1,4 +1,4 @@
-import type { Fault } from '../../../errors.ts';
+import type { Fault } from '../../../base/errors.ts';
 import type { Answer, Change } from './change.ts';
 
 /** What the thread that writes is started with. */

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { RuntimeError, toFault, toRuntimeError } from '../../../errors.ts';
+import { RuntimeError, toFault, toRuntimeError } from '../../../base/errors.ts';
 import { startThread } from './thread.ts';
 import type { ThreadData, ThreadReply, ThreadRequest } from './thread-message.ts';
 import { endedThreadError, type ThreadWriter } from './writer.ts';

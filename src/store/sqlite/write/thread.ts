@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
+import { type RuntimeError, toRuntimeError } from '../../../base/errors.ts';
 
 /** A thread that answers one request after another. */
 export interface Thread<Request, Reply> {

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../../errors.ts';
+import { RuntimeError } from '../../../base/errors.ts';
 import type { Answer, Change } from './change.ts';
 
 /** Makes changes durable. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { builtProgram } from '../../../built.ts';
-import { type Answered, askProgram, audit, config, guard, guarded } from '../../../inbound/guards.ts';
-import { folderOf, run } from '../../../surface/cli/command-line.ts';
+import { folderOf, run } from '../../../cli/command-line.ts';
+import { type Answered, askProgram, audit, config, guard, guarded } from '../../inbound/guards.ts';
 
 const common = { session_id: 's1', transcript_path: '/t', cwd: '/project', permission_mode: 'default' };
 

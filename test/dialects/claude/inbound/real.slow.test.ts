@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { folderOf, run } from '../../../surface/cli/command-line.ts';
+import { folderOf, run } from '../../../cli/command-line.ts';
 
 /** The program of Claude Code: `SIGNALBOX_CLAUDE_CODE`, or `claude` on the PATH. Without one there is nothing to test with. */
 const program =

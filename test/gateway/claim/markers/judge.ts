@@ -1,6 +1,7 @@
+import { RuntimeError } from '../../../../src/base/errors.ts';
+import { isObject, Json } from '../../../../src/base/json/json.ts';
 import type { Decision } from '../../../../src/contract/hook.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
-import { RuntimeError } from '../../../../src/errors.ts';
 import type { AnswerJudge } from '../../../../src/gateway/stream/answer-judge.ts';
 import { HeldBytes } from '../../../../src/gateway/stream/held-bytes.ts';
 import { openStream } from '../../../../src/gateway/stream/open-stream.ts';
@@ -8,7 +9,6 @@ import type { EndpointCodec, WireRequest, WireRules } from '../../../../src/gate
 import { codecs } from '../../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
 import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
-import { isObject, Json } from '../../../../src/json/json.ts';
 import type { SampleDocument } from './documents.ts';
 import { type Mutant, markerCore } from './mutate.ts';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../../../src/base/errors.ts';
+import { Json, stringifyJson } from '../../../../src/base/json/json.ts';
+import { parseMessage } from '../../../../src/calls/hooks/message.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
-import { RuntimeError } from '../../../../src/errors.ts';
 import { chatCodec } from '../../../../src/gateway/wire/chat/codec.ts';
 import { ChatStreamReader } from '../../../../src/gateway/wire/chat/stream-reader.ts';
 import type { WireAnswer, WireRequest } from '../../../../src/gateway/wire/codec.ts';
 import { embeddingsCodec } from '../../../../src/gateway/wire/embeddings/codec.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
-import { parseMessage } from '../../../../src/hooks/message.ts';
-import { Json, stringifyJson } from '../../../../src/json/json.ts';
 import { isMarked, marks, markValue, redact } from '../marked-json.ts';
 import { media } from './rules.ts';
 import { eventsOf, streamOf, streams } from './streams.ts';

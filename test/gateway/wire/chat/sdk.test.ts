@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isObject } from '../../../../src/json/json.ts';
+import { isObject } from '../../../../src/base/json/json.ts';
 import { serveTestGateway, type TestServer } from '../../http/serve-gateway.ts';
 import type { SeenRequest } from '../../upstream-server.ts';
 import { type OpenAiUpstream, startOpenAiUpstream } from '../../upstreams/openai-upstream.ts';

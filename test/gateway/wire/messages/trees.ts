@@ -1,4 +1,4 @@
-import { parseLossless, stringifyJson } from '../../../../src/json/json.ts';
+import { parseLossless, stringifyJson } from '../../../../src/base/json/json.ts';
 import { marker } from './arbitrary-texts.ts';
 
 /** JSON in which some letters are escapes, as a client may spell them to hide a word from those who read bytes. */

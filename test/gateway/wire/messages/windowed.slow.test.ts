@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isObject, Json, parseLossless, stringifyJson } from '../../../../src/base/json/json.ts';
 import { createAnswerJudge } from '../../../../src/gateway/stream/answer-judge.ts';
 import { openStream } from '../../../../src/gateway/stream/open-stream.ts';
 import { messagesCodec } from '../../../../src/gateway/wire/messages/codec.ts';
 import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../../../../src/json/json.ts';
-import { fireHook } from '../../../provider/guard-bench.ts';
+import { fireHook } from '../../../models/guard-bench.ts';
 import { plentyOfBytes, request } from '../../stream/stream-bench.ts';
 import { tellMessage } from '../../upstreams/message-events.ts';
 import { answerBody } from './arbitrary-bodies.ts';

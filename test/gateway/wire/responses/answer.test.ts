@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../../../src/base/errors.ts';
+import { stringifyJson } from '../../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
-import { RuntimeError } from '../../../../src/errors.ts';
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
 import { responsesCodec } from '../../../../src/gateway/wire/responses/codec.ts';
-import { stringifyJson } from '../../../../src/json/json.ts';
 import { fullAnswer, fullRequest, textAnswer } from './samples.ts';
 import { mapTexts, plantings, says } from './trees.ts';
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
+import { Json, stringifyJson } from '../../../../src/base/json/json.ts';
 import { createAnswerJudge } from '../../../../src/gateway/stream/answer-judge.ts';
 import { HeldBytes } from '../../../../src/gateway/stream/held-bytes.ts';
 import { openStream } from '../../../../src/gateway/stream/open-stream.ts';
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
 import { responsesCodec } from '../../../../src/gateway/wire/responses/codec.ts';
 import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
-import { Json, stringifyJson } from '../../../../src/json/json.ts';
-import type { Fire } from '../../../../src/provider/guard/guard-outcome.ts';
-import { fireHook } from '../../../provider/guard-bench.ts';
+import type { Fire } from '../../../../src/models/guard/guard-outcome.ts';
+import { fireHook } from '../../../models/guard-bench.ts';
 import { called, responseTo, said, thought } from '../../upstreams/responses-upstream.ts';
 import { streamOf } from './streamed.ts';
 import { mapTexts, says } from './trees.ts';

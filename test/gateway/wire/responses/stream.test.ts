@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import OpenAI from 'openai';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../../../src/base/errors.ts';
+import { stringifyJson } from '../../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
-import { RuntimeError } from '../../../../src/errors.ts';
 import type { StreamPart, WireRules } from '../../../../src/gateway/wire/codec.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
 import { responsesCodec } from '../../../../src/gateway/wire/responses/codec.ts';
 import type { SseEvent } from '../../../../src/gateway/wire/sse.ts';
 import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
-import { stringifyJson } from '../../../../src/json/json.ts';
 import { fullAnswer, fullRequest, textAnswer } from './samples.ts';
 import { eventsOf, streamOf } from './streamed.ts';
 

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../../src/json/json.ts';
+import { stringifyJson } from '../../../../src/base/json/json.ts';
 
 /** All texts and keys of a tree of JSON values. */
 function textsOf(value: unknown): string[] {

@@ -1,0 +1,34 @@
+import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
+
+/** The cosines between the first vector and each other one; unscored where one of them has none. */
+export function compareToFirst(vectors: readonly (readonly number[])[]): readonly number[] | EvalUnscored {
+  const [first = [], ...others] = vectors;
+  const similarities: number[] = [];
+  for (const other of others) {
+    const value = cosine(first, other);
+    if (typeof value === 'string') return unscored(value);
+    similarities.push(value);
+  }
+  return similarities;
+}
+
+/** The cosine between two vectors, from -1 to 1, or why there is none. */
+export function cosine(one: readonly number[], other: readonly number[]): number | string {
+  if (one.length !== other.length) {
+    return `one embedding has ${one.length} numbers, and the other ${other.length}`;
+  }
+  const [a, b] = [scaled(one), scaled(other)];
+  const similarity = dot(a, b) / Math.sqrt(dot(a, a)) / Math.sqrt(dot(b, b));
+  if (!Number.isFinite(similarity)) return 'one of the embeddings has no direction';
+  return Math.min(1, Math.max(-1, similarity));
+}
+
+/** The same direction with numbers up to 1, whose squares neither overflow nor vanish. */
+function scaled(vector: readonly number[]): readonly number[] {
+  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return vector.map((value) => value / largest);
+}
+
+function dot(one: readonly number[], other: readonly number[]): number {
+  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+}

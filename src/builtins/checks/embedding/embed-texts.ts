@@ -1,0 +1,32 @@
+import { toFault } from '../../../base/errors.ts';
+import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
+import type { CheckInput, Embed, ParamSpec } from '../check.ts';
+
+/** The param that names who embeds. */
+export const embedderParam: ParamSpec = {
+  schema: { type: 'string', minLength: 1 },
+  asks: 'embedding',
+  description:
+    'The id of the provider that embeds, which has `role: embedding`. Default: the one with the id `embed`, or the only one.',
+};
+
+/** The embeddings of the texts; unscored, with the fault, where there are none. Never rejects. */
+export async function embedTexts(
+  { embed, signal }: CheckInput,
+  provider: unknown,
+  texts: readonly string[],
+): Promise<Awaited<ReturnType<Embed>> | EvalUnscored> {
+  if (texts.some((text) => text.trim() === '')) return unscored('there is no text to embed');
+  if (texts.reduce((sum, text) => sum + text.length, 0) > MAX_LENGTH) {
+    return unscored('the texts are too long to be embedded');
+  }
+  try {
+    return await embed({ provider: typeof provider === 'string' ? provider : undefined, texts, signal });
+  } catch (thrown) {
+    const fault = toFault(thrown);
+    return unscored(`the texts have no embeddings: ${fault.message}`, fault);
+  }
+}
+
+/** Some 250,000 tokens; most models take 8,000 of each text. */
+const MAX_LENGTH = 1_000_000;

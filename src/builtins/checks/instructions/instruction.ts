@@ -1,0 +1,97 @@
+import { formatCount } from '../../../base/text/format-count.ts';
+import { type EvalOutcome, scored, unscored } from '../../../contract/eval.ts';
+import type { Check, CheckExample, ParamProblem, ParamSpec, Params } from '../check.ts';
+
+/** A rule for an answer that needs no model to be checked. */
+export interface Instruction {
+  /** IFEval's name. */
+  readonly type: string;
+  readonly summary: string;
+  readonly params: Readonly<Record<string, ParamSpec>>;
+  readonly example: CheckExample;
+  readonly findProblems?: (params: Params) => readonly ParamProblem[];
+  /** `text` is not blank, and its lines end with `\n`. */
+  judge(text: string, params: Params): Finding | Promise<Finding>;
+}
+
+/** Whether the rule is kept and what was found; or why that cannot be told. */
+export type Finding = { readonly follows: boolean; readonly detail: string } | { readonly unknown: string };
+
+/**
+ * The check of a rule.
+ * Source of the rules: Zhou et al. 2023, https://arxiv.org/abs/2311.07911, and
+ * https://github.com/google-research/google-research/tree/master/instruction_following_eval
+ */
+export function instructionCheck(instruction: Instruction): Check {
+  const { judge: _judge, ...described } = instruction;
+  return {
+    ...described,
+    aliases: [],
+    family: 'instructions',
+    range: '0 or 1',
+    params: { ...instruction.params, loose: looseParam },
+    run: async ({ params, request }) =>
+      toOutcome(await judgeAnswer(instruction, request.content, params, params['loose'] === true)),
+  };
+}
+
+export const looseParam: ParamSpec = {
+  schema: { type: 'boolean' },
+  default: false,
+  description:
+    'Whether it is enough that the content keeps the rule without its first or last line or its asterisks.',
+};
+
+/** A text without words follows no rule. */
+async function judgeAnswer(
+  { judge }: Pick<Instruction, 'judge'>,
+  content: string,
+  params: Params,
+  isLoose: boolean,
+): Promise<Finding> {
+  if (content.length > MAX_LENGTH) return { unknown: `the content is longer than ${MAX_LENGTH} characters` };
+  const text = content.replaceAll(/\r\n?/g, '\n');
+  if (text.trim() === '') return { follows: false, detail: 'there is no text' };
+  const strict = await judge(text, params);
+  if (!isLoose || !('follows' in strict) || strict.follows) return strict;
+  for (const variant of variantsOf(text)) {
+    const found = await judge(variant, params);
+    if ('follows' in found && found.follows) return { ...found, detail: `${found.detail}, loosely` };
+  }
+  return strict;
+}
+
+/** Half a second of counting. */
+const MAX_LENGTH = 1_000_000;
+
+/** What IFEval's loose measure tries: models begin with “Sure, here it is:” and embellish. */
+function variantsOf(text: string): string[] {
+  const lines = text.split('\n');
+  const cut = [lines.slice(1), lines.slice(0, -1), lines.slice(1, -1)].map((kept) => kept.join('\n').trim());
+  const plain = [text, ...cut].map((variant) => variant.replaceAll('*', ''));
+  return [...cut, ...plain].filter((variant) => variant.trim() !== '');
+}
+
+function toOutcome(found: Finding): EvalOutcome {
+  return 'unknown' in found ? unscored(found.unknown) : scored(found.follows ? 1 : 0, found.detail);
+}
+
+/** The param that says whether a count is a lower or an upper limit. */
+export const relationParam: ParamSpec = {
+  schema: { enum: ['at least', 'less than'] },
+  default: 'at least',
+  description: 'Whether the number is the lowest that will do, or the first that is too many.',
+};
+
+/** The param of a number of things. */
+export function countParam(description: string): ParamSpec {
+  return { schema: { type: 'integer', minimum: 0 }, required: true, description };
+}
+
+/** Compares a count with the one that is asked for. */
+export function compareCount(actual: number, wanted: unknown, relation: unknown, noun: string): Finding {
+  const limit = Number(wanted);
+  const follows =
+    relation === 'less than' ? actual < limit : relation === 'exactly' ? actual === limit : actual >= limit;
+  return { follows, detail: `${formatCount(actual, noun)}, wanted ${String(relation)} ${limit}` };
+}

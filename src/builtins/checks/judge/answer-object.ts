@@ -1,0 +1,89 @@
+import { RuntimeError, toFault } from '../../../base/errors.ts';
+import { findDuplicateKey } from '../../../base/json/duplicate-key.ts';
+import { isSameByValue } from '../../../base/json/equal.ts';
+import { Json, toLossless } from '../../../base/json/json.ts';
+import { shorten } from '../../../base/text/shorten.ts';
+import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
+import { type FoundObject, findObjects } from './object-finder.ts';
+
+/** What a judge was told to answer with. */
+export interface WantedObject {
+  /** The key by which it is known. */
+  readonly key: string;
+  /** Its form, for an error’s hint. */
+  readonly form: string;
+}
+
+/**
+ * The one JSON object with the key that an answer is or holds. Anything else is unscored, with REPLY_MALFORMED; so is, amid
+ * other text, an object that also stands in `judged`, as it may be a quotation.
+ */
+export function findAnswerObject(
+  answer: string,
+  wanted: WantedObject,
+  judged: string,
+): FoundObject | EvalUnscored {
+  const { objects, isBroken } = findObjects(withoutThoughts(answer));
+  if (isBroken) return unreadableAnswer('has JSON that cannot be read', answer, wanted);
+  const verdicts = withoutRepeats(objects.filter(({ value }) => Object.hasOwn(value, wanted.key)));
+  const [verdict, other] = verdicts;
+  if (verdict === undefined)
+    return unreadableAnswer(`has no JSON object with a \`${wanted.key}\``, answer, wanted);
+  if (other !== undefined) return unreadableAnswer('has more than one verdict', answer, wanted);
+  if (
+    !isWholeAnswer(verdict, answer) &&
+    withoutSpaceAndEscapes(judged).includes(withoutSpaceAndEscapes(verdict.text))
+  ) {
+    return unreadableAnswer('quotes a verdict from the judged text', answer, wanted);
+  }
+  if (findDuplicateKey(verdict.text) !== undefined)
+    return unreadableAnswer('has a verdict that names a key twice', answer, wanted);
+  return verdict;
+}
+
+/**
+ * What a model says after it has thought aloud. Some APIs leave the first tag out, since the prompt ends with it; a thought that
+ * does not end leaves nothing.
+ */
+function withoutThoughts(answer: string): string {
+  const end = answer.lastIndexOf(THOUGHT_END);
+  if (end === -1) return answer.trimStart().startsWith(THOUGHT) ? '' : answer;
+  const start = answer.indexOf(THOUGHT);
+  const isThought = start === -1 ? !answer.slice(0, end).includes('{') : answer.slice(0, start).trim() === '';
+  return isThought ? answer.slice(end + THOUGHT_END.length) : answer;
+}
+
+const THOUGHT = '<think>';
+const THOUGHT_END = '</think>';
+
+/** The verdicts without repetitions of the same JSON value. */
+function withoutRepeats(verdicts: readonly FoundObject[]): FoundObject[] {
+  const trees = verdicts.map(({ text }) => toLossless(new Json(text)));
+  return verdicts.filter(
+    (_, index) => !trees.slice(0, index).some((tree) => isSameByValue(tree, trees[index])),
+  );
+}
+
+/** Whether the answer is the verdict, fenced or not. */
+function isWholeAnswer({ text }: FoundObject, answer: string): boolean {
+  const rest = answer.split(text).join('').trim();
+  return rest === '' || /^```(?:json)?\s*```$/i.test(rest);
+}
+
+/** A quotation may differ in white space and in escapes. */
+function withoutSpaceAndEscapes(text: string): string {
+  return text.replaceAll(/[\s\\]+/g, '');
+}
+
+/** Unscored, with REPLY_MALFORMED and the answer. */
+export function unreadableAnswer(what: string, answer: string, { form }: WantedObject): EvalUnscored {
+  const message = `the judge’s answer ${what}: ${shorten(answer)}`;
+  const error = new RuntimeError('REPLY_MALFORMED', message, {
+    hint: `A judge answers with ${form}; another model may keep to that.`,
+    details: { answer: shorten(answer, MAX_ANSWER_CHARACTERS), by: 'judge', flaw: what },
+  });
+  return unscored(message, toFault(error));
+}
+
+/** How many characters of an unreadable answer the error's details hold. */
+const MAX_ANSWER_CHARACTERS = 2000;

@@ -1,0 +1,27 @@
+import { findNearest } from '../../base/text/suggest.ts';
+import { checkTypes } from './registry.ts';
+
+/** A hint for the type of an eval that is neither declared nor built in. */
+export function suggestEval(type: string, declared: readonly string[]): string {
+  const own = namesElsewhere[type.toLowerCase().replaceAll('_', '-')];
+  if (own !== undefined) return `here it is called \`${own}\``;
+  const nearest = findNearest(type, [...declared, ...checkTypes()]);
+  if (nearest !== undefined) return `did you mean \`${nearest}\`?`;
+  const known = declared.length === 0 ? '' : `declared evals: ${declared.join(', ')}; `;
+  return `${known}docs/checks.md lists those that are built in`;
+}
+
+/** Names that other systems have for checks, in lower case with hyphens, and ours. */
+const namesElsewhere: Readonly<Record<string, string | undefined>> = {
+  'llm-rubric': 'llm_judge',
+  'g-eval': 'llm_judge',
+  geval: 'llm_judge',
+  'model-graded-closedqa': 'llm_judge',
+  'model-graded-qa': 'llm_judge',
+  'llm-as-judge': 'llm_judge',
+  'model-graded-factuality': 'factuality',
+  icontains: 'contains',
+  'contains-all': 'contains',
+  similar: 'similarity',
+  'is-json': 'json_valid',
+};

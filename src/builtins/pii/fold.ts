@@ -1,0 +1,119 @@
+import { unspacedScripts } from '../../base/text/words.ts';
+import { decodeEscapeAt } from './character-escapes.ts';
+
+/** A text as the finders read it, and the positions in the original. */
+export interface Folded {
+  readonly text: string;
+  /** Maps a position in the folded text to one in the original. */
+  toOriginal(at: number): number;
+}
+
+/**
+ * Makes digits, spaces and hyphens of every script plain, reads what is spelled in escapes (`&#64;`, `\u0040`), and
+ * drops what is invisible, so that a number written in full-width digits or torn apart by zero-width characters or
+ * controls reads as the number that a person sees.
+ */
+export function fold(text: string): Folded {
+  if (!mayNeedFolding.test(text)) return { text, toOriginal: (at) => at };
+  const positions: number[] = [];
+  const pieces: string[] = [];
+  const put = (plain: string, at: number, length: number) => {
+    for (let unit = 0; unit < plain.length; unit++) positions.push(at + Math.min(unit, length - 1));
+    pieces.push(plain);
+  };
+  for (let at = 0; at < text.length; ) {
+    const decoded = decodeEscapeAt(text, at);
+    if (decoded !== undefined) {
+      // Every position inside an escape maps to its beginning, so that a finding covers the whole escape.
+      put(foldCharacter(decoded.character), at, 1);
+      at = decoded.end;
+      continue;
+    }
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    put(foldCharacter(character), at, character.length);
+    at += character.length;
+  }
+  positions.push(text.length);
+  return { text: pieces.join(''), toOriginal: (at) => positions[at] ?? text.length };
+}
+
+/** A folded text with spaces between scripts. */
+export interface SeparatedText extends Folded {
+  /** Where a space stands that the original does not have, in ascending order. */
+  readonly joints: readonly number[];
+}
+
+/**
+ * Puts a space where a script without spaces meets Latin letters or digits, so that every finder sees where a value begins
+ * and ends: Chinese, Japanese, Korean, Thai and the like have none between their words and an address or a number.
+ */
+export function separateScripts({ text, toOriginal }: Folded): SeparatedText {
+  const changes = /[\u0e00-\uffff]/.test(text)
+    ? Array.from(text.matchAll(scriptChange), ({ 0: last, index }) => index + last.length)
+    : [];
+  if (changes.length === 0) return { text, joints: [], toOriginal };
+  const pieces = [0, ...changes].map((from, index) => text.slice(from, changes[index]));
+  // The n-th space stands behind n others.
+  const joints = changes.map((at, index) => at + index);
+  return {
+    text: pieces.join(' '),
+    joints,
+    toOriginal: (at) => toOriginal(at - countBelow(joints, at)),
+  };
+}
+
+const unspaced = `[[\\p{L}\\p{M}]&&[${unspacedScripts}\\p{sc=Hang}]]`;
+const scriptChange = new RegExp(
+  `${unspaced}(?=[A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d+\\(])|[A-Za-z\\u00c0-\\u024f\\u1e00-\\u1eff\\d](?=${unspaced})`,
+  'gv',
+);
+
+/** How many of the ascending numbers are less than the limit. */
+function countBelow(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The text with each control as a space, since a control may separate words as well as split one. */
+export function separateControls(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\t\n\r]/gu, ' ');
+}
+
+/** Whether folding may change anything; most texts are left as they are. */
+const mayNeedFolding =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|&(?:#|[a-z]{2,8};)|\\[ux]|(?![\0-\x7f])[\p{DI}\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Pd}\p{Nd}\u0901\u093c\u0958-\u095f\u2212\u2043\uff01-\uff5e]/iu;
+
+function foldCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x2028 || code === 0x2029) return '\n';
+  if (code < 0x80) return /[^\P{Cc}\t\n\r]/u.test(character) ? '' : character;
+  if (/^[\p{DI}\p{Cc}\p{Cf}]$/u.test(character)) return '';
+  if (/^\p{Zs}$/u.test(character)) return ' ';
+  if (/^[\p{Pd}\u2212\u2043]$/u.test(character)) return '-';
+  if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
+  if (code >= 0x901 && code <= 0x95f) return devanagari(character);
+  return /^\p{Nd}$/u.test(character) ? String(digitOf(code)) : character;
+}
+
+/** Dots below letters and the moon over vowels are left out as often as they are written: फ़ोन, फोन; पाँच, पांच. */
+function devanagari(character: string): string {
+  return character
+    .normalize('NFD')
+    .replace(/\u093c/g, '')
+    .replace('\u0901', '\u0902');
+}
+
+/** Decimal digits stand in rows of ten that begin with their zero. */
+function digitOf(code: number): number {
+  let zero = code;
+  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  // The mathematical digits are five rows without a gap; their first zero is U+1D7CE.
+  if (code >= 0x1d7ce && code <= 0x1d7ff) return (code - 0x1d7ce) % 10;
+  return code - zero;
+}

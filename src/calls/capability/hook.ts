@@ -1,0 +1,112 @@
+import { type Fault, RuntimeError } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
+import { type QueueClock, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import {
+  type Allow,
+  type Answer,
+  type Deny,
+  deny,
+  type HookMode,
+  type Modify,
+  type NativeEvent,
+} from '../../contract/hook.ts';
+import { isCancelledAnswer } from './cancellation.ts';
+import { type Invocation, invokeOr, type Port } from './invoke.ts';
+
+/** A filter or shadow that can be asked. */
+export interface FilterPort extends Port<NativeEvent, Answer> {
+  readonly mode: Exclude<HookMode, 'observe'>;
+  /** false: it has declared that it never replaces a part of the event, and denies when it does. */
+  readonly modifies?: boolean | undefined;
+}
+
+/** One question to one hook. */
+export interface HookQuestion extends Invocation<NativeEvent> {
+  /** Whether `signal` was aborted since the answer does not matter any more; that the hook gave none is then no failure. */
+  readonly isWithdrawn?: (() => boolean) | undefined;
+}
+
+/** Takes what a filter affirmed, an allow or a modify; throws to refuse it. */
+export type Accept = (answer: Allow | Modify) => void;
+
+/**
+ * Asks a hook for its verdict. This is where filters fail closed: any error between the question and
+ * `accept` of a documented affirmative is a denial that names the hook. Never rejects.
+ */
+export function askHook(
+  port: FilterPort,
+  question: HookQuestion,
+  accept: Accept = () => {},
+): Promise<Answer> {
+  // Nobody would read how long it took.
+  if (port.emit.hears?.('decision') === false) return ask(port, question, { accept });
+  return askAndTell(port, question, accept);
+}
+
+async function askAndTell(port: FilterPort, question: HookQuestion, accept: Accept): Promise<Answer> {
+  const watch = startStopwatch();
+  const answer = await ask(port, question, { accept, clock: watch });
+  const { hook: kind, phase } = question.input;
+  const { name, dialect } = port.binding;
+  if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
+    const message = `its question about ${phase} was withdrawn, since a hook before it has decided`;
+    port.emit({ type: 'note', name, level: 'debug', message });
+    return answer;
+  }
+  port.emit({
+    type: 'decision',
+    hook: name,
+    call: question.call,
+    dialect,
+    kind,
+    phase,
+    mode: port.mode,
+    verdict: answer.verdict,
+    reason: answer.reason,
+    metadata: answer.metadata,
+    ...wholeMs(watch.read()),
+    ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
+  });
+  return answer;
+}
+
+function ask(
+  port: FilterPort,
+  question: HookQuestion,
+  { accept, clock }: { readonly accept: Accept; readonly clock?: QueueClock },
+): Promise<Answer> {
+  return invokeOr(port, question, {
+    onOutput: (answer) => judge(port, answer, accept),
+    onFault: (fault) => denyForFault(port.binding.name, fault),
+    clock,
+  });
+}
+
+/** The answer as it counts. Throws what refuses it. */
+function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, accept: Accept): Answer {
+  if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
+  if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
+  // The native dialects have no other verdict; any other one is denied.
+  if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
+    throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
+  }
+  if (answer.verdict === 'modify' && modifies === false) throw undeclaredChange();
+  accept(answer);
+  return answer;
+}
+
+/** The hooks behind it may have been asked already, about the event as it was. */
+function undeclaredChange(): RuntimeError {
+  return new RuntimeError(
+    'REPLY_MALFORMED',
+    'its reply has a `replace`, and it is declared `modifies: false`',
+    {
+      hint: 'Take `modifies: false` out of its entry, or `replace` out of its reply.',
+    },
+  );
+}
+
+function denyForFault(name: string, error: Fault): Deny {
+  const what = error.code === 'REPLY_MALFORMED' ? 'gave no verdict' : 'failed';
+  return { ...deny(`hook "${name}" ${what}: ${error.message}`, false, new Json('{}')), error };
+}

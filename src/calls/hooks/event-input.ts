@@ -1,0 +1,140 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { asText } from '../../base/json/as-text.ts';
+import { isTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
+import { isObject } from '../../base/json/json.ts';
+import {
+  type EvalEvent,
+  type HookKind,
+  type NativeEvent,
+  phasesOf,
+  type SessionEvent,
+  type ToolHookRequest,
+  type ToolHookResponse,
+} from '../../contract/hook.ts';
+import type { ProviderRequest, ProviderResponse } from '../../contract/provider.ts';
+import { eventShapes } from './event-schema.ts';
+import { completeMessage } from './message.ts';
+
+/** The parts of a native payload; empty members may be left out. */
+interface EventInputParts {
+  readonly request?: unknown;
+  readonly response?: unknown;
+  readonly event?: unknown;
+}
+
+/**
+ * An event as a caller gives it: the hook, its phase (optional for eval hooks) and the parts of that phase.
+ */
+export type EventInput = EventInputParts &
+  (
+    | { readonly hook: Exclude<HookKind, 'eval'>; readonly phase: string }
+    | { readonly hook: 'eval'; readonly phase?: 'scored' | undefined }
+  );
+
+/** Checks an event and fills in what was left out, empty. Throws EVENT_INVALID naming every wrong member. */
+export function readEvent(loose: EventInput): NativeEvent {
+  // A caller without types may hand in anything.
+  if (!isObject(loose)) throw invalid('an event is an object with its `hook` and `phase`');
+  const { hook } = loose;
+  const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
+  const phases: readonly string[] | undefined = Object.hasOwn(phasesOf, hook) ? phasesOf[hook] : undefined;
+  if (phases === undefined) {
+    throw invalid(`there is no hook type "${asText(hook)}"; there are ${Object.keys(phasesOf).join(', ')}`);
+  }
+  if (phase === undefined || !phases.includes(phase)) {
+    throw invalid(`a ${hook} hook has no phase "${phase ?? ''}"; it has ${phases.join(', ')}`);
+  }
+  const part = (name: Part) => requirePart(name, loose[name], `${hook} ${phase}`);
+  switch (phase) {
+    case 'before_call':
+      return { hook: 'provider', phase, request: toProviderRequest(part('request')) };
+    case 'after_call': {
+      const request = toProviderRequest(part('request'));
+      return { hook: 'provider', phase, request, response: toProviderResponse(part('response'), request) };
+    }
+    case 'before_execution':
+      return { hook: 'tool', phase, request: toToolRequest(part('request')) };
+    case 'after_execution': {
+      const request = toToolRequest(part('request'));
+      return { hook: 'tool', phase, request, response: toToolResponse(part('response'), request) };
+    }
+    case 'session_start':
+    case 'session_update':
+    case 'session_end':
+      return { hook: 'session', phase, event: toSessionEvent(part('event')) };
+    default:
+      return { hook: 'eval', phase: 'scored', event: toEvalEvent(part('event')) };
+  }
+}
+
+type Part = 'request' | 'response' | 'event';
+type Members = Readonly<Record<string, unknown>>;
+
+function requirePart(part: Part, value: unknown, moment: string): Members {
+  if (value === undefined) throw invalid(`the event of ${moment} has no \`${part}\``);
+  if (isTooDeep(value)) {
+    throw invalid(
+      `\`${part}\` of ${moment} is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`,
+    );
+  }
+  const problems = eventShapes.get(`${moment} ${part}`)?.(part, value) ?? [];
+  if (problems.length > 0 || !isObject(value)) {
+    throw invalid(`the event of ${moment} is not well formed: ${problems.join('; ')}`);
+  }
+  // A member that is undefined is one that was left out.
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}
+
+function invalid(message: string): RuntimeError {
+  return new RuntimeError('EVENT_INVALID', message);
+}
+
+function toProviderRequest(given: Members): ProviderRequest {
+  const { messages, ...rest } = given as Partial<ProviderRequest>;
+  return {
+    provider_id: '',
+    model: '',
+    system_prompt: '',
+    round: 1,
+    metadata: {},
+    ...rest,
+    messages: (messages ?? []).map(completeMessage),
+  };
+}
+
+function toProviderResponse(given: Members, request: ProviderRequest): ProviderResponse {
+  const { message, ...rest } = given as Partial<ProviderResponse>;
+  const { provider_id, model, round } = request;
+  return {
+    provider_id,
+    model,
+    round,
+    latency_ms: 0,
+    ...rest,
+    message: completeMessage({ role: 'assistant', ...message }),
+  };
+}
+
+function toToolRequest(given: Members): ToolHookRequest {
+  return { name: '', args: {}, call_id: '', ...(given as Partial<ToolHookRequest>) };
+}
+
+function toToolResponse(given: Members, { name, call_id }: ToolHookRequest): ToolHookResponse {
+  return { name, call_id, content: '', error: '', latency_ms: 0, ...(given as Partial<ToolHookResponse>) };
+}
+
+function toSessionEvent(given: Members): SessionEvent {
+  const { messages, ...rest } = given as Partial<SessionEvent>;
+  return {
+    session_id: '',
+    conversation_id: '',
+    turn_index: 0,
+    metadata: {},
+    ...rest,
+    messages: (messages ?? []).map(completeMessage),
+  };
+}
+
+function toEvalEvent(given: Members): EvalEvent {
+  return { eval_id: '', type: '', passed: false, duration_ms: 0, ...(given as Partial<EvalEvent>) };
+}

@@ -1,0 +1,200 @@
+import { toFault } from '../../base/errors.ts';
+import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
+import { type Composed, compose, type HookAnswer } from '../../dialects/compose.ts';
+import type { ForeignDialect, Point, Question } from '../../dialects/foreign-dialect.ts';
+import { isCancelledAnswer } from '../capability/cancellation.ts';
+import { openBackgroundHooks } from './background-hooks.ts';
+import { askMember, type GroupContext, type HookCall, type Member, pointOf } from './member.ts';
+
+export type { GroupContext, Member } from './member.ts';
+
+/** The hooks of one foreign dialect that form one link of a chain. */
+export interface Group {
+  readonly dialect: ForeignDialect;
+  readonly members: readonly Member[];
+  /** The dialect's points that this event reaches. */
+  pointsAt(event: HookEvent): readonly string[];
+  /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
+  ask(call: HookCall): Promise<Composed>;
+  /**
+   * Notifies the hooks of a point. Resolves at once; at a point that the dialect awaits, when all were
+   * notified or the caller's signal aborts (they are notified nevertheless). Never rejects.
+   */
+  notify(call: HookCall): Promise<void>;
+  /** Takes the texts for the model that background hooks have given since the last call. */
+  takeLateContext(session: string): readonly string[];
+  /** Logs a fault, of which a decision has no more than the code. */
+  warn(name: string, message: string): void;
+  /** The hooks of these names as a group of their own, which is closed by itself. */
+  restrict(names: ReadonlySet<string>): Group;
+  /** Waits for queued notifications, at most the hooks' timeouts. Never rejects. */
+  close(): Promise<void>;
+}
+
+export function openGroup(dialect: ForeignDialect, members: readonly Member[], context: GroupContext): Group {
+  const backgroundHooks = openBackgroundHooks(dialect, members, context);
+  const unsubscribed = trackUnsubscribed();
+  /** The selected hooks, and the question; files for hooks are written only if a hook is selected. */
+  const select = ({ point, payload, hookContext }: HookCall): Selected => {
+    const question: Question = { point, payload, hookContext };
+    const selected = members.filter(({ entry }) => dialect.selects(entry, question));
+    const isRead = dialect.readsTranscript && selected.length > 0;
+    return {
+      selected,
+      question: isRead ? { ...question, hookContext: context.prepare(hookContext, dialect) } : question,
+    };
+  };
+  const report = (question: Question, outcome: { selected: number; answer: Answer }) => {
+    const data = dialect.report?.(question, outcome);
+    if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: question.point, data });
+  };
+  const warn = (name: string, message: string) =>
+    context.emit({ type: 'note', name, level: 'warn', message });
+  return {
+    dialect,
+    members,
+    warn,
+    pointsAt: (event) => dialect.pointsAt(event),
+    ask: async (hookCall) => {
+      const point = pointOf(dialect, hookCall.point);
+      const { question, selected } = select(hookCall);
+      const inBackground = (member: Member) => dialect.isBackground(member.entry, hookCall.point);
+      for (const member of selected.filter(inBackground))
+        void backgroundHooks.enqueue(member, hookCall, question);
+      const askedMembers = selected.filter(
+        (member) => !inBackground(member) && !unsubscribed.has(member, hookCall.point),
+      );
+      const asking = { hookCall, question, point, onUnsubscribe: unsubscribed.watch };
+      const hookAnswers = await askInOrder(dialect, askedMembers, asking, context);
+      // A cancelled hook has not answered, so the rules of the dialect do not apply to it.
+      const cut = hookAnswers.find(({ answer }) => isCancelledAnswer(answer));
+      if (cut !== undefined) return cut;
+      const composed = composeOrDeny(dialect, hookAnswers, {
+        question,
+        point,
+        selected: askedMembers.length,
+        warn,
+      });
+      report(question, { selected: selected.length, answer: composed.answer });
+      return composed;
+    },
+    notify: async (hookCall) => {
+      const { question, selected } = select(hookCall);
+      const isAwaited = pointOf(dialect, hookCall.point).isAwaited === true;
+      const notifications = isAwaited
+        ? notifyInOrder(selected, (member) => backgroundHooks.enqueue(member, hookCall, question))
+        : Promise.all(selected.map((member) => backgroundHooks.enqueue(member, hookCall, question)));
+      if (isAwaited) await untilAborted(notifications, hookCall.signal);
+      report(question, { selected: selected.length, answer: answers.allow() });
+    },
+    takeLateContext: backgroundHooks.takeLateContext,
+    restrict: (names) =>
+      openGroup(
+        dialect,
+        members.filter(({ entry }) => names.has(entry.name)),
+        context,
+      ),
+    close: backgroundHooks.close,
+  };
+}
+
+/** Notifies the hooks one after another. */
+async function notifyInOrder(
+  members: readonly Member[],
+  notify: (member: Member) => Promise<void>,
+): Promise<void> {
+  for (const member of members) await notify(member);
+}
+
+async function untilAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  const { promise: givenUp, resolve } = Promise.withResolvers<void>();
+  const leave = () => resolve();
+  if (signal?.aborted) leave();
+  signal?.addEventListener('abort', leave, { once: true });
+  await Promise.race([work, givenUp]);
+  signal?.removeEventListener('abort', leave);
+}
+
+/** Remembers the hooks that do not handle a point, until their process is restarted. */
+function trackUnsubscribed() {
+  const silent = new Map<Member, Map<string, number>>();
+  const lifeOf = ({ transport }: Member) => transport?.startCount?.() ?? 0;
+  return {
+    has: (member: Member, point: string) => silent.get(member)?.get(point) === lifeOf(member),
+    /**
+     * Call before asking a member; call the returned function if it answers that it does not handle the
+     * point.
+     */
+    watch: (member: Member, point: string) => {
+      const before = lifeOf(member);
+      return () => {
+        const life = lifeOf(member);
+        // A process was restarted meanwhile, so it is unknown which one answered.
+        if (before !== 0 && before !== life) return;
+        silent.set(member, (silent.get(member) ?? new Map<string, number>()).set(point, life));
+      };
+    },
+  };
+}
+
+interface Selected {
+  readonly question: Question;
+  readonly selected: readonly Member[];
+}
+
+interface GroupCall {
+  readonly hookCall: HookCall;
+  readonly question: Question;
+  readonly point: Point;
+  /** Returns the function to call if the member does not handle the point. */
+  readonly onUnsubscribe: (member: Member, point: string) => () => void;
+}
+
+async function askInOrder(
+  dialect: ForeignDialect,
+  members: readonly Member[],
+  { hookCall, question, point, onUnsubscribe }: GroupCall,
+  context: GroupContext,
+): Promise<HookAnswer[]> {
+  const ask = async (member: Member, asked: Question): Promise<HookAnswer> => {
+    const remember = onUnsubscribe(member, hookCall.point);
+    const answer = await askMember(dialect, member, { hookCall, question: asked, mode: 'filter' }, context);
+    if (answer.verdict === 'allow' && answer.isUnsubscribed === true) remember();
+    return { hook: member.entry.name, answer };
+  };
+  if (point.order === 'parallel') return await Promise.all(members.map((member) => ask(member, question)));
+  const hookAnswers: HookAnswer[] = [];
+  let current = question;
+  for (const member of members) {
+    const one = await ask(member, current);
+    hookAnswers.push(one);
+    const { answer } = one;
+    const isEnd = point.ends?.includes(answer.verdict) ?? false;
+    if (isEnd || (point.order === 'chain' && answer.verdict !== 'allow' && answer.verdict !== 'modify'))
+      break;
+    if (point.order === 'chain') current = { ...current, payload: dialect.nextPayload(current, answer) };
+  }
+  return hookAnswers;
+}
+
+function composeOrDeny(
+  dialect: ForeignDialect,
+  hookAnswers: readonly HookAnswer[],
+  {
+    question,
+    point,
+    selected,
+    warn,
+  }: Pick<GroupCall, 'question' | 'point'> & Pick<Group, 'warn'> & { readonly selected: number },
+): Composed {
+  try {
+    const composed = compose(hookAnswers, point.composition);
+    return dialect.conclude?.(question, hookAnswers, composed, selected) ?? composed;
+  } catch (thrown) {
+    const error = toFault(thrown);
+    const hook = hookAnswers.at(-1)?.hook ?? null;
+    const reason = `what the hooks answered could not be composed: ${error.message}`;
+    warn(hook ?? dialect.name, reason);
+    return { hook, answer: answers.deny(reason, { error }) };
+  }
+}

@@ -1,0 +1,201 @@
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { membersOf } from '../../base/json/scan.ts';
+import {
+  type Abort,
+  type Allow,
+  type Answer,
+  type Ask,
+  type Decision,
+  type Deny,
+  type HookEvent,
+  type Modify,
+  type Respond,
+  withoutFaultText,
+} from '../../contract/hook.ts';
+import { failedOpenIn, mergeMetadata, noMetadata } from '../../dialects/metadata.ts';
+import { applyReplace, type Replaced } from './replace.ts';
+
+/** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
+export type EventCheck = (event: HookEvent) => string | undefined;
+
+/** The hook that gave an answer, and its dialect. */
+export interface DecidedBy {
+  readonly hook: string | null;
+  readonly dialect: string;
+  /** Whether its `allow` is an explicit approval. */
+  readonly isApproval?: boolean;
+}
+
+type StoppingAnswer = Deny | Ask | Respond | Abort;
+
+/** The state of one event as it passes through the filters. */
+export class HookChain {
+  event: HookEvent;
+  /** The answer that ended the chain. */
+  #stopped: { readonly by: DecidedBy; readonly answer: StoppingAnswer } | undefined;
+  #modifier: DecidedBy | undefined;
+  /** The hook whose `allow` was an explicit approval. */
+  #approver: DecidedBy | undefined;
+  #reason = '';
+  /** Made with the first replacement, since most chains have none. */
+  #replaced: Map<string, Json> | undefined;
+  /** The hooks that forced a further model call with `follow_up`. */
+  readonly #forcedBy: DecidedBy[] = [];
+  readonly #metadata: Json[] = [];
+  readonly #context: string[] = [];
+
+  constructor(event: HookEvent) {
+    this.event = event;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  get respond(): Respond | undefined {
+    const answer = this.#stopped?.answer;
+    return answer?.verdict === 'respond' ? answer : undefined;
+  }
+
+  /** Throws REPLY_MALFORMED when a replacement does not fit the event. */
+  takeAnswer(by: DecidedBy, answer: Allow | Modify, check: EventCheck | undefined): void {
+    if (answer.verdict === 'modify') this.#modify(by, answer, check);
+    else if (by.isApproval === true) this.#approver = by;
+    this.#metadata.push(answer.metadata);
+    if (answer.context !== undefined) this.#context.push(...answer.context);
+    if (answer.reason !== '') this.#reason = answer.reason;
+  }
+
+  stop(by: DecidedBy, answer: StoppingAnswer): void {
+    this.#context.push(...(answer.context ?? []));
+    this.#stopped ??= { by, answer };
+  }
+
+  /** Lets the event pass after a person has approved the question of a hook. */
+  takeApproved({ metadata, context = [] }: Ask): void {
+    this.#metadata.push(metadata);
+    this.#context.push(...context);
+  }
+
+  #modify(by: DecidedBy, { replace }: Modify, check: EventCheck | undefined): void {
+    const { event, parts } = replaceOrRefuse(this.event, replace);
+    const problem = check?.(event);
+    if (problem !== undefined) throw new RuntimeError('REPLY_MALFORMED', problem);
+    this.event = event;
+    this.#modifier = by;
+    for (const [key, part] of parts) {
+      if (event.phase === 'stop' && key === 'follow_up') this.#force(by, part);
+      else this.#put(key, part);
+    }
+  }
+
+  /** Joins the `follow_up` texts of all hooks as paragraphs. */
+  #force(by: DecidedBy, text: Json): void {
+    const before = this.#replaced?.get('follow_up');
+    this.#forcedBy.push(by);
+    const texts = [before, text].flatMap((each) => (each === undefined ? [] : [String(each.value)]));
+    this.#put('follow_up', Json.from(texts.join('\n\n')));
+  }
+
+  #put(key: string, part: Json): void {
+    this.#replaced ??= new Map();
+    this.#replaced.set(key, part);
+  }
+
+  get forcedBy(): readonly DecidedBy[] {
+    return this.#forcedBy;
+  }
+
+  decide(): Decision {
+    const modified = this.#modifier !== undefined;
+    const replace = modified ? Json.from(Object.fromEntries(this.#replaced ?? [])) : null;
+    if (this.#stopped !== undefined) {
+      const { by, answer } = this.#stopped;
+      const metadata = withFailedOpen(answer.metadata, this.#metadata);
+      return decideStopped(
+        by,
+        { ...answer, metadata },
+        { event: this.event, context: this.#context, replace },
+      );
+    }
+    const decider = this.#modifier ?? this.#approver;
+    return {
+      verdict: modified ? 'modify' : 'allow',
+      hook: decider?.hook ?? null,
+      dialect: decider?.dialect ?? null,
+      reason: this.#reason,
+      enforced: false,
+      replace,
+      result: null,
+      context: this.#context,
+      abort: null,
+      metadata: mergeMetadata(this.#metadata),
+    };
+  }
+}
+
+/** The decision about an event that no hook hears of. */
+export const allowed: Decision = {
+  ...{ verdict: 'allow', hook: null, dialect: null, reason: '', enforced: false },
+  ...{ replace: null, result: null, context: [], abort: null, metadata: noMetadata },
+};
+
+/** The metadata of the stopping answer, with the `failed_open` entries of earlier hooks added. */
+function withFailedOpen(metadata: Json, before: readonly Json[]): Json {
+  const failures = before.filter((each) => failedOpenIn(each).length > 0);
+  if (failures.length === 0) return metadata;
+  const { failed_open } = membersOf(mergeMetadata([...failures, metadata]));
+  return Json.from({ ...membersOf(metadata), failed_open });
+}
+
+function replaceOrRefuse(event: HookEvent, replace: Json): Replaced {
+  try {
+    return applyReplace(event, replace);
+  } catch (error) {
+    throw toRuntimeError(error, 'REPLY_MALFORMED');
+  }
+}
+
+const withheldText = 'This response was withheld by a guardrail.';
+
+interface ChainState {
+  readonly event: HookEvent;
+  readonly context: readonly string[];
+  readonly replace: Json | null;
+}
+
+function decideStopped(
+  by: DecidedBy,
+  answer: StoppingAnswer,
+  { event, context, replace }: ChainState,
+): Decision {
+  const decision = { ...decisionOf(by, answer), context };
+  // A person is asked about the event with the replacements so far.
+  if (decision.replace !== null) return { ...decision, replace };
+  // Only a model's answer has a stand-in; at a tool's phases an enforced denial is a plain one.
+  if (answer.verdict !== 'deny' || !answer.enforced || event.hook !== 'provider') return decision;
+  return { ...decision, enforced: true, result: Json.from(standIn(answer.metadata)) };
+}
+
+/** One answer as a decision, which repeats nothing that a failed hook has written. */
+export function decisionOf({ hook, dialect }: Pick<Decision, 'hook' | 'dialect'>, given: Answer): Decision {
+  const answer = withoutFaultText(given);
+  const { verdict, reason, metadata, context = [] } = answer;
+  const error = verdict === 'deny' || verdict === 'abort' ? answer.error : undefined;
+  return {
+    ...{ verdict, hook, dialect, reason, enforced: false },
+    replace: verdict === 'modify' || verdict === 'ask' ? (answer.replace ?? null) : null,
+    result: verdict === 'respond' ? answer.result : null,
+    context,
+    abort: verdict === 'abort' ? answer.scope : null,
+    metadata,
+    ...(error && { error }),
+  };
+}
+
+function standIn(metadata: Json): string {
+  const { value } = metadata;
+  const replacement = isObject(value) ? value['replacement'] : undefined;
+  return typeof replacement === 'string' ? replacement : withheldText;
+}

@@ -1,0 +1,253 @@
+import { toFault } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
+import { fitsAnything } from '../../base/yaml/schema-check.ts';
+import { answers, type Decision, type HookEvent, type Respond } from '../../contract/hook.ts';
+import { failed } from '../../contract/tool.ts';
+import { createHookContext, type HookContext } from '../../contract/turn.ts';
+import { mergeMetadata, noMetadata } from '../../dialects/metadata.ts';
+import { type CallPaused, type CallResult, pendingResult, resultOf } from '../hooks/call-result.ts';
+import { type GateOptions, passGate } from '../hooks/gate.ts';
+import { allowed, decisionOf } from '../hooks/hook-chain.ts';
+import { isHeard } from '../hooks/steps.ts';
+import {
+  argsOf,
+  type Call,
+  type CallableTool,
+  type FilteredCall,
+  namesOf,
+  pauseMembers,
+  requestOf,
+} from './callable-tool.ts';
+import { type HookApproval, isApproved } from './hook-approval.ts';
+import { blockCall, takeHookResponse } from './stopped-call.ts';
+import { findMisfits, readCheckedArgs } from './tool-args.ts';
+
+/**
+ * Passes a call through its before_execution filters, then through the approver hooks with the arguments that
+ * the filters left. `approvals`: questions of hooks that a person has approved already; these are not asked
+ * again.
+ */
+export async function passBeforeHooks(
+  first: FilteredCall,
+  approvals: readonly HookApproval[] = [],
+): Promise<FilteredCall> {
+  const asking: QuestionState = { approvals, changedBy: [] };
+  const filtered = await passFilters(first, asking);
+  const before = hasApprovers(filtered) ? await passApprovers(filtered, asking) : filtered;
+  if (before.stopped !== undefined || asking.changedBy.length === 0) return before;
+  return await passChangedCall(before, asking);
+}
+
+/** An approver that changed the call changed what the filters allowed, so they are asked again, once. */
+async function passChangedCall(
+  before: FilteredCall,
+  { approvals, changedBy }: QuestionState,
+): Promise<FilteredCall> {
+  const hookApprovals = changedBy.map((hook) => ({ hook, args: before.args }));
+  const asking: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
+  const filtered = await passFilters(before, asking);
+  const second = hasApprovers(filtered) ? await passApprovers(filtered, asking) : filtered;
+  if (second.stopped !== undefined || asking.changedBy.length === 0) return second;
+  const reason = 'the call was changed a second time in a person’s place';
+  const hook = asking.changedBy[0] ?? null;
+  const denial = decisionOf({ hook, dialect: null }, answers.deny(reason));
+  return {
+    ...second,
+    stopped: await blockCall(second, denial, 'before_execution'),
+  };
+}
+
+/**
+ * The hooks’ questions that are approved already, and the hooks whose answer to a question changed the call.
+ */
+interface QuestionState {
+  readonly approvals: readonly HookApproval[];
+  readonly changedBy: string[];
+}
+
+function hasApprovers({ stopped, call }: FilteredCall): boolean {
+  return stopped === undefined && isHeard(call.tool.links, 'approval');
+}
+
+async function passFilters(
+  before: FilteredCall,
+  asking: QuestionState,
+  isRenamed = false,
+): Promise<FilteredCall> {
+  const { call, args } = before;
+  const { tool } = call;
+  const { decision, event, respond } = await passGate(
+    tool.links,
+    { hook: 'tool', phase: 'before_execution', request: requestOf(call, args) },
+    { ...gateOptionsOf(before, asking), check: (changed) => checkChangedArgs(tool, changed) },
+  );
+  const passed = withDecision(before, decision, event);
+  if (decision.verdict !== 'allow' && decision.verdict !== 'modify') {
+    return { ...passed, stopped: await endCall(passed, decision, { respond, stage: 'before_execution' }) };
+  }
+  const name = event.phase === 'before_execution' ? event.request.name : tool.name;
+  if (name === tool.name) return passed;
+  if (isRenamed)
+    return { ...passed, stopped: await blockCall(passed, renamedTwice(decision, name), 'before_execution') };
+  return await renameCall(passed, { name, asking });
+}
+
+/** Filters allowed the call of another tool, so all filters of the new tool are asked. */
+async function renameCall(
+  before: FilteredCall,
+  { name, asking }: { readonly name: string; readonly asking: QuestionState },
+): Promise<FilteredCall> {
+  const { call, args } = before;
+  const tool = call.find?.(name) ?? unknownTool(name, call.tool);
+  const renamed = { ...call, tool };
+  try {
+    return await passFilters(
+      { ...before, call: renamed, args: readCheckedArgs(tool, args.text) },
+      asking,
+      true,
+    );
+  } catch (error) {
+    return { ...before, call: renamed, stopped: resultOf(namesOf(renamed), failed(toFault(error))) };
+  }
+}
+
+/** Whether a hook hears of calls of this tool before they are made. */
+export function hasHooksBefore({ links }: CallableTool): boolean {
+  return isHeard(links, 'before_execution') || isHeard(links, 'approval');
+}
+
+/** A tool that is not declared; hooks may answer in its place. */
+export function unknownTool(name: string, { links }: Pick<CallableTool, 'links'>): CallableTool {
+  return {
+    name,
+    port: undefined,
+    checkArgs: fitsAnything,
+    checkResult: fitsAnything,
+    links,
+    isUnknown: true,
+  };
+}
+
+function renamedTwice(decision: Decision, name: string): Decision {
+  const reason = `the call was renamed a second time, to "${name}"`;
+  return { ...decision, verdict: 'deny', replace: null, reason };
+}
+
+async function passApprovers(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
+  const { call, args } = before;
+  const { decision, event } = await passGate(
+    call.tool.links,
+    { hook: 'tool', phase: 'approval', request: requestOf(call, args), asked: null },
+    {
+      ...gateOptionsOf(before, asking),
+      hookContext: withRealPath(before),
+      check: (changed) => checkChangedArgs(call.tool, changed),
+    },
+  );
+  const passed = withDecision(before, decision, event);
+  const isPassed = decision.verdict === 'allow' || decision.verdict === 'modify';
+  return isPassed ? passed : { ...passed, stopped: await endCall(passed, decision, { stage: 'approval' }) };
+}
+
+/** The hook context with the real path of the call’s path argument, which permission hooks match on. */
+function withRealPath({ call: { hookContext, tool, callId }, args }: FilteredCall): HookContext | undefined {
+  const realPath = tool.findPath?.(args);
+  return realPath === undefined ? hookContext : { ...(hookContext ?? createHookContext(callId)), realPath };
+}
+
+function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: QuestionState): GateOptions {
+  const { callId, signal, hookContext, tool } = call;
+  return {
+    call: callId,
+    signal,
+    hookContext,
+    isApproved: (hook, event) => isApproved(approvals, hook, argsOf(event, args)),
+    onAsk: async ({ hook, reason, event }) => {
+      if (!isHeard(tool.links, 'approval')) return allowed;
+      const request = requestOf(call, argsOf(event, args));
+      const asking = { hook: 'tool', phase: 'approval', request, asked: { hook, reason } } as const;
+      const { decision } = await passGate(tool.links, asking, { call: callId, signal, hookContext });
+      if (decision.verdict === 'modify') changedBy.push(hook);
+      return decision;
+    },
+  };
+}
+
+function withDecision(before: FilteredCall, decision: Decision, event: HookEvent): FilteredCall {
+  const args = argsOf(event, before.args);
+  const saysNothing = decision.metadata === noMetadata && decision.context.length === 0;
+  if (saysNothing && args === before.args && before.metadata === noMetadata) return before;
+  return {
+    ...before,
+    args,
+    metadata: mergeMetadata([before.metadata, decision.metadata]),
+    context: [...before.context, ...decision.context],
+  };
+}
+
+interface EndOptions {
+  readonly stage: 'before_execution' | 'approval';
+  readonly respond?: Respond | undefined;
+}
+
+async function endCall(
+  before: FilteredCall,
+  decision: Decision,
+  { stage, respond }: EndOptions,
+): Promise<CallResult> {
+  switch (decision.verdict) {
+    case 'ask': {
+      const denialReason = findUnattendedDenial(before.call, decision);
+      if (denialReason !== undefined)
+        return await blockCall(
+          before,
+          { ...decision, verdict: 'deny', replace: null, reason: denialReason },
+          stage,
+        );
+      return pauseForPerson(before, decision);
+    }
+    case 'respond':
+      return respond === undefined
+        ? await blockCall(before, { ...decision, reason: 'an answer has no meaning here' }, stage)
+        : await takeHookResponse(before, { respond, dialect: decision.dialect });
+    default:
+      return await blockCall(before, decision, stage);
+  }
+}
+
+/** The dialect’s denial reason for a question that nobody can answer; undefined when the call may wait. */
+function findUnattendedDenial({ tool, isUnattended }: Call, { dialect }: Decision): string | undefined {
+  if (isUnattended !== true) return undefined;
+  const groups = tool.links.flatMap((link) => ('group' in link ? [link.group] : []));
+  return groups.find((group) => group.dialect.name === dialect)?.dialect.noApproverReason;
+}
+
+function pauseForPerson({ call, args }: FilteredCall, { hook, reason, metadata }: Decision): CallResult {
+  const { source } = isObject(metadata.value) ? metadata.value : {};
+  const sourceSuffix = typeof source === 'string' ? ` (${source})` : '';
+  const message = `Hook "${hook}"${sourceSuffix} asks whether tool "${call.tool.name}" may run.`;
+  const pause: CallPaused = { ...pauseMembers(call, args), origin: 'hook', hook, reason, message };
+  return pendingResult(namesOf(call), pause, metadata);
+}
+
+/**
+ * The pending result if the config's `approval` rule requires a person for these arguments; else undefined.
+ */
+export function findRequiredApproval({ call, args, metadata }: FilteredCall): CallResult | undefined {
+  const needed = call.tool.approval?.(args);
+  if (needed === undefined) return undefined;
+  const { reason, message } = needed;
+  const pause: CallPaused = { ...pauseMembers(call, args), origin: 'approval', reason, message };
+  return pendingResult(namesOf(call), pause, metadata);
+}
+
+/** What is wrong with arguments that a filter has changed; undefined when they fit. */
+export function checkChangedArgs(tool: CallableTool | undefined, event: HookEvent): string | undefined {
+  if (event.phase !== 'before_execution' && event.phase !== 'approval') return undefined;
+  // Those of a renamed call have to fit the other tool.
+  if (tool === undefined || event.request.name !== tool.name) return undefined;
+  const violations = findMisfits(tool.checkArgs, argsOf(event, noMetadata));
+  return violations.length === 0
+    ? undefined
+    : `its arguments do not fit input_schema: ${violations.join('; ')}`;
+}

@@ -1,0 +1,101 @@
+import { toDocument } from '../../base/json/document-builder.ts';
+import type { ForeignHookConfig, HookConfig, RuntimeConfig, ToolConfig } from '../../config/config.ts';
+import type {
+  DecisionDocument,
+  EvalDocument,
+  HookInfo,
+  ToolDocument,
+  ToolInfo,
+} from '../../contract/document.ts';
+import type { EvalOutcome } from '../../contract/eval.ts';
+import { type Decision, wholeFault } from '../../contract/hook.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
+import type { CallPaused, CallResult } from '../hooks/call-result.ts';
+
+/** A call result that is not pending. */
+export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {
+  readonly context?: readonly string[] | undefined;
+  readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
+}
+
+/** A tool call as `tool call --json` prints it. */
+export function toToolDocument(
+  { outcome, metadata, context }: FinishedCallResult,
+  options: DocumentOptions = {},
+): ToolDocument {
+  const extra = { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
+  switch (outcome.status) {
+    case 'ok':
+      return toDocument<ToolDocument>({ status: 'ok', result: outcome.result, ...extra });
+    case 'failed':
+      return toDocument<ToolDocument>({ status: 'failed', error: outcome.error, ...extra });
+    case 'denied': {
+      const { hook, abort } = outcome;
+      const { reason, error } = shownFault(outcome, options);
+      return toDocument<ToolDocument>({
+        ...{ status: 'denied', hook, reason, metadata },
+        ...(abort && { abort }),
+        ...(error && { error }),
+      });
+    }
+  }
+}
+
+/** The document of an eval call. */
+export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocument {
+  if (outcome.status === 'unscored') {
+    const { reason, error } = outcome;
+    return toDocument<EvalDocument>({ status: 'unscored', reason, passed: false, ...(error && { error }) });
+  }
+  const { score, detail, data } = outcome;
+  return toDocument<EvalDocument>({ status: 'scored', score, passed, detail, data: data ?? null });
+}
+
+/** The document of a decision. */
+export function toDecisionDocument(decision: Decision, options: DocumentOptions = {}): DecisionDocument {
+  return toDocument<DecisionDocument>({ ...decision, ...shownFault(decision, options) });
+}
+
+interface DocumentOptions {
+  /** Whether what a failed hook wrote is shown: to the person who runs it, and nobody else. */
+  readonly wholeFaults?: boolean | undefined;
+}
+
+function shownFault(
+  given: Pick<Decision, 'reason' | 'error'>,
+  { wholeFaults = false }: DocumentOptions,
+): Pick<Decision, 'reason' | 'error'> {
+  const { reason, error } = (wholeFaults ? wholeFault(given) : undefined) ?? given;
+  return { reason, ...(error && { error }) };
+}
+
+/** A tool as it is listed. */
+export function toToolInfo({ name, description, exec, inputSchema, outputSchema }: ToolConfig): ToolInfo {
+  return {
+    name,
+    description,
+    runtime: exec?.runtime ?? 'none',
+    dialect: exec?.dialect ?? null,
+    input_schema: inputSchema ?? null,
+    output_schema: outputSchema ?? null,
+  };
+}
+
+/** All hooks as they are listed, in the order in which they run. */
+export function toHookInfos({ hooks, foreign }: Pick<RuntimeConfig, 'hooks' | 'foreign'>): HookInfo[] {
+  const nativeHooks = hooks.map((hook) => ({ place: hook.fileIndex, info: toHookInfo(hook) }));
+  const foreignHooks = foreign.map((hook) => ({ place: hook.fileIndex, info: toForeignInfo(hook) }));
+  const all = [...nativeHooks, ...foreignHooks].toSorted((one, other) => one.place - other.place);
+  return all.map(({ info }) => info);
+}
+
+function toHookInfo({ name, hook, phases, mode, exec }: HookConfig): HookInfo {
+  const source = exec.position;
+  return { name, dialect: exec.dialect, hook, phases, mode, points: [], on_failure: 'deny', source };
+}
+
+function toForeignInfo(hook: ForeignHookConfig): HookInfo {
+  const { name, dialect, onFailure = 'own', settings, source } = hook;
+  const points = foreignDialects[dialect].declaredPoints(settings) ?? [];
+  return { name, dialect, hook: null, phases: [], mode: null, points, on_failure: onFailure, source };
+}

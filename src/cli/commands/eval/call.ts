@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { RuntimeError } from '../../../base/errors.ts';
+import { formatNumber } from '../../../base/json/decimal.ts';
+import { escapeInvisible } from '../../../base/text/escape-invisible.ts';
+import type { EvalDocument } from '../../../contract/document.ts';
+import type { Threshold } from '../../../contract/eval.ts';
+import type { RunCommand } from '../../command.ts';
+import { exitCodeOfEval } from '../../exit-code.ts';
+import { readNumber } from '../../input.ts';
+import { codeText, nameText, type Terminal } from '../../terminal.ts';
+
+interface CallFlags {
+  readonly content: string;
+  readonly params: string;
+  readonly context?: string;
+  readonly minScore?: string;
+  readonly maxScore?: string;
+}
+
+/** `eval call`. */
+export function addCall(group: Command, runCommand: RunCommand): void {
+  group
+    .command('call <type>')
+    .description('ask one eval for one score')
+    .requiredOption('--content <text>', 'the text to judge: itself, @FILE, or - for stdin')
+    .option('--params <json>', 'the eval’s parameters: a JSON object, @FILE, or - for stdin', '{}')
+    .option(
+      '--context <json>',
+      'messages, turn_index, tool_calls, variables, metadata: a JSON object, @FILE, or - for stdin',
+    )
+    .option('--min-score <number>', 'the lowest score that passes (default 1.0, unless there is a maximum)')
+    .option('--max-score <number>', 'the highest score that passes')
+    .addHelpText('after', callExamples)
+    .action(async (type: string, own: CallFlags, command: Command) => {
+      await runCommand(command, async ({ options, terminal, input, signal, open }) => {
+        const threshold = readThreshold(own);
+        const params = await input.object('--params', own.params);
+        const context = own.context === undefined ? {} : await input.object('--context', own.context);
+        const content = await input.text('--content', own.content);
+        const runtime = await open();
+        const document = await runtime.evals.call(type, { content, params, context }, { threshold, signal });
+        const isBounded = Object.keys(threshold).length > 0;
+        if (options.json) terminal.printJson(document);
+        else showScore(document, { type, isBounded }, terminal);
+        return exitCodeOfEval(document, isBounded);
+      });
+    });
+}
+
+const callExamples = `
+Examples:
+  signalbox eval call politeness --content "I'd be happy to help you with that!"
+  signalbox eval call grounded --content @answer.txt --params '{"facts": ["30 days"]}' --min-score 0.8 --json
+
+Exit codes: 0 scored (and within the bounds, if any are given), 1 unscored or out of bounds,
+2 wrong call or config, or a stdout that cannot be written.`;
+
+function readThreshold(own: CallFlags): Threshold {
+  const min = readNumber('--min-score', own.minScore);
+  const max = readNumber('--max-score', own.maxScore);
+  for (const bound of [min, max]) {
+    if (bound !== undefined && (bound < 0 || bound > 1))
+      throw new RuntimeError('USAGE', `a score bound lies in 0..1, not ${bound}`);
+  }
+  if (min !== undefined && max !== undefined && min > max) {
+    throw new RuntimeError('USAGE', `--min-score ${min} is above --max-score ${max}`);
+  }
+  return { ...(min !== undefined && { min_score: min }), ...(max !== undefined && { max_score: max }) };
+}
+
+function showScore(
+  document: EvalDocument,
+  { type, isBounded }: { readonly type: string; readonly isBounded: boolean },
+  terminal: Terminal,
+): void {
+  if (document.status === 'unscored') {
+    const { error, reason } = document;
+    const name = error === undefined ? '' : nameText('eval', type, reason);
+    terminal.print(
+      `${terminal.styleStdout('red', 'unscored')}: ${codeText(error)}${name}${escapeInvisible(reason)}`,
+    );
+    terminal.printHint(error);
+    return;
+  }
+  const { score, passed, detail } = document;
+  // Without bounds the score is a metric, and there is nothing it could miss.
+  const word = passed ? terminal.styleStdout('green', 'passed') : terminal.styleStdout('red', 'not passed');
+  terminal.print(
+    `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${escapeInvisible(detail)}`}`,
+  );
+}

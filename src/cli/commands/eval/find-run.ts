@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { formatCount } from '../../../base/text/format-count.ts';
+import type { RunSource, Runtime, SuiteRunInfo } from '../../../runtime/runtime.ts';
+import { ambiguousId } from '../../id.ts';
+import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../show/state-stores.ts';
+
+/** Opens a run by its file of JSON lines, the id of a stored run or its beginning, `last` or `last~N`. */
+export interface RunFinder {
+  /** Throws RUN_UNKNOWN, USAGE, FILE_UNREADABLE, STORE_FAILED. */
+  open(given: string): Promise<OpenRun>;
+  /** The runtime whose store keeps the run. Throws RUN_UNKNOWN, STORE_FAILED, and USAGE for a file. */
+  locate(given: string): Promise<LocatedRun>;
+}
+
+/** A run, and the config beside whose store it is kept; none of a file. */
+export type OpenRun = RunSource & { readonly config?: string };
+
+/**
+ * Makes a finder; it opens the runtimes with the state stores when it needs a stored run for the first
+ * time.
+ */
+export function openRunFinder(context: StoreContext): RunFinder {
+  let opening: Promise<Runtime[]> | undefined;
+  const locate = async (given: string) => {
+    opening ??= openRunStores(context);
+    return await findRun(await opening, given);
+  };
+  return {
+    async open(given) {
+      if (isRunFile(given)) {
+        const { loadResults } = await import('../../../runtime/runtime.ts');
+        return await (await loadResults()).openRunFile(given);
+      }
+      const { runtime, id } = await locate(given);
+      return Object.assign(await runtime.evals.runs.open(id), { config: runtime.file });
+    },
+    async locate(given) {
+      if (!isRunFile(given)) return await locate(given);
+      throw new RuntimeError(
+        'USAGE',
+        `${given} is a file, and what is kept with a run is in its state store`,
+        {
+          hint: 'Give the id of a kept run (`signalbox eval list`), last or last~1.',
+        },
+      );
+    },
+  };
+}
+
+/**
+ * Opens the runtimes whose state stores hold suite runs: that of the config, or of every store in the
+ * folders below. Throws FILE_UNREADABLE with a hint about --config when there is none.
+ */
+export async function openRunStores(context: StoreContext): Promise<Runtime[]> {
+  try {
+    return await openKeepersHere(context);
+  } catch (thrown) {
+    const { code, message } = toRuntimeError(thrown);
+    if (code !== 'FILE_UNREADABLE' || existsSync(context.options.config)) throw thrown;
+    const hint = 'Runs are kept beside a config; --config FILE names it.';
+    throw new RuntimeError(code, message, { hint, cause: thrown });
+  }
+}
+
+/** A stored run, and the runtime of its store. */
+export interface StoredRun {
+  readonly runtime: Runtime;
+  readonly run: SuiteRunInfo;
+}
+
+/** The runs of all stores, the newest first. */
+export async function listStoredRuns(runtimes: readonly Runtime[], limit?: number): Promise<StoredRun[]> {
+  const lists: StoredRun[][] = [];
+  for (const runtime of runtimes) {
+    lists.push((await runtime.evals.runs.list({ limit })).map((run) => ({ runtime, run })));
+  }
+  const all = lists.flat();
+  if (lists.length === 1) return all;
+  return all.toSorted((one, other) => other.run.started_at.localeCompare(one.run.started_at)).slice(0, limit);
+}
+
+/**
+ * Whether `given` names a file: it exists, or has a dot or slash, so that a misspelt path is not taken for
+ * an id.
+ */
+export function isRunFile(given: string): boolean {
+  return /[./\\]/.test(given) || existsSync(given);
+}
+
+/** A run of a store by its whole id, which may not be there. */
+export interface LocatedRun {
+  readonly runtime: Runtime;
+  readonly id: string;
+}
+
+export async function findRun(runtimes: readonly Runtime[], given: string): Promise<LocatedRun> {
+  const [first] = runtimes;
+  if (first === undefined) throw new RuntimeError('RUN_UNKNOWN', `"${given}" is not there: nothing is kept`);
+  const back = /^last(?:~(\d{1,6}))?$/.exec(given);
+  if (back !== null) return findNthLast(await listStoredRuns(runtimes), Number(back[1] ?? 0), given);
+  if (isFullId(given) && runtimes.length === 1) return { runtime: first, id: given };
+  const matching = (await listStoredRuns(runtimes)).filter(({ run }) => run.id.startsWith(given));
+  const ids = [...new Set(matching.map(({ run }) => run.id))];
+  const [match, other] = matching;
+  if (given.length < minIdLength || match === undefined) return { runtime: first, id: given };
+  if (ids.length > 1) throw ambiguousId(given, ids);
+  if (other !== undefined) throw ambiguousStore(given, matching);
+  return { runtime: match.runtime, id: match.run.id };
+}
+
+/** USAGE for an id that several stores know, as copies of each other do. */
+function ambiguousStore(given: string, matching: readonly StoredRun[]): RuntimeError {
+  const configs = matching
+    .map(({ runtime }) => [runtime.file, ...runtime.overlays].map((file) => `--config ${file}`).join(' '))
+    .join(' or ');
+  return new RuntimeError('USAGE', `several state stores know "${given}"`, { hint: `Give ${configs}.` });
+}
+
+/** The least length of a beginning of an id. */
+const minIdLength = 4;
+
+/** Whether this is a complete id, which needs no search. */
+function isFullId(given: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(given);
+}
+
+function findNthLast(runs: readonly StoredRun[], steps: number, given: string): LocatedRun {
+  const suites = runs.filter(({ run }) => run.kind === 'suite');
+  const found = suites[steps];
+  if (found !== undefined) return { runtime: found.runtime, id: found.run.id };
+  const kept =
+    suites.length === 0
+      ? 'no run of a suite is kept yet'
+      : `only ${formatCount(suites.length, 'run')} of suites ${suites.length === 1 ? 'is' : 'are'} kept`;
+  const step =
+    suites.length === 0
+      ? 'Run a suite first: `signalbox eval run SUITE`.'
+      : '`signalbox eval list` shows the runs.';
+  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${given}": ${kept}`, {
+    hint: `${step} Those of another config are kept elsewhere: name it with --config FILE.`,
+  });
+}

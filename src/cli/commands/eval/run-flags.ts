@@ -1,0 +1,108 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import type { RuntimeOptions, SuiteRunOptions } from '../../../runtime/runtime.ts';
+import { readWhole } from '../../input.ts';
+import type { Terminal } from '../../terminal.ts';
+import { readSelection, type SelectionFlags } from './selection.ts';
+
+/** The options of `eval run`, as they are given. */
+export interface RunFlags extends SelectionFlags {
+  readonly dataset?: string;
+  readonly provider?: string;
+  readonly keepGoing?: true;
+  readonly repeat?: string;
+  readonly reducer?: string;
+  readonly retries?: string;
+  readonly timeout?: string;
+  readonly bail?: string | true;
+  readonly resume?: string | true;
+  readonly again?: 'failed' | 'unscored' | 'all';
+  readonly store: boolean;
+  readonly workers?: true;
+  readonly cache?: boolean | string;
+  readonly maxCost?: string;
+  readonly concurrency?: string;
+  readonly reporter: readonly string[];
+  readonly record?: string;
+  readonly replay?: string;
+  readonly live: readonly string[];
+  readonly quiet?: true;
+  readonly watch?: true;
+  readonly showFailures?: string;
+}
+
+/** The number of failures to print; none by default in a log that ends with the table, which lists them. */
+export function maxFailures(
+  { showFailures }: RunFlags,
+  reporters: readonly { readonly name: string; readonly file?: string }[],
+  { stderr }: Terminal,
+): number | undefined {
+  const most = readWhole('--show-failures', showFailures, 0);
+  if (most !== undefined) return most;
+  const hasTable = reporters.some(({ name, file }) => name === 'table' && file === undefined);
+  return hasTable && !stderr.isTTY ? undefined : 10;
+}
+
+/** Throws USAGE with --workers, before a file is begun. */
+export function cassetteOf({ record, replay, live, workers }: RunFlags): RuntimeOptions['cassette'] {
+  const isAsked = record !== undefined || replay !== undefined || live.length > 0;
+  if (isAsked && workers)
+    throw new RuntimeError('USAGE', '--workers is not to be had with --record or --replay');
+  return isAsked ? { record, replay, live } : undefined;
+}
+
+/** The reporters of --reporter; without any, `table`. With --json, `json` is the last one. */
+export function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[] {
+  if (isJson) return [...reporter, 'json'];
+  return reporter.length === 0 ? ['table'] : reporter;
+}
+
+/** Throws USAGE when a reporter beside that of --json, the last one, would write to stdout. */
+export function refuseOtherStdoutReporter(
+  reporters: readonly { readonly name: string; readonly file?: string }[],
+): void {
+  const other = reporters.slice(0, -1).find(({ file }) => file === undefined);
+  if (other === undefined) return;
+  const message = `--json and --reporter ${other.name} would both write to stdout`;
+  throw new RuntimeError('USAGE', message, {
+    hint: `Write --reporter ${other.name}=FILE, or drop one of them.`,
+  });
+}
+
+export async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
+  const { parseDuration } = await import('../../../runtime/runtime.ts');
+  const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
+  if (own.timeout !== undefined && timeoutMs === undefined) {
+    const isNumber = Number(own.timeout) > 0;
+    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`, {
+      hint: isNumber
+        ? `Name the unit: ${own.timeout}s or ${own.timeout}m.`
+        : 'Write it like 500ms, 30s or 2m.',
+    });
+  }
+  return {
+    dataset: own.dataset,
+    providers: own.provider?.split(',').map((id) => id.trim()),
+    select: readSelection(own),
+    keepGoing: own.keepGoing,
+    epochs: readWhole('--repeat', own.repeat),
+    reducer: own.reducer,
+    retries: readWhole('--retries', own.retries, 0),
+    timeoutMs,
+    bail: own.bail === true ? 1 : readWhole('--bail', own.bail),
+    resume: own.resume,
+    workers: own.workers,
+    keep: own.store,
+    cache: own.cache,
+    maxCostUsd: readUsd('--max-cost', own.maxCost),
+  };
+}
+
+/** An amount of US dollars from 0. Throws USAGE. */
+function readUsd(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const amount = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && Number.isFinite(amount)) return amount;
+  throw new RuntimeError('USAGE', `${option} is an amount of US dollars, not ${text}`, {
+    hint: `Write it as a number: ${option} 0.50.`,
+  });
+}

@@ -1,0 +1,207 @@
+import { relative } from 'node:path';
+import { type Command, Option } from 'commander';
+import { RuntimeError } from '../../base/errors.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { DecisionDocument, HookInfo } from '../../contract/document.ts';
+import { type HookKind, phasesOf } from '../../contract/hook.ts';
+import type { RunCommand } from '../command.ts';
+import { exactText } from '../exact-text.ts';
+import { exitCodeOfDecision } from '../exit-code.ts';
+import type { Invocation } from '../invocation.ts';
+import { codeText, type Terminal } from '../terminal.ts';
+import { type Agent, addHookAnswer, addHookExport } from './hook-answer.ts';
+import { addHookImport } from './hook-import.ts';
+import { addHookServer } from './hook-server.ts';
+
+/** `hook list`, `fire`, `import` and `export`, and those that agents of other systems run. */
+export function addHookCommands(program: Command, runCommand: RunCommand): void {
+  const group = program
+    .command('hook')
+    .alias('hooks')
+    .description('list, try, import and export hooks, and be one of an agent')
+    .addHelpText('after', groupExamples);
+  addList(group, runCommand);
+  addFire(group, runCommand);
+  addHookImport(group, runCommand);
+  addHookExport(
+    group,
+    runCommand,
+    [...agents, server].map(({ dialect }) => dialect),
+  );
+  for (const agent of agents) addHookAnswer(group, runCommand, agent);
+  addHookServer(group, runCommand, server);
+}
+
+const agents: readonly Agent[] = [
+  { dialect: 'claude', title: 'Claude Code' },
+  { dialect: 'agentao', title: 'Agentao' },
+  { dialect: 'chibi', title: 'chibi', asksForSchema: true },
+];
+
+const server: Agent = { dialect: 'picoclaw', title: 'PicoClaw' };
+
+function addList(group: Command, runCommand: RunCommand): void {
+  group
+    .command('list')
+    .description('show the declared hooks, in the order in which they run')
+    .addHelpText('after', listExamples)
+    .action(async (_own: unknown, command: Command) => {
+      await runCommand(command, async ({ invocation, options, terminal, open }) => {
+        const hooks = (await open()).hooks.list();
+        if (options.json) terminal.printJson({ hooks });
+        else
+          terminal.printTable(
+            ['hook', 'dialect', 'kind', 'events', 'declared'],
+            hooks.map((hook) => toColumns(hook, invocation)),
+          );
+        return 0;
+      });
+    });
+}
+
+function toColumns(
+  { name, dialect, hook, phases, mode, points, on_failure, source }: HookInfo,
+  { cwd }: Invocation,
+): string[] {
+  const place = `${relative(cwd, source.file)}:${source.line}`;
+  if (hook !== null) return [name, dialect, `${hook}, ${mode}`, phases.join(', '), place];
+  return [
+    name,
+    dialect,
+    on_failure === 'deny' ? 'on_failure: deny' : 'its own rules',
+    points.join(', '),
+    place,
+  ];
+}
+
+function addFire(group: Command, runCommand: RunCommand): void {
+  group
+    .command('fire')
+    .description('take an event through every hook of its phase, and see who decided')
+    .addOption(new Option('--hook <type>', 'the type of hook').choices(Object.keys(phasesOf)))
+    .option('--phase <phase>', 'the phase (an eval hook has none)')
+    .option('--dialect <name>', 'a foreign dialect: picoclaw, chibi, claude or agentao')
+    .option('--point <point>', 'its own name for the moment, such as PreToolUse or before_tool')
+    .requiredOption(
+      '--event <json>',
+      'the native payload without hook and phase, or the point’s payload: a JSON object, @FILE, or - for stdin',
+    )
+    .addHelpText('after', fireExamples)
+    .action(async (own: FireOptions, command: Command) => {
+      await runCommand(command, async ({ options, terminal, input, signal, open }) => {
+        const event = toEvent(own, await input.object('--event', own.event));
+        const runtime = await open();
+        const asked: string[] = [];
+        const onHear = (hook: string) => void asked.push(hook);
+        const decision = await runtime.hooks.fire(event, { signal, onHear, wholeFaults: true });
+        if (options.json) terminal.printJson({ ...decision, asked });
+        else {
+          printDecision(decision, terminal);
+          terminal.print(describeAsked(asked, own));
+        }
+        return exitCodeOfDecision(decision.verdict);
+      });
+    });
+}
+
+interface FireOptions {
+  readonly hook?: HookKind;
+  readonly phase?: string;
+  readonly dialect?: string;
+  readonly point?: string;
+  readonly event: string;
+}
+
+/** Makes a native event, or the event of a foreign dialect. Throws USAGE for a mixture of their options. */
+function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly<Record<string, unknown>>) {
+  if (hook !== undefined && dialect === undefined && point === undefined)
+    return { ...toHookAndPhase(hook, phase), ...readParts(payload, hook) };
+  if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
+    return { dialect, point, payload };
+  throw new RuntimeError('USAGE', 'say which hooks: --hook with --phase, or --dialect with --point', {
+    hint: 'Run `signalbox hook fire --help` for examples.',
+  });
+}
+
+/** Checks hook and phase; an eval hook has one phase, which may be left out. Throws EVENT_INVALID. */
+function toHookAndPhase(hook: HookKind, phase: string | undefined) {
+  if (hook === 'eval' && (phase === undefined || phase === 'scored')) return { hook };
+  if (phase !== undefined && hook !== 'eval') return { hook, phase };
+  const message =
+    phase === undefined ? `a ${hook} hook needs its --phase` : `an eval hook has no phase "${phase}"`;
+  throw new RuntimeError('EVENT_INVALID', message, { hint: `Its phases are: ${phasesOf[hook].join(', ')}.` });
+}
+
+/** Lists the hooks that were asked, or says that none hears this event. */
+function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireOptions): string {
+  if (asked.length > 0) return `asked: ${asked.map(escapeInvisibleLine).join(', ')}`;
+  const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');
+  return `asked: nobody; no hook hears ${moment}\nhint: \`signalbox hook list\` shows what each one hears.`;
+}
+
+const groupExamples = `
+Examples:
+  signalbox hook list
+  signalbox hook fire --hook provider --phase before_call --event @event.json
+  signalbox hook import .claude/settings.json --write
+  signalbox hook export --dialect claude`;
+
+const listExamples = `
+Examples:
+  signalbox hook list
+  signalbox hook list --json | jq '.hooks[] | select(.mode == "filter")'`;
+
+const fireExamples = `
+Examples:
+  signalbox hook fire --hook provider --phase before_call \\
+    --event '{"request": {"messages": [{"role": "user", "content": "My card is 4111 1111 1111 1111"}]}}'
+  signalbox hook fire --hook tool --phase before_execution --event '{"request": {"name": "refund", "args": {"amount": 900}}}'
+  signalbox hook fire --hook session --phase session_start --event '{"event": {"session_id": "s-1"}}' --json
+  signalbox hook fire --dialect claude --point PreToolUse \\
+    --event '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}'
+  signalbox hook fire --dialect chibi --point pre_tool --event '{"tool_name": "shell", "arguments": {"command": "ls"}}'
+
+Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`;
+
+/** Throws EVENT_INVALID for unknown members, since a misspelt one would be missing from the event. */
+function readParts(payload: Readonly<Record<string, unknown>>, hook: HookKind) {
+  const { request, response, event, ...others } = payload;
+  const [other] = Object.keys(others);
+  if (other === undefined) return { request, response, event };
+  const part = hook === 'session' || hook === 'eval' ? 'event' : 'request';
+  const guess = suggest(other, ['request', 'response', 'event']);
+  const example = { request: '{"name": "lookup", "args": {…}}', event: '{…}' }[part];
+  const wrapped = hook === 'provider' ? '{"messages": […]}' : example;
+  const isMissing = payload[part] === undefined;
+  throw new RuntimeError(
+    'EVENT_INVALID',
+    `--event: unknown key "${other}"${isMissing ? `, and \`${part}\` is missing` : ` beside \`${part}\``}`,
+    {
+      hint: guess.hint ?? `Put it into the ${part}: --event '{"${part}": ${wrapped}}'.`,
+    },
+  );
+}
+
+function printDecision(decision: DecisionDocument, terminal: Terminal): void {
+  const { verdict, hook, reason, replace, result, enforced, context, abort } = decision;
+  const by = hook === null || reason.startsWith(`hook "${hook}"`) ? '' : ` by hook "${hook}"`;
+  terminal.print(
+    `${terminal.styleStdout(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${codeText(decision.error)}${escapeInvisible(reason)}`}`,
+  );
+  if (replace !== null) terminal.print(`replace: ${escapeInvisible(exactText(decision, 'replace'))}`);
+  if (result !== null)
+    terminal.print(
+      `result: ${escapeInvisible(typeof result === 'string' ? result : exactText(decision, 'result'))}`,
+    );
+  if (abort !== null) terminal.print(`ends the ${abort}`);
+  for (const text of context) terminal.print(`context: ${escapeInvisible(text)}`);
+  if (Object.keys(decision.metadata).length > 0)
+    terminal.print(`metadata: ${escapeInvisible(exactText(decision, 'metadata'))}`);
+  terminal.printHint(decision.error);
+}
+
+const colours = {
+  ...({ allow: 'green', modify: 'yellow', respond: 'yellow' } as const),
+  ...({ ask: 'yellow', deny: 'red', abort: 'red' } as const),
+};

@@ -1,0 +1,102 @@
+import type { Command } from 'commander';
+import { RuntimeError } from '../../base/errors.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { CommandContext, OpenOptions, RunCommand } from '../command.ts';
+import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
+import { collect, readLabelFlags } from '../labels.ts';
+
+/** `run`. */
+export function addRunCommand(program: Command, runCommand: RunCommand): void {
+  const command = program
+    .command('run <pipeline>')
+    .description('run a pipeline, until it ends or waits for a person')
+    .option('--input <json>', 'the input: JSON, @FILE, or - for stdin', '{}')
+    .option('--id <id>', 'the run’s own id: of several starts with one id, the first makes the run')
+    .option('--label <name=value>', 'what the run is found by; may be given again', collect)
+    .option('--detach', 'leave the run to a worker, print its id and wait for nothing');
+  addRunFlags(command)
+    .addHelpText('after', examples)
+    .action(async (file: string, own: StartFlags, command: Command) => {
+      await runCommand(command, async (context) => {
+        const { input, options, isConfigGiven, open } = context;
+        if (own.interactive && own.input === '-') {
+          throw new RuntimeError('USAGE', '--interactive needs stdin, so --input cannot read it', {
+            hint: 'Give the input as @FILE.',
+          });
+        }
+        const text = await input.text('--input', own.input);
+        const { loadInputs } = await import('../../runtime/runtime.ts');
+        const { runtimeOfPipeline } = await loadInputs();
+        const openOwn = (more: OpenOptions) =>
+          open(isConfigGiven ? options.config : runtimeOfPipeline(file, options.config), more);
+        if (own.detach) return await queueRun(context, await openOwn({}), { file, text, flags: own });
+        return await executeRun(context, {
+          flags: own,
+          open: openOwn,
+          start: (runtime, runOptions) => runtime.run(file, text, { ...runOptions, ...startOptions(own) }),
+        });
+      });
+    });
+}
+
+interface StartFlags extends RunFlags {
+  readonly input: string;
+  readonly detach?: true;
+  readonly id?: string;
+  readonly label?: readonly string[];
+}
+
+function startOptions({ id, label }: StartFlags) {
+  return { id, labels: readLabelFlags(label) };
+}
+
+interface QueuedRequest {
+  readonly file: string;
+  readonly text: string;
+  readonly flags: StartFlags;
+}
+
+/** Throws USAGE, and what keeping the run throws. */
+async function queueRun(
+  { options, terminal }: CommandContext,
+  runtime: Runtime,
+  { file, text, flags }: QueuedRequest,
+): Promise<0> {
+  const idle = ['wait', 'interactive', 'set-down', 'record', 'replay'].find((name) =>
+    Object.hasOwn(flags, name === 'set-down' ? 'setDown' : name),
+  );
+  if (idle !== undefined) {
+    throw new RuntimeError('USAGE', `--${idle} means nothing where a worker executes the run`, {
+      hint: 'Leave out one of --detach and the other.',
+    });
+  }
+  const queued = await runtime.runs.queue(file, text, startOptions(flags));
+  if (options.json) terminal.printJson(queued);
+  else terminal.print(queued.run_id);
+  return 0;
+}
+
+const examples = `
+Examples:
+  signalbox run refund.pipeline.yaml --input '{"order": "A-17"}'
+  signalbox run refund.pipeline.yaml --input @order.json --json > run.json
+  signalbox run refund.pipeline.yaml --input @order.json --interactive
+  signalbox run refund.pipeline.yaml --input @order.json --replay recording.jsonl
+  signalbox run refund.pipeline.yaml --input @order.json --detach --json | jq -r .run_id
+  signalbox run refund.pipeline.yaml --input @order.json --id refund-A-17 --label shop=berlin --label order=A-17
+
+With --id, a start that is tried again begins no second run: it goes on with the first one where that was cut off, suspended or set down, and tells of
+it else: its result if it has ended, its state if it waits for a person or another process executes it.
+A start with another pipeline or input under the same id is refused (RUN_ID_TAKEN).
+
+What waits for a person is decided with \`signalbox pending\`; then \`signalbox runs resume\` goes on.
+
+With --detach a \`signalbox worker\` executes the run, on any machine (spec.state_store is postgres); \`signalbox runs show\` tells
+what came of it.
+
+Where spec.state_store is memory, a run that waits ends with the process: decide with --interactive.
+
+A fault of a model or of a server that may be gone later suspends the run (\`on_fault\` of the pipeline): \`signalbox work\` goes on with it by itself.
+
+Exit codes: 0 completed, or kept for a worker, 1 failed, denied, cancelled or suspended by a fault, 2 wrong call, config or input,
+3 waiting for a person or a time, or started before and not at its end, 130 interrupted (the run can be resumed).`;

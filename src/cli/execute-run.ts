@@ -1,0 +1,150 @@
+import type { Command } from 'commander';
+import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import type { PendingRecord } from '../contract/approval.ts';
+import type { RunDocument } from '../contract/run.ts';
+import type { RunOptions, Runtime } from '../runtime/runtime.ts';
+import type { CommandContext, OpenOptions } from './command.ts';
+import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
+import type { Invocation } from './invocation.ts';
+import { type NextCommands, nextCommands } from './next-command.ts';
+import { type RecordingFlags, requireRecordings } from './recording.ts';
+import { choicesText, questionOfRecord, questionText } from './show/pending.ts';
+import { printLost, printRun } from './show/run.ts';
+import { createRunEventPrinter } from './show/run-events.ts';
+import { openRunProgress, type RunProgress } from './show/run-progress.ts';
+
+/** The options of commands that execute a run. */
+export interface RunFlags extends RecordingFlags {
+  readonly setDown?: true;
+  readonly wait?: true;
+  readonly interactive?: true;
+}
+
+/** Adds the options of every command that executes a run. */
+export function addRunFlags(command: Command): Command {
+  return command
+    .option('--wait', 'wait until somebody has decided elsewhere, and go on')
+    .option('--interactive', 'ask on this terminal what a person must decide')
+    .option('--set-down', 'leave the run where a `wait` of it begins, to `signalbox work` or a worker')
+    .option('--record <file>', 'add every exchange with a model to this file')
+    .option('--replay <file>', 'answer every model call from this recording');
+}
+
+/** Of a `wait` that takes longer the run is set down. */
+export const setDownWaits = { longestWaitMs: 1_000 } as const;
+
+/** A run to be started or resumed, once its runtime is open. */
+export interface RunRequest {
+  readonly flags: RunFlags;
+  readonly open: (more: OpenOptions) => Promise<Runtime>;
+  readonly start: (runtime: Runtime, options: RunOptions) => Promise<RunDocument>;
+}
+
+/**
+ * Executes a run until it ends or waits, prints its events and its result. Throws USAGE, ABORTED, and what
+ * `start` throws.
+ */
+export async function executeRun(
+  context: CommandContext,
+  { flags, open, start }: RunRequest,
+): Promise<ExitCode> {
+  if (flags.interactive) requireInteractiveTerminal(context.invocation);
+  const { invocation, options, terminal, signal } = context;
+  requireRecordings(flags, invocation);
+  const progress = openRunProgress(terminal);
+  const { record, replay } = flags;
+  const onEvent = options.json ? undefined : await openRunEvents(context, progress);
+  const runtime = await open({ onEvent, record, replay });
+  if (flags.wait) requireDurable(runtime, '--wait would wait in vain');
+  if (flags.setDown) requireDurable(runtime, '--set-down would lose the run');
+  try {
+    const document = await start(runtime, {
+      signal,
+      ...(flags.setDown && setDownWaits),
+      ...(await openRunOptions(context, flags, { runtime, progress })),
+    });
+    progress.end();
+    if (!options.json)
+      await printRun(document, { runtime, flags, cwd: invocation.cwd, env: invocation.env }, terminal);
+    else {
+      terminal.printJson(document);
+      if (document.status === 'pending' && !runtime.isDurable) printLost(terminal.printStderr);
+    }
+    return exitCodeOfRun(document.status);
+  } catch (error) {
+    progress.end();
+    throw withResumeHint(error, runtime, nextCommands(invocation, runtime, flags));
+  }
+}
+
+function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
+  if (stdin.isTTY && stderr.isTTY) return;
+  throw new RuntimeError('USAGE', '--interactive needs a terminal to ask on', {
+    hint: 'Leave it out, and decide with `signalbox pending`; or give --wait too, and decide from another terminal.',
+  });
+}
+
+/** Throws USAGE for a state store in memory, in which no other process could decide. */
+function requireDurable({ isDurable, file }: Runtime, why: string): void {
+  if (isDurable) return;
+  throw new RuntimeError('USAGE', `${why}: the state store of ${file} is memory`, {
+    hint: 'Set spec.state_store to {type: sqlite}, or decide on the spot with --interactive alone.',
+  });
+}
+
+async function openRunEvents({ terminal }: CommandContext, progress: RunProgress) {
+  const { formatDuration } = await import('../runtime/runtime.ts');
+  return createRunEventPrinter(progress, {
+    tint: terminal.styleStderr,
+    showsText: terminal.stderr.isTTY,
+    formatDuration,
+  });
+}
+
+async function openRunOptions(
+  { invocation, options, terminal, signal }: CommandContext,
+  flags: RunFlags,
+  { runtime, progress }: { readonly runtime: Runtime; readonly progress: RunProgress },
+): Promise<RunOptions> {
+  const wait = flags.wait === true;
+  const printChoices = ({ id, tool }: PendingRecord) =>
+    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime, flags), tool)}\n${waitText(id)}`);
+  const printQuestion = (pending: PendingRecord) => {
+    progress.writeLine(questionText(questionOfRecord(pending)));
+    printChoices(pending);
+  };
+  const printWait = ({ id }: PendingRecord) => progress.writeLine(waitText(id));
+  // Without --wait the pending calls are shown at the end of the run.
+  if (!flags.interactive)
+    return { wait, ...(wait && { onPending: options.json ? printWait : printQuestion }) };
+  const { openPrompt } = await import('./prompt.ts');
+  const prompt = openPrompt({ invocation, runtime, progress, terminal, signal });
+  return {
+    wait,
+    ask: async (pending) => {
+      if (!(await prompt(pending)) && wait) printChoices(pending);
+      // The run reads the decision from the store.
+      return undefined;
+    },
+  };
+}
+
+function waitText(id: string): string {
+  return `waiting for the decision about ${id}`;
+}
+
+/** Adds to ABORTED the command that resumes the run, or that it is lost with a store in memory. */
+function withResumeHint(
+  thrown: unknown,
+  { isDurable }: Runtime,
+  { resume }: Pick<NextCommands, 'resume'>,
+): RuntimeError {
+  const error = toRuntimeError(thrown);
+  const { code, message, details } = error;
+  const { run_id } = details;
+  if (code !== 'ABORTED' || typeof run_id !== 'string') return error;
+  const hint = isDurable
+    ? `Go on with \`${resume(run_id)}\`.`
+    : 'The state store is memory, so the run has ended with this process. Start it again.';
+  return new RuntimeError(code, message, { hint, details, cause: error });
+}

@@ -1,0 +1,76 @@
+import { RuntimeError } from '../base/errors.ts';
+
+export type IdKind = 'run' | 'pending';
+
+/** The least number of characters of a beginning of an id, without its prefix. */
+const MIN_LENGTH = 4;
+
+/** Whether `given` is this id or begins it, with or without the word in front. */
+export function matchesId(id: string, given: string, kind: IdKind): boolean {
+  if (id === given) return true;
+  const word = `${kind}_`;
+  const begin = given.startsWith(word) ? given : `${word}${given}`;
+  return begin.length >= word.length + MIN_LENGTH && id.startsWith(begin);
+}
+
+/**
+ * Completes the beginning of an id from the known ones. Returns `given` unchanged when none matches, so
+ * that the lookup reports it. Throws USAGE when several match.
+ */
+export async function completeId(
+  given: string,
+  kind: IdKind,
+  list: () => Promise<readonly string[]>,
+): Promise<string> {
+  if (isFullId(given, kind)) return given;
+  const matching = (await list()).filter((id) => matchesId(id, given, kind));
+  if (matching.includes(given)) return given;
+  const [first = given, second] = matching;
+  if (second !== undefined) throw ambiguousId(given, matching);
+  return first;
+}
+
+export function ambiguousId(given: string, matching: readonly string[]): RuntimeError {
+  const some = matching.slice(0, 5).join(', ');
+  return new RuntimeError(
+    'USAGE',
+    `"${given}" begins several ids: ${some}${matching.length > 5 ? ', …' : ''}`,
+    {
+      hint: 'Give more of it.',
+    },
+  );
+}
+
+/**
+ * The ids of a list as it shows them: the shortest beginning, of at least eight characters behind the word, that no other id of the list has.
+ * An id that a person chose stays whole.
+ */
+export function shortIds(ids: readonly string[]): (id: string) => string {
+  const sorted = [...new Set(ids)].toSorted();
+  const short = new Map(
+    sorted.map((id, at) => {
+      const word = /^(?:[a-z]+_)?/.exec(id)?.[0] ?? '';
+      const shared = [sorted[at - 1], sorted[at + 1]].map((other) => sharedLength(id, other ?? ''));
+      return [id, id.slice(0, Math.max(word.length + SHORT_LENGTH, ...shared.map((length) => length + 1)))];
+    }),
+  );
+  return (id) => (isMadeHere(id) ? (short.get(id) ?? id) : id);
+}
+
+const SHORT_LENGTH = 8;
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+/** Whether the id is one of those that Signalbox draws: hexadecimal digits, or a UUID. */
+function isMadeHere(id: string): boolean {
+  return /^(?:[a-z]+_)?[\da-f]{16,}$|^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id);
+}
+
+/** Whether this is a complete id, which needs no search. */
+function isFullId(given: string, kind: IdKind): boolean {
+  return new RegExp(`^${kind}_[\\da-f]{16}$`).test(given);
+}

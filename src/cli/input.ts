@@ -1,0 +1,146 @@
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { RuntimeError } from '../base/errors.ts';
+import { whyUnreadable } from '../base/files/file-error.ts';
+import { nearFileHint } from '../base/files/near-file.ts';
+import { isObject, Json, parseLossless } from '../base/json/json.ts';
+import { jsonHint } from '../base/json/json-hint.ts';
+import type { Invocation } from './invocation.ts';
+
+/** Reads what options name; stdin can be named by one of them only. */
+export interface Input {
+  /** The text of an option: itself, `@FILE` for a file's content, `-` for stdin. Throws FILE_UNREADABLE, USAGE, ABORTED. */
+  text(option: string, value: string): Promise<string>;
+  /** A JSON object from an option, its long numbers intact. Throws USAGE when it is not one. */
+  object(option: string, value: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Any JSON value from an option, byte for byte. Throws USAGE when it is not JSON. */
+  json(option: string, value: string): Promise<Json>;
+}
+
+/** The input of one command; an abort ends the wait for stdin. */
+export function openInput(invocation: Invocation): Input {
+  let stdinTaker: string | undefined;
+  const text = async (option: string, value: string) => {
+    if (value.startsWith('@')) return readTextFile(option, value.slice(1));
+    if (value !== '-') return value;
+    if (stdinTaker !== undefined)
+      throw new RuntimeError('USAGE', `${stdinTaker} has read stdin, so ${option} cannot`, {
+        hint: 'Give one of them as @FILE.',
+      });
+    stdinTaker = option;
+    return decode(option, 'stdin', await readStdin(option, invocation));
+  };
+  return {
+    text,
+    object: async (option, value) => parseObject(option, await text(option, value)),
+    json: async (option, value) => parseJson(option, await text(option, value)),
+  };
+}
+
+/** Throws FILE_UNREADABLE when the file of an option cannot be opened, before anything else is done. */
+export function requireFile(option: string, file: string): void {
+  try {
+    closeSync(openSync(file, 'r'));
+  } catch (error) {
+    throw unreadable(option, file, error);
+  }
+}
+
+/** A number from an option. Throws USAGE. */
+export function readNumber(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number))
+    throw new RuntimeError('USAGE', `${option} takes a number, not "${value}"`, {
+      hint: `Write it like ${option} 4.`,
+    });
+  return number;
+}
+
+/** A whole number from an option, at least `least`. Throws USAGE. */
+export function readWhole(option: string, value: string | undefined, least = 1): number | undefined {
+  const number = readNumber(option, value);
+  if (number === undefined || (Number.isSafeInteger(number) && number >= least)) return number;
+  throw new RuntimeError('USAGE', `${option} takes a whole number from ${least}, not "${value}"`);
+}
+
+async function readStdin(option: string, { signal, stdin }: Invocation): Promise<Buffer> {
+  try {
+    return await buffer(addAbortSignal(signal, stdin));
+  } catch (error) {
+    if (signal.aborted) throw new RuntimeError('ABORTED', `${option}: the wait for stdin was given up`);
+    throw unreadable(option, 'stdin', error);
+  }
+}
+
+function readTextFile(option: string, file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw unreadable(option, file, error);
+  }
+  return decode(option, file, bytes);
+}
+
+function unreadable(option: string, source: string, cause: unknown): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${option}: ${source} ${whyUnreadable(cause)}`, {
+    cause,
+    hint: nearFileHint(source),
+  });
+}
+
+/** Drops the byte order mark that some editors put in front. */
+function decode(option: string, source: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new RuntimeError('USAGE', `${option}: ${source} is not UTF-8`);
+  }
+}
+
+/** JSON text with its bytes; `option` is how a message names it. Throws USAGE. */
+export function parseJson(option: string, text: string): Json {
+  const json = new Json(text.trim());
+  try {
+    void json.value;
+    return json;
+  } catch (error) {
+    const hint = isFileName(json.text)
+      ? wanted(option, json.text)
+      : 'A text needs its quotation marks: \'"like this"\'.';
+    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint, cause: error });
+  }
+}
+
+function parseObject(option: string, text: string): Readonly<Record<string, unknown>> {
+  let parsed: unknown;
+  try {
+    parsed = parseLossless(text);
+  } catch (error) {
+    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, {
+      hint: wanted(option, text),
+    });
+  }
+  if (!isObject(parsed) || JSON.isRawJSON(parsed))
+    throw new RuntimeError('USAGE', `${option} is not a JSON object`, { hint: wanted(option, text) });
+  return parsed;
+}
+
+/** How the option is given; a text that may be the name of a file gets its `@`. */
+export function wanted(option: string, text: string): string {
+  return isFileName(text)
+    ? `To read the file, write ${option} @${text.trim()}.`
+    : (jsonHint(text) ?? `Give ${option} a JSON object, @FILE or - for stdin.`);
+}
+
+function isFileName(text: string): boolean {
+  const name = text.trim();
+  return /^[^\s{}[\]"]{1,200}$/.test(name) && (/[./]/.test(name) || existsSync(name));
+}
+
+/** The message of anything thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,258 @@
+import { Command, CommanderError, Option } from 'commander';
+import type { Fault } from '../base/errors.ts';
+import { findNearest } from '../base/text/suggest.ts';
+import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
+import { addAuditCommands } from './commands/audit/audit.ts';
+import { addCacheCommands } from './commands/cache.ts';
+import { addCompletionCommand } from './commands/completion.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
+import { addEvalCommands } from './commands/eval/eval.ts';
+import { addHookCommands } from './commands/hook.ts';
+import { addInitCommand } from './commands/init.ts';
+import { addKeysCommands } from './commands/keys.ts';
+import { addPendingCommands } from './commands/pending.ts';
+import { addProviderCommands } from './commands/provider.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addRunsCommands } from './commands/runs.ts';
+import { addServeCommand } from './commands/serve.ts';
+import { addStoreCommands } from './commands/store.ts';
+import { addToolCommands } from './commands/tool.ts';
+import { addValidateCommand } from './commands/validate.ts';
+import { addWorkCommand } from './commands/work.ts';
+import { addWorkerCommand } from './commands/worker.ts';
+import { addWorkersCommands } from './commands/workers.ts';
+import type { ExitCode } from './exit-code.ts';
+import type { Invocation, OutputStream } from './invocation.ts';
+import { openTerminal, watchStdout } from './terminal.ts';
+import { versionOf } from './version.ts';
+
+/**
+ * Runs the command line on what would otherwise be taken from the process. Resolves to the exit code once stdout is
+ * written; rejects only with a defect of this program.
+ */
+export async function main(invocation: Invocation): Promise<ExitCode> {
+  const { argv } = invocation;
+  let code: ExitCode = 0;
+  let written = '';
+  const runCommand = openRunCommand(invocation, (exitCode) => {
+    code = exitCode;
+  });
+  let isVerdict = false;
+  const open = (commands: readonly CommandGroup[], output: ParserOutput): Command => {
+    const program = openProgram(invocation, output);
+    for (const { add } of commands) add(program, runCommand, () => open(groups, unheard));
+    return program;
+  };
+  const parse = async (commands: readonly CommandGroup[], output: ParserOutput) => {
+    const program = open(commands, output);
+    program.hook('preAction', (_, command) => {
+      isVerdict = givesVerdict(command);
+      if (isVerdict) invocation.onVerdictCommand();
+    });
+    await program.parseAsync(argv, { from: 'user' });
+  };
+  const stdout = watchStdout(invocation);
+  try {
+    const named = namedIn(argv);
+    if (named.length === 0 || !(await isParsed(() => parse(named, unheard)))) {
+      const writeOut = (text: string) => {
+        written += text;
+      };
+      await parse(groups, { writeOut, writeErr: openTerminal(invocation, false).writeStderr });
+    }
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const named = commandIn(argv, open(groups, unheard));
+    code = exitCodeOfParsing(error, { written: written.trimEnd(), command: named }, invocation);
+  }
+  return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isVerdict) : code;
+}
+
+/** Where the parser writes help and errors. */
+interface ParserOutput {
+  writeOut(text: string): void;
+  writeErr(text: string): void;
+}
+
+const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
+
+/** A command, or a group of them, and every name it goes by. */
+interface CommandGroup {
+  readonly names: readonly string[];
+  /** `openWhole` makes a program that has every command. */
+  add(program: Command, runCommand: RunCommand, openWhole: () => Command): void;
+}
+
+/** In the order of the help. */
+const groups: readonly CommandGroup[] = [
+  { names: ['init'], add: addInitCommand },
+  { names: ['validate'], add: addValidateCommand },
+  { names: ['doctor'], add: addDoctorCommand },
+  { names: ['tool'], add: addToolCommands },
+  { names: ['eval'], add: addEvalCommands },
+  { names: ['cache'], add: addCacheCommands },
+  { names: ['hook', 'hooks'], add: addHookCommands },
+  { names: ['provider', 'providers'], add: addProviderCommands },
+  { names: ['serve'], add: addServeCommand },
+  { names: ['run'], add: addRunCommand },
+  { names: ['pending'], add: addPendingCommands },
+  { names: ['runs'], add: addRunsCommands },
+  { names: ['work'], add: addWorkCommand },
+  { names: ['worker'], add: addWorkerCommand },
+  { names: ['workers'], add: addWorkersCommands },
+  { names: ['keys'], add: addKeysCommands },
+  { names: ['audit'], add: addAuditCommands },
+  { names: ['store'], add: addStoreCommands },
+  { names: ['completion'], add: addCompletionCommand },
+];
+
+/**
+ * Those that the arguments can mean: to declare all takes longer than to parse. What they do not settle, help and mistakes,
+ * whose text tells of other commands too, is parsed again with all of them.
+ */
+function namedIn(argv: readonly string[]): readonly CommandGroup[] {
+  return groups.filter(({ names }) => names.some((name) => argv.includes(name)));
+}
+
+/** False when the parser refuses the arguments or answers them itself. A command that was run throws no such error. */
+async function isParsed(parse: () => Promise<void>): Promise<boolean> {
+  try {
+    await parse();
+    return true;
+  } catch (error) {
+    if (error instanceof CommanderError) return false;
+    throw error;
+  }
+}
+
+function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: ParserOutput): Command {
+  return new Command('signalbox')
+    .description(
+      'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
+    )
+    .version(versionOf(), '-V, --version')
+    .addOption(configOption())
+    .option('--json', 'print exactly one JSON document on stdout')
+    .option('--no-color', 'no colours, on terminals too')
+    .addOption(
+      new Option('--log-level <level>', 'what is logged on stderr').choices([
+        'trace',
+        'debug',
+        'info',
+        'warn',
+        'error',
+        'silent',
+      ]),
+    )
+    .addOption(
+      new Option('--log-format <format>', 'how; serve, work and worker write json in a pipe').choices([
+        'text',
+        'json',
+      ]),
+    )
+    .option(
+      '--stop-timeout <duration>',
+      'how long what runs may take to end after Ctrl-C or SIGTERM (default: 30s)',
+    )
+    .addHelpText('after', examples())
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut,
+      writeErr,
+      // Printed with its code and its hint by exitCodeOfParsing.
+      outputError: () => {},
+      getOutHelpWidth: () => helpWidthOf(stdout),
+      getErrHelpWidth: () => helpWidthOf(stderr),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride();
+}
+
+/** A file that is given behind another is laid over it. */
+function configOption(): Option {
+  const given: string[] = [];
+  return new Option('-c, --config <file>', 'the RuntimeConfig file; further ones are laid over it')
+    .default(['runtime.yaml'], 'runtime.yaml')
+    .argParser((file: string) => {
+      given.push(file);
+      return given;
+    });
+}
+
+/** Commander's own choice where there is none. */
+function helpWidthOf({ isTTY, columns }: OutputStream): number {
+  return (isTTY === true ? columns : undefined) ?? 80;
+}
+
+/** Where 1 is a verdict, nobody could read any. */
+function exitCodeOfStdout(code: ExitCode, isVerdict: boolean): ExitCode {
+  if (isVerdict) return code === 130 ? 130 : 2;
+  return code === 0 ? 1 : code;
+}
+
+/**
+ * Handles what Commander throws, also for --help and --version; it has printed errors to stderr already.
+ */
+function exitCodeOfParsing(
+  { code, exitCode, message }: CommanderError,
+  { written, command }: { readonly written: string; readonly command: string },
+  invocation: Invocation,
+): 0 | 2 {
+  const { print, printJson, printStderr } = openTerminal(invocation, false);
+  const wantsJson = invocation.argv.includes('--json');
+  if (exitCode === 0) {
+    if (wantsJson) printJson(code === 'commander.version' ? { version: written } : { help: written });
+    else print(written);
+    return 0;
+  }
+  const fault = usageFault(message, command);
+  if (wantsJson) printJson({ error: fault });
+  if (message !== helpShown) printStderr(`error: [${fault.code}] ${fault.message}\nhint: ${fault.hint}`);
+  return 2;
+}
+
+/** What Commander throws after it has shown the help because the command was missing. */
+const helpShown = '(outputHelp)';
+
+/** Commander's message, and as the hint its guess at what was meant, the nearest choice, or where the arguments are shown. */
+function usageFault(message: string, command: string): Fault {
+  const text = message === helpShown ? 'a command is missing, or not one of those there are' : message;
+  const [what = '', guess] = text.replace(/^error: /, '').split('\n');
+  const [, guessed] = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(guess ?? '') ?? [];
+  const [, given = '', choices = ''] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
+  const meant = guessed ?? findNearest(given, choices.split(', '));
+  const hint =
+    meant === undefined
+      ? `Run \`signalbox ${command}--help\` to see its arguments.`
+      : `did you mean \`${meant.replaceAll(', ', '` or `')}\`?`;
+  return { code: 'USAGE', message: what, hint };
+}
+
+/** The names of the command that the arguments are for, each with a space behind it. */
+function commandIn(argv: readonly string[], program: Command): string {
+  let command = program;
+  let names = '';
+  for (const word of argv) {
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (next === undefined) continue;
+    command = next;
+    names += `${word} `;
+  }
+  return names;
+}
+
+function examples(): string {
+  return `
+Examples:
+  signalbox init my-guards && cd my-guards
+  signalbox validate
+  signalbox tool call greet --args '{"name": "Ada"}'
+  signalbox eval run quickstart.suite.yaml
+  signalbox hook fire --hook provider --phase before_call --event @event.json
+  signalbox run refund.pipeline.yaml --input '{"order": "A-17"}'
+  signalbox pending approve pending_3f2a --resume
+
+Exit codes: 0 done and good, 1 the work failed, 2 the call or the config is wrong,
+3 paused for a person, 130 interrupted.`;
+}

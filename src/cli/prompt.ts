@@ -1,0 +1,160 @@
+import { createInterface, type Interface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toRuntimeError } from '../base/errors.ts';
+import { escapeInvisible } from '../base/text/escape-invisible.ts';
+import type { PendingRecord } from '../contract/approval.ts';
+import { isQuestion } from '../contract/question.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { parseJson } from './input.ts';
+import type { Invocation } from './invocation.ts';
+import { jsonLine, questionOfRecord, questionText } from './show/pending.ts';
+import type { RunProgress } from './show/run-progress.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface PromptContext {
+  readonly invocation: Invocation;
+  readonly runtime: Runtime;
+  readonly progress: RunProgress;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes a function that asks at the terminal for a decision about a pending call, one call at a time, and
+ * stores it. It resolves to whether a decision was made; after Ctrl-C there is none. Throws STORE_FAILED.
+ */
+export function openPrompt(context: PromptContext): (pending: PendingRecord) => Promise<boolean> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (pending) => {
+    const current = last.then(() => promptFor(pending, context));
+    last = current.catch(() => {});
+    return current;
+  };
+}
+
+async function promptFor(pending: PendingRecord, context: PromptContext): Promise<boolean> {
+  const { invocation, progress, terminal, signal } = context;
+  const { stdin: input, stderr: output } = invocation;
+  if (signal.aborted) return false;
+  progress.pause();
+  const lines = createInterface({ input, output, terminal: true, prompt: '' });
+  // In raw mode the terminal sends no SIGINT.
+  lines.on('SIGINT', invocation.interrupt);
+  let isOver = false;
+  const closed = new Promise<undefined>((resolve) => {
+    lines.once('close', () => {
+      if (!isOver) terminal.writeStderr('\n');
+      resolve(undefined);
+    });
+  });
+  const readAnswer: ReadAnswer = async (words, initial = '') => {
+    const answer = lines.question(words, { signal });
+    lines.write(initial);
+    // After Ctrl-D the question never resolves.
+    return await Promise.race([answer, closed]);
+  };
+  try {
+    await dropTypedAhead(lines, signal);
+    terminal.printStderr(questionText(questionOfRecord(pending)));
+    return await promptUntilDecided(pending, context, readAnswer);
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  } finally {
+    isOver = true;
+    lines.close();
+    progress.resume();
+  }
+}
+
+/** Prints `words` and reads a line; undefined when the terminal was closed. `given` is the text to edit. */
+type ReadAnswer = (words: string, given?: string) => Promise<string | undefined>;
+
+/** Discards what was typed before the question was shown. */
+async function dropTypedAhead(lines: Interface, signal: AbortSignal): Promise<void> {
+  await sleep(100, undefined, { signal });
+  lines.write(null, { ctrl: true, name: 'u' });
+}
+
+/**
+ * Asks until a decision is stored (true) or put off (false). Throws what the decision throws, but its own
+ * mistakes.
+ */
+async function promptUntilDecided(
+  pending: PendingRecord,
+  context: PromptContext,
+  readAnswer: ReadAnswer,
+): Promise<boolean> {
+  const { terminal } = context;
+  for (;;) {
+    const word = await readAnswer(
+      isQuestion(pending)
+        ? 'an[s]wer, [r]eject or [l]ater? '
+        : '[a]pprove, [e]dit the arguments, re[s]pond, [r]eject or [l]ater? ',
+    );
+    try {
+      switch (word?.trim().toLowerCase()) {
+        case 'a':
+        case 'approve':
+          await context.runtime.pending.approve(pending.id, { by: context.invocation.userName() });
+          return true;
+        case 'e':
+        case 'edit':
+          if (await approveEdited(pending, context, readAnswer)) return true;
+          break;
+        case 's':
+        case 'respond':
+        case 'answer':
+          if (await respond(pending, context, readAnswer)) return true;
+          break;
+        case 'r':
+        case 'reject':
+          if (await reject(pending, context, readAnswer)) return true;
+          break;
+        case 'l':
+        case 'later':
+        case undefined:
+          return false;
+      }
+    } catch (error) {
+      const { code, message } = toRuntimeError(error);
+      terminal.printStderr(`[${code}] ${escapeInvisible(message)}`);
+      if (code === 'PENDING_DECIDED' || code === 'PENDING_EXPIRED') return true;
+      if (code !== 'ARGS_INVALID' && code !== 'RESULT_INVALID' && code !== 'USAGE') throw error;
+    }
+  }
+}
+
+/** Approves with edited arguments; false when the answer is empty, which goes back to the choice. */
+async function approveEdited(
+  pending: PendingRecord,
+  { runtime, invocation }: PromptContext,
+  readAnswer: ReadAnswer,
+): Promise<boolean> {
+  const args = await readAnswer('arguments: ', jsonLine(pending.args.text));
+  if (args === undefined || args.trim() === '') return false;
+  await runtime.pending.approve(pending.id, { by: invocation.userName(), args });
+  return true;
+}
+
+async function respond(
+  { id, tool }: PendingRecord,
+  { runtime, invocation }: PromptContext,
+  readAnswer: ReadAnswer,
+): Promise<boolean> {
+  const text = await readAnswer(isQuestion({ tool }) ? 'answer, as JSON: ' : 'result, as JSON: ');
+  if (text === undefined || text.trim() === '') return false;
+  await runtime.pending.respond(id, { by: invocation.userName(), result: parseJson('the result', text) });
+  return true;
+}
+
+async function reject(
+  { id }: PendingRecord,
+  { runtime, invocation }: PromptContext,
+  readAnswer: ReadAnswer,
+): Promise<boolean> {
+  const reason = await readAnswer('reason: ');
+  if (reason === undefined || reason.trim() === '') return false;
+  await runtime.pending.reject(id, { by: invocation.userName(), reason: reason.trim() });
+  return true;
+}

@@ -1,0 +1,145 @@
+import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import { cut } from '../../base/text/width.ts';
+import type { RunDetails, RunLabels, TimelineEntry } from '../../contract/run.ts';
+import { exactText } from '../exact-text.ts';
+import { formatFields } from '../fields.ts';
+import type { NextCommands } from '../next-command.ts';
+import type { Terminal } from '../terminal.ts';
+import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
+import { statusText, wordOf } from './run-status.ts';
+import { formatCost } from './run-steps.ts';
+
+interface WidthOf {
+  /** Columns in which values are cut; undefined: they are whole. */
+  readonly width: number | undefined;
+}
+
+/** Prints a run: summary, timeline, pending calls and the commands for them. Its steps follow. */
+export async function printDetails(
+  details: RunDetails,
+  commands: NextCommands,
+  { print, printColumns, width }: Pick<Terminal, 'print' | 'printColumns'> & WidthOf,
+): Promise<void> {
+  const { formatDuration } = await import('../../runtime/runtime.ts');
+  print(summary(details, width));
+  print('');
+  printColumns(toRows(details.timeline, formatDuration));
+  for (const pending of details.pendings) {
+    print('');
+    print(headline(pending));
+    print(choicesText(pending.id, commands, pending.tool));
+  }
+  if (details.timeline_cut === true) print('…');
+  printChildren(details, { print, printColumns });
+  if (['running', 'cut_off', 'pending', 'suspended', 'waiting'].includes(details.status)) {
+    print(
+      `\n${resumeText(details.parent?.root_run_id ?? details.run_id, commands, { isLast: details.pendings.length > 0 })}`,
+    );
+  }
+}
+
+/** The runs that its steps began. */
+function printChildren(
+  { children = [], children_cut }: RunDetails,
+  { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
+): void {
+  if (children.length === 0) return;
+  print('');
+  printColumns(
+    children.map(({ run_id, name, status, parent }) => [
+      run_id,
+      escapeInvisibleLine(parent?.step ?? ''),
+      escapeInvisibleLine(name),
+      wordOf(status),
+    ]),
+  );
+  if (children_cut === true) print('…');
+}
+
+/** What the run came to in numbers, on a line. */
+export function printTotals({ totals }: RunDetails, formatDuration: (ms: number) => string): string {
+  const { duration_ms, model_calls, tool_calls, scores, input_tokens, output_tokens, cost_usd } = totals;
+  const { unmeasured_calls, unpriced_calls } = totals;
+  const isMeasured = model_calls > unmeasured_calls;
+  const tokens = `${input_tokens} tokens in, ${output_tokens} out${notAll(unmeasured_calls)}`;
+  return [
+    `total: ${formatDuration(duration_ms)}`,
+    formatCount(totals.steps, 'step'),
+    formatCount(tool_calls, 'tool call'),
+    formatCount(model_calls, 'model call'),
+    ...(scores > 0 ? [formatCount(scores, 'score')] : []),
+    ...(isMeasured ? [tokens] : []),
+    ...(cost_usd === null ? [] : [`${formatCost(cost_usd)}${notAll(unpriced_calls)}`]),
+  ].join(', ');
+}
+
+function notAll(unknown: number): string {
+  return unknown === 0 ? '' : ` (${formatCount(unknown, 'call')} unknown)`;
+}
+
+function summary(details: RunDetails, width: number | undefined): string {
+  const { run_id, kind, name, file, status, error, output, labels, parent } = details;
+  return formatFields([
+    ['run', run_id],
+    [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
+    ['status', status === 'suspended' || status === 'waiting' ? statusText(details) : wordOf(status)],
+    ...(parent === undefined
+      ? []
+      : [['step of', `${parent.root_run_id}: ${escapeInvisibleLine(parent.step)}`] as const]),
+    ...(labels === undefined ? [] : [['labels', labelsText(labels)] as const]),
+    ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
+    ...(status === 'completed' || output !== null
+      ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
+      : []),
+    // Of one that is suspended it is told with the status.
+    ...(error === null || status === 'suspended'
+      ? []
+      : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
+  ]);
+}
+
+function fitIn(value: string, width: number | undefined): string {
+  // The longest name before it is `pipeline`.
+  return width === undefined ? value : cut(value, Math.max(20, width - 10));
+}
+
+export function labelsText(labels: RunLabels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${escapeInvisibleLine(value)}`)
+    .join(' ');
+}
+
+/** Rows of the timeline: time, offset from the start, event, step, duration, detail. */
+function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number) => string): string[][] {
+  const [first] = timeline;
+  const begins = new Map<string, string>();
+  return timeline.map((entry) => {
+    const { at, what, step, detail } = entry;
+    const key = pairOf(entry);
+    const began = begins.get(key);
+    if (what === 'step began' || what === 'pending') begins.set(key, at);
+    const isEnd = what === 'step ended' || what === 'decided';
+    const took = isEnd && began !== undefined ? formatDuration(between(began, at)) : '';
+    const after = first === undefined ? '' : `+${formatDuration(between(first.at, at))}`;
+    return [
+      at,
+      after,
+      what,
+      step === null ? '' : escapeInvisibleLine(step),
+      took,
+      escapeInvisibleLine(detail),
+    ];
+  });
+}
+
+/** What a beginning and its end have in common: the step, or the pending call whose id leads the detail. */
+function pairOf({ what, step, detail }: TimelineEntry): string {
+  const isCall = what === 'pending' || what === 'decided';
+  return isCall ? (detail.split(':')[0] ?? '') : `${step}`;
+}
+
+function between(from: string, to: string): number {
+  // Not negative when the clock was set back meanwhile.
+  return Math.max(0, Date.parse(to) - Date.parse(from));
+}

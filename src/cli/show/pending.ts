@@ -1,0 +1,110 @@
+import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import type { PendingDocument, PendingRecord } from '../../contract/approval.ts';
+import { isQuestion } from '../../contract/question.ts';
+import { placeOfStep } from '../../contract/run-parent.ts';
+import { exactText } from '../exact-text.ts';
+import { formatFields } from '../fields.ts';
+import type { NextCommands } from '../next-command.ts';
+
+/** What a person needs to know to decide about a call. */
+export interface PendingQuestion {
+  readonly id: string;
+  readonly run: string;
+  readonly tool: string;
+  readonly step: string;
+  readonly hook: string | null;
+  readonly reason: string;
+  readonly message: string;
+  /** JSON text; of a question, the schema of its answer and who may give it. */
+  readonly args: string;
+  /** ISO 8601; null: never. */
+  readonly expires: string | null;
+  /** Who of how many has approved; undefined: one person decides. */
+  readonly approvals: string | undefined;
+}
+
+/** Who of how many has approved a call, in words; undefined where one person does. */
+export function approvalsText(
+  quorum: number | undefined,
+  approvals: readonly { readonly by: string }[] = [],
+): string | undefined {
+  if (quorum === undefined) return undefined;
+  const names = approvals.map(({ by }) => escapeInvisibleLine(by)).join(', ');
+  return `${approvals.length} of ${quorum}${names === '' ? '' : `: ${names}`}`;
+}
+
+export function questionOfDocument(document: PendingDocument): PendingQuestion {
+  const { id, run_id, tool, step, hook, reason, message, expires_at } = document;
+  const args = exactText(document, isQuestion(document) ? 'members' : 'args');
+  const approvals = approvalsText(document.quorum, document.approvals);
+  return { id, run: run_id, tool, step, hook, reason, message, args, expires: expires_at, approvals };
+}
+
+export function questionOfRecord(record: PendingRecord): PendingQuestion {
+  const { id, runId, tool, hook, reason, message, args, expiresAt } = record;
+  const step = placeOfStep(record.step, record);
+  const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  const approvals = approvalsText(record.quorum, record.consents);
+  const shown = isQuestion(record) ? record.members.text : args.text;
+  return { id, run: runId, tool, step, hook, reason, message, args: shown, expires, approvals };
+}
+
+/** The question as lines for a person; control and invisible characters of tools and models are escaped. */
+export function questionText(question: PendingQuestion): string {
+  const { id, run, tool, step, hook, reason, message, args, expires, approvals } = question;
+  const lines = formatFields([
+    ['id', id],
+    ['run', run],
+    ...(isQuestion({ tool }) ? [] : [['tool', escapeInvisibleLine(tool)] as const]),
+    ['step', escapeInvisibleLine(step.replace(/\/(?:call|ask)$/, ''))],
+    ...(hook === null ? [] : [['asked by', `hook "${escapeInvisibleLine(hook)}"`] as const]),
+    [isQuestion({ tool }) ? 'answer' : 'arguments', jsonLine(args)],
+    ...(expires === null ? [] : [['expires', expires] as const]),
+    ...(approvals === undefined ? [] : [['approved', approvals] as const]),
+  ]);
+  return `${headline({ reason, message })}\n${lines.replaceAll(/^/gm, '  ')}`;
+}
+
+/** JSON text on one line, its strings and numbers as they are. */
+export function jsonLine(text: string): string {
+  return escapeInvisible(
+    text.replaceAll(/("(?:[^"\\]+|\\.)*")|\s+/g, (_all, string?: string) => string ?? ' ').trim(),
+  );
+}
+
+/** The first line of the text of a question. */
+export function headline({ reason, message }: Pick<PendingQuestion, 'reason' | 'message'>): string {
+  return `pending: ${escapeInvisibleLine(message)}${reason === '' ? '' : ` (${escapeInvisibleLine(reason)})`}`;
+}
+
+/** What can be done about a call, each as a command. */
+export function choicesText(id: string, commands: NextCommands, tool = ''): string {
+  if (isQuestion({ tool })) {
+    return formatFields([
+      ['answer:', commands.answer(id)],
+      ['reject:', commands.reject(id)],
+    ]);
+  }
+  return formatFields([
+    ['approve:', commands.approve(id)],
+    ['reject:', commands.reject(id)],
+    ['respond:', commands.respond(id)],
+  ]);
+}
+
+/** The command that resumes a run; `isLast`: it stands after the choices about pending calls. */
+export function resumeText(
+  run: string,
+  commands: NextCommands,
+  { isLast }: { readonly isLast: boolean },
+): string {
+  return formatFields([[(isLast ? 'then:' : 'go on:').padEnd('approve:'.length), commands.resume(run)]]);
+}
+
+/**
+ * The warning that a pending call in a memory store is lost with this process; `instead` says what would
+ * help.
+ */
+export function memoryStoreText(instead: string): string {
+  return `the state store is memory: what waits here ends with this process, and nobody can decide about it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
+}

@@ -1,0 +1,177 @@
+import type { Fault } from '../../base/errors.ts';
+import { isObject, stringifyJson } from '../../base/json/json.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import type {
+  HookDetails,
+  ModelCallDetails,
+  ScoreDetails,
+  StepDetails,
+  ToolCallDetails,
+  WorkDetails,
+} from '../../contract/run-details.ts';
+import { exactText } from '../exact-text.ts';
+import { type Field, formatBlock } from './block.ts';
+import { jsonLine } from './pending.ts';
+
+export interface StepTextOptions {
+  readonly formatDuration: (ms: number) => string;
+  /** Columns of the terminal; undefined: values are whole. */
+  readonly width: number | undefined;
+  /** The messages of a chat too. */
+  readonly isDetailed: boolean;
+}
+
+/** A step of a run for people: a headline, and below it what was done and what came of it. */
+export function stepText(step: StepDetails, options: StepTextOptions): string {
+  const { kind, status, duration_ms, retry } = step;
+  const took = duration_ms === null || status === 'skipped' ? [] : [options.formatDuration(duration_ms)];
+  const headline = [
+    escapeInvisibleLine(step.step),
+    kind ?? '',
+    status,
+    ...took,
+    retry === undefined ? '' : `retry ${retry}`,
+  ]
+    .filter(Boolean)
+    .join('  ');
+  const fields = [
+    ...step.work.flatMap((work) => workFields(step, work, options)),
+    ...endFields(step, options),
+  ];
+  return [headline, formatBlock(fields, options.width)].filter(Boolean).join('\n');
+}
+
+/** What the step as a whole says beside its work. */
+function endFields(step: StepDetails, { isDetailed }: StepTextOptions): Field[] {
+  const { error, failed_at, view, kind } = step;
+  const fields: Field[] = [];
+  if (kind === 'chat' && isObject(view)) {
+    if (isDetailed && Array.isArray(view['messages'])) fields.push(...messageFields(view['messages']));
+    else if (typeof view['text'] === 'string' && view['text'] !== '')
+      fields.push(['text', plain(view['text'])]);
+  }
+  if (kind === 'for_each' && isObject(view) && Array.isArray(view['items']))
+    fields.push(['items', String(view['items'].length)]);
+  // The call or the score has said it.
+  if (error !== undefined && !step.work.some((work) => 'error' in work && isSame(work.error, error)))
+    fields.push(['error', faultText(error)]);
+  if (failed_at !== undefined && failed_at !== step.step)
+    fields.push(['failed at', escapeInvisibleLine(failed_at)]);
+  return fields;
+}
+
+function messageFields(messages: readonly unknown[]): Field[] {
+  return messages.flatMap((message): Field[] => {
+    if (!isObject(message)) return [];
+    const { role, content, tool_calls: calls } = message;
+    const text = typeof content === 'string' ? content : stringifyJson(content ?? '');
+    const asked = Array.isArray(calls) && calls.length > 0 ? [jsonLine(stringifyJson(calls))] : [];
+    return [[escapeInvisibleLine(String(role)), [plain(text), ...asked].filter(Boolean).join('\n')]];
+  });
+}
+
+function workFields(step: StepDetails, work: WorkDetails, options: StepTextOptions): Field[] {
+  switch (work.what) {
+    case 'tool call':
+      return callFields(step, work, options);
+    case 'model call':
+      return modelFields(work, options);
+    case 'score':
+      return scoreFields(work);
+    case 'hooks':
+      return hookFields(work);
+  }
+}
+
+function callFields(step: StepDetails, call: ToolCallDetails, { formatDuration }: StepTextOptions): Field[] {
+  const { tool, status, attempts, duration_ms, hook, reason, error, path } = call;
+  const isOnly = step.kind === 'tool';
+  const often = attempts > 1 ? `, begun ${attempts} times` : '';
+  const took = duration_ms === null || isOnly ? '' : ` in ${formatDuration(duration_ms)}`;
+  const said = isOnly && status !== 'pending' && attempts < 2 ? '' : `: ${status}${took}${often}`;
+  return [
+    ['tool', `${escapeInvisibleLine(tool ?? path)}${said}`],
+    ...(tool === null ? [] : [['args', jsonLine(exactText(call, 'args'))] as const]),
+    ...('sent' in call ? [['sent', jsonLine(exactText(call, 'sent'))] as const] : []),
+    ...('result' in call ? [['result', jsonLine(exactText(call, 'result'))] as const] : []),
+    ...(reason === undefined
+      ? []
+      : [['reason', plain(hook === undefined ? reason : `hook "${hook}": ${reason}`)] as const]),
+    ...(error === undefined ? [] : [['error', faultText(error)] as const]),
+    ...(call.metadata === undefined ? [] : [['hooks', jsonLine(exactText(call, 'metadata'))] as const]),
+  ];
+}
+
+function modelFields(call: ModelCallDetails, { formatDuration }: StepTextOptions): Field[] {
+  const { status, finish_reason, input_tokens, output_tokens, cost_usd, duration_ms, error, attempts } = call;
+  const said = [
+    finish_reason ?? status,
+    input_tokens === null || output_tokens === null
+      ? 'tokens unknown'
+      : `${input_tokens} in, ${output_tokens} out`,
+    ...(cost_usd === null ? [] : [formatCost(cost_usd)]),
+    ...(duration_ms === null ? [] : [formatDuration(duration_ms)]),
+    ...(attempts > 1 ? [`begun ${attempts} times`] : []),
+  ];
+  return [
+    ['model', escapeInvisibleLine(said.join(', '))],
+    ...(error === undefined ? [] : [['error', faultText(error)] as const]),
+    ...(hasDecision(call.metadata) ? [['hooks', jsonLine(exactText(call, 'metadata'))] as const] : []),
+  ];
+}
+
+function scoreFields(score: ScoreDetails): Field[] {
+  const { status, detail, passed } = score;
+  const value =
+    score.score === null ? (status === 'open' ? 'not scored yet' : 'unscored') : String(score.score);
+  const verdict = passed === null ? '' : passed ? ', passed' : ', failed';
+  return [
+    ['eval', `${escapeInvisibleLine(score.eval ?? score.path)}: ${value}${verdict}`],
+    ...(score.content === null ? [] : [['content', contentText(score)] as const]),
+    ...(isEmpty(score.params) ? [] : [['params', jsonLine(exactText(score, 'params'))] as const]),
+    ...(detail === '' ? [] : [['detail', plain(detail)] as const]),
+  ];
+}
+
+function contentText(score: ScoreDetails): string {
+  return typeof score.content === 'string' ? plain(score.content) : jsonLine(exactText(score, 'content'));
+}
+
+/** Only what changed or stopped something: most turns pass as they are. */
+function hookFields(hooks: HookDetails): Field[] {
+  const { decision } = hooks;
+  if (!isObject(decision)) return [];
+  const { stopped, failures, context } = decision;
+  const said = { stopped, failures, context };
+  const kept = Object.entries(said).filter(([, value]) => value !== undefined && !isEmpty(value));
+  return kept.length === 0 ? [] : [['hooks', jsonLine(stringifyJson(Object.fromEntries(kept)))]];
+}
+
+/** Whether hooks were asked about the call at all. */
+function hasDecision(metadata: unknown): boolean {
+  return isObject(metadata) && Object.values(metadata).some((report) => !isEmpty(report));
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0)
+  );
+}
+
+function isSame(one: Fault | undefined, other: Fault): boolean {
+  return one !== undefined && one.code === other.code && one.message === other.message;
+}
+
+function faultText({ code, message }: Fault): string {
+  return `[${code}] ${plain(message)}`;
+}
+
+function plain(text: string): string {
+  return escapeInvisible(text);
+}
+
+/** US dollars, with as many digits as a small amount needs. */
+export function formatCost(usd: number): string {
+  const digits = usd >= 1 || usd <= 0 ? 2 : Math.min(20, 1 - Math.floor(Math.log10(usd)));
+  return `$${usd.toFixed(digits)}`;
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import { RuntimeError } from '../../base/errors.ts';
+import type { FoundState, Runtime } from '../../runtime/runtime.ts';
+import type { CommandContext, OpenOptions } from '../command.ts';
+import { ambiguousId, completeId, type IdKind, matchesId } from '../id.ts';
+import type { Invocation } from '../invocation.ts';
+
+/** An id, or its beginning, as it was typed, and its kind. */
+export interface IdQuery {
+  readonly kind: IdKind;
+  readonly given: string;
+}
+
+/** The part of the command context that finding state stores needs. */
+export interface StoreContext extends Pick<CommandContext, 'open' | 'options' | 'isConfigGiven'> {
+  readonly invocation: Pick<Invocation, 'cwd'>;
+  readonly terminal: Pick<CommandContext['terminal'], 'printStderr'>;
+}
+
+/** The complete id, and the runtime whose state store has it. */
+export interface LocatedId {
+  readonly runtime: Runtime;
+  readonly id: string;
+}
+
+/**
+ * Opens the runtime whose state store has an id: that of --config or ./runtime.yaml; without either, that
+ * of the state store below the current folder that has it. Throws USAGE when several have it, RUN_UNKNOWN
+ * when none does.
+ */
+export async function openForId(
+  context: CommandContext,
+  query: IdQuery,
+  more?: OpenOptions,
+): Promise<LocatedId> {
+  const runtime = await context.open(await configFor(context, query), more);
+  return { runtime, id: await resolveId(runtime, query) };
+}
+
+/**
+ * Opens the runtime of --config or ./runtime.yaml; without either, one for each state store below the
+ * current folder. A store whose configs are gone is left out with a message on stderr.
+ */
+export async function openAllRuntimes(context: CommandContext): Promise<Runtime[]> {
+  return hasConfig(context)
+    ? [await context.open()]
+    : await openRuntimesOf(context, await findLocalStates(context));
+}
+
+/** Likewise for the stores that hold results of suites. */
+export async function openResultRuntimes(context: StoreContext): Promise<Runtime[]> {
+  if (hasConfig(context)) return [await context.open()];
+  const { findResults } = await import('../../runtime/runtime.ts');
+  return await openRuntimesOf(context, await findResults(context.invocation.cwd));
+}
+
+/**
+ * Returns the only runtime. Throws USAGE when there are several, so that nothing is removed from the wrong
+ * store.
+ */
+export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime {
+  if (runtime !== undefined && other === undefined) return runtime;
+  throw new RuntimeError('USAGE', 'there are several state stores below this folder', {
+    hint: `Give the config of one, such as --config ${runtime?.file ?? 'FILE'}.`,
+  });
+}
+
+/** Without a config here, a command reads the stores of the folders below: it says which. */
+function reportStore(
+  { invocation: { cwd }, terminal, options }: StoreContext,
+  { store, config }: Pick<FoundState, 'store' | 'config'>,
+): void {
+  const place = (path: string) => relative(cwd, path);
+  if (!options.json) terminal.printStderr(`reading ${place(store)}, the store of ${place(config)}`);
+}
+
+async function openRuntimesOf(context: StoreContext, found: readonly FoundState[]): Promise<Runtime[]> {
+  const configs = new Set<string>();
+  for (const [store, states] of Map.groupBy(found, (state) => state.store)) {
+    const usable = states.find(({ isUsable }) => isUsable);
+    if (usable !== undefined) configs.add(usable.config);
+    else {
+      const gone = states.map(({ config }) => config).join(', ');
+      context.terminal.printStderr(`${store} is left out: ${gone} is gone, or works with another store`);
+    }
+  }
+  if (configs.size === 0) return [await context.open()];
+  const runtimes: Runtime[] = [];
+  for (const config of configs) runtimes.push(await context.open(config));
+  for (const { store, config } of found) if (configs.has(config)) reportStore(context, { store, config });
+  return runtimes;
+}
+
+/** Completes an id from those of a runtime. Throws USAGE when several match, STORE_FAILED. */
+export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Promise<string> {
+  return await completeId(given, kind, async () =>
+    kind === 'run'
+      ? (await runtime.runs.list({ children: true })).map(({ run_id }) => run_id)
+      : (await runtime.pending.list({ all: true })).map(({ id }) => id),
+  );
+}
+
+async function configFor(context: CommandContext, { kind, given }: IdQuery): Promise<string> {
+  if (hasConfig(context)) return context.options.config;
+  const states = await findLocalStates(context);
+  if (states.length === 0) return context.options.config;
+  const { store, config, isUsable } = requireOneMatch(given, matchesIn(states, { kind, given }), states);
+  if (isUsable) {
+    reportStore(context, { store, config });
+    return config;
+  }
+  const message = `${store} knows "${given}", but ${config} is gone, or works with another store`;
+  throw new RuntimeError('USAGE', message, {
+    hint: 'Give the config that works with this store: --config FILE.',
+  });
+}
+
+interface IdMatch extends FoundState {
+  readonly id: string;
+}
+
+function matchesIn(states: readonly FoundState[], { kind, given }: IdQuery): IdMatch[] {
+  const matches = states.flatMap((state) =>
+    state.ids.filter((id) => matchesId(id, given, kind)).map((id) => ({ ...state, id })),
+  );
+  const exact = matches.filter(({ id }) => id === given);
+  return exact.length > 0 ? exact : matches;
+}
+
+function requireOneMatch(given: string, matches: readonly IdMatch[], states: readonly FoundState[]): IdMatch {
+  const [first, ...others] = matches;
+  if (first === undefined) {
+    const stores = [...new Set(states.map(({ store }) => store))].join(', ');
+    throw new RuntimeError('RUN_UNKNOWN', `no state store here knows "${given}": ${stores}`);
+  }
+  const different = others.filter(({ id }) => id !== first.id);
+  if (different.length > 0) throw ambiguousId(given, [first.id, ...different.map(({ id }) => id)]);
+  if (others.length > 0) throw ambiguousStore(given, matches);
+  return first;
+}
+
+/** USAGE for an id that several stores have, as copies of each other do. */
+function ambiguousStore(given: string, found: readonly FoundState[]): RuntimeError {
+  const stores = found.map(({ store }) => store).join(', ');
+  const configs = found.map(({ config }) => `--config ${config}`).join(' or ');
+  return new RuntimeError('USAGE', `several state stores know "${given}": ${stores}`, {
+    hint: `Give ${configs}.`,
+  });
+}
+
+function hasConfig({ isConfigGiven, options }: Pick<CommandContext, 'isConfigGiven' | 'options'>): boolean {
+  return isConfigGiven || existsSync(options.config);
+}
+
+async function findLocalStates({ invocation }: StoreContext) {
+  const { findStates } = await import('../../runtime/runtime.ts');
+  return await findStates(invocation.cwd);
+}

@@ -1,0 +1,178 @@
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import type { CaseRecord, PlannedRow, RunHeader, Runtime, SuiteReport } from '../../runtime/runtime.ts';
+import type { DescribeSuiteOptions } from './options.ts';
+import { onStop } from './signals.ts';
+
+/** A row whose outcome a test waits for, in a matrix that of one variant. */
+export type AwaitedRow = PlannedRow & { readonly variant?: string };
+
+/** The suite, the config and the rows of a run. */
+export interface RunPlan {
+  readonly file: string;
+  readonly config: string;
+  readonly options: DescribeSuiteOptions;
+  readonly timeoutMs: number;
+  /** The rows whose outcome will be asked for. */
+  readonly awaited: readonly AwaitedRow[];
+  /** Nothing but these rows is run. */
+  readonly isPartial: boolean;
+}
+
+/** A run that goes on while tests wait for parts of it. */
+export interface SuiteRun {
+  /** Waits until the row is judged or found unusable. Throws the error that ended the run before. */
+  outcomeOf(row: RowKey): Promise<RowOutcome>;
+  /** Waits for the end of the run. Throws what ended it early. */
+  report(): Promise<SuiteReport>;
+  /** Aborts what still runs, and closes the runtime. */
+  close(): Promise<void>;
+}
+
+type RowOutcome =
+  | { readonly record: CaseRecord; readonly header: RunHeader }
+  | { readonly problems: SuiteReport['problems'] };
+
+/** Opens the runtime and begins to run the suite on it. Throws what openRuntime throws. */
+export async function startRun(plan: RunPlan): Promise<SuiteRun> {
+  const { openRuntime } = await import('../../runtime/runtime.ts');
+  const stop = new AbortController();
+  const { signal } = stop;
+  const release = onStop(() => stop.abort());
+  try {
+    const runtime = await openRuntime(plan.config, {
+      ...{ signal, logLevel: 'warn', overlays: plan.options.overlays },
+    });
+    return trackRun(plan, runtime, { stop, release });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface StopHandle {
+  readonly stop: AbortController;
+  readonly release: () => void;
+}
+
+function trackRun(plan: RunPlan, runtime: Runtime, { stop, release }: StopHandle): SuiteRun {
+  const outcomes = newRowOutcomes(plan.awaited);
+  let isTimedOut = false;
+  const timer = setTimeout(() => {
+    isTimedOut = true;
+    stop.abort();
+  }, plan.timeoutMs);
+  const running = run(plan, { runtime, outcomes, signal: stop.signal })
+    .catch((thrown: unknown) => {
+      const error = isTimedOut ? timeoutError(plan) : toRuntimeError(thrown);
+      outcomes.rejectAll(error);
+      throw error;
+    })
+    .finally(() => clearTimeout(timer));
+  // Nobody may be waiting for the end of the run.
+  running.catch(() => {});
+  return {
+    outcomeOf: outcomes.outcomeOf,
+    report: () => running,
+    async close() {
+      stop.abort();
+      await running.catch(() => {});
+      await runtime.close();
+      release();
+    },
+  };
+}
+
+interface Running {
+  readonly runtime: Runtime;
+  readonly outcomes: RowOutcomes;
+  readonly signal: AbortSignal;
+}
+
+async function run(plan: RunPlan, { runtime, outcomes, signal }: Running): Promise<SuiteReport> {
+  const { select, epochs, retries, dataset, cache } = plan.options;
+  const rows = plan.isPartial ? { rows: [...new Set(plan.awaited.map(({ number }) => number))] } : {};
+  const problems: SuiteReport['problems'][number][] = [];
+  let header: RunHeader | undefined;
+  const report = await runtime.evals.run(plan.file, {
+    ...{ epochs, retries, dataset, cache, signal },
+    select: { ...select, ...rows },
+    keep: false,
+    reporter: {
+      begin: async (runHeader) => {
+        header = runHeader;
+      },
+      onCase: async (record) => {
+        if (header !== undefined) outcomes.resolve(record, { record, header });
+      },
+      onProblem: async (problem) => {
+        if (outcomes.isAwaited(problem)) problems.push(problem);
+      },
+      end: async () => {},
+    },
+  });
+  outcomes.resolveRest(problems);
+  return report;
+}
+
+function timeoutError({ timeoutMs }: RunPlan): RuntimeError {
+  return new RuntimeError('STEP_TIMEOUT', `the run of the suite took longer than ${timeoutMs} ms`, {
+    hint: 'Raise timeoutMs, or run fewer cases with select.',
+  });
+}
+
+type SourceLocation = Pick<SuiteReport['problems'][number], 'file' | 'line'>;
+
+/** The outcomes of rows, as promises that tests wait for. */
+interface RowOutcomes {
+  outcomeOf(row: RowKey): Promise<RowOutcome>;
+  resolve(row: RowKey, outcome: RowOutcome): void;
+  isAwaited(place: SourceLocation): boolean;
+  /** Resolves every row without an outcome with its problems. */
+  resolveRest(problems: SuiteReport['problems']): void;
+  rejectAll(error: RuntimeError): void;
+}
+
+/** A row by its number, in a matrix for one variant. */
+type RowKey = Pick<AwaitedRow, 'number' | 'variant'>;
+
+function keyOf({ number, variant }: RowKey): string {
+  return JSON.stringify([number, variant]);
+}
+
+function newRowOutcomes(rows: readonly AwaitedRow[]): RowOutcomes {
+  const waiting = new Map(rows.map((row) => [keyOf(row), { row, ...Promise.withResolvers<RowOutcome>() }]));
+  const lines = new Set(rows.map(({ file, line }) => `${file}:${line}`));
+  // A test that waits for it may never be run.
+  for (const { promise } of waiting.values()) promise.catch(() => {});
+  return {
+    async outcomeOf(row) {
+      const entry = waiting.get(keyOf(row));
+      if (entry === undefined)
+        throw new RuntimeError('INTERNAL', `nobody said that row ${row.number} would be run`);
+      return await entry.promise;
+    },
+    resolve: (row, outcome) => waiting.get(keyOf(row))?.resolve(outcome),
+    isAwaited: ({ file, line }) => lines.has(`${file}:${line}`),
+    resolveRest(problems) {
+      for (const { row, resolve } of waiting.values()) {
+        const own = problems.filter(
+          ({ file, line, variant = row.variant }) =>
+            file === row.file && line === row.line && variant === row.variant,
+        );
+        resolve({ problems: own.length > 0 ? own : [missingRow(row)] });
+      }
+    },
+    rejectAll(error) {
+      for (const { reject } of waiting.values()) reject(error);
+    },
+  };
+}
+
+function missingRow({ file, line }: PlannedRow) {
+  return {
+    file,
+    line,
+    column: 1,
+    message: 'the row was there when the tests were collected, and is no longer',
+  };
+}

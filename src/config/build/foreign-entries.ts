@@ -1,0 +1,67 @@
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import { choiceAt, entriesAt } from '../../base/yaml/read.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
+import type { DefaultsConfig, ForeignHookConfig, ForeignName } from '../config.ts';
+import { locateFinding } from '../report.ts';
+import { readExec } from './exec.ts';
+import { whyRefused } from './refused.ts';
+
+/** What entries and imports of foreign hooks are read with. */
+export interface ForeignContext {
+  /** The config file’s folder, absolute. */
+  readonly folder: string;
+  /** A PATH; empty: unknown. */
+  readonly searchPath: string;
+  /** Files that are laid over it. */
+  readonly overlays: readonly string[];
+  /** The folder of the state store. */
+  readonly stateFolder: string;
+  readonly defaults: DefaultsConfig;
+}
+
+/** The hooks of `spec.hooks` with a foreign dialect, each with its index among all hooks. */
+export function readForeignEntries(document: YamlDocument, context: ForeignContext): ForeignHookConfig[] {
+  return entriesAt(document, ['spec', 'hooks']).flatMap(({ name, path }, fileIndex): ForeignHookConfig[] => {
+    const dialect = foreignAt(document, path);
+    if (dialect === undefined) return [];
+    const declared = readExec(document, path, { refused: whyRefused(document, path) });
+    const onFailure = choiceAt(document, [...path, 'on_failure'], ['deny']) ?? context.defaults.onFailure;
+    const source = document.keyPositionOf(path);
+    const { exec, settings } = foreignDialects[dialect].readEntry(document, path, {
+      ...context,
+      exec: declared,
+    });
+    return [
+      {
+        dialect,
+        name,
+        fileIndex,
+        ...omitUndefined({ onFailure }),
+        source,
+        ...(exec && { exec: { ...exec, dialect } }),
+        settings,
+      },
+    ];
+  });
+}
+
+/** The problems of the foreign hooks of `spec.hooks` that no schema can find. */
+export function checkForeignEntries(
+  document: YamlDocument,
+  surroundings: Pick<ForeignContext, 'folder' | 'searchPath'>,
+): Problem[] {
+  return entriesAt(document, ['spec', 'hooks'])
+    .flatMap(({ path }) => {
+      const dialect = foreignAt(document, path);
+      if (dialect === undefined) return [];
+      return foreignDialects[dialect].checkEntry?.({ document, path, ...surroundings }) ?? [];
+    })
+    .map((each) => locateFinding(document, each));
+}
+
+/** The foreign dialect of the hook at `path`; undefined for a native one. */
+export function foreignAt(document: YamlDocument, path: Path): ForeignName | undefined {
+  return choiceAt(document, [...path, 'dialect'], foreignNames);
+}

@@ -1,0 +1,80 @@
+import type { RuntimeError } from '../base/errors.ts';
+import type { DecisionDocument } from '../contract/document.ts';
+
+/** An event of native hooks, as it is fired. */
+export interface InboundEvent {
+  readonly hook: 'provider' | 'tool' | 'session';
+  readonly phase: string;
+  readonly request?: unknown;
+  readonly response?: unknown;
+  readonly event?: unknown;
+  /** Of a call that is about to be made: whose it is. Absent: no person is asked about the event. */
+  readonly caller?: AgentCaller | undefined;
+}
+
+/** Who makes a call: calls of another caller are other calls. */
+export interface AgentCaller {
+  /** The system’s name. */
+  readonly agent: string;
+  /** The session’s own name; empty where the agent tells none. */
+  readonly session: string;
+  /** The folder in which the agent works, as it tells it; empty where it does not. */
+  readonly cwd: string;
+}
+
+/** How long a person may take to decide about calls. */
+export interface DecisionTime {
+  /** Milliseconds for which the agent waits; 0: it does not. */
+  readonly holdMs: number;
+}
+
+/** What an agent has written to stdin, one JSON object. */
+export type Told = Readonly<Record<string, unknown>>;
+
+/** What the agent reads of its hook. */
+export interface InboundReply {
+  readonly exitCode: 0 | 1 | 2;
+  /** One JSON document; undefined: nothing is printed. */
+  readonly document?: Readonly<Record<string, unknown>> | undefined;
+  /** One line for the agent or its user; empty for none. */
+  readonly stderr: string;
+}
+
+/** One event of an agent that has Signalbox for a hook. */
+export interface InboundQuestion {
+  /** What the hooks of the config are asked, until one of them is not allowed; empty where there is nothing to judge. */
+  readonly events: readonly InboundEvent[];
+  /** The reply to the decision about that event. One with exit code 0 and no document says nothing: the next event is judged. */
+  toReply(decision: DecisionDocument, event: InboundEvent): InboundReply;
+  /** Denies where the event can be denied: nothing passes because something here has failed. */
+  toFailure(error: RuntimeError): InboundReply;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Exported {
+  /**
+   * The text by which the system runs a command, whose words these are, at the moments of these phases, such as
+   * `tool before_execution`: a part of its settings, or a program. Its own time limit is longer than what people may take.
+   */
+  settingsFor(words: readonly string[], phases: ReadonlySet<string>, time: DecisionTime): string;
+}
+
+/** The side of a dialect on which its system asks Signalbox, rather than Signalbox its hooks: one process for each event. */
+export interface Inbound extends Exported {
+  /** Reads what the agent has told, also by its environment. Throws EVENT_INVALID. */
+  read(told: Told, env: Environment): InboundQuestion;
+  /** The answer to what could not be read: a denial. */
+  unreadable(error: RuntimeError): InboundReply;
+  /** What the hook says of itself when it is asked for its schema, where the system asks; undefined phases: all. */
+  describe?(phases: ReadonlySet<string> | undefined): Readonly<Record<string, unknown>>;
+}
+
+/** The same for a system that keeps one process, and sends it a line for each event. */
+export interface InboundServer extends Exported {
+  /** The answer to one message; undefined for one that needs none. Never rejects: what fails is a denial. */
+  answer(message: Told, ask: AskHooks): Promise<Told | undefined>;
+}
+
+/** Asks the hooks of the config. Rejects with any code, also that of a wait that was too long. */
+export type AskHooks = (event: InboundEvent) => Promise<DecisionDocument>;

@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ResponseCache } from './responses/response-cache.ts';
+import type { Budget } from './spending/budget.ts';
+
+/** What holds for all model calls of a piece of work, whoever in it makes them: a subject, a judge, a step of a pipeline. */
+export interface CallScope {
+  /** A call has to fit all of them. */
+  readonly budgets: readonly Budget[];
+  /** Where answers are found and kept; undefined: every call is made. */
+  readonly cache: ResponseCache | undefined;
+  /** The number of the epoch: what is drawn anew for each is kept for each. */
+  readonly epoch: number;
+  /** How often each call was made, by its key: the same one again is another draw. */
+  readonly asked: Map<string, number>;
+  readonly tally: CallTally;
+}
+
+/** What the model calls of a piece of work came to. */
+interface CallTally {
+  /** Calls that were answered, cached ones included. */
+  calls: number;
+  /** Those that the cache answered, which cost nothing. */
+  cached: number;
+  /** US dollars; null when the price or the usage of one is unknown. */
+  costUsd: number | null;
+}
+
+export function createCallScope(parts: Pick<CallScope, 'budgets' | 'cache' | 'epoch'>): CallScope {
+  return { ...parts, asked: new Map(), tally: { calls: 0, cached: 0, costUsd: 0 } };
+}
+
+/** Between the work and its calls stand models of the AI SDK, which have no place for it. */
+const scopes = new AsyncLocalStorage<CallScope>();
+
+export function inCallScope<Result>(scope: CallScope, work: () => Result): Result {
+  return scopes.run(scope, work);
+}
+
+export function currentCallScope(): CallScope | undefined {
+  return scopes.getStore();
+}

@@ -1,0 +1,112 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import { RuntimeError } from '../../base/errors.ts';
+import { createModel } from '../wrapped-model.ts';
+import type { Breaker } from './breaker.ts';
+
+/** A provider of a chain. */
+export interface Candidate {
+  readonly id: string;
+  /** Its guarded model. Throws PROVIDER_UNUSABLE. */
+  open(): Promise<LanguageModelV4>;
+}
+
+export interface FallbackOptions {
+  readonly breaker: Breaker;
+  /** Called when a provider has failed and the next one is about to be asked. */
+  readonly onFallback: (from: string, to: string, error: RuntimeError) => void;
+  /** Called when a provider is left out from now on. */
+  readonly onOpen: (id: string) => void;
+}
+
+/**
+ * A model that asks one provider after another, until one does not fail by a fault that another need not have. Hooks are
+ * asked about each call, since every candidate has a guard of its own. A stream that has given out anything stays with
+ * its provider.
+ */
+export function createFallbackModel(
+  first: LanguageModelV4,
+  candidates: readonly Candidate[],
+  options: FallbackOptions,
+): LanguageModelV4 {
+  return createModel(first, {
+    doGenerate: (params) =>
+      tryEach(candidates, options, params.abortSignal, async (model) => await model.doGenerate(params)),
+    doStream: (params) =>
+      tryEach(candidates, options, params.abortSignal, async (model) =>
+        startStream(await model.doStream(params)),
+      ),
+  });
+}
+
+async function tryEach<Result>(
+  candidates: readonly Candidate[],
+  { breaker, onFallback, onOpen }: FallbackOptions,
+  signal: AbortSignal | undefined,
+  call: (model: LanguageModelV4) => Promise<Result>,
+): Promise<Result> {
+  const closed = candidates.filter(({ id }) => !breaker.isOpen(id));
+  const order = closed.length > 0 ? closed : candidates;
+  for (const [index, { id, open }] of order.entries()) {
+    const model = await open();
+    try {
+      const result = await call(model);
+      breaker.succeed(id);
+      return result;
+    } catch (thrown) {
+      if (signal?.aborted === true || !isFaultOfProvider(thrown)) throw thrown;
+      if (breaker.fail(id)) onOpen(id);
+      const next = order[index + 1];
+      if (next === undefined) throw thrown;
+      onFallback(id, next.id, thrown);
+    }
+  }
+  throw new RuntimeError('INTERNAL', 'a chain of providers is empty');
+}
+
+/**
+ * Whether another provider may answer where this one failed: it was not there, not in time, or said that a later request
+ * may succeed. A denial, and what the request itself causes, would be the same everywhere.
+ */
+function isFaultOfProvider(thrown: unknown): thrown is RuntimeError {
+  if (!(thrown instanceof RuntimeError)) return false;
+  const { code, details } = thrown;
+  if (code === 'PROVIDER_TIMEOUT') return true;
+  return code === 'PROVIDER_FAILED' && (details['retryable'] === true || details['connection'] !== undefined);
+}
+
+/** The stream once it has begun to give out an answer. Throws the error that stands in place of one. */
+async function startStream(result: LanguageModelV4StreamResult): Promise<LanguageModelV4StreamResult> {
+  const reader = result.stream.getReader();
+  const held: LanguageModelV4StreamPart[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (value.type === 'error' && isFaultOfProvider(value.error)) {
+      await reader.cancel().catch(() => {});
+      throw value.error;
+    }
+    held.push(value);
+    if (!isPreamble(value)) break;
+  }
+  const pull = async (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
+    const next = held.shift();
+    if (next !== undefined) {
+      controller.enqueue(next);
+      return;
+    }
+    const { done, value } = await reader.read();
+    if (done) controller.close();
+    else controller.enqueue(value);
+  };
+  const cancel = (reason: unknown) => reader.cancel(reason);
+  return { ...result, stream: new ReadableStream({ pull, cancel }, { highWaterMark: 0 }) };
+}
+
+/** Parts without anything of an answer. */
+function isPreamble({ type }: LanguageModelV4StreamPart): boolean {
+  return type === 'stream-start' || type === 'response-metadata' || type === 'ping';
+}

@@ -1,0 +1,78 @@
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import type { ProviderConfig } from '../../config/config.ts';
+import type { HostEnv } from '../../process/env.ts';
+import type { Peer } from '../provider-error.ts';
+import type { ApiAccess } from './api-packages.ts';
+import { isHeaderText, readCredential, unusableError } from './credential.ts';
+import type { ProviderKind } from './provider-kinds.ts';
+import { secretsOfHeaders } from './secret-headers.ts';
+
+interface HttpModelContext {
+  readonly env: HostEnv;
+  /** Where a relative `credential_file` starts. */
+  readonly folder: string;
+}
+
+/** How an API is called. */
+export interface HttpAccess {
+  readonly baseUrl: string;
+  /** Absent: no credential is sent. */
+  readonly apiKey?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What no error and no log may show. */
+  readonly secrets: readonly string[];
+}
+
+/** The address, headers and credential of a provider. Throws PROVIDER_UNUSABLE. */
+export async function readAccess(
+  config: ProviderConfig,
+  kind: ProviderKind,
+  { env, folder }: HttpModelContext,
+): Promise<HttpAccess> {
+  requireHeaders(config);
+  const baseUrl = kind.baseUrl(config);
+  const sources = { env, folder, variables: kind.keyVariables, required: kind.needsKey };
+  const apiKey = await readCredential(config, sources);
+  const { headers } = config;
+  return {
+    baseUrl,
+    headers,
+    secrets: secretsOf(config, apiKey),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+}
+
+/** What `open` makes of the access to an HTTP API, with its key, such as a model. Throws PROVIDER_UNUSABLE. */
+export async function openHttpModel<Model>(
+  config: ProviderConfig,
+  kind: ProviderKind,
+  { env, folder, open }: HttpModelContext & { readonly open: (access: ApiAccess) => Promise<Model> },
+): Promise<{ model: Model; peer: Peer }> {
+  const { secrets, ...called } = await readAccess(config, kind, { env, folder });
+  const access = { ...called, fetch: fetchWithoutRedirects };
+  const model = await open(access).catch((thrown: unknown) => {
+    throw thrown instanceof RuntimeError ? thrown : unusableError(config.id, toRuntimeError(thrown).message);
+  });
+  return { model, peer: { id: config.id, secrets } };
+}
+
+function requireHeaders({ id, headers }: ProviderConfig): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      throw unusableError(id, `headers: "${name}" is no name of a header`);
+    if (!isHeaderText(value))
+      throw unusableError(id, `headers.${name}: has characters that a header cannot carry`);
+  }
+}
+
+/** Follows no redirect: the key would go along to wherever it points. */
+const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
+
+/**
+ * The key and the secret headers, the longest first; under 8 characters they would hide too much of any text.
+ */
+function secretsOf({ headers }: ProviderConfig, apiKey: string | undefined): string[] {
+  return [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfHeaders(headers)]
+    .filter((value) => value.length >= 8)
+    .toSorted((one, other) => other.length - one.length);
+}

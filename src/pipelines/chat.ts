@@ -1,0 +1,110 @@
+import { RuntimeError, toFault } from '../base/errors.ts';
+import type { Json } from '../base/json/json.ts';
+import { completeMessage } from '../calls/hooks/message.ts';
+import { type CheckedAnswer, checkAnswer, feedbackOf } from './chat/guardrails.ts';
+import { hasNoFuel } from './chat/loop-control.ts';
+import {
+  askForRepair,
+  isRepairable,
+  outputFault,
+  type ReadOutput,
+  readOutput,
+} from './chat/structured-output.ts';
+import { isReleasedAtEnd } from './chat/text-release.ts';
+import { runTurnLoop } from './chat/turn-loop.ts';
+import { beginTurn } from './chat/turn-start.ts';
+import { createTurnState, type TurnState, viewOf, visibleMessages } from './chat/turn-state.ts';
+import type { ChatStep } from './file/pipeline.ts';
+import type { RunContext } from './state/run-context.ts';
+import { sessionEvent } from './state/session.ts';
+import { failedStep, okStep, type StepOutcome } from './state/step-outcome.ts';
+import type { StepContext } from './state/step-scope.ts';
+import { notifyAnswered, notifyTurn, stopTurn, type TurnContext } from './turn-hooks.ts';
+
+/**
+ * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes
+ * without any; then its output schema and its guardrails, and all of it again while they fail and retries are left. Throws
+ * EXPRESSION_FAILED, and what suspends the run (see `isSuspension`).
+ */
+export async function runChat(run: RunContext, chat: StepContext<ChatStep>): Promise<StepOutcome> {
+  const state = createTurnState(chat, listTools(run, chat.step));
+  const turn = { run, number: run.session.turns + 1, chat, state };
+  const { ended } = run.session;
+  if (ended !== undefined) return stopTurn(turn, ended);
+  const outcome = (await beginTurn(turn)) ?? (await runAttempts(turn));
+  const status = outcome.status === 'ok' ? 'completed' : outcome.status === 'denied' ? 'denied' : 'failed';
+  const response = status === 'completed' ? (state.answer?.message.content ?? '') : '';
+  const duration_ms = Math.round(performance.now() - state.startedAt);
+  const { isHandedBack, originalPrompt: original_prompt } = state;
+  if (status === 'completed' && !isHandedBack) await notifyAnswered(turn);
+  await notifyTurn(turn, { phase: 'turn_end', response, status, isHandedBack, original_prompt, duration_ms });
+  return outcome;
+}
+
+async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
+  const { run, chat, state } = turn;
+  const { step, scope } = chat;
+  let retries = 0;
+  let isRepaired = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const end = await runTurnLoop(turn, attempt);
+    if (end !== undefined) return end;
+    const output = outputOf(step, state);
+    if (output !== undefined && 'violations' in output) {
+      const { violations } = output;
+      if (isRepaired || !isRepairable(state))
+        return failedStep('failed', outputFault(step, state, violations), viewOf(state, ''));
+      isRepaired = true;
+      askForRepair(state, violations);
+      requireWanted(scope.signal);
+      continue;
+    }
+    const checked = await checkAnswer(run, chat, { state, attempt });
+    state.guardrails = checked.results;
+    if (checked.fault === undefined) return await complete(turn, output?.object);
+    if (retries >= step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);
+    retries += 1;
+    isRepaired = false;
+    // A retry has the file's rounds again, and what a hook has left of its fuel.
+    state.callsLeft = step.maxRounds;
+    const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
+    if (state.answer !== undefined) state.withheld.add(state.answer.message).add(feedback);
+    state.messages.push(feedback);
+    requireWanted(scope.signal);
+  }
+}
+
+/** What the last answer holds, where the chat asks for JSON. */
+function outputOf({ outputSchema }: ChatStep, { answer }: TurnState): ReadOutput | undefined {
+  return outputSchema && readOutput(answer?.message.content ?? '', outputSchema);
+}
+
+function requireWanted({ aborted }: AbortSignal): void {
+  if (aborted) throw new RuntimeError('ABORTED', 'the chat was given up');
+}
+
+function listTools(run: RunContext, { tools }: ChatStep): TurnState['offered'] {
+  return tools.flatMap((name) => {
+    const tool = run.tools.get(name);
+    if (tool === undefined) return [];
+    const { description, inputSchema, category } = tool;
+    return [{ name, description, input_schema: inputSchema, ...(category && { category }) }];
+  });
+}
+
+async function complete(turn: TurnContext, object: Json | undefined): Promise<StepOutcome> {
+  const { run, chat, state } = turn;
+  run.session.turns += 1;
+  const text = state.answer?.message.content ?? '';
+  if (isReleasedAtEnd(turn)) run.emit({ type: 'text', run: run.journal.runId, step: chat.name, text });
+  run.session.messages = visibleMessages(state);
+  await run.notifySession('session_update', sessionEvent(run));
+  return okStep({ ...viewOf(state, text), ...(object && { object }) });
+}
+
+/** The outcome of a chat whose last answer failed an enforcing guardrail: its text is withheld. */
+function withholdAnswer(state: TurnState, { fault }: CheckedAnswer): StepOutcome {
+  const text = 'This response was withheld by a guardrail.';
+  if (state.answer !== undefined) state.withheld.add(state.answer.message);
+  return failedStep('denied', fault ?? toFault(new Error('no guardrail failed')), viewOf(state, text));
+}

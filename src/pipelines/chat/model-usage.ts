@@ -1,0 +1,84 @@
+import type { Fault } from '../../base/errors.ts';
+import { sumOf } from '../../base/json/decimal.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import type { EvalContext, EvalToolCall } from '../../contract/eval.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import type { ModelAnswer } from '../state/answer-record.ts';
+
+/** Tokens and cost of model calls; a count is null, and `cost_usd` absent, if any call did not report it. */
+export type CallUsage = ModelAnswer['usage'] & Pick<ModelAnswer, 'cost_usd'>;
+
+/** The sum over calls; unknown if any call is unknown, since a partial sum could pass an overrun budget. */
+export function sumUsage(calls: readonly CallUsage[]): CallUsage {
+  const cost = sum(calls.map(({ cost_usd }) => cost_usd ?? null));
+  return {
+    input_tokens: sum(calls.map(({ input_tokens }) => input_tokens)),
+    output_tokens: sum(calls.map(({ output_tokens }) => output_tokens)),
+    ...(cost !== null && calls.length > 0 && { cost_usd: cost }),
+  };
+}
+
+/** A chat as it has come to an answer. */
+export interface AnsweredChat {
+  readonly messages: readonly ChatMessage[];
+  /** `index` counts among the messages of this chat. */
+  readonly toolCalls: readonly EvalToolCall[];
+  readonly usage: readonly CallUsage[];
+  readonly provider: string;
+  readonly model: string | undefined;
+}
+
+/**
+ * What evals see of the conversation of chats, one behind the other. `latencyMs`: from the first call of the model to the answer,
+ * where that is known here. Other measures that are not known, or differ between the chats, are absent.
+ */
+export function evalContextOf(chats: readonly AnsweredChat[], latencyMs?: number): ConversationContext {
+  const messages: ChatMessage[] = [];
+  const calls: EvalToolCall[] = [];
+  for (const chat of chats) {
+    calls.push(...chat.toolCalls.map((call) => ({ ...call, index: messages.length + call.index })));
+    messages.push(...chat.messages);
+  }
+  const usage = chats.flatMap((chat) => chat.usage);
+  const provider = common(chats.map((chat) => chat.provider));
+  const model = common(chats.flatMap((chat) => chat.model ?? []));
+  const metadata = chats.length === 0 ? {} : measuresOf(usage, { latency_ms: latencyMs, provider, model });
+  return { messages, tool_calls: calls, metadata };
+}
+
+type ConversationContext = Pick<EvalContext, 'messages' | 'tool_calls' | 'metadata'>;
+
+function measuresOf(
+  usage: readonly CallUsage[],
+  more: Readonly<Record<string, number | string | undefined>>,
+): Readonly<Record<string, unknown>> {
+  const { input_tokens: input, output_tokens: output, cost_usd } = sumUsage(usage);
+  return {
+    ...(input !== null && { input_tokens: input }),
+    ...(output !== null && { output_tokens: output }),
+    ...(input !== null && output !== null && { total_tokens: input + output }),
+    ...(cost_usd !== undefined && { cost_usd }),
+    ...omitUndefined(more),
+  };
+}
+
+/** The word that all have in common; undefined when they differ. */
+function common(words: readonly string[]): string | undefined {
+  const [word, other] = [...new Set(words)];
+  return other === undefined ? word : undefined;
+}
+
+/** The usage of a failed call: one entry of unknown counts if the model may have worked, else none. */
+export function usageOfFailedCall({ code, details }: Fault): readonly CallUsage[] {
+  const isUnknown =
+    code === 'PROVIDER_TIMEOUT' ||
+    // An HTTP status means that the API refused the request: the model did no work.
+    (code === 'PROVIDER_FAILED' && details?.['status'] === undefined) ||
+    (code === 'DENIED' && details?.['phase'] === 'after_call');
+  return isUnknown ? [{ input_tokens: null, output_tokens: null }] : [];
+}
+
+function sum(counts: readonly (number | null)[]): number | null {
+  const known = counts.filter((count) => count !== null);
+  return known.length < counts.length ? null : sumOf(known);
+}

@@ -1,0 +1,94 @@
+import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
+import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
+import type { Json } from '../../base/json/json.ts';
+import { tryJson } from '../../base/json/try-parse.ts';
+import { shorten } from '../../base/text/shorten.ts';
+import { compileSchema, type SchemaCheck } from '../../base/yaml/schema-check.ts';
+import { completeMessage } from '../../calls/hooks/message.ts';
+import type { ChatStep } from '../file/pipeline.ts';
+import { roundsLeft } from './loop-control.ts';
+import type { TurnState } from './turn-state.ts';
+
+/** What an answer holds: the JSON that the schema asks for, or why it does not. */
+export type ReadOutput =
+  | { readonly object: Json }
+  /** Each violation begins with the path of the value, where it is not the whole answer. */
+  | { readonly violations: readonly string[] };
+
+/** The JSON of an answer as it is given out: all of its text, or the one code block that it is. */
+export function readOutput(text: string, schema: NonNullable<ChatStep['outputSchema']>): ReadOutput {
+  const object = tryJson(withoutFence(text.trim()));
+  if (object === undefined) return { violations: ['it is no JSON'] };
+  const twice = findDuplicateKey(object.text);
+  if (twice !== undefined) return { violations: [`${twice}: the key stands twice`] };
+  const violations = checkOf(schema)(object);
+  return violations.length === 0 ? { object } : { violations };
+}
+
+/** Models that are only told to answer with JSON often put it into a code block. */
+function withoutFence(text: string): string {
+  if (!text.startsWith('```') || !text.endsWith('```')) return text;
+  const start = text.indexOf('\n');
+  return start < 0 ? text : text.slice(start, -3).trim();
+}
+
+/** Chats in loops and suites read thousands of answers by one schema. */
+const checks = new WeakMap<object, SchemaCheck>();
+
+function checkOf(schema: NonNullable<ChatStep['outputSchema']>): SchemaCheck {
+  const check = checks.get(schema) ?? compileSchema(schema);
+  checks.set(schema, check);
+  return check;
+}
+
+/**
+ * Whether the model can be asked to repair its last answer: rounds are left, and the answer was neither cut off nor
+ * withheld, nor given by somebody else.
+ */
+export function isRepairable(state: TurnState): boolean {
+  const { answer, isHandedBack } = state;
+  const isWhole = !['max_output_tokens', 'safety', 'refusal'].includes(answer?.finish_reason ?? '');
+  return isWhole && roundsLeft(state) > 0 && !isHandedBack;
+}
+
+/** Adds the question for a better answer to the conversation; only the model sees it and the answer that is no good. */
+export function askForRepair(state: TurnState, violations: readonly string[]): void {
+  const complaints = violations.map((violation) => `- ${violation}`);
+  const content = [
+    'Your answer does not fit the JSON Schema that it has to fit. Answer again, with nothing but one JSON value that fits it.',
+    ...complaints,
+  ].join('\n');
+  const feedback = completeMessage({ role: 'user', content });
+  withholdLast(state).add(feedback);
+  state.messages.push(feedback);
+}
+
+/** The fault of a chat whose answer does not fit. The answer itself is withheld, but for its start. */
+export function outputFault(
+  { id, guardrails }: ChatStep,
+  state: TurnState,
+  violations: readonly string[],
+): Fault {
+  withholdLast(state);
+  const { finish_reason: reason = '', message } = state.answer ?? {};
+  const isCut = reason === 'max_output_tokens';
+  // A guardrail that may withhold the answer has not judged it.
+  const isJudged = guardrails.every(({ action }) => action === 'monitor');
+  const text = (message?.content ?? '').replaceAll(/\s+/g, ' ').trim();
+  const start = isJudged ? `; it begins ${JSON.stringify(shorten(text, MAX_START))}` : '';
+  const why = reason === 'stop' ? '' : ` (finish reason ${reason})`;
+  const hint = isCut ? 'Raise max_tokens: the answer was cut off.' : undefined;
+  return toFault(
+    new RuntimeError(
+      'OUTPUT_INVALID',
+      `chat "${id}": the answer does not fit its output schema: ${violations.join('; ')}${why}${start}`,
+      { hint },
+    ),
+  );
+}
+
+const MAX_START = 80;
+
+function withholdLast({ answer, withheld }: TurnState): TurnState['withheld'] {
+  return answer === undefined ? withheld : withheld.add(answer.message);
+}

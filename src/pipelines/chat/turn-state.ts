@@ -1,0 +1,171 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { completeMessage } from '../../calls/hooks/message.ts';
+import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
+import type { FailedOpen } from '../../dialects/metadata.ts';
+import type { ChatStep, Guardrail } from '../file/pipeline.ts';
+import type { ModelAnswer } from '../state/answer-record.ts';
+import { evaluateIn, type StepContext } from '../state/step-scope.ts';
+import { type CallUsage, sumUsage } from './model-usage.ts';
+
+/** The mutable state of a turn. */
+export interface TurnState {
+  system: string;
+  readonly messages: ChatMessage[];
+  /** The user message that begins the turn; '' when the turn does not begin with one. */
+  prompt: string;
+  /** The prompt before hooks changed it. */
+  readonly originalPrompt: string;
+  /** What the model is offered. */
+  offered: readonly ToolListing[];
+  /** Undefined: the provider's own. */
+  model: string | undefined;
+  options: ModelOptions;
+  /** Model calls that the file's `max_rounds` leaves to this attempt. Only the loop itself changes it. */
+  callsLeft: number;
+  /** The rounds that a hook has set, and the hook that did so last. They hold within `callsLeft`. */
+  fuel: { readonly level: number; readonly setBy: string | undefined } | undefined;
+  /** What follows the next answer without tool calls; the choice of a hook holds for one answer. */
+  fallback: 'call_user' | 'call_agent';
+  /** The last prompt to the model, by a person or by the loop itself. */
+  modelPrompt: { readonly prompt: string; readonly original: string };
+  /** What each call of the loop starts from, before hooks change it. */
+  base: { readonly system: string; readonly offered: readonly ToolListing[]; readonly options: ModelOptions };
+  /** How often hooks have forced a further model call, by dialect. */
+  readonly forcedTurns: Map<string, number>;
+  /** Whether this is the extra round beyond the limit, after which no hook can force another. */
+  isLastRound: boolean;
+  /** Hooks that failed open by the rules of their dialects. */
+  readonly failedOpen: FailedOpen[];
+  /** A flow control tool, not the model, ended the turn. */
+  isHandedBack: boolean;
+  readonly startedAt: number;
+  /** Answers that failed a guardrail and the feedback on them; only the model sees these messages. */
+  readonly withheld: Set<ChatMessage>;
+  readonly toolCalls: ToolCallRecord[];
+  rounds: number;
+  /** Of each model call, in order. */
+  readonly usage: CallUsage[];
+  answer: ModelAnswer | undefined;
+  guardrails: readonly GuardrailResult[];
+  /** Kept failures of model calls that earlier attempts at the step ended with. */
+  retriesLeft: number;
+}
+
+/** A tool call of the turn, as the step's view shows it. */
+export interface ToolCallRecord {
+  readonly name: string;
+  readonly args: Json | string;
+  readonly status: 'ok' | 'failed' | 'denied';
+  /** The text that the model was given. */
+  readonly content: string;
+  readonly error: string;
+  /** The merged metadata of its hooks. */
+  readonly metadata: Json;
+  /** Position of the assistant message that asked for it. */
+  readonly index: number;
+}
+
+/** The state of a new turn. Throws EXPRESSION_FAILED. */
+export function createTurnState(
+  { step, scope, retries = 0 }: StepContext<ChatStep>,
+  offered: readonly ToolListing[],
+): TurnState {
+  const system = step.system === undefined ? '' : textOf(evaluateIn(scope, step.system));
+  const messages = readMessages(evaluateIn(scope, step.messages));
+  const newest = messages.at(-1);
+  const prompt = newest?.role === 'user' ? newest.content : '';
+  const { temperature, maxTokens } = step;
+  const options = {
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+  };
+  return {
+    system,
+    messages,
+    prompt,
+    originalPrompt: prompt,
+    offered,
+    model: undefined,
+    options,
+    callsLeft: step.maxRounds,
+    fuel: undefined,
+    fallback: 'call_user',
+    modelPrompt: { prompt, original: prompt },
+    base: { system, offered, options },
+    forcedTurns: new Map(),
+    isLastRound: false,
+    failedOpen: [],
+    isHandedBack: false,
+    startedAt: performance.now(),
+    withheld: new Set(),
+    toolCalls: [],
+    rounds: 0,
+    usage: [],
+    answer: undefined,
+    guardrails: [],
+    retriesLeft: retries,
+  };
+}
+
+function readMessages(value: unknown): ChatMessage[] {
+  if (typeof value === 'string') return [{ role: 'user', content: value }];
+  if (!Array.isArray(value)) {
+    throw new RuntimeError('EXPRESSION_FAILED', '`messages` is neither a text nor a list of messages');
+  }
+  if (value.length === 0) throw new RuntimeError('EXPRESSION_FAILED', '`messages` is an empty list');
+  return value.map((message, index) => {
+    const role = isObject(message) ? message['role'] : undefined;
+    if (
+      !isObject(message) ||
+      (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'tool')
+    ) {
+      const why = '`role` must be system, user, assistant or tool';
+      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
+    }
+    if (role === 'tool' && !isObject(message['tool_result'])) {
+      const why = 'a tool message needs `tool_result: {id, name}`';
+      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
+    }
+    return completeMessage({ ...message, content: textOf(message['content'] ?? '') });
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
+}
+
+/** The result of one guardrail. */
+export interface GuardrailResult {
+  readonly id: string;
+  readonly action: Guardrail['action'];
+  /** Null: it could not be scored, which fails. */
+  readonly score: number | null;
+  readonly passed: boolean;
+  readonly detail: string;
+}
+
+/** The messages without those that are withheld. */
+export function visibleMessages({ messages, withheld }: TurnState): ChatMessage[] {
+  return messages.filter((message) => !withheld.has(message));
+}
+
+/** What expressions see of the step. */
+export function viewOf(state: TurnState, text: string) {
+  return {
+    text,
+    rounds: state.rounds,
+    finish_reason: state.answer?.finish_reason ?? '',
+    ...omitUndefined({ provider: state.answer?.provider, model: state.answer?.model }),
+    usage: sumUsage(state.usage),
+    tool_calls: state.toolCalls.map(({ name, args, status, content, error, metadata }) => ({
+      ...{ name, args, status, result: content, error },
+      ...(metadata.text !== '{}' && { metadata }),
+    })),
+    messages: visibleMessages(state),
+    guardrails: state.guardrails,
+    metadata: state.answer?.metadata ?? new Json('{}'),
+    ...(state.failedOpen.length > 0 && { failed_open: state.failedOpen }),
+  };
+}

@@ -1,0 +1,141 @@
+import { readdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { toRuntimeError } from '../../../base/errors.ts';
+import { suggest } from '../../../base/text/suggest.ts';
+import { parseDocument, type YamlDocument } from '../../../base/yaml/document.ts';
+import type { Finding } from '../../../base/yaml/finding.ts';
+import type { Problem } from '../../../base/yaml/problem.ts';
+import { nonEmptyTextAt, textAt } from '../../../base/yaml/read.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { StepNode } from '../validate-tree.ts';
+import { fileBelow } from './file-below.ts';
+
+/** What loading a pipeline below another needs of the one that names it. */
+export interface Chain {
+  /** The files from the outermost pipeline to this one, absolute. */
+  readonly files: readonly string[];
+  /** What each file that was met came to, so that none is told of twice. */
+  readonly loaded: Map<string, LoadedBelow>;
+  /** The text of a file, or where it cannot be read as a text. Throws FILE_UNREADABLE. */
+  readonly readText: (file: string) => string | Problem;
+}
+
+/** A pipeline that a step names. */
+export interface LoadedBelow {
+  readonly document: YamlDocument;
+  /** Undefined when one of its problems, or of those below it, is an error. */
+  readonly pipeline: Pipeline | undefined;
+  readonly problems: readonly Problem[];
+  /** The documents below it that were met with it for the first time. */
+  readonly below: readonly YamlDocument[];
+}
+
+/** What the steps of a file name. */
+export interface Below {
+  /** By their absolute files. */
+  readonly pipelines: ReadonlyMap<string, LoadedBelow>;
+  /** Those that were met here for the first time. */
+  readonly fresh: readonly LoadedBelow[];
+  /** What is wrong with the names themselves. */
+  readonly findings: readonly Finding[];
+}
+
+/** Loads the pipelines that steps name, each once. */
+export function loadBelow(
+  document: YamlDocument,
+  steps: readonly StepNode[],
+  chain: Chain,
+  load: (document: YamlDocument, source: string, chain: Chain) => LoadedBelow,
+): Below {
+  const pipelines = new Map<string, LoadedBelow>();
+  const fresh: LoadedBelow[] = [];
+  const findings: Finding[] = [];
+  for (const { path: step } of steps) {
+    const path = [...step, 'pipeline'];
+    const named = nonEmptyTextAt(document, path);
+    if (named === undefined) continue;
+    const file = fileBelow(document, named);
+    const fault = findFault(file, named, chain);
+    if (fault !== undefined) {
+      findings.push({ path, ...fault });
+      continue;
+    }
+    const known = chain.loaded.get(file);
+    const below = known ?? loadOne(file, chain, load);
+    if ('message' in below) {
+      findings.push({ path, ...below });
+      continue;
+    }
+    if (known === undefined) fresh.push(below);
+    chain.loaded.set(file, below);
+    pipelines.set(file, below);
+    findings.push(...findOther(document, path, below));
+  }
+  return { pipelines, fresh, findings };
+}
+
+type Fault = Pick<Finding, 'message' | 'hint'>;
+
+function findFault(file: string, named: string, { files }: Chain): Fault | undefined {
+  const from = files.indexOf(file);
+  if (from !== -1) {
+    const names = [...files.slice(from), file].map((each) => basename(each)).join(' → ');
+    return { message: `${named} runs itself: ${names}`, hint: 'A pipeline that runs itself has no end.' };
+  }
+  if (files.length < MAX_DEPTH) return undefined;
+  return {
+    message: `${named} is the ${MAX_DEPTH + 1}th pipeline within one another, and ${MAX_DEPTH} may be`,
+    hint: `The outermost is ${files[0]}.`,
+  };
+}
+
+/** Pipelines within one another, the outermost included. */
+const MAX_DEPTH = 16;
+
+function loadOne(
+  file: string,
+  chain: Chain,
+  load: (document: YamlDocument, source: string, chain: Chain) => LoadedBelow,
+): LoadedBelow | Fault {
+  try {
+    const text = chain.readText(file);
+    if (typeof text !== 'string')
+      return { message: `${text.file}:${text.line}:${text.column} ${text.message}` };
+    const document = parseDocument(file, text);
+    const kind = textAt(document, ['kind']);
+    if (kind === 'EvalSuite' || kind === 'RuntimeConfig')
+      return { message: `${file} is of the kind ${kind}`, hint: 'Name a file of the kind Pipeline.' };
+    return load(document, text, { ...chain, files: [...chain.files, file] });
+  } catch (thrown) {
+    const { code, message } = toRuntimeError(thrown);
+    if (code !== 'FILE_UNREADABLE') throw thrown;
+    const { hint = 'The path starts at the folder of this file.' } = suggest(
+      basename(file),
+      yamlFilesBeside(file),
+    );
+    return { message, hint };
+  }
+}
+
+function yamlFilesBeside(file: string): string[] {
+  try {
+    return readdirSync(dirname(file)).filter((name) => /\.(?:ya?ml|json)$/.test(name));
+  } catch {
+    return []; // The folder is not there either.
+  }
+}
+
+/** A run has the tools and providers of one runtime. */
+function findOther(
+  document: YamlDocument,
+  path: Finding['path'],
+  { document: below }: LoadedBelow,
+): Finding[] {
+  const [ours, theirs] = [document, below].map((each) => {
+    const runtime = nonEmptyTextAt(each, ['spec', 'runtime']);
+    return runtime === undefined ? undefined : fileBelow(each, runtime);
+  });
+  if (ours === undefined || theirs === undefined || ours === theirs) return [];
+  const message = `${below.file} has the runtime ${theirs}, and this file ${ours}`;
+  return [{ path, message, hint: 'A pipeline and those that it runs have one runtime.' }];
+}

@@ -1,0 +1,145 @@
+import { isObject } from '../../base/json/json.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import { type Finding, findCrossedBounds } from '../../base/yaml/finding.ts';
+import { itemsAt, valueAt } from '../../base/yaml/read.ts';
+import { guardrailIdAt } from './read-chat.ts';
+import { parseTime } from './time.ts';
+import { findWrongChatOptions } from './validate-chat.ts';
+import type { StepKind, StepNode } from './validate-tree.ts';
+
+/** Keys and values of steps that the schema lets pass and that do not go together. */
+export function findWrongShapes(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
+  return [
+    ...findRepeatedIds(steps),
+    ...steps.flatMap((step) => [
+      ...findForeignKeys(step),
+      ...findIdleConcurrency(step),
+      ...findIdleElse(step),
+      ...findIdleFailFast(step),
+      ...findTwoLoops(step),
+      ...findWrongTime(step),
+      ...findIdleOnFail(step),
+      ...findWrongChecks(document, step),
+    ]),
+  ];
+}
+
+function findRepeatedIds(steps: readonly StepNode[]): readonly Finding[] {
+  const seen = new Set<string>();
+  return steps.flatMap(({ id, path }): Finding[] => {
+    if (id === undefined) return [];
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    const message = `another step of this file has the id ${id} already`;
+    return [{ path: [...path, 'id'], message, hint: 'Give each step an id of its own.' }];
+  });
+}
+
+const ownKeys: Readonly<Record<string, StepKind>> = {
+  args: 'tool',
+  content: 'eval',
+  params: 'eval',
+  context: 'eval',
+  threshold: 'eval',
+  on_fail: 'eval',
+  else: 'steps',
+  input: 'pipeline',
+};
+
+/** A key that means nothing to a step of this kind is a mistake about what the step does. */
+function findForeignKeys({ kind, value, path }: StepNode): readonly Finding[] {
+  if (kind === undefined) return [];
+  const foreign = Object.keys(value).flatMap((key): Finding[] => {
+    const owner = ownKeys[key];
+    if (owner === undefined || owner === kind) return [];
+    const message = `belongs to a step with \`${owner}\`, and this one has \`${kind}\``;
+    return [{ path: [...path, key], message, atKey: true }];
+  });
+  if (kind !== 'eval' || 'content' in value) return foreign;
+  const message = 'is required: it is what the eval judges';
+  return [...foreign, { path: [...path, 'content'], message, atKey: true }];
+}
+
+function findIdleConcurrency({ kind, loops, value, path }: StepNode): readonly Finding[] {
+  const target = { path: [...path, 'concurrency'], atKey: true };
+  if (!('concurrency' in value) || kind === undefined || kind === 'parallel') return [];
+  const forEach = value['for_each'];
+  if (!loops || 'while' in value)
+    return [{ ...target, message: 'needs `for_each` or `parallel`: nothing here runs at once' }];
+  if (!isObject(forEach) || !('concurrency' in forEach)) return [];
+  return [{ ...target, message: 'stands in `for_each` too', hint: 'Keep one of the two.' }];
+}
+
+function findIdleFailFast({ kind, value, path }: StepNode): readonly Finding[] {
+  if (!('fail_fast' in value) || kind === undefined || kind === 'parallel') return [];
+  const hint = 'Of a loop: `for_each: {items: …, fail_fast: true}`.';
+  return [{ path: [...path, 'fail_fast'], message: 'needs `parallel`', hint, atKey: true }];
+}
+
+function findWrongTime({ value: { wait }, path }: StepNode): readonly Finding[] {
+  const until = isObject(wait) ? wait['until'] : undefined;
+  if (typeof until !== 'string' || until.includes('${') || parseTime(until) !== undefined) return [];
+  const hint = 'Write it by RFC 3339, with its zone: 2027-01-31T08:00:00Z.';
+  return [{ path: [...path, 'wait', 'until'], message: 'is no time', hint }];
+}
+
+function findTwoLoops({ value, path }: StepNode): readonly Finding[] {
+  if (!('while' in value) || !('for_each' in value)) return [];
+  const hint = 'Put the step into a group that has the other one.';
+  return [{ path: [...path, 'while'], message: 'does not go with `for_each`', hint, atKey: true }];
+}
+
+function findIdleElse({ kind, loops, value, path }: StepNode): readonly Finding[] {
+  if (!('else' in value) || kind !== 'steps') return [];
+  const target = { path: [...path, 'else'], atKey: true };
+  if (!('if' in value)) return [{ ...target, message: 'needs `if`, which decides between the two' }];
+  if (!loops) return [];
+  const hint = 'Put the step into a group that has the `if` and the `else`.';
+  return [{ ...target, message: `does not go with \`${'while' in value ? 'while' : 'for_each'}\``, hint }];
+}
+
+/** Without bounds no score fails, so an eval that says it stops would let everything pass. */
+function findIdleOnFail({ kind, value, path }: StepNode): readonly Finding[] {
+  if (kind !== 'eval' || !('on_fail' in value) || 'threshold' in value) return [];
+  const hint = 'Add `threshold: {min_score: …}`; without one a score is only recorded.';
+  return [{ path: [...path, 'on_fail'], message: 'needs `threshold`', hint, atKey: true }];
+}
+
+/** Guardrails and settings of a step's chat that do not go together, and bounds of the step that nothing can keep. */
+export function findWrongChecks(document: YamlDocument, step: Pick<StepNode, 'path'>): readonly Finding[] {
+  const owners = [step.path, ...itemsAt(document, [...step.path, 'chat', 'guardrails'])];
+  return [
+    ...findWrongGuardrails(document, step),
+    ...findWrongChatOptions(document, [...step.path, 'chat']),
+    ...owners.flatMap((owner) =>
+      findCrossedBounds(document, [...owner, 'threshold'], ['min_score', 'max_score']),
+    ),
+  ];
+}
+
+function findWrongGuardrails(document: YamlDocument, { path }: Pick<StepNode, 'path'>): readonly Finding[] {
+  const chat = [...path, 'chat'];
+  const items = itemsAt(document, [...chat, 'guardrails']);
+  const ids = items.map((item) => guardrailIdAt(document, item));
+  const repeated = items.flatMap((item, index): Finding[] => {
+    const id = ids[index];
+    if (id === undefined || ids.indexOf(id) === index) return [];
+    const isNamed = valueAt(document, [...item, 'id']) !== undefined;
+    const hint = isNamed ? undefined : 'Give it an `id`: without one it is called by its eval.';
+    const message = `another guardrail of this chat is called ${id} already`;
+    return [{ path: [...item, isNamed ? 'id' : 'eval'], message, hint }];
+  });
+  return [...repeated, ...findIdleRetries(document, chat)];
+}
+
+function findIdleRetries(document: YamlDocument, chat: StepNode['path']): readonly Finding[] {
+  const retries = valueAt(document, [...chat, 'retries']);
+  if (typeof retries !== 'number' || retries < 1) return [];
+  const enforces = itemsAt(document, [...chat, 'guardrails']).some((item) => {
+    return valueAt(document, [...item, 'action']) !== 'monitor';
+  });
+  const message = 'needs a guardrail that enforces: nothing else is tried again';
+  return enforces ? [] : [{ path: [...chat, 'retries'], message, atKey: true }];
+}

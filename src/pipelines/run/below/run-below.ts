@@ -1,0 +1,167 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import { fenced } from '../../../base/time/fence.ts';
+import type { Claim, RunRecord, Store } from '../../../store/store.ts';
+import { isEnded, isReopenable } from '../../../store/store-rules.ts';
+import type { WaitOptions } from '../../state/decision-wait.ts';
+import { RunSuspended } from '../../state/journal.ts';
+import { toCurrentSteps } from '../../state/retries.ts';
+import type { RequestedBelow, RunBelow } from '../../state/run-below.ts';
+import type { RunContext } from '../../state/run-context.ts';
+import { openSession, sessionEvent } from '../../state/session.ts';
+import { openJournal } from '../../state/store-journal.ts';
+import { type FaultPause, type RunPause, toSetDown } from '../../suspend/set-down.ts';
+import { isRunEnd, type RunEnd, runPipeline } from '../execute-run.ts';
+import { redoFaults } from '../go-on.ts';
+import { newRun } from '../new-run.ts';
+import { findEarlier } from './earlier-runs.ts';
+import { readEnd } from './end-below.ts';
+import { keepRetry } from './keep-retry.ts';
+import { relocate } from './relocate.ts';
+
+interface BelowContext {
+  readonly store: Store;
+  /** The outermost run, which is claimed here. */
+  readonly root: string;
+  readonly config: string;
+  readonly options: WaitOptions;
+}
+
+/** Begins the runs of pipeline steps, and goes on with those that have begun before. */
+export function createRunBelow(context: BelowContext): RunBelow<RunContext> {
+  const { store, root } = context;
+  return async (parent, asked) => {
+    const { id, known } = asked;
+    const covered = store.coverRun(id, root);
+    try {
+      const found = known === undefined ? undefined : await store.findRun(id);
+      const record = found ?? (await begin(context, parent, asked));
+      const goesOn = !isEnded(record.status) || (await reopen(context, parent, { asked, record }));
+      const setDown = goesOn
+        ? await execute(context, parent, { asked, record, claim: covered, isResumed: found !== undefined })
+        : undefined;
+      return await readEnd(store, id, setDown);
+    } finally {
+      await covered.release();
+    }
+  };
+}
+
+async function begin(
+  { store, root, config }: BelowContext,
+  parent: RunContext,
+  { id, pipeline, step, input }: RequestedBelow,
+): Promise<RunRecord> {
+  const { name, file } = pipeline;
+  const kin = { id: parent.journal.runId, root, step: `${parent.place}${step}` };
+  // The outermost run has its text.
+  const own = { kind: 'pipeline', name, file, source: '', config, input: input(), parent: kin } as const;
+  const run = newRun(own, id);
+  await store.createRun(run);
+  await requireGoingOn(store, root, id);
+  return { ...run, status: 'running', output: null, error: null, updatedAt: run.createdAt };
+}
+
+/** Whoever cancels the outermost run ends those that there are; one that came behind is ended here. Throws RUN_ENDED. */
+async function requireGoingOn(store: Store, root: string, id: string): Promise<void> {
+  if ((await store.findRunStatus(root)) !== 'cancelled') return;
+  await store.setRunStatus(id, { status: 'cancelled', at: Date.now() });
+  throw new RuntimeError('RUN_ENDED', `run ${root} was cancelled`);
+}
+
+interface Work {
+  readonly asked: RequestedBelow;
+  readonly record: RunRecord;
+}
+
+/** Has a run go on that failed before the outermost one was retried; whether it did. */
+async function reopen(
+  { store, root }: BelowContext,
+  parent: RunContext,
+  { asked: { id, pipeline, step, known }, record }: Work,
+): Promise<boolean> {
+  if (!isReopenable(record.status)) return false;
+  const steps = toCurrentSteps(id, await store.listSteps(id));
+  if (Math.max(known?.retry ?? 0, steps.last?.of ?? 0) >= parent.retry) return false;
+  const { retriedFrom: from = '' } = parent.journal;
+  const inner = from.startsWith(`${step}/`) ? from.slice(step.length + 1) : undefined;
+  const request = { run: record, pipeline, steps, from: inner };
+  const stands = await keepRetry(store, request, { status: 'running', of: parent.retry });
+  await requireGoingOn(store, root, id);
+  return stands;
+}
+
+/** Returns the fault that has set it down. Throws RunSuspended where it waits. */
+async function execute(
+  { store, root, options }: BelowContext,
+  parent: RunContext,
+  { asked, record, claim, isResumed }: Work & { readonly claim: Claim; readonly isResumed: boolean },
+): Promise<FaultPause | undefined> {
+  const { id, pipeline, step, scope, isRepeated } = asked;
+  const emit = relocate(parent.emit, { from: id, to: parent.journal.runId, step });
+  const earlier = isRepeated ? await findEarlier(store, record) : undefined;
+  const place = `${parent.place}${step}/`;
+  const waiting = {
+    ...options,
+    emit,
+    signal: parent.signal,
+    root,
+    place,
+    claim,
+    around: parent.journal.around,
+  };
+  await redoFaults(store, { id, pipeline, of: parent.retry });
+  const journal = await openJournal(store, id, waiting, earlier);
+  const session = isResumed ? await openSession(store, record) : { id, turns: 0, messages: [], context: [] };
+  const { name } = pipeline;
+  const run: RunContext = {
+    ...{ ...parent, emit, name, journal, place },
+    // The outermost run has to be one that can be set down.
+    suspendsOnFault: parent.suspendsOnFault === true && pipeline.onFault !== 'fail',
+    session: { ...session, isResumed },
+  };
+  if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
+  try {
+    const { signal, clocks, handles } = scope;
+    const within = { signal, clocks, handles };
+    const came = await runPipeline(run, pipeline, { input: record.input, isResumed, within });
+    await journal.settle?.();
+    const setDown = await keep(store, record, isRunEnd(came) ? came : (cutOff(parent, asked) ?? came));
+    if (setDown !== undefined) return setDown;
+  } catch (error) {
+    if (isRunEnded(error)) await notifyEnd(run);
+    throw error;
+  }
+  await notifyEnd(run);
+  return undefined;
+}
+
+/** Observers may hear of an end that nobody can go on from. */
+async function notifyEnd(run: RunContext): Promise<void> {
+  await fenced(undefined, () => run.notifySession('session_end', sessionEvent(run), run.signal));
+}
+
+/** Keeps what a run came to; returns the fault that has set it down. Throws RunSuspended where it waits, RUN_ENDED, STORE_FAILED. */
+async function keep(
+  store: Store,
+  record: RunRecord,
+  came: RunEnd | RunPause,
+): Promise<FaultPause | undefined> {
+  const at = isRunEnd(came) ? Date.now() : await store.now();
+  const change = isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at);
+  if (!(await store.setRunStatus(record.id, change)))
+    throw new RuntimeError('RUN_ENDED', `run ${record.id} was cancelled`);
+  if (isRunEnd(came)) return undefined;
+  if (came.status === 'suspended') return came;
+  throw new RunSuspended({ until: came.until, waitsForCalls: came.status === 'pending' });
+}
+
+function isRunEnded(error: unknown): boolean {
+  return error instanceof RuntimeError && error.code === 'RUN_ENDED';
+}
+
+/** The end of a run that is set down and that nobody waits for any more; undefined: it waits on. */
+function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd | undefined {
+  if (!scope.signal.aborted || signal.aborted) return undefined;
+  const message = `step "${step}" was given up while it waited`;
+  return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
+}

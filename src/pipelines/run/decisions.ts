@@ -1,0 +1,157 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
+import { checkResult } from '../../calls/tool-call/after-execution.ts';
+import { agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
+import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
+import { type DecisionInput, requireDecision, whyNoApprover } from '../../calls/tool-call/decider.ts';
+import { findAnswerFaults, notApprovable, whyNotAsked } from '../../calls/tool-call/question.ts';
+import { quorumOf, whyNotForQuorum } from '../../calls/tool-call/quorum.ts';
+import { readCheckedArgs, readGivenArgs } from '../../calls/tool-call/tool-args.ts';
+import type { PendingDecision, PendingDocument, PendingRecord } from '../../contract/approval.ts';
+import { isQuestion } from '../../contract/question.ts';
+import { ok } from '../../contract/tool.ts';
+import type { Store } from '../../store/store.ts';
+import { toPendingDocument } from './document.ts';
+
+export interface DecisionContext {
+  readonly store: Store;
+  readonly declared: Omit<DeclaredTools, 'hasApprovals'>;
+  /** The call is one of an agent whose tools run elsewhere, and which the config need not declare. */
+  readonly isOfAgent?: boolean | undefined;
+}
+
+/**
+ * Approves a pending call, with other arguments if there are any: these are checked against the tool's
+ * schema now, and pass its hooks on resume. Throws USAGE, RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
+ * PENDING_EXPIRED, STORE_FAILED.
+ */
+export async function approve(
+  context: DecisionContext,
+  id: string,
+  decision: DecisionInput & { readonly args?: unknown },
+): Promise<PendingDocument> {
+  const { by, reason, args } = requireDecision(decision);
+  const record = await requireDecidable(context, id, by);
+  requireOwnQuorum(context, record);
+  if (isQuestion(record)) throw notApprovable(record);
+  const editedArgs = args === undefined ? null : readEdited(requireTool(context, record), args);
+  return await decide(context.store, record, { kind: 'approved', args: editedArgs, by, reason });
+}
+
+function readEdited(tool: CallableTool, args: unknown): Json {
+  return readCheckedArgs(tool, readGivenArgs(tool.name, args), true);
+}
+
+/** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */
+export async function reject(
+  context: DecisionContext,
+  id: string,
+  decision: DecisionInput,
+): Promise<PendingDocument> {
+  const { by, reason } = requireDecision(decision);
+  return await decide(context.store, await requireDecidable(context, id, by), {
+    kind: 'rejected',
+    by,
+    reason,
+  });
+}
+
+/**
+ * Answers in the tool's place: the result is checked against the tool's output schema now, and passes its
+ * hooks on resume. Throws as `approve` does, and RESULT_INVALID.
+ */
+export async function respond(
+  context: DecisionContext,
+  id: string,
+  decision: DecisionInput & { readonly result: unknown },
+): Promise<PendingDocument> {
+  const { by, reason, result } = requireDecision(decision);
+  const record = await requireDecidable(context, id, by);
+  if (result === undefined) throw new RuntimeError('USAGE', 'the answer has no `result`');
+  const json = Json.from(result);
+  if (isQuestion(record)) {
+    const faults = findAnswerFaults(record, json);
+    if (faults.length > 0) {
+      const message = `the answer does not fit the schema of the question: ${faults.join('; ')}`;
+      throw new RuntimeError('RESULT_INVALID', message, {
+        hint: `\`signalbox pending show ${record.id}\` has the schema; the question waits on.`,
+      });
+    }
+    return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+  }
+  const checked = checkResult(requireTool(context, record), ok(json));
+  if (checked.status === 'failed') {
+    const { message, hint } = checked.error;
+    throw new RuntimeError('RESULT_INVALID', message, { hint });
+  }
+  return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+}
+
+/** The record of a pending call about which this person may decide. Throws as `requirePending` does, and USAGE. */
+async function requireDecidable(
+  { store, declared }: DecisionContext,
+  id: string,
+  by: string,
+): Promise<PendingRecord> {
+  const record = await requirePending(store, id);
+  const refusal = isQuestion(record)
+    ? whyNotAsked(record, by)
+    : whyNoApprover(toolOf(declared, record.tool), by);
+  if (refusal !== undefined) throw refusal;
+  return record;
+}
+
+/** The record of a pending call. Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function requirePending(store: Store, id: string): Promise<PendingRecord> {
+  const record = typeof id === 'string' ? await store.findPending(id, Date.now()) : undefined;
+  if (record !== undefined) return record;
+  throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.location}`, {
+    hint: '`signalbox pending list` shows the calls that wait. Those of another config are kept elsewhere: name it with --config FILE.',
+  });
+}
+
+function requireTool({ declared, isOfAgent }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
+  if (isOfAgent === true || declared.tools.has(name)) return toolOf(declared, name);
+  throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
+}
+
+/** Also of a tool that is not declared, or not any more, for which there may be approvals. */
+function toolOf(declared: DecisionContext['declared'], name: string): CallableTool {
+  return declared.tools.get(name) ?? agentTools(declared, [])(name);
+}
+
+/** Throws USAGE where the config asks for more people than it did when the call began to wait: one approval would be taken for all. */
+function requireOwnQuorum(
+  { declared }: DecisionContext,
+  { id, tool: name, quorum = 1 }: PendingRecord,
+): void {
+  const needed = quorumOf(toolOf(declared, name));
+  if (needed <= quorum) return;
+  const message = `tool "${name}" needs ${needed} people who approve, and ${id} was asked when it needed ${quorum}`;
+  throw new RuntimeError('USAGE', message, { hint: 'Reject it, and let the call be made again.' });
+}
+
+async function decide(
+  store: Store,
+  record: PendingRecord,
+  decision: PendingDecision,
+): Promise<PendingDocument> {
+  const { id } = record;
+  const refusal = whyNotForQuorum(record, decision);
+  if (refusal !== undefined) throw refusal;
+  const decided = await store.decide(id, decision, Date.now());
+  if (decided === undefined) return toPendingDocument(await requirePending(store, id));
+  if (decided.isAccepted) return toPendingDocument(decided.record);
+  throw lost(decided.record);
+}
+
+function lost(record: PendingRecord): RuntimeError {
+  const { id, tool, ruling } = record;
+  const details = { decision: toPendingDocument(record) };
+  if (ruling?.kind === 'expired') {
+    return new RuntimeError('PENDING_EXPIRED', `${id} (tool "${tool}") has expired`, { details });
+  }
+  const by = ruling !== null && 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
+  const message = `${id} (tool "${tool}") has been ${ruling?.kind ?? 'decided'}${by} already`;
+  return new RuntimeError('PENDING_DECIDED', message, { details });
+}

@@ -1,0 +1,77 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import type { TimedOutcome } from '../../calls/capability/eval.ts';
+import { evalShape } from '../../calls/hooks/event-schema.ts';
+import { completeMessage } from '../../calls/hooks/message.ts';
+import type { EvalContext, EvalOutcome, EvalRequest } from '../../contract/eval.ts';
+import type { NativeEvent } from '../../contract/hook.ts';
+
+/** The input of an eval as a caller gives it; everything but `content` may be left out. */
+export interface EvalInput {
+  readonly content: string;
+  readonly params?: EvalRequest['params'] | undefined;
+  readonly context?: Partial<EvalContext> | undefined;
+}
+
+/** The whole request, empty where nothing was given. Throws USAGE naming every wrong or unknown member. */
+export function toEvalRequest(type: string, input: EvalInput): EvalRequest {
+  // A caller without types may hand in anything.
+  if (!isObject(input))
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is no object with \`content\``);
+  if (isTooDeep(input)) {
+    throw new RuntimeError(
+      'USAGE',
+      `the input of eval "${type}" is nested in more than ${MAX_JSON_DEPTH} levels`,
+    );
+  }
+  const { content, params = {}, context = {} } = input;
+  const problems = evalShape('input', { ...input, params: params instanceof Json ? params.value : params });
+  if (problems.length > 0) {
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is not well formed: ${problems.join('; ')}`);
+  }
+  const { messages = [], turn_index = 0, tool_calls = [], variables = {}, metadata = {} } = context;
+  const { session_id, prompt_id } = context;
+  return {
+    type,
+    params,
+    content,
+    context: {
+      messages: messages.map(completeMessage),
+      turn_index,
+      tool_calls: tool_calls.map((call) => ({ ...emptyToolCall, ...call })),
+      variables,
+      metadata,
+      ...(session_id !== undefined && { session_id }),
+      ...(prompt_id !== undefined && { prompt_id }),
+    },
+  };
+}
+
+const emptyToolCall = { name: '', args: {}, result: '', error: '', index: 0 };
+
+/** A finished eval and its request. */
+export interface FinishedEval {
+  /** The name that eval hooks see. */
+  readonly id: string;
+  readonly request: EvalRequest;
+  readonly passed: boolean;
+}
+
+/** The event for eval hooks: an unscored eval has no score, and its reason in `error`. */
+export function toScoredEvent(
+  { id, request, passed }: FinishedEval,
+  { outcome, durationMs }: TimedOutcome,
+): NativeEvent {
+  const { type, context } = request;
+  const { session_id, turn_index } = context;
+  const about = { eval_id: id, type, passed, duration_ms: durationMs };
+  const session = { ...(session_id !== undefined && { session_id }), turn_index };
+  return { hook: 'eval', phase: 'scored', event: { ...about, ...toMembers(outcome), ...session } };
+}
+
+function toMembers(outcome: EvalOutcome) {
+  if (outcome.status === 'unscored') return { error: outcome.reason };
+  const { score, detail, data } = outcome;
+  return { score, ...(detail !== '' && { explanation: detail }), ...(data && { details: data }) };
+}

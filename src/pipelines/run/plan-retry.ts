@@ -1,0 +1,172 @@
+import { RuntimeError } from '../../base/errors.ts';
+import type { RunRecord, StepRecord } from '../../store/store.ts';
+import type { Pipeline, Step } from '../file/pipeline.ts';
+import { callRecord } from '../state/call-record.ts';
+import { readRecord } from '../state/record.ts';
+import type { CurrentSteps, Redo } from '../state/retries.ts';
+import { type StepEntry, stepEntryOf } from '../state/step-outcome.ts';
+import { allOf, isLoop, redoFrom } from './redo-from.ts';
+
+export interface RetryRequest {
+  readonly run: Pick<RunRecord, 'id' | 'status'>;
+  readonly pipeline: Pipeline;
+  readonly steps: CurrentSteps;
+  /** The path of the step from which everything is done again. */
+  readonly from: string | undefined;
+}
+
+/**
+ * What a retry does again: the steps that failed, as little of each as may be, and with `from` that step and all that came after it.
+ * Everything else of the journal is kept. Throws USAGE for a step that the run has not come to.
+ */
+export function planRetry({ run, pipeline, steps, from }: RetryRequest): Redo[] {
+  const failed = [
+    ...findFailed({ run, current: steps.current }, pipeline.steps),
+    // They follow whatever the steps come to.
+    ...allOf(pipeline.finally, ''),
+  ];
+  if (from === undefined) return failed;
+  const named = redoFrom(pipeline.steps, from, steps.current);
+  if (named === undefined) throw noSuchStep(run.id, from, steps.current);
+  return [...named, ...failed];
+}
+
+/** What is done again when a run goes on that a fault suspended: what failed by it, and nothing else. Throws as `planRetry`. */
+export function planResume({ run, pipeline, steps }: Omit<RetryRequest, 'from'>): Redo[] {
+  const kept = { run, current: steps.current };
+  return [
+    ...findFailed(kept, pipeline.steps),
+    // Each of them runs, whatever became of the others.
+    ...pipeline.finally.flatMap((step) => findFailed(kept, [step])),
+  ];
+}
+
+interface KeptSteps {
+  readonly run: RetryRequest['run'];
+  readonly current: ReadonlyMap<string, StepRecord>;
+}
+
+function findFailed(kept: KeptSteps, steps: readonly Step[]): Redo[] {
+  const redo: Redo[] = [];
+  const paths = [...kept.current.keys()];
+  const entryOf = (path: string): StepEntry | undefined => {
+    const record = kept.current.get(path);
+    return record && stepEntryOf(kept.run, record);
+  };
+  const hasFailed = (path: string) => ['failed', 'denied'].includes(entryOf(path)?.status ?? '');
+  // One that failed by itself is looked into for what failed in it, and keeps the rest.
+  const hasEnded = (path: string) => entryOf(path) !== undefined;
+  /** Whether these steps ended with a failure. */
+  const inList = (list: readonly Step[], prefix: string): boolean =>
+    list.some((step) => {
+      const path = `${prefix}${step.id}`;
+      if (!hasFailed(path) || step.onError.kind === 'continue') return false;
+      if (step.onError.kind === 'handle' && step.onError.then === 'continue')
+        return inList(step.onError.steps, prefix);
+      again(step, path, prefix);
+      return true;
+    });
+  const again = (step: Step, path: string, prefix: string) => {
+    redo.push({ path, isDeep: false });
+    // What cleans up behind a failure does so again behind the next one.
+    if (step.onError.kind === 'handle') redo.push(...allOf(step.onError.steps, prefix));
+    if (isFailFast(step)) redo.push(...cutOffIn(paths, step, { path, prefix, hasEnded }));
+    const items = isLoop(step) ? itemsOf(paths, path).filter(hasFailed) : [];
+    for (const item of items) {
+      redo.push({ path: item, isDeep: false });
+      inside(step, item, `${item}/`);
+    }
+    if (!isLoop(step)) inside(step, path, prefix);
+  };
+  const inside = (step: Step, path: string, prefix: string) => {
+    switch (step.kind) {
+      case 'tool':
+        redo.push(...lastCallOf(kept, path));
+        return;
+      case 'chat':
+        redo.push(...lastModelCallOf(kept, path));
+        return;
+      case 'steps':
+        inList(step.steps, prefix);
+        inList(step.otherwise, prefix);
+        return;
+      case 'parallel':
+        for (const branch of step.steps) inList([branch], prefix);
+        return;
+      case 'pipeline':
+        // Its run goes on by itself, from what failed in it.
+        return;
+      default:
+        redo.push({ path, isDeep: true });
+    }
+  };
+  inList(steps, '');
+  return redo;
+}
+
+function isFailFast(step: Step): boolean {
+  return step.forEach?.failFast === true || (step.kind === 'parallel' && step.failFast);
+}
+
+interface CutOff {
+  readonly path: string;
+  readonly prefix: string;
+  readonly hasEnded: (path: string) => boolean;
+}
+
+/** What ended the others when one had failed, and those that it cut off, with what was withdrawn of them. */
+function cutOffIn(paths: readonly string[], step: Step, { path, prefix, hasEnded }: CutOff): Redo[] {
+  const items = isLoop(step)
+    ? paths.flatMap((each) =>
+        each.startsWith(`${path}[`) ? [each.slice(0, each.indexOf(']', path.length) + 1)] : [],
+      )
+    : [];
+  const branches = step.kind === 'parallel' && !isLoop(step) ? step.steps : [];
+  return [
+    { path: `${path}/cut`, isDeep: false },
+    ...[...new Set(items)].filter((item) => !hasEnded(item)).map((item) => ({ path: item, isDeep: true })),
+    ...branches.filter(({ id }) => !hasEnded(`${prefix}${id}`)).flatMap((branch) => allOf([branch], prefix)),
+  ];
+}
+
+function itemsOf(paths: readonly string[], loop: string): string[] {
+  return paths.filter((path) => path.startsWith(`${loop}[`) && /^\d+\]$/.test(path.slice(loop.length + 1)));
+}
+
+/**
+ * Of a call that a person approved the approval is kept, and the call is made again; one that a person rejected, or that nobody
+ * decided about in time, is asked about again.
+ */
+function lastCallOf({ run, current }: KeptSteps, path: string): Redo[] {
+  const all = { path, isDeep: true };
+  if (current.has(`${path}/retry-1`)) return [all];
+  let round = 0;
+  while (current.has(`${path}/call/ruling-${round + 1}`)) round += 1;
+  const last = `${path}/call/ruling-${round}`;
+  const record = current.get(last);
+  if (round === 0 || record?.outcome == null) return [all];
+  const { outcome } = readRecord(callRecord, record.outcome, { run: run.id, step: last });
+  const isNo = outcome.status === 'failed' && ['REJECTED', 'PENDING_EXPIRED'].includes(outcome.error.code);
+  return isNo ? [all] : [{ path: last, isDeep: false }];
+}
+
+/** Of a chat whose last model call failed that call, behind all rounds that went well; else the whole chat. */
+function lastModelCallOf({ current }: KeptSteps, path: string): Redo[] {
+  const calls = [...current.keys()].filter(
+    (name) => name.startsWith(`${path}/attempt-`) && /\/round-(?:\d+|more)$/.test(name),
+  );
+  const last = calls.at(-1);
+  const record = last === undefined ? undefined : current.get(last);
+  const hasFailed = record?.outcome?.skeleton.startsWith('{"error":') === true;
+  return last !== undefined && hasFailed ? [{ path: last, isDeep: false }] : [{ path, isDeep: true }];
+}
+
+function noSuchStep(id: string, from: string, current: ReadonlyMap<string, StepRecord>): RuntimeError {
+  const inside = [...current.keys()].find((path) => path.endsWith(`]/${from}`));
+  return new RuntimeError('USAGE', `run ${id} has not come to a step "${from}"`, {
+    hint:
+      inside === undefined
+        ? `\`signalbox runs show ${id}\` lists those that it has come to.`
+        : `It is inside a loop: name one item, such as ${inside}, or the loop.`,
+  });
+}

@@ -1,0 +1,88 @@
+import { RuntimeError } from '../../base/errors.ts';
+import type { RunDocument, RunStatus } from '../../contract/run.ts';
+import type { RunRecord, Store } from '../../store/store.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import { toCurrentSteps } from '../state/retries.ts';
+import { requireFromBelow } from './below/from-below.ts';
+import { keepRetry } from './below/keep-retry.ts';
+import { requireOutermost } from './below/require-run.ts';
+import { busyError } from './new-run.ts';
+import { noWorkersError, type RunOptions, type RunsContext, requireEnv, workOn } from './runs.ts';
+
+/** Which run is retried, and from which step. */
+export interface RetryRequest {
+  readonly id: string;
+  /** The path of an earlier step, from which everything is done again. Default: what failed. */
+  readonly from?: string | undefined;
+  readonly toPipeline: (run: RunRecord) => Pipeline;
+}
+
+/**
+ * Goes on with a run that failed or was denied: what failed is done again, and everything before it is kept. Of two at once one
+ * does. Throws RUN_UNKNOWN, RUN_NOT_RETRYABLE, RUN_BUSY, USAGE, CONFIG_INVALID, STORE_FAILED, ABORTED.
+ */
+export async function retryRun(
+  context: RunsContext,
+  request: RetryRequest,
+  options: RunOptions = {},
+): Promise<RunDocument> {
+  const run = requireRetryable(await requireOutermost(context.store, request.id, 'retry'));
+  const pipeline = request.toPipeline(run);
+  requireEnv(context, pipeline);
+  const reopen = () => reopenRun(context.store, { ...request, pipeline }, 'running');
+  return await workOn(context, { pipeline, id: request.id, isResumed: true, reopen }, options);
+}
+
+/** The same by a worker; resolves when it is kept. Throws as `retryRun`, and USAGE for a store that knows no workers. */
+export async function queueRetry(context: RunsContext, request: RetryRequest): Promise<void> {
+  const { store } = context;
+  const { work } = store;
+  if (work === undefined) throw noWorkersError(context.config);
+  const pipeline = request.toPipeline(requireRetryable(await requireOutermost(store, request.id, 'retry')));
+  const claim = await store.claimRun(request.id);
+  if (claim === undefined) throw busyError(request.id);
+  try {
+    await reopenRun(store, { ...request, pipeline }, 'queued');
+  } finally {
+    await claim.release();
+  }
+  await work.giveBack(request.id);
+}
+
+/** Keeps what is done again, and that the run goes on. Throws USAGE, RUN_NOT_RETRYABLE, STORE_FAILED. */
+async function reopenRun(
+  store: Store,
+  { id, from, pipeline }: RetryRequest & { readonly pipeline: Pipeline },
+  status: 'running' | 'queued',
+): Promise<void> {
+  const run = requireRetryable(await requireOutermost(store, id, 'retry'));
+  const steps = toCurrentSteps(id, await store.listSteps(id));
+  const request = { run, pipeline, steps, from };
+  await requireFromBelow(store, request);
+  if (!(await keepRetry(store, request, { status })))
+    throw new RuntimeError('RUN_NOT_RETRYABLE', `run ${id} has ended otherwise meanwhile`);
+}
+
+/** The run, if it failed or was denied. Throws RUN_NOT_RETRYABLE. */
+function requireRetryable(run: RunRecord): RunRecord {
+  const { id, status } = run;
+  const next: Readonly<Record<RunStatus, string>> = {
+    ...{ failed: '', denied: '' },
+    completed: 'There is nothing to try again: start a new run.',
+    cancelled: 'A person has ended it: start a new run.',
+    queued: 'A worker will begin it.',
+    running: `It is being executed, or \`signalbox runs resume ${id}\` goes on with it.`,
+    suspended: `It has not ended: \`signalbox runs resume ${id}\` goes on with it.`,
+    waiting: `It has not ended: \`signalbox runs resume ${id}\` goes on with it when its wait is over.`,
+    pending: `It goes on when what it waits for is decided: \`signalbox runs show ${id}\`.`,
+  };
+  const hint = next[status];
+  if (hint === '') return run;
+  throw new RuntimeError(
+    'RUN_NOT_RETRYABLE',
+    `run ${id} is ${status}: a run that failed or was denied is retried`,
+    {
+      hint,
+    },
+  );
+}

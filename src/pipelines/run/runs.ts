@@ -1,0 +1,312 @@
+import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
+import type { Json } from '../../base/json/json.ts';
+import { currentFence } from '../../base/time/fence.ts';
+import { type DecisionInput, requireDecision } from '../../calls/tool-call/decider.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import type { RunDocument, RunStatus } from '../../contract/run.ts';
+import type { Claim, RunRecord, Store } from '../../store/store.ts';
+import { isEnded } from '../../store/store-rules.ts';
+import { envBelow } from '../file/below/tools-below.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import type { WaitOptions } from '../state/decision-wait.ts';
+import { emitBoth } from '../state/emit-both.ts';
+import { toCurrentSteps } from '../state/retries.ts';
+import type { RunContext, Services } from '../state/run-context.ts';
+import { openSession, sessionEvent } from '../state/session.ts';
+import { openJournal } from '../state/store-journal.ts';
+import { withRunId } from '../suspend/resume-hint.ts';
+import { MOST_TRIES, notDueError, toSetDown } from '../suspend/set-down.ts';
+import { openBelow } from './below/open-below.ts';
+import { requireOutermost, requireRun } from './below/require-run.ts';
+import { createRunBelow } from './below/run-below.ts';
+import { toRunDocument } from './document.ts';
+import { isRunEnd, runPipeline } from './execute-run.ts';
+import { isLeft, redoFaults, requireDue } from './go-on.ts';
+import { busyError, keepRun, type StartOptions } from './new-run.ts';
+
+/** The store, services and config that runs use. */
+export interface RunsContext {
+  readonly store: Store;
+  readonly services: Services;
+  /** The RuntimeConfig file, absolute. */
+  readonly config: string;
+  /** What workers are to have that go on with a run of a pipeline's text; absent where the store knows no workers. */
+  readonly buildOf?: ((source: string) => string) | undefined;
+  /** false: the run is not stored, and its pending calls cannot be decided later. */
+  readonly isKept?: boolean;
+  /** Whether runs outlive this process, so that somebody can go on with them. Default: false. */
+  readonly isDurable?: boolean;
+  /** The pipeline that a run was begun with. Absent: a start with the id of an earlier one only tells of that. */
+  readonly toPipeline?: (run: RunRecord) => Pipeline;
+}
+
+export interface RunOptions extends Partial<WaitOptions> {
+  /** Suspends the run when aborted; it can be resumed. */
+  readonly signal?: AbortSignal | undefined;
+  /** A `wait` step that has longer to go, in ms, sets the run down. Default: it is waited for in this process, however long. */
+  readonly longestWaitMs?: number | undefined;
+}
+
+/** Who is told of one run. */
+export interface RunListener {
+  /** Called with its id once it is kept, before its first step. */
+  readonly onKept?: ((id: string) => void) | undefined;
+  /** Must not throw. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+}
+
+/**
+ * Starts a run and works on it until it ends or waits for a person. A run that was started before under the same id is gone on with where
+ * nobody executes it, and else only told of. Throws USAGE, INPUT_INVALID, ENV_MISSING, RUN_ID_TAKEN, STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
+ */
+export async function startRun(
+  context: RunsContext,
+  pipeline: Pipeline,
+  { input, id: wanted, labels, ...options }: RunOptions & StartOptions & { readonly input: Json },
+  { onKept, onEvent }: RunListener = {},
+): Promise<RunDocument> {
+  const kept = await keepRun(context, pipeline, { input, id: wanted, labels }, () =>
+    requireEnv(context, pipeline),
+  );
+  const { id, claim } = kept;
+  onKept?.(id);
+  if (!kept.isNew) return await goOnWithStarted(context, { id, onEvent }, options);
+  return await workOn(context, { pipeline, id, isResumed: false, claim, onEvent }, options);
+}
+
+/** Goes on with a run that was cut off or set down, or tells of it. */
+async function goOnWithStarted(
+  context: RunsContext,
+  { id, onEvent }: Pick<Work, 'id' | 'onEvent'>,
+  options: RunOptions,
+): Promise<RunDocument> {
+  const { store, toPipeline } = context;
+  const run = await requireRun(store, id);
+  const isOurs = toPipeline !== undefined && (await isLeft(store, run));
+  const claim = isOurs ? await store.claimRun(id) : undefined;
+  if (claim === undefined || toPipeline === undefined) return await describe(store, id, true);
+  try {
+    const pipeline = toPipeline(run);
+    requireEnv(context, pipeline);
+    const reopen = () => redoFaults(store, { id, pipeline });
+    return await workOn(context, { pipeline, id, isResumed: true, claim, onEvent, reopen }, options);
+  } finally {
+    await claim.release();
+  }
+}
+
+/** Throws ENV_MISSING, before anything is kept or done. */
+export function requireEnv({ services }: Pick<RunsContext, 'services'>, pipeline: Pipeline): void {
+  const env = envBelow(pipeline);
+  if (env.length > 0) services.readEnv(env);
+}
+
+/**
+ * Keeps a run that waits for a worker, unless it was started before under the same id; resolves to its id and status. Throws USAGE, also for a
+ * store that knows no workers, INPUT_INVALID, RUN_ID_TAKEN, STORE_FAILED.
+ */
+export async function queueRun(
+  context: RunsContext,
+  pipeline: Pipeline,
+  { input, id: wanted, labels }: StartOptions & { readonly input: Json },
+): Promise<{ readonly id: string; readonly status: RunStatus }> {
+  if (context.store.work === undefined) throw noWorkersError(context.config);
+  const { id, isNew } = await keepRun(context, pipeline, { input, id: wanted, labels, isDispatched: true });
+  return { id, status: isNew ? 'queued' : (await requireRun(context.store, id)).status };
+}
+
+/** USAGE: the store of a config is one of a single machine. */
+export function noWorkersError(config: string): RuntimeError {
+  return new RuntimeError('USAGE', `the state store of ${config} knows no workers`, {
+    hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/workers.md.',
+  });
+}
+
+/** Which run is resumed. */
+interface ResumeRequest {
+  readonly id: string;
+  readonly toPipeline: (run: RunRecord) => Pipeline;
+  /** It is gone on with because it is due: not if it is so no more (RUN_BUSY), and a fault that came too often fails it. */
+  readonly isDue?: boolean;
+}
+
+/**
+ * Resumes a run that is pending, was set down or was cut off. One that has ended is not run again.
+ * Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, ENV_MISSING, STORE_FAILED, ABORTED.
+ */
+export async function resumeRun(
+  context: RunsContext,
+  { id, toPipeline, isDue = false }: ResumeRequest,
+  options: RunOptions = {},
+): Promise<RunDocument> {
+  const run = await requireOutermost(context.store, id, 'resume');
+  // Who goes on with what is due does not tell of what others did.
+  if (isDue && isEnded(run.status)) throw notDueError(id);
+  if (isEnded(run.status)) return await describe(context.store, id);
+  const pipeline = toPipeline(run);
+  requireEnv(context, pipeline);
+  // One that is queued may have been retried, rather than never begun.
+  const isResumed =
+    run.status !== 'queued' || (await context.store.pageSteps(id, { limit: 1 })).steps.length > 0;
+  const reopen = async () => {
+    if (isDue && run.status !== 'queued') await requireDue(context.store, id);
+    await redoFaults(context.store, { id, pipeline });
+  };
+  return await workOn(context, { pipeline, id, isResumed, isDue, reopen }, options);
+}
+
+/**
+ * Cancels a run: its open pending calls are decided as `cancelled`, and another process that executes it
+ * begins no further step. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
+ */
+export async function cancelRun(
+  { store, services }: Pick<RunsContext, 'store' | 'services'>,
+  id: string,
+  decision: DecisionInput,
+): Promise<RunDocument> {
+  const { by, reason } = requireDecision(decision);
+  await requireOutermost(store, id, 'cancel');
+  const claim = await store.claimRun(id);
+  try {
+    const error = toFault(cancelled(id, by, reason));
+    const open = claim === undefined ? [] : await openBelow(store, id);
+    if (!(await store.setRunStatus(id, { status: 'cancelled', error, at: Date.now() }))) {
+      const { status } = await requireRun(store, id);
+      throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
+    }
+    // The process that executes the run notifies its end; without one it is done here.
+    if (claim !== undefined) {
+      for (const ended of [...open, id]) {
+        const session = await openSession(store, await requireRun(store, ended));
+        await services.notifySession('session_end', sessionEvent({ session }));
+      }
+    }
+    return await describe(store, id);
+  } finally {
+    await claim?.release();
+  }
+}
+
+function cancelled(id: string, by: string, reason: string): RuntimeError {
+  const why = reason === '' ? '' : `: ${reason}`;
+  return new RuntimeError('ABORTED', `run ${id} was cancelled by ${by}${why}`, { hint: 'Start a new run.' });
+}
+
+interface Work {
+  readonly pipeline: Pipeline;
+  readonly id: string;
+  readonly isResumed: boolean;
+  /** Of a new run, which is claimed before it is kept, so that nobody takes it for one that was cut off. */
+  readonly claim?: Claim | undefined;
+  readonly onEvent?: RunListener['onEvent'];
+  readonly isDue?: boolean;
+  /** Makes a run that has ended or was set down go on, once it is claimed. */
+  readonly reopen?: () => Promise<void>;
+}
+
+/** Executes a run while holding its claim. */
+export async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
+  const { store } = context;
+  let claim: Claim | undefined;
+  try {
+    claim = work.claim ?? (await store.claimRun(work.id));
+    if (claim === undefined) throw busyError(work.id);
+    await work.reopen?.();
+    const run = await requireRun(store, work.id);
+    // It may have ended between the look and the claim.
+    if (!isEnded(run.status)) await execute(context, { ...work, claim, run }, options);
+    return await describe(store, work.id);
+  } catch (error) {
+    throw withRunId(error, work.id);
+  } finally {
+    await claim?.release();
+  }
+}
+
+async function execute(
+  { store, services, config, isKept = true, isDurable = false }: RunsContext,
+  {
+    pipeline,
+    id,
+    isResumed,
+    onEvent,
+    isDue,
+    claim,
+    run: record,
+  }: Work & { readonly claim: Claim; readonly run: RunRecord },
+  options: RunOptions,
+): Promise<void> {
+  const emit = onEvent === undefined ? services.emit : emitBoth(services.emit, onEvent);
+  const signal = options.signal ?? new AbortController().signal;
+  const { wait = false, ask, onPending, longestWaitMs } = options;
+  const hasTries = !isDue || (record.suspension?.tries ?? 0) < MOST_TRIES;
+  const suspendsOnFault =
+    isKept && isDurable && record.kind === 'pipeline' && pipeline.onFault !== 'fail' && hasTries;
+  const journal = await openJournal(store, id, {
+    ...{ wait, ask, onPending, emit, signal, claim },
+    around: currentFence(),
+  });
+  // A single call is no session.
+  const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
+  const { name } = pipeline;
+  const session = { ...(await openSession(store, record)), isResumed };
+  const links = record.kind === 'tool' ? [] : services.links;
+  const labels = labelsOf(record);
+  const run: RunContext = {
+    ...services,
+    emit,
+    name,
+    labels,
+    notifySession,
+    links,
+    isKept,
+    suspendsOnFault,
+    longestWaitMs,
+    journal,
+    signal,
+    session,
+    retry: journal.retries ?? 0,
+    place: '',
+    runBelow: createRunBelow({ store, root: id, config, options: { wait, ask, onPending } }),
+  };
+  const about = { run: id, name };
+  if (isResumed || record.status === 'queued')
+    await store.setRunStatus(id, { status: 'running', at: Date.now() });
+  emit({ type: 'run.started', ...about, isResumed });
+  try {
+    const came = await runPipeline(run, pipeline, { input: record.input, isResumed });
+    await journal.settle?.();
+    const { status } = came;
+    const error = 'error' in came ? came.error : null;
+    // When it is gone on with is found by the clock of the store.
+    const at = isRunEnd(came) ? Date.now() : await store.now();
+    const stands = await store.setRunStatus(
+      id,
+      isRunEnd(came) ? { ...came, at } : toSetDown(record, came, at),
+    );
+    if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
+    if (isRunEnd(came)) await run.notifySession('session_end', sessionEvent(run), signal);
+    emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
+  } catch (error) {
+    // The process that cancelled the run has stored that; here only its end is notified.
+    if (toRuntimeError(error).code !== 'RUN_ENDED') throw error;
+    await run.notifySession('session_end', sessionEvent(run), signal);
+    emit({ type: 'run.finished', ...about, status: 'cancelled' });
+  }
+}
+
+/** The labels that a run was started with; none where it has none. */
+export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
+  return record.labels ?? {};
+}
+
+/** `isOfAnother`: whoever started it before may be executing it. */
+async function describe(store: Store, id: string, isOfAnother = false): Promise<RunDocument> {
+  const run = await requireRun(store, id);
+  const pendings = await store.listPendings({ runId: id, below: true }, Date.now());
+  // Of an execution of our own that has not ended, something waits.
+  const isUnderWay = run.status === 'running' || run.status === 'queued';
+  const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
+  const { current } = toCurrentSteps(id, await store.listSteps(id));
+  return toRunDocument({ ...run, status }, [...current.values()], pendings);
+}

@@ -1,0 +1,89 @@
+import { type Fault, RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { composeJson } from '../../base/json/compose.ts';
+import { type Json, parseLossless } from '../../base/json/json.ts';
+import type { Reader } from '../../base/json/record.ts';
+import { exactMembers } from '../../base/json/scan.ts';
+import { readStoredFault } from '../../contract/stored-fault.ts';
+import type { Journal, StepOptions } from './journal.ts';
+
+/** A kind of outcome that the journal keeps: how it is written as JSON, and read back. */
+export interface RecordKind<Value> {
+  /** What errors call it. */
+  readonly name: string;
+  write(value: Value): Json;
+  readonly read: Reader<Value>;
+}
+
+/** A kind of record whose values are written as they are. */
+export function plainRecord<Value>(name: string, read: Reader<Value>): RecordKind<Value> {
+  return { name, write: composeJson, read };
+}
+
+/** The run and journal step of a record. */
+export interface RecordSource {
+  readonly run: string;
+  readonly step: string;
+}
+
+/**
+ * The value of a stored record. Throws STORE_FAILED, with run, step and what to do, for a record that is
+ * damaged or of a newer version: `v`, which is 1 where it is absent.
+ */
+export function readRecord<Value>(
+  { name, read }: RecordKind<Value>,
+  record: Json,
+  { run, step }: RecordSource,
+): Value {
+  const about = `run ${run}, step "${step}": its ${name}`;
+  const details = { run_id: run, step };
+  const ends = `\`signalbox runs cancel ${run}\` ends the run.`;
+  const version = versionOf(record);
+  if (version > RECORD_VERSION) {
+    const message = `${about} is of version ${version}, and this Signalbox knows version ${RECORD_VERSION}`;
+    const hint = `A newer Signalbox has written it: resume the run with that one. ${ends}`;
+    throw new RuntimeError('STORE_FAILED', message, { hint, details });
+  }
+  try {
+    return read(record, '');
+  } catch (error) {
+    const message = `${about} cannot be read: ${toRuntimeError(error).message}`;
+    const hint = `Resume the run with the Signalbox that wrote it, or restore a backup. ${ends}`;
+    throw new RuntimeError('STORE_FAILED', message, { hint, details, cause: error });
+  }
+}
+
+/** The version of the records that this Signalbox writes. */
+const RECORD_VERSION = 1;
+
+function versionOf(record: Json): number {
+  const { skeleton } = record;
+  // Looked for first, since a record may be long.
+  if (!skeleton.startsWith('{') || !skeleton.includes('"v"')) return 1;
+  const version = exactMembers(record).get('v');
+  if (version === undefined) return 1;
+  // Any other value of `v` was not written by a Signalbox that this one knows.
+  return typeof version.value === 'number' ? version.value : Number.POSITIVE_INFINITY;
+}
+
+/** Does the work as a step of the journal; returns its value, as a later execution will read it. */
+export async function journalStep<Value>(
+  journal: Journal,
+  { name, kind }: { readonly name: string; readonly kind: RecordKind<Value> },
+  work: () => Promise<Value>,
+  options?: StepOptions,
+): Promise<Value> {
+  const record = await journal.step(name, async () => kind.write(await work()), options);
+  return readRecord(kind, record, { run: journal.runId, step: name });
+}
+
+/** The value of a step that the journal has; undefined without one. Throws STORE_FAILED. */
+export function findRecord<Value>(
+  { runId, find }: Pick<Journal, 'runId' | 'find'>,
+  name: string,
+  kind: RecordKind<Value>,
+): Value | undefined {
+  const record = find(name);
+  return record && readRecord(kind, record, { run: runId, step: name });
+}
+
+export const fault: Reader<Fault> = ({ text }) => readStoredFault(parseLossless(text));

@@ -1,0 +1,116 @@
+import { type Fault, toFault } from '../../base/errors.ts';
+import { composeJson } from '../../base/json/compose.ts';
+import { Json } from '../../base/json/json.ts';
+import { exactObject, ifPresent, object } from '../../base/json/record.ts';
+import { exactMembers } from '../../base/json/scan.ts';
+import { number, oneOf, optional, text } from '../../base/json/shape.ts';
+import type { StepDocument } from '../../contract/run.ts';
+import type { RunRecord, StepRecord } from '../../store/store.ts';
+import { type TransientFault, transientFault } from '../suspend/transient-fault.ts';
+import { fault, type RecordKind, readRecord } from './record.ts';
+
+type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
+
+/** The outcome of one step. */
+export interface StepOutcome {
+  readonly status: StepStatus;
+  /**
+   * What expressions see as `steps.ID`: `status`, the members of its kind, and `error` if it failed or was
+   * denied.
+   */
+  readonly view: Json;
+  readonly error?: Fault;
+  /** The path of the nested step that made this one fail. */
+  readonly failedAt?: string;
+  /** It failed by nothing but a fault that may be gone later. */
+  readonly transient?: TransientFault | undefined;
+}
+
+/** A step as the journal keeps it. */
+export interface StepEntry extends StepOutcome {
+  readonly kind: StepDocument['kind'];
+  readonly durationMs: number;
+}
+
+export function okStep(members: Readonly<Record<string, unknown>>): StepOutcome {
+  return { status: 'ok', view: composeJson({ status: 'ok', ...members }) };
+}
+
+export const skippedStep: StepOutcome = { status: 'skipped', view: new Json('{"status":"skipped"}') };
+
+/** The outcome of a failed or denied step; `members` are further members of its view. */
+export function failedStep(
+  status: 'failed' | 'denied',
+  error: Fault,
+  members: Readonly<Record<string, unknown>> = {},
+): StepOutcome {
+  // Without the details: what a process wrote to stderr has passed no filter.
+  const { code, message, hint } = error;
+  const bare = { code, message, hint };
+  return { status, view: composeJson({ status, ...members, error: bare }), error: bare };
+}
+
+/** The outcome of a step whose own work threw. */
+export function failedStepFromError(thrown: unknown): StepOutcome {
+  const error = toFault(thrown);
+  return failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error);
+}
+
+/** One outcome for several: that of the first failed or denied one, else ok. */
+export function combineOutcomes(
+  outcomes: readonly StepOutcome[],
+  members: Readonly<Record<string, unknown>>,
+): StepOutcome {
+  const failures = outcomes.filter(({ status }) => status === 'failed' || status === 'denied');
+  const [first] = failures;
+  if (first?.error === undefined) return okStep(members);
+  const outcome = failedStep(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
+  const isTransient = failures.every(({ transient }) => transient !== undefined);
+  return {
+    ...outcome,
+    ...(first.failedAt !== undefined && { failedAt: first.failedAt }),
+    ...(isTransient && { transient: first.transient }),
+  };
+}
+
+const entry = object({
+  kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each', 'while', 'wait', 'ask', 'pipeline'),
+  duration_ms: number,
+  status: oneOf('ok', 'failed', 'denied', 'skipped'),
+  view: exactObject,
+  error: ifPresent(fault),
+  failed_at: optional(text),
+  transient: ifPresent(transientFault),
+});
+
+/** A step of the file. */
+export const stepRecord: RecordKind<StepEntry> = {
+  name: 'outcome',
+  write: ({ kind, durationMs, status, view, error, failedAt, transient }) =>
+    composeJson({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt, transient }),
+  read: (json, at) => {
+    const { duration_ms: durationMs, failed_at: failedAt, ...members } = entry(json, at);
+    const { status, error } = members;
+    // Nobody may take it for one that went well.
+    if ((status === 'failed' || status === 'denied') && error === undefined)
+      throw new Error('"error" is missing');
+    return { ...members, durationMs, ...(failedAt !== undefined && { failedAt }) };
+  },
+};
+
+/**
+ * The step of the file that a journal entry is of; undefined for any other entry, such as a model call. Throws
+ * STORE_FAILED for one that cannot be read, unless the run was cancelled, which is all that can be done then.
+ */
+export function stepEntryOf(
+  { id, status }: Pick<RunRecord, 'id' | 'status'>,
+  { step, outcome }: StepRecord,
+): StepEntry | undefined {
+  if (outcome?.skeleton.startsWith('{') !== true || !exactMembers(outcome).has('kind')) return undefined;
+  try {
+    return readRecord(stepRecord, outcome, { run: id, step });
+  } catch (error) {
+    if (status === 'cancelled') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+
+/** Adds the lines of exchanges to a recording, in order. */
+export interface RecordingWriter {
+  /**
+   * Who writes, and the number of an exchange that begins now: exchanges overlap, and end in another order. Throws
+   * FILE_UNREADABLE once the file could not be written, unless the writer is durable.
+   */
+  begin(): { readonly recorder: string; readonly number: number };
+  /**
+   * Adds lines, without their ends, that belong together. A durable writer resolves when the disk has them, and
+   * rejects with FILE_UNREADABLE when it has not. Another resolves at once, unless more than
+   * `MAX_WAITING_CHARACTERS` wait, and rejects once the file could not be written.
+   */
+  write(lines: readonly string[]): Promise<void>;
+  /** Resolves when the file is open. Rejects with FILE_UNREADABLE when it cannot be opened. */
+  ready(): Promise<void>;
+  /** Resolves when all lines so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
+  findFault(): Promise<Error | undefined>;
+  /** Writes pending lines and closes the file. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface RecordingWriterOptions {
+  /** Whether each write waits for the disk. */
+  readonly isDurable: boolean;
+  /** Called with the open file before anything is written. */
+  readonly inspect?: (handle: FileHandle) => Promise<void>;
+  /** Called once, with FILE_UNREADABLE, when the file cannot be written. */
+  readonly onFailure?: (error: Error) => void;
+}
+
+/** Characters that may wait to be written before `write` itself waits. */
+const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
+
+/** Opens a recording to add to it, or begins one that its owner alone may read. Never throws. */
+export function openRecordingWriter(
+  file: string,
+  { isDurable, inspect = async () => {}, onFailure = () => {} }: RecordingWriterOptions,
+): RecordingWriter {
+  const opening = openToAppend(file, inspect);
+  // The rejection is reported by `ready` and `write`.
+  opening.catch(() => {});
+  const recorder = randomUUID();
+  let begun = 0;
+  let failure: Error | undefined;
+  let waiting: Batch | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const flush = async (lines: readonly string[]) => {
+    waiting = undefined;
+    if (failure !== undefined) return;
+    try {
+      const handle = await opening;
+      await appendLines(handle, `${lines.join('\n')}\n`);
+      if (isDurable) await handle.datasync();
+    } catch (thrown) {
+      const error = unwritableError(file, thrown);
+      if (isDurable) throw error;
+      failure = error;
+      onFailure(error);
+    }
+  };
+  const startBatch = (): Batch => {
+    const lines: string[] = [];
+    const written = last.then(() => flush(lines));
+    last = written.catch(() => {});
+    return { lines, size: 0, written };
+  };
+  const throwIfFailed = () => {
+    if (failure !== undefined) throw failure;
+  };
+  return {
+    begin: () => {
+      throwIfFailed();
+      begun += 1;
+      return { recorder, number: begun };
+    },
+    write: async (lines) => {
+      throwIfFailed();
+      waiting ??= startBatch();
+      const batch = waiting;
+      batch.lines.push(...lines);
+      for (const line of lines) batch.size += line.length;
+      if (isDurable || batch.size > MAX_WAITING_CHARACTERS) await batch.written;
+      throwIfFailed();
+    },
+    ready: async () => {
+      await opening;
+    },
+    findFault: async () => {
+      await last;
+      const isGone = await opening.then(isRemoved).catch(() => false);
+      return failure ?? (isGone ? unwritableError(file, new Error('it was removed meanwhile')) : undefined);
+    },
+    close: async () => {
+      await last;
+      await opening.then((handle) => handle.close()).catch(() => {});
+    },
+  };
+}
+
+/** Lines that are written together, as soon as those before them are. */
+interface Batch {
+  readonly lines: string[];
+  size: number;
+  readonly written: Promise<void>;
+}
+
+/** An incomplete last line, as a killed writer leaves it, is ended and marked, unless `inspect` rejects first. */
+async function openToAppend(
+  file: string,
+  inspect: (handle: FileHandle) => Promise<void>,
+): Promise<FileHandle> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file, 'a+', 0o600);
+    await inspect(handle);
+    await endLastLine(handle);
+    return handle;
+  } catch (thrown) {
+    await handle?.close();
+    throw unwritableError(file, thrown);
+  }
+}
+
+async function isRemoved(handle: FileHandle): Promise<boolean> {
+  const found = await handle.stat();
+  return found.isFile() && found.nlink === 0;
+}
+
+async function endLastLine(handle: FileHandle): Promise<void> {
+  const { size } = await handle.stat();
+  if (size === 0) return;
+  const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: size - 1 });
+  // The mark says that the line before it may be cut off.
+  if (buffer.toString() !== '\n') await appendLines(handle, '\n{"cut":true}\n');
+}
+
+/** Adds lines in one write, so that those of another writer of the file stand before or after them. */
+async function appendLines(handle: FileHandle, lines: string): Promise<void> {
+  const bytes = Buffer.from(lines);
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+}
+
+function unwritableError(file: string, thrown: unknown): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const message = `the recording ${file} cannot be written: ${toRuntimeError(thrown).message}`;
+  return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
+}

@@ -1,0 +1,168 @@
+import { RuntimeError } from '../base/errors.ts';
+import { shorten } from '../base/text/shorten.ts';
+import { startDeadline } from '../base/time/deadline.ts';
+import type { Binding, HookEndpoint } from './binding.ts';
+import { createRequest, urlForMessages } from './http-request.ts';
+import { postTrusting } from './https-post.ts';
+import { closedError } from './oneshot.ts';
+import { type Pool, withPool } from './pool.ts';
+import type { ProcessReply, Transport } from './transport.ts';
+
+/** An HTTP endpoint that serves a hook in place of a process. */
+export interface Endpoint {
+  /** The entry's name. */
+  readonly name: string;
+  readonly url: string;
+  /** The resolved values; they may be secret and stand in no message. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  /** A file of certificates; absent: the server's own must be of those that the system trusts. */
+  readonly ca?: string | undefined;
+  /** Whether anything but status 200 and JSON is an error, rather than a reply for the dialect to read. */
+  readonly isJsonOnly?: boolean | undefined;
+}
+
+/** The transport of a native hook that is an endpoint, without a pool. Connects to nothing. */
+export function openEndpoint({ name, timeoutMs, maxOutputBytes }: Limits, endpoint: HookEndpoint): Transport {
+  const { url, headers, ca } = endpoint;
+  const own = { name, url, headers, timeoutMs, maxOutputBytes, isJsonOnly: true };
+  return openHttp(ca === null ? own : { ...own, ca });
+}
+
+type Limits = Pick<Binding, 'name' | 'timeoutMs' | 'maxOutputBytes'>;
+
+/** The transport of an endpoint, behind its pool. Connects to nothing. */
+export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
+  const { name } = endpoint;
+  return withPool(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool);
+}
+
+/**
+ * One POST per exchange, its body that of the message and nothing else; a redirect is a reply like any other. The
+ * endpoint that cannot be reached is PROCESS_START, with `details.http`. Throws CONFIG_INVALID for what cannot be sent.
+ */
+export function openHttp(endpoint: Endpoint): Transport {
+  const { name } = endpoint;
+  const closing = new AbortController();
+  return {
+    exchange: async (message, signal) => {
+      if (closing.signal.aborted) throw closedError(name);
+      const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      const timeoutMs = message.timeoutMs ?? endpoint.timeoutMs;
+      const deadline = startDeadline({
+        name,
+        timeoutMs,
+        signal: either,
+        createError: () => timeoutError(name, timeoutMs),
+      });
+      const fetchAbort = new AbortController();
+      try {
+        message.requireStart?.();
+        return await Promise.race([post(endpoint, message.body, fetchAbort.signal), deadline.expired]);
+      } finally {
+        deadline.clear();
+        fetchAbort.abort();
+      }
+    },
+    warm: () => {},
+    close: async () => closing.abort(closedError(name)),
+  };
+}
+
+async function post(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<ProcessReply> {
+  const { name, maxOutputBytes, ca, isJsonOnly = false } = endpoint;
+  const { url, headers } = createRequest(endpoint);
+  try {
+    const { status, contentType, ...response } =
+      ca === undefined
+        ? await postTo(url, { headers, body, signal })
+        : await postTrusting(url, { headers, body, signal, ca });
+    if (isJsonOnly) requireJson(name, status, contentType);
+    const stdout = await readBody(response, maxOutputBytes);
+    if (stdout === undefined) throw limitError(endpoint);
+    // To a codec that knows nothing of HTTP an endpoint that answered well is a process that ended well.
+    const exitCode = isJsonOnly ? 0 : null;
+    return { via: 'process', exitCode, signal: null, stdout, stderr: '', httpStatus: status };
+  } catch (thrown) {
+    throw thrown instanceof RuntimeError ? thrown : unreachableError(name, url, thrown);
+  }
+}
+
+async function postTo(
+  url: URL,
+  asked: { readonly headers: Headers; readonly body: string; readonly signal: AbortSignal },
+) {
+  const response = await fetch(url, { method: 'POST', redirect: 'manual', ...asked });
+  const { status, headers, body } = response;
+  return { status, contentType: headers.get('content-type'), body };
+}
+
+/** Throws REPLY_MALFORMED for anything but status 200 with JSON. */
+function requireJson(name: string, status: number, contentType: string | null): void {
+  const isElsewhere = status >= 300 && status < 400;
+  const hint = isElsewhere ? 'Redirects are not followed: declare the url that answers.' : undefined;
+  if (status !== 200)
+    throw new RuntimeError('REPLY_MALFORMED', `"${name}" answered with HTTP status ${status}`, {
+      hint,
+      details,
+    });
+  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type)) return;
+  const what = type === '' ? 'without a content type' : `with ${shorten(type)}`;
+  throw new RuntimeError('REPLY_MALFORMED', `"${name}" answered ${what}, not with application/json`, {
+    details,
+  });
+}
+
+interface AnsweredBody {
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Undefined once it is more than `maxBytes`; the rest is not read. */
+async function readBody({ body }: AnsweredBody, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const details = { http: true };
+
+function limitError({ name, maxOutputBytes }: Endpoint): RuntimeError {
+  const message = `"${name}" answered with more than ${maxOutputBytes} bytes`;
+  return new RuntimeError('OUTPUT_LIMIT', message, { details });
+}
+
+function timeoutError(name: string, timeoutMs: number): RuntimeError {
+  return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, { details });
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
+}
+
+/**
+ * PROCESS_START, or PROCESS_TIMEOUT where fetch's own limits of 300 s, named by the cause's code, ended the
+ * call.
+ */
+function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError {
+  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
+  const code = codeOf(cause) ?? codeOf(thrown) ?? 'the connection failed';
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return timeoutError(name, 300_000);
+  const hint = 'Check that the server runs and that the url is its own.';
+  return new RuntimeError(
+    'PROCESS_START',
+    `"${name}" could not be reached at ${urlForMessages(url)}: ${code}`,
+    {
+      hint,
+      details,
+      cause: thrown,
+    },
+  );
+}

@@ -1,0 +1,103 @@
+import { abortedError } from '../base/time/deadline.ts';
+import { whenAborted } from '../base/time/when-aborted.ts';
+
+/** An output that is being collected. */
+export interface CountedOutput {
+  readonly maxBytes: number;
+  /** To read no more for now, and to go on. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** What was collected so far. */
+  bytes: number;
+  isPaused: boolean;
+}
+
+/** A request that waits for room. */
+interface Waiting {
+  readonly bytes: number;
+  readonly start: () => void;
+}
+
+/**
+ * The bytes of all requests that processes were given, and of all outputs that are collected. A request starts when there is room
+ * for it, in turn; one that is larger than all the room starts when it is alone. When outputs fill the room, only the oldest of
+ * them is read on, so that something ends always. Who finds room only counts here (pool.ts, collect.ts): the rest is for who does not.
+ */
+export class InFlightBytes {
+  readonly maxBytes: number;
+  /** The oldest first, as the next one is. */
+  readonly waiting = new Set<Waiting>();
+  readonly outputs = new Set<CountedOutput>();
+  used = 0;
+  /** The most bytes that there ever were at once. */
+  most = 0;
+  /** How many requests have room. */
+  running = 0;
+  paused = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** Waits for room, which has to be given back, after all that waits already. Throws ABORTED if the caller gives up before. */
+  wait(bytes: number, name: string, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting: Waiting = { bytes, start: resolve };
+    this.waiting.add(waiting);
+    const forget =
+      signal &&
+      whenAborted(signal, () => {
+        if (!this.waiting.delete(waiting)) return;
+        reject(abortedError(name, signal));
+        this.share();
+      });
+    return promise.finally(() => forget?.());
+  }
+
+  /** The output is read no more for now, if it is not its turn. */
+  restrict(output: CountedOutput): void {
+    if (output.isPaused || this.used <= this.#readableBytes() || this.#isOldest(output)) return;
+    output.isPaused = true;
+    this.paused += 1;
+    output.pause();
+  }
+
+  /** Gives what became free to the outputs first, which end something, and then to who waits. */
+  share(): void {
+    for (const output of this.outputs) {
+      if (!this.#isOldest(output) && this.used > this.#readableBytes()) break;
+      this.unrestrict(output);
+    }
+    for (const waiting of this.waiting) {
+      if (!hasRoom(this, waiting.bytes)) return;
+      this.waiting.delete(waiting);
+      this.running += 1;
+      this.used += waiting.bytes;
+      this.most = Math.max(this.most, this.used);
+      waiting.start();
+    }
+  }
+
+  unrestrict(output: CountedOutput): void {
+    if (!output.isPaused) return;
+    output.isPaused = false;
+    this.paused -= 1;
+    output.resume();
+  }
+
+  /** What is left free lets the oldest output end, however long it becomes; but half of all is never left free. */
+  #readableBytes(): number {
+    let longest = 0;
+    for (const { maxBytes } of this.outputs) longest = Math.max(longest, maxBytes);
+    return Math.max(this.maxBytes / 2, this.maxBytes - longest);
+  }
+
+  #isOldest(output: CountedOutput): boolean {
+    const [oldest] = this.outputs;
+    return oldest === output;
+  }
+}
+
+function hasRoom({ running, used, maxBytes }: InFlightBytes, bytes: number): boolean {
+  return running === 0 || used + bytes <= maxBytes;
+}

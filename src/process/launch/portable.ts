@@ -1,0 +1,125 @@
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { execa } from 'execa';
+import { isUnknownFormat } from '../../base/files/program-format.ts';
+import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
+import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
+import { keepNodeAlive, streamOutput } from './system/stream-output.ts';
+
+/**
+ * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
+ * as /dev/stdout; there stdin is a file (a FIFO for a server) and the outputs are FIFOs.
+ */
+export function createPortableLauncher(): Launcher {
+  return process.platform === 'linux' ? launchWithFiles : launchWithPipes;
+}
+
+async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): Promise<LaunchedProcess> {
+  const opened: number[] = [];
+  const track = <Ends extends { readonly parentEnd: number; readonly childEnd: number }>(
+    ends: Ends,
+  ): Ends => {
+    opened.push(ends.parentEnd, ends.childEnd);
+    return ends;
+  };
+  try {
+    const { input, command } = request;
+    // Node's execvp would have a shell run it, whatever it is.
+    if (isUnknownFormat(command)) throw new Error(`spawn ${command} ENOEXEC`);
+    const stdin = input === null ? track(await openInputFifo()) : undefined;
+    const stdinFd = stdin?.childEnd ?? openInputFile(input ?? new Uint8Array());
+    if (stdin === undefined) opened.push(stdinFd);
+    const stdout = track(await openOutputFifo());
+    const stderr = track(await openOutputFifo());
+    const started = start(
+      request,
+      [descriptor(stdinFd), descriptor(stdout.childEnd), descriptor(stderr.childEnd)],
+      watch?.starting(`${stdout.path} (deleted)`),
+    );
+    await started.spawned;
+    for (const fd of [stdinFd, stdout.childEnd, stderr.childEnd]) closeSync(fd);
+    const writable =
+      stdin && ignoreWriteErrors(new Socket({ fd: stdin.parentEnd, readable: false, writable: true }));
+    const [out, err] = [stdout, stderr].map(
+      ({ parentEnd: fd }) => new Socket({ fd, readable: true, writable: false }),
+    );
+    return launchedFrom(started, [writable ?? null, requirePart(out), requirePart(err)]);
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  }
+}
+
+async function launchWithPipes(request: LaunchRequest, watch?: LaunchListener): Promise<LaunchedProcess> {
+  const started = start(request, ['pipe', 'pipe', 'pipe'], watch?.starting(''));
+  await started.spawned;
+  const { stdin, stdout, stderr } = started.subprocess;
+  const writable = ignoreWriteErrors(requirePart(stdin));
+  if (request.input !== null) writable.end(request.input);
+  return launchedFrom(started, [writable, requirePart(stdout), requirePart(stderr)]);
+}
+
+function launchedFrom(
+  { subprocess, ended, pid }: Started,
+  [stdin, stdout, stderr]: readonly [Writable | null, Readable, Readable],
+): LaunchedProcess {
+  return {
+    ...{ pid: pid(), ended, stdin, stdout: streamOutput(stdout), stderr: streamOutput(stderr) },
+    keepAlive: (keeps) => {
+      for (const part of [subprocess.nodeChildProcess, stdin, stdout, stderr]) keepNodeAlive(part, keeps);
+    },
+  };
+}
+
+type Started = ReturnType<typeof start>;
+
+/** Execa takes any descriptor; its types name only the first few. */
+type Descriptor = 3;
+type StandardStream = Descriptor | 'pipe';
+
+function descriptor(fd: number): Descriptor {
+  return fd as Descriptor;
+}
+
+function start(
+  request: LaunchRequest,
+  standard: readonly [StandardStream, StandardStream, StandardStream],
+  reportStart: ReturnType<LaunchListener['starting']> | undefined,
+) {
+  const [stdin, stdout, stderr] = standard;
+  const subprocess = execa(request.command, request.args, {
+    cwd: request.cwd,
+    env: { ...request.env },
+    extendEnv: false,
+    // Leads its own group, which `process.ts` ends, not execa.
+    detached: true,
+    cleanup: false,
+    reject: false,
+    buffer: false,
+    stdio: [stdin, stdout, stderr, ...(request.descriptors ?? []).map(descriptor)],
+  });
+  reportStart?.(subprocess.pid ?? null);
+  const spawned = new Promise<void>((resolve, reject) => {
+    subprocess.nodeChildProcess.once('spawn', () => resolve());
+    subprocess.nodeChildProcess.once('error', reject);
+    // What the system refuses outright, such as arguments that are too long, is told by execa alone.
+    subprocess.then((result) => reject(result.cause ?? new Error(result.shortMessage)), reject);
+  });
+  const ended = new Promise<ExitStatus>((resolve) => {
+    subprocess.nodeChildProcess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  return { subprocess, spawned, ended, pid: () => requirePart(subprocess.pid) };
+}
+
+function ignoreWriteErrors<Stream extends Writable>(stream: Stream): Stream {
+  // A child that does not read is no fault of the call.
+  stream.on('error', () => {});
+  return stream;
+}
+
+function requirePart<Part extends Readable | Writable | number>(part: Part | null | undefined): Part {
+  if (part === null || part === undefined)
+    throw new Error('the process was started without its standard streams');
+  return part;
+}

@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import { readProcess } from '../../base/files/process-stat.ts';
+import { signalGroup, signalProcess } from '../launch/process-groups.ts';
+import type { ProcessLimits } from '../process-config.ts';
+import { Family } from './family.ts';
+import { type ProcessRow, pageBytes, readProcessTable, readSharedOutBytes } from './process-table.ts';
+import { type Reached, reachedOf } from './reached.ts';
+
+/** Looks after one process and all that it starts. */
+export interface Supervision {
+  /** The limit for which it was killed; undefined when it was not. */
+  reached(): Reached | undefined;
+  /**
+   * One of its processes has reached its limit of computing, where the system ends it, or may have since it was last looked at.
+   * Explains a failure; a process that answers well has coped with it.
+   */
+  sawCpuLimit(): Reached | undefined;
+  end(): void;
+}
+
+/**
+ * Looks again and again at what a process and all that it has started use together, and kills them once that is more than the
+ * limits of memory, processes and computing allow. Linux only.
+ */
+export function supervise(pid: number, limits: ProcessLimits): Supervision {
+  const supervised: Supervised = {
+    ...{ pid, limits, family: new Family(pid), reached: undefined },
+    ...{ longest: 0, lookedAt: performance.now(), lookAt: performance.now() + firstLookMs(limits) },
+  };
+  all.set(pid, supervised);
+  lookLater();
+  return {
+    reached: () => supervised.reached,
+    sawCpuLimit: () => findCpuLimit(supervised),
+    end: () => {
+      if (all.get(pid) === supervised) all.delete(pid);
+    },
+  };
+}
+
+interface Supervised {
+  readonly pid: number;
+  readonly limits: ProcessLimits;
+  readonly family: Family;
+  lookAt: number;
+  reached: Reached | undefined;
+  /** Seconds that the one of its processes with the most has computed, when it was last looked at. */
+  longest: number;
+  lookedAt: number;
+}
+
+const all = new Map<number, Supervised>();
+let timer: NodeJS.Timeout | undefined;
+let timerAt = 0;
+
+const LOOK_MS = 25;
+/** Of all time, at most this part is spent with looking, however many processes the machine has. */
+const LARGEST_SHARE = 0.1;
+/** After SIGXCPU, and before the system's own SIGKILL. */
+const CPU_GRACE_SECONDS = 1;
+
+/** Nobody can compute longer than all cores together; of one core, half is assumed to be away, so that looks come before the end. */
+function cpuTimeLeftMs({ cpuSeconds = Number.POSITIVE_INFINITY }: ProcessLimits, used: number): number {
+  return ((cpuSeconds - used) * 1000) / Math.max(2, availableParallelism());
+}
+
+function firstLookMs(limits: ProcessLimits): number {
+  return hasSizes(limits) ? LOOK_MS : cpuTimeLeftMs(limits, 0);
+}
+
+function hasSizes({ memoryMb, processes }: ProcessLimits): boolean {
+  return memoryMb !== undefined || processes !== undefined;
+}
+
+function lookLater(earliest = 0): void {
+  if (all.size === 0) return;
+  const next = Math.max(earliest, Math.min(...[...all.values()].map(({ lookAt }) => lookAt)));
+  if (timer !== undefined && timerAt <= next) return;
+  clearTimeout(timer);
+  timerAt = next;
+  timer = setTimeout(look, Math.min(Math.max(0, next - performance.now()), LONGEST_MS)).unref();
+}
+
+const LONGEST_MS = 60_000;
+
+function look(): void {
+  timer = undefined;
+  const now = performance.now();
+  const due = [...all.values()].filter(({ lookAt }) => lookAt <= now);
+  if (due.length > 0) {
+    const table = readProcessTable();
+    const leaders = new Set(all.keys());
+    for (const each of due) lookAfter(each, each.family.members(table, leaders));
+  }
+  const took = performance.now() - now;
+  lookLater(performance.now() + took / LARGEST_SHARE - took);
+}
+
+function lookAfter(supervised: Supervised, members: readonly ProcessRow[]): void {
+  const { limits } = supervised;
+  const cpuSeconds = members.reduce((sum, row) => sum + row.cpuSeconds, 0);
+  supervised.reached ??= compare(limits, members, cpuSeconds);
+  // Again, if need be: what was started meanwhile goes too.
+  if (supervised.reached !== undefined) killAll(supervised.pid, members);
+  supervised.longest = Math.max(supervised.longest, ...members.map(({ ownCpuSeconds }) => ownCpuSeconds));
+  supervised.lookedAt = performance.now();
+  const soonMs = hasSizes(limits) || supervised.reached ? LOOK_MS : cpuTimeLeftMs(limits, cpuSeconds);
+  supervised.lookAt = performance.now() + Math.max(LOOK_MS, soonMs);
+}
+
+function findCpuLimit({ limits, longest, lookedAt }: Supervised): Reached | undefined {
+  const most = longest + (performance.now() - lookedAt) / 1000;
+  if (most < NEAR * (limits.cpuSeconds ?? Number.POSITIVE_INFINITY)) return undefined;
+  return reachedOf(limits, 'cpu_seconds', 'one of its processes was near it when it was last seen');
+}
+
+/**
+ * The part of its limit at which a process may be gone. On a busy machine the kernel, which counts ticks for the limit, ends it at
+ * 0.75 to 1 of what /proc shows, which is scaled to the time that the process ran.
+ */
+const NEAR = 0.75;
+
+function compare(
+  limits: ProcessLimits,
+  members: readonly ProcessRow[],
+  cpuSeconds: number,
+): Reached | undefined {
+  const { memoryMb = Number.POSITIVE_INFINITY, processes = Number.POSITIVE_INFINITY } = limits;
+  const count = members.reduce((sum, { threads }) => sum + threads, 0);
+  if (count > processes) return reachedOf(limits, 'processes', `it had ${count} processes and threads`);
+  const mebibytes = memoryOf(members, memoryMb);
+  if (mebibytes > memoryMb) return reachedOf(limits, 'memory_mb', `it used ${Math.round(mebibytes)} MiB`);
+  if (cpuTimeLeftMs(limits, cpuSeconds - CPU_GRACE_SECONDS) > 0) return undefined;
+  return reachedOf(limits, 'cpu_seconds', `all its processes together computed for ${cpuSeconds} seconds`);
+}
+
+/** MiB; what processes share counts once, where more than `enough` would come of counting it for each. */
+function memoryOf(members: readonly ProcessRow[], enough: number): number {
+  const resident = members.map(({ residentPages }) => residentPages * pageBytes());
+  const sum = (bytes: readonly number[]) => bytes.reduce((total, each) => total + each, 0) / 2 ** 20;
+  if (sum(resident) <= enough) return sum(resident);
+  return sum(members.map(({ pid }, at) => readSharedOutBytes(pid) ?? resident[at] ?? 0));
+}
+
+function killAll(leader: number, members: readonly ProcessRow[]): void {
+  signalGroup(leader, 'SIGKILL');
+  for (const { pid, group, startedAt } of members) {
+    if (group !== leader && readProcess(pid)?.startedAt === startedAt) signalProcess(pid, 'SIGKILL');
+  }
+}

@@ -1,0 +1,173 @@
+import { RuntimeError } from '../base/errors.ts';
+import { drain, startDeadline } from '../base/time/deadline.ts';
+import { trackWork } from '../base/time/work.ts';
+import type { Binding } from './binding.ts';
+import type { CollectedOutput } from './collect.ts';
+import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
+import { lateExitHint, withHint } from './server-hints.ts';
+import { withStderr } from './stderr.ts';
+import type { Message, ProcessReply, Transport } from './transport.ts';
+
+/** Gives a process that has the whole input on stdin. Throws PROCESS_START, and what `requireStart` throws. */
+export type StartWith = (binding: Binding, input: Uint8Array, start: StartLimits) => Promise<WatchedProcess>;
+
+/** What may keep a process from being started. */
+interface StartLimits {
+  /** Once it is aborted nobody waits for the process any more, and nothing more is to be started. */
+  readonly over: AbortSignal;
+  readonly requireStart: Message['requireStart'];
+}
+
+/** The context, whose launcher starts nothing that `requireStart` does not allow. */
+export function onlyIf(requireStart: Message['requireStart'], context: ProcessContext): ProcessContext {
+  if (requireStart === undefined) return context;
+  const launch: ProcessContext['launch'] = async (request, watch) => {
+    requireStart();
+    return await context.launch(request, watch);
+  };
+  return { ...context, launch };
+}
+
+/**
+ * One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. `start` is by default
+ * `startProcess`.
+ */
+export function openOneshot(
+  binding: Binding,
+  context: ProcessContext,
+  start: StartWith = (forCall, input, { requireStart }) =>
+    startProcess(forCall, onlyIf(requireStart, context), input),
+): Transport {
+  const closing = new AbortController();
+  const work = trackWork();
+  return {
+    exchange: async (message, signal) => {
+      if (closing.signal.aborted) throw closedError(binding.name);
+      const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      const exchange = runOnce(forMessage(binding, message), start, {
+        message,
+        signal: either,
+        track: work.add,
+      });
+      work.add(exchange);
+      return await exchange;
+    },
+    warm: () => {},
+    close: async () => {
+      closing.abort(closedError(binding.name));
+      await work.ended();
+    },
+  };
+}
+
+/** RUNTIME_CLOSED, for an exchange that is begun after `close`. */
+export function closedError(name: string): RuntimeError {
+  return new RuntimeError('RUNTIME_CLOSED', `"${name}" cannot be called: the runtime is closed`);
+}
+
+/** RUNTIME_CLOSED, for an exchange that `close` interrupted. */
+export function unansweredError(name: string): RuntimeError {
+  return new RuntimeError('RUNTIME_CLOSED', `"${name}" had not answered when the runtime was closed`);
+}
+
+/** The binding with the message's own environment and time limit. */
+function forMessage(binding: Binding, { env: changes, timeoutMs = binding.timeoutMs }: Message): Binding {
+  if (changes === undefined) return { ...binding, timeoutMs };
+  const env = Object.fromEntries(Object.entries({ ...binding.env, ...changes }).filter(hasValue));
+  return { ...binding, timeoutMs, env };
+}
+
+function hasValue(variable: [string, string | undefined]): variable is [string, string] {
+  return variable[1] !== undefined;
+}
+
+interface RunOptions {
+  readonly message: Message;
+  readonly signal: AbortSignal;
+  readonly track: (work: Promise<unknown>) => void;
+}
+
+async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Promise<ProcessReply> {
+  const { name, timeoutMs } = binding;
+  const { body, terminator = '\n', requireStart } = run.message;
+  const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
+  const over = new AbortController();
+  const starting = start(binding, Buffer.from(body + terminator), { over: over.signal, requireStart });
+  let child: WatchedProcess | undefined;
+  let stdout: CollectedOutput | undefined;
+  try {
+    child = await Promise.race([starting, deadline.expired]);
+    stdout = child.collect({ maxBytes: binding.maxOutputBytes, onPause: deadline.setPaused });
+    const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
+    run.track(releaseProcess(binding, child));
+    return reply;
+  } catch (error) {
+    // The caller gets its error now; ending the process goes on in the background.
+    over.abort();
+    const ending = starting.then(terminateProcess, () => {});
+    run.track(ending);
+    if (child === undefined || !isProcessFault(error)) throw error;
+    const fault = child.limitFault(undefined);
+    // Whoever waits in vain, because a limit keeps it from going on, has reached that.
+    if (fault !== undefined && error.code === 'PROCESS_TIMEOUT') throw fault;
+    const described = withStderr(error, child.stderr());
+    throw error.code === 'PROCESS_TIMEOUT'
+      ? withHint(described, lateExitHint(stdout?.length() ?? 0))
+      : described;
+  } finally {
+    stdout?.release();
+    deadline.clear();
+  }
+}
+
+function isProcessFault(error: unknown): error is RuntimeError {
+  return error instanceof RuntimeError && (error.code === 'PROCESS_TIMEOUT' || error.code === 'OUTPUT_LIMIT');
+}
+
+async function terminateProcess(child: WatchedProcess): Promise<void> {
+  await child.terminate();
+  child.release();
+}
+
+async function takeReply(
+  binding: Binding,
+  child: WatchedProcess,
+  stdout: CollectedOutput,
+): Promise<ProcessReply> {
+  const ended = await Promise.race([child.ended, stdout.overflowed.then(() => undefined)]);
+  if (ended === undefined) throw outputLimitError(binding);
+  // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters
+  // for a failure only; a good reply does not wait for it.
+  const isFailed = ended.exitCode !== 0;
+  if (!stdout.isDone || (isFailed && !child.isStderrClosed)) {
+    const outputs = isFailed ? Promise.all([stdout.done, child.stderrClosed]) : stdout.done;
+    const isRead = Promise.race([outputs, stdout.overflowed]);
+    do {
+      await Promise.race([isRead, stdout.flowing()]);
+      await drain(isRead, binding.drainMs);
+      // What has to wait for room is not lost.
+    } while (stdout.isPaused && !stdout.isDone);
+  }
+  const bytes = stdout.bytes();
+  const fault = child.limitFault(ended, bytes?.length) ?? (isFailed ? child.startFault() : undefined);
+  if (fault !== undefined) throw fault;
+  if (bytes === undefined) throw outputLimitError(binding);
+  const reply = { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() } as const;
+  if (!isFailed || binding.sandbox === null) return reply;
+  const { markSandbox } = await import('./sandbox/hint.ts');
+  return { ...reply, sandbox: markSandbox(binding.sandbox, reply) };
+}
+
+/** Releases a process that has replied, once the rest of its stderr is read or `drainMs` have passed. */
+async function releaseProcess(binding: Binding, child: WatchedProcess): Promise<void> {
+  if (binding.leftovers === 'kill') child.killGroup();
+  if (!child.isStderrClosed) await drain(child.stderrClosed, binding.drainMs);
+  child.release();
+}
+
+function outputLimitError(binding: Binding): RuntimeError {
+  return new RuntimeError(
+    'OUTPUT_LIMIT',
+    `"${binding.name}" wrote more than ${binding.maxOutputBytes} bytes to stdout`,
+  );
+}

@@ -1,0 +1,263 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import { RuntimeError } from '../base/errors.ts';
+import { abortedError, waitForSettled } from '../base/time/deadline.ts';
+import { currentFence, type Fence } from '../base/time/fence.ts';
+import { currentClock, inSlot, type QueueClock } from '../base/time/stopwatch.ts';
+import { currentTurn, inTurnOf, TurnQueue } from '../base/time/turns.ts';
+import { whenAborted } from '../base/time/when-aborted.ts';
+import type { Binding } from './binding.ts';
+import type { InFlightBytes } from './in-flight-bytes.ts';
+import type { Message, Reply, Transport } from './transport.ts';
+
+/**
+ * The slots that all entries of one kind share. A slot that is free is taken at once; who finds none waits in a queue,
+ * and as long as anybody waits nobody takes a slot past it. Callers of several keys get the slots in turn.
+ */
+export class Pool {
+  readonly #concurrency: number;
+  /** Those who had to wait, and the slots that they got. */
+  readonly #queue: PQueue<TurnQueue>;
+  /** The slots that were free when they were taken. */
+  #taken = 0;
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+    this.#queue = new PQueue({ concurrency, queueClass: TurnQueue });
+  }
+
+  /** Takes a slot if one is free and nobody waits; it has to be given back. */
+  take(): boolean {
+    if (this.#queue.size > 0 || this.#taken + this.#queue.pending >= this.#concurrency) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  /** Gives a slot back that was taken. */
+  giveBack(): void {
+    this.#taken -= 1;
+    if (this.#queue.size > 0) this.#shareSlots();
+  }
+
+  /** Runs work in a slot, after all of the same caller that waits already. Once the signal is aborted, work that still waits is rejected. */
+  async add<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    this.#shareSlots();
+    return await this.#queue.add(work, signal === undefined ? {} : { signal });
+  }
+
+  /** Leaves the queue the slots that are not taken. */
+  #shareSlots(): void {
+    const left = this.#concurrency - this.#taken;
+    if (left < 1) {
+      this.#queue.pause();
+      return;
+    }
+    this.#queue.concurrency = left;
+    if (this.#queue.isPaused) this.#queue.start();
+  }
+}
+
+/** A pool in which at most `concurrency` exchanges run at once. */
+export function createPool(concurrency: number): Pool {
+  return new Pool(concurrency);
+}
+
+/**
+ * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, then room for its bytes, and its
+ * timeout starts only there. A caller that aborts while waiting leaves the queue. Notifications take no slot.
+ *
+ * Within a fence, an exchange is admitted by it once it has its slot; a process that is started, or a message that a server gets, for
+ * a run that this process does not hold is what no journal could undo. It rejects with what the fence refuses it with.
+ */
+export function withPool(
+  transport: Transport,
+  binding: Pick<Binding, 'name' | 'concurrency'>,
+  pool: Pool,
+  inFlight?: InFlightBytes,
+): Transport {
+  const { name } = binding;
+  const own = Number.isFinite(binding.concurrency) ? createPool(binding.concurrency) : undefined;
+  const takeSlots = (bytes: number) => {
+    if (own?.take() === false) return false;
+    if (pool.take()) {
+      if (inFlight === undefined || takeRoom(inFlight, bytes)) return true;
+      pool.giveBack();
+    }
+    own?.giveBack();
+    return false;
+  };
+  /** Does the work in a slot: at once where one is free, else after all that wait. */
+  const inSlots = <Result>(
+    { message, signal, clock }: Asked,
+    work: (hasWaited: boolean) => Promise<Result>,
+  ): Promise<Result> => {
+    const bytes = sizeOf(message);
+    if (signal?.aborted || !takeSlots(bytes)) {
+      const enter = (slotted: () => Promise<Result>) => {
+        const start = () =>
+          inFlight === undefined ? slotted() : inRoom(inFlight, slotted, { message, name, signal });
+        // A queue starts work in the async context of the work before it.
+        const turn = currentTurn();
+        const shared = () => inTurnOf(turn, () => enqueue(pool, start, name, signal));
+        // The entry's own slot comes first, so that what waits for it holds no slot of the others.
+        return own === undefined ? shared() : enqueue(own, shared, name, signal);
+      };
+      return inSlot(() => work(true), enter, clock);
+    }
+    clock?.change('working', 1);
+    const leave = () => {
+      clock?.change('working', -1);
+      if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
+      pool.giveBack();
+      own?.giveBack();
+    };
+    const done = work(false);
+    done.then(leave, leave);
+    return done;
+  };
+  return {
+    ...transport,
+    exchange: (message, signal, clock = currentClock()) => {
+      const fence = currentFence();
+      const asked = { message, signal, clock };
+      if (fence === undefined) return inSlots(asked, () => transport.exchange(message, signal));
+      return exchangeFenced({ name, signal }, () =>
+        inSlots(asked, (hasWaited) => admitAndSend(transport, fence, { name, message, signal, hasWaited })),
+      );
+    },
+  };
+}
+
+/** A request on its way into its slots. */
+interface Asked {
+  readonly message: Message;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: QueueClock | undefined;
+}
+
+/** What came of a slot: the reply, or nothing was sent, since the store takes long (`admission` ends) or the admission ran out. */
+type Entered = { readonly reply: Reply } | { readonly admission?: Promise<void> };
+
+/** Enters slots until the message could be sent. A store that takes long is waited for outside of them. */
+async function exchangeFenced(
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal | undefined },
+  enter: () => Promise<Entered>,
+): Promise<Reply> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const entered = await enter();
+    if ('reply' in entered) return entered.reply;
+    if (entered.admission !== undefined) await orAborted(entered.admission, name, signal);
+  }
+  throw new RuntimeError(
+    'STORE_FAILED',
+    `"${name}" was not called: this machine is too busy to start it in time`,
+    {
+      hint: 'The right to go on with the run was asked for again and again, and ran out each time before the start.',
+    },
+  );
+}
+
+const MOST_TRIES = 20;
+/** Longer than this, no slot is held for the store. */
+const SLOW_STORE_MS = 1_000;
+
+async function admitAndSend(
+  transport: Transport,
+  fence: Fence,
+  {
+    name,
+    message,
+    signal,
+    hasWaited,
+  }: Omit<Asked, 'clock'> & { readonly name: string; readonly hasWaited: boolean },
+): Promise<Entered> {
+  // What the call before in this slot came to is being kept by then, so that a store which fails at it is known to have failed.
+  if (hasWaited) await nextTurn();
+  const admission = fence.admit();
+  if (!(await waitForSettled(admission, SLOW_STORE_MS))) return { admission };
+  await admission;
+  if (signal?.aborted) throw abortedError(name, signal);
+  let isLate = false;
+  const requireStart = () => {
+    isLate = !fence.isLive();
+    if (isLate) throw new RuntimeError('STORE_FAILED', `"${name}" was not called: its admission ran out`);
+  };
+  try {
+    return { reply: await transport.exchange({ ...message, requireStart }, signal) };
+  } catch (error) {
+    if (isLate) return {};
+    throw error;
+  }
+}
+
+/** Throws ABORTED once the caller gives up. */
+async function orAborted(work: Promise<void>, name: string, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return await work;
+  if (signal.aborted) throw abortedError(name, signal);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const forget = whenAborted(signal, () => reject(abortedError(name, signal)));
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    forget();
+  }
+}
+
+/** Takes room for a request, if there is some and nobody waits; it has to be given back. */
+export function takeRoom(room: InFlightBytes, bytes: number): boolean {
+  if (room.waiting.size > 0 || (room.running > 0 && room.used + bytes > room.maxBytes)) return false;
+  room.running += 1;
+  room.used += bytes;
+  if (room.used > room.most) room.most = room.used;
+  return true;
+}
+
+function giveRoomBack(room: InFlightBytes, bytes: number): void {
+  room.running -= 1;
+  room.used -= bytes;
+  if (room.waiting.size > 0 || room.paused > 0) room.share();
+}
+
+/** A request that may have to wait for room. */
+interface RoomRequest {
+  readonly message: Pick<Message, 'body'>;
+  readonly name: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Does the work when there is room for its request, after all that waits already. Throws ABORTED if the caller gives up before. */
+export async function inRoom<Result>(
+  room: InFlightBytes,
+  work: () => Promise<Result>,
+  { message, name, signal }: RoomRequest,
+): Promise<Result> {
+  if (signal?.aborted) throw abortedError(name, signal);
+  const bytes = sizeOf(message);
+  if (!takeRoom(room, bytes)) await room.wait(bytes, name, signal);
+  try {
+    return await work();
+  } finally {
+    giveRoomBack(room, bytes);
+  }
+}
+
+/** The bytes of a request; of a short one, about. */
+function sizeOf({ body }: Pick<Message, 'body'>): number {
+  return body.length < SHORT ? body.length : Buffer.byteLength(body);
+}
+
+const SHORT = 16 * 1024;
+
+async function enqueue<Result>(
+  queue: Pool,
+  task: () => Promise<Result>,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal?.aborted) throw abortedError(name, signal);
+  try {
+    return await queue.add(task, signal);
+  } catch (error) {
+    throw signal?.aborted && !(error instanceof RuntimeError) ? abortedError(name, signal) : error;
+  }
+}

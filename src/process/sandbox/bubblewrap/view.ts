@@ -1,0 +1,141 @@
+import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { holds } from '../../../base/files/holds.ts';
+
+/** What stands at a path of a sandbox. */
+export type Mount = { readonly path: string } & (
+  | { readonly as: 'read' | 'write'; readonly fd: number }
+  /** Memory that may be written; memory that is empty; a folder of which other mounts show the entries. */
+  | { readonly as: 'private' | 'hidden' | 'selected' }
+  | { readonly as: 'link'; readonly target: string }
+);
+
+/** Memory that each private folder may take, in bytes. */
+const PRIVATE_BYTES = 1024 ** 3;
+
+/** What of /etc programs need that are no secrets: names, certificates, time, the loader's and interpreters' settings. */
+const ETC = [
+  ...[
+    'alternatives',
+    'ca-certificates',
+    'ca-certificates.conf',
+    'crypto-policies',
+    'debian_version',
+    'fonts',
+  ],
+  ...['gai.conf', 'group', 'host.conf', 'hosts', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'locale.alias'],
+  ...['localtime', 'magic', 'mime.types', 'nsswitch.conf', 'os-release', 'passwd', 'pki/ca-trust/extracted'],
+  ...['pki/tls/cert.pem', 'pki/tls/certs', 'pki/tls/openssl.cnf', 'protocols', 'resolv.conf', 'services'],
+  ...['ssl/cert.pem', 'ssl/certs', 'ssl/openssl.cnf', 'timezone'],
+].map((name) => join('/etc', name));
+
+const LINKED_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+
+/** Folders that are there in every sandbox, read-only. */
+export const systemFolders: readonly string[] = ['/usr', ...LINKED_FOLDERS];
+
+/**
+ * The arguments of bwrap for what a sandbox shows: programs and libraries, processes and devices of its own, empty /tmp and
+ * home folders that end with it, and the mounts, whose descriptors `numberOf` gives as bwrap has them. Of two at one path the later in
+ * `strength` counts; deeper ones stand in shallower ones.
+ */
+export function viewArguments(
+  mounts: readonly Mount[],
+  home: string,
+  numberOf: (fd: number) => number,
+): string[] {
+  const isWholeRoot = mounts.some(({ path }) => path === '/');
+  const own: Mount[] = [{ path: '/tmp', as: 'private' }];
+  if (isOwnFolder(home)) own.push({ path: home, as: 'private' });
+  // The settings of the kernel and its sockets are the host's.
+  if (isWholeRoot) own.push({ path: '/run', as: 'hidden' }, { path: '/sys', as: 'hidden' });
+  const inner = inOrder([...own, ...mounts.filter(({ path }) => path !== '/')]);
+  const selected = inner.filter(({ as }) => as === 'selected');
+  return [
+    ...(isWholeRoot ? ['--ro-bind', '/', '/'] : systemArguments()),
+    ...['--proc', '/proc', '--dev', '/dev', ...coverArguments()],
+    ...inner.flatMap((mount) => mountArguments(mount, numberOf)),
+    ...selected.flatMap(({ path }) => ['--remount-ro', path]),
+    // What of /proc is not of a process belongs to the host, and the owner of a file needs no capability to write it.
+    ...['--remount-ro', '/proc'],
+    ...(isWholeRoot ? [] : ['--symlink', '/tmp', '/var/tmp', '--remount-ro', '/']),
+  ];
+}
+
+let cover: readonly string[] | undefined;
+
+/** Hides what of /proc only root may read, from a sandbox that root starts. Read once: it is the same for all processes. */
+function coverArguments(): readonly string[] {
+  cover ??= process.getuid?.() === 0 ? readCover() : [];
+  return cover;
+}
+
+function readCover(): string[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const path = join('/proc', name);
+    const stats = /^\d/.test(name) ? undefined : lookAt(path);
+    if (stats === undefined || stats.isSymbolicLink() || (stats.mode & 0o004) !== 0) return [];
+    return stats.isDirectory() ? ['--perms', '0555', '--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+  });
+}
+
+let system: readonly string[] | undefined;
+
+/** Read once: a system does not move its libraries while it runs. */
+function systemArguments(): readonly string[] {
+  system ??= readSystem();
+  return system;
+}
+
+function readSystem(): string[] {
+  const linked = LINKED_FOLDERS.flatMap((path) => {
+    const stats = lookAt(path);
+    if (stats?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path];
+    return stats === undefined ? [] : ['--ro-bind', path, path];
+  });
+  // Bound as what they lead to: resolv.conf may be a link into /run.
+  const settings = ETC.flatMap((path) => ['--ro-bind-try', path, path]);
+  return ['--ro-bind', '/usr', '/usr', ...linked, ...settings];
+}
+
+function lookAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** Whether the home folder is apart from what every sandbox shows: that of a system's user may be /usr/sbin. */
+function isOwnFolder(home: string): boolean {
+  const shown = [...systemFolders, '/etc', '/proc', '/dev'];
+  return home.startsWith('/') && !shown.some((path) => holds(home, path) || holds(path, home));
+}
+
+const strength: readonly Mount['as'][] = ['private', 'link', 'read', 'selected', 'write', 'hidden'];
+
+/** One mount for each path, those that others stand in first. */
+function inOrder(mounts: readonly Mount[]): Mount[] {
+  const byPath = new Map<string, Mount>();
+  for (const mount of mounts.toSorted((a, b) => strength.indexOf(a.as) - strength.indexOf(b.as)))
+    byPath.set(mount.path, mount);
+  return [...byPath.values()].sort((a, b) => depthOf(a.path) - depthOf(b.path));
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length;
+}
+
+function mountArguments(mount: Mount, numberOf: (fd: number) => number): string[] {
+  const { path } = mount;
+  switch (mount.as) {
+    case 'read':
+      return ['--ro-bind-fd', String(numberOf(mount.fd)), path];
+    case 'write':
+      return ['--bind-fd', String(numberOf(mount.fd)), path];
+    case 'link':
+      return ['--symlink', mount.target, path];
+    case 'private':
+      return ['--size', String(PRIVATE_BYTES), '--tmpfs', path];
+    case 'selected':
+      return ['--perms', '0755', '--tmpfs', path];
+    case 'hidden':
+      return ['--perms', '0555', '--tmpfs', path];
+  }
+}

@@ -1,0 +1,113 @@
+import type { Readable } from 'node:stream';
+import { concatBytes } from '../base/files/concat-bytes.ts';
+
+/** Settles when the stream has ended or was destroyed. Never rejects. */
+export function whenClosed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) {
+      resolve();
+      return;
+    }
+    // A read error ends the stream; what was read until then is what there is.
+    stream.on('error', () => {});
+    stream.once('close', resolve);
+  });
+}
+
+/**
+ * Hands on the chunks of a stream. Who writes faster than it can be read would keep this process from all else, its time limits too;
+ * so whatever else waits has its turn after a chunk that took long.
+ */
+export function readInTurns(stream: Readable, onChunk: (chunk: Buffer) => void): void {
+  stream.on('data', (chunk: Buffer) => {
+    const start = performance.now();
+    onChunk(chunk);
+    if (performance.now() - start < LONG_MS) return;
+    stream.pause();
+    setImmediate(() => stream.resume());
+  });
+}
+
+const LONG_MS = 5;
+
+/** Takes the lines of a stream, without their line ends. */
+export interface LineListener {
+  /** A line stands in these bytes from `start` to `end`. */
+  onLine(bytes: Buffer, start: number, end: number): void;
+  /** A line that outgrew the limit: its first bytes, once, while the rest is skipped to its newline. */
+  onLongLine(prefix: Uint8Array): void;
+}
+
+export interface LineLimits {
+  readonly maxBytes: number;
+  /** How many bytes of a line over the limit `onLongLine` is given. */
+  readonly prefixBytes: number;
+}
+
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+  /** Hands on a last line that had no newline. */
+  end(): void;
+}
+
+/**
+ * Cuts a byte stream into lines at `\n`, dropping a `\r` before it, and never holds more than the limit. A line is
+ * copied only where it stands in several chunks, and then once.
+ */
+export function createLineSplitter(limits: LineLimits, listener: LineListener): LineSplitter {
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  let skipping = false;
+
+  const passLine = (bytes: Buffer, start: number, end: number) => {
+    if (end - start > limits.maxBytes) listener.onLongLine(bytes.subarray(start, start + limits.prefixBytes));
+    else listener.onLine(bytes, start, end > start && bytes[end - 1] === RETURN ? end - 1 : end);
+  };
+  const forgetPartial = () => {
+    partial = [];
+    partialBytes = 0;
+  };
+  /** Ends the line that began in earlier chunks. */
+  const endPartial = (tail: Buffer) => {
+    const wasSkipping = skipping;
+    skipping = false;
+    if (wasSkipping) return;
+    const line = concatBytes(tail.length === 0 ? partial : [...partial, tail]);
+    forgetPartial();
+    passLine(line, 0, line.length);
+  };
+  const addPartial = (part: Buffer) => {
+    if (skipping || part.length === 0) return;
+    partial.push(part);
+    partialBytes += part.length;
+    if (partialBytes <= limits.maxBytes) return;
+    listener.onLongLine(concatBytes(partial).subarray(0, limits.prefixBytes));
+    forgetPartial();
+    skipping = true;
+  };
+
+  return {
+    push: (chunk) => {
+      let start = 0;
+      let end = chunk.indexOf(NEWLINE);
+      if (end !== -1 && (partialBytes > 0 || skipping)) {
+        endPartial(chunk.subarray(0, end));
+        start = end + 1;
+        end = chunk.indexOf(NEWLINE, start);
+      }
+      for (; end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        passLine(chunk, start, end);
+        start = end + 1;
+      }
+      if (start < chunk.length) addPartial(chunk.subarray(start));
+    },
+    end: () => {
+      if (partialBytes > 0) endPartial(emptyBytes);
+    },
+  };
+}
+
+const emptyBytes = Buffer.alloc(0);
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;

@@ -1,8 +1,0 @@
-import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, toLossless } from '../../json/json.ts';
-
-/** A message, which a filter may have written, as plain values that keep their digits. */
-export function plainMessage(message: ChatMessage): Readonly<Record<string, unknown>> {
-  const plain = toLossless(message);
-  return isObject(plain) ? plain : {};
-}

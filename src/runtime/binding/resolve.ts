@@ -1,0 +1,120 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { ExecConfig, HookConfig, RuntimeConfig } from '../../config/config.ts';
+import type { EndpointConfig } from '../../config/entry.ts';
+import type { Capability } from '../../contract/event.ts';
+import type { ProcessContext } from '../../dialects/dialect-config.ts';
+import { toolDialectOf, volatileFieldsOf } from '../../dialects/registry.ts';
+import type { Binding, HookEndpoint } from '../../process/binding.ts';
+import { closeEnv, type HostEnv } from '../../process/env.ts';
+import { resolveSandbox } from './resolve-sandbox.ts';
+
+/** A binding, and the names in its `env` that the host lacks. */
+export interface ResolvedEntry {
+  readonly binding: Binding;
+  readonly missingEnv: readonly string[];
+}
+
+/** Default limits, where neither the entry nor `spec.defaults` says anything. Source: the native protocol. */
+export const limits = {
+  toolTimeoutMs: 30_000,
+  evalTimeoutMs: 30_000,
+  hookTimeoutMs: 10_000,
+  evalHookTimeoutMs: 5_000,
+  graceMs: 2_000,
+  drainMs: 500,
+  maxOutputBytes: 10 * 1024 * 1024,
+} as const;
+
+const restart = { firstDelayMs: 100, maxDelayMs: 5_000, circuitDeaths: 5, circuitPauseMs: 30_000 } as const;
+
+/** Makes every default, path and environment value of a tool's or eval's entry final. */
+export function resolveExec(
+  entry: { readonly name: string; readonly capability: Capability; readonly exec: ExecConfig },
+  config: RuntimeConfig,
+  host: HostEnv,
+): ResolvedEntry {
+  const timeoutMs = limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'];
+  const { dialect } = entry.exec;
+  const tool = toolDialectOf(dialect);
+  if (tool === undefined) return resolveEntry({ ...entry, timeoutMs }, config, host);
+  const { exec, variables = {} } = tool.toProcess(entry.exec, processContext(config, host));
+  const own = { exec: { ...exec, dialect }, timeoutMs, leftovers: 'keep', variables } as const;
+  return resolveEntry({ ...entry, ...own }, config, host);
+}
+
+/** What dialects bring a process into its final form with. */
+export function processContext({ folder, logging }: RuntimeConfig, host: HostEnv): ProcessContext {
+  return {
+    folder,
+    isVerbose: logging.level === 'debug' || logging.level === 'trace',
+    variablesFor: (env) => closeEnv(env, host).variables,
+  };
+}
+
+/** Makes every default, path and environment value of a hook's entry final. */
+export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
+  const timeoutMs = hook.hook === 'eval' ? limits.evalHookTimeoutMs : limits.hookTimeoutMs;
+  return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
+}
+
+/** A process entry with the defaults of its kind. */
+export interface ProcessEntry {
+  readonly name: string;
+  readonly capability: Capability;
+  readonly exec: ExecConfig;
+  readonly timeoutMs: number;
+  readonly leftovers?: 'kill' | 'keep';
+  /** Set in addition to `env`; these win. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Makes an entry final, with defaults of its own kind. */
+export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
+  const { exec, variables = {} } = entry;
+  const { defaults } = config;
+  const env = closeEnv(exec.env, host);
+  const cwd = exec.cwd === undefined ? config.folder : resolve(config.folder, exec.cwd);
+  const sandbox =
+    exec.sandbox === undefined
+      ? null
+      : resolveSandbox(exec.sandbox, { config, host, cwd, env: exec.env, variables });
+  const binding: Binding = {
+    name: entry.name,
+    capability: entry.capability,
+    dialect: exec.dialect,
+    volatileFields: volatileFieldsOf(exec.dialect),
+    mode: exec.runtime === 'server' ? 'server' : 'oneshot',
+    endpoint: exec.endpoint ? resolveEndpoint(exec.endpoint, config.folder) : null,
+    // Where another machine finds the command is not known here.
+    command: sandbox?.mode === 'command' ? exec.command : resolveCommand(exec.command, config.folder),
+    args: exec.args,
+    cwd,
+    env: { ...env.variables, ...variables },
+    secrets: env.secrets,
+    timeoutMs: exec.timeoutMs ?? defaults.timeoutMs ?? entry.timeoutMs,
+    graceMs: exec.graceMs ?? defaults.graceMs ?? limits.graceMs,
+    drainMs: limits.drainMs,
+    maxOutputBytes: exec.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
+    leftovers: exec.leftovers ?? defaults.leftovers ?? entry.leftovers ?? 'kill',
+    concurrency: exec.concurrency ?? Number.POSITIVE_INFINITY,
+    instances: exec.instances ?? 1,
+    warm: exec.warm !== undefined && exec.warm !== false,
+    spares: typeof exec.warm === 'number' && exec.runtime === 'exec' ? exec.warm : 0,
+    isForked: exec.runtime === 'fork',
+    restart,
+    limits: exec.limits || defaults.limits ? { ...defaults.limits, ...exec.limits } : null,
+    nice: (exec.nice ?? defaults.nice) || null,
+    sandbox,
+    refused: exec.refused ?? null,
+  };
+  return { binding, missingEnv: env.missing };
+}
+
+function resolveEndpoint({ url, headers, ca }: EndpointConfig, folder: string): HookEndpoint {
+  return { url, headers, ca: ca === undefined ? null : resolve(folder, ca) };
+}
+
+/** A command with a slash starts from the folder; any other is looked for in PATH. */
+export function resolveCommand(command: string, folder: string): string {
+  return !command.includes('/') || isAbsolute(command) ? command : resolve(folder, command);
+}

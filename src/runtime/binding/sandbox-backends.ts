@@ -1,0 +1,96 @@
+import { followLinks } from '../../base/files/real-path.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
+import { findExposure, isTooBroad, type Sandbox } from '../../process/binding/sandbox.ts';
+import type { HostEnv } from '../../process/env.ts';
+import type { Launcher } from '../../process/launch/launch.ts';
+import { probeBubblewrap } from '../../process/sandbox/bubblewrap/probe.ts';
+import { resolveSandbox } from './resolve-sandbox.ts';
+
+/** A sandbox that an entry names. */
+export interface UsedSandbox {
+  readonly config: SandboxConfig;
+  /** Null where it is none: `mode: direct`. */
+  readonly sandbox: Sandbox | null;
+  /** Why this machine cannot make it; absent for what is not known before it is asked. */
+  readonly fault?: SandboxFault | undefined;
+}
+
+interface SandboxFault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+/**
+ * An error for each sandbox that an entry names and this machine cannot make, where it stands in the file: a filter in it could
+ * only deny. Empty, without a look at anything, where none is named.
+ */
+export async function findMissingBackends(
+  config: RuntimeConfig,
+  host: HostEnv,
+  launch: Launcher,
+): Promise<Problem[]> {
+  const used = await tryUsedSandboxes(config, host, launch);
+  return used.flatMap(({ config: { name, position }, fault }) => {
+    if (fault === undefined) return [];
+    const message = `sandboxes[${name}]: ${fault.reason}`;
+    return [{ ...position, severity: 'error', message, hint: fault.hint }];
+  });
+}
+
+/** Every sandbox that an entry names. Makes one of bubblewrap's, which shows nothing, to find out whether it can be had. */
+export async function tryUsedSandboxes(
+  config: RuntimeConfig,
+  host: HostEnv,
+  launch: Launcher,
+): Promise<UsedSandbox[]> {
+  const used = new Set(namesIn(config));
+  const declared = config.sandboxes.filter(({ name }) => used.has(name));
+  return await Promise.all(declared.map((each) => tryOne(each, { config, host, launch })));
+}
+
+/** The sandboxes that entries name. */
+function namesIn({ tools, evals, hooks, foreign, imports }: RuntimeConfig): string[] {
+  const entries = [...tools, ...evals, ...hooks, ...foreign].flatMap(({ exec }) => exec?.sandbox ?? []);
+  return [...entries, ...imports.flatMap(({ sandbox }) => sandbox ?? [])];
+}
+
+interface Surroundings {
+  readonly config: RuntimeConfig;
+  readonly host: HostEnv;
+  readonly launch: Launcher;
+}
+
+async function tryOne(declared: SandboxConfig, surroundings: Surroundings): Promise<UsedSandbox> {
+  const { config, host } = surroundings;
+  const launched = { cwd: config.folder, env: [], variables: {} };
+  const sandbox = resolveSandbox(declared.name, { config, host, ...launched });
+  // The other modes are those of the native protocol, in which such an entry fails when it is asked.
+  const isTried = declared.mode === 'bubblewrap' || declared.mode === 'command';
+  const fault = sandbox === null || !isTried ? undefined : await findFault(sandbox, surroundings, declared);
+  return { config: declared, sandbox, fault };
+}
+
+async function findFault(
+  sandbox: Sandbox,
+  { config, host, launch }: Surroundings,
+  { mode }: SandboxConfig,
+): Promise<SandboxFault | undefined> {
+  if (sandbox.mode === 'refused') {
+    const hint = mode === 'bubblewrap' ? installHint : 'Install it, or correct its name.';
+    return { reason: sandbox.reason, hint };
+  }
+  if (sandbox.mode !== 'bubblewrap') return undefined;
+  if (isTooBroad(config.folder, host['HOME']) || isTooBroad(followLinks(config.folder), host['HOME'])) {
+    const reason = `it would show all of ${config.folder}, the folder of this file`;
+    return { reason, hint: 'Move the file and its scripts to a folder of their own.' };
+  }
+  const exposure = findExposure(sandbox);
+  if (exposure !== undefined) return { reason: exposure, hint: ownFolderHint };
+  const probe = await probeBubblewrap(sandbox, launch);
+  return probe.isPossible ? undefined : { reason: probe.reason, hint: probe.hint };
+}
+
+const ownFolderHint =
+  'Give state and secret files folders of their own, such as `.signalbox/state.db` and `secrets/.env`, directly in what may be written or outside of it.';
+const installHint = 'Install it: `apt-get install bubblewrap`, or `dnf install bubblewrap`.';

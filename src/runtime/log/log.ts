@@ -1,0 +1,258 @@
+import { createRequire } from 'node:module';
+import type { DestinationStream, Logger } from 'pino';
+import type { PrettyOptions } from 'pino-pretty';
+import { openOutputSink } from '../../base/files/output-sink.ts';
+import { Json, parseLossless } from '../../base/json/json.ts';
+import { escapeCommands } from '../../base/text/escape-commands.ts';
+import { escapeControls, escapeInvisible } from '../../base/text/escape-invisible.ts';
+import type { LoggingConfig } from '../../config/config.ts';
+import type { RuntimeEvent } from '../../contract/event.ts';
+import type { Redact, Scrubber } from '../../contract/scrub.ts';
+import { createRedact, isCredentialName } from './redact.ts';
+
+const load = createRequire(import.meta.url);
+
+/** Where log lines go, and how they look there. */
+export interface LogTarget {
+  /** A file descriptor; 2 is stderr. */
+  readonly fd: number;
+  /** Takes whole lines, in the place of the descriptor. */
+  readonly write?: (lines: string) => void;
+  /** Whether text is the default format, rather than JSON. */
+  readonly isTerminal: boolean;
+  readonly hasColour: boolean;
+}
+
+export interface LogOptions {
+  readonly logging: LoggingConfig;
+  /** The config's name, on every line. */
+  readonly name: string;
+  /** Takes secrets out of every line. */
+  readonly scrubber?: Pick<Scrubber, 'text'> | undefined;
+  /** Secret values to hide where there is no scrubber. */
+  readonly secrets?: Iterable<string>;
+  readonly target: LogTarget;
+}
+
+/** A log of a runtime's events. */
+export interface Log {
+  (event: RuntimeEvent): void;
+  /** Whether some event of that type is written, at the level of this log. */
+  readonly hears: (type: RuntimeEvent['type']) => boolean;
+  /** Whether this event is. */
+  readonly wants: (event: RuntimeEvent) => boolean;
+}
+
+/** Opens a log. Everything passes the redaction before it is written. */
+export function openLog(options: LogOptions): Log {
+  const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
+  // Others' texts are escaped here, before the line gets our colours.
+  const redact = isText(options) ? (text: string) => escapeCommands(escapeInvisible(hide(text))) : hide;
+  const least = weights[options.logging.level];
+  const wants = (event: RuntimeEvent) => weights[levelOf(event)] >= least;
+  const hears = (type: RuntimeEvent['type']) => weights[highestLevels[type] ?? 'debug'] >= least;
+  let logger: Logger | undefined;
+  const take = (event: RuntimeEvent) => {
+    if (!wants(event)) return;
+    logger ??= openLogger(options, redact);
+    write(logger, redact, event);
+  };
+  return Object.assign(take, { hears, wants });
+}
+
+/** Loads pino, which takes longer than most commands, for the first line. */
+function openLogger(options: LogOptions, redact: Redact): Logger {
+  const { pino }: typeof import('pino') = load('pino');
+  const { level, fields } = options.logging;
+  const base = { ...(options.name === '' ? {} : { config: options.name }), ...fields };
+  // pino writes these fields on every line, past the redaction of the event.
+  const shown = Object.fromEntries(
+    Object.entries(base).map(([key, value]) => [key, redactTree(value, redact)]),
+  );
+  return pino({ level, base: shown }, openStream(options));
+}
+
+function openStream({ logging, target }: LogOptions): DestinationStream {
+  const { fd, write, hasColour } = target;
+  const sink = write === undefined ? openOutputSink(fd) : { write };
+  if (!isText({ logging, target }))
+    return { write: (line) => sink.write(escapeCommands(escapeControls(line))) };
+  const pretty = loadPretty()({
+    colorize: hasColour,
+    singleLine: true,
+    ignore: membersInMessage.join(),
+    translateTime: 'SYS:HH:MM:ss.l',
+  });
+  return { write: (line) => sink.write(pretty(line)) };
+}
+
+function isText({ logging, target }: Pick<LogOptions, 'logging' | 'target'>): boolean {
+  return logging.format === undefined ? target.isTerminal : logging.format === 'text';
+}
+
+/** Loads pino-pretty, only for the text format. */
+function loadPretty(): (options: PrettyOptions) => (line: string) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = load('pino-pretty');
+  return prettyFactory;
+}
+
+/** Members that the message of an event repeats, or that only a program has a use for. */
+const membersInMessage = [
+  'pid',
+  'hostname',
+  'config',
+  'event',
+  'name',
+  'line',
+  'capability',
+  'call',
+  'status',
+  'durationMs',
+  'queueMs',
+  'error',
+  'hook',
+  'dialect',
+  'kind',
+  'phase',
+  'mode',
+  'verdict',
+  'reason',
+  'exitCode',
+  'signal',
+  'deaths',
+  'pauseMs',
+  'what',
+  'detail',
+];
+
+function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
+  logger[levelOf(event)](redactTree(membersOf(event), redact), redact(messageOf(event)));
+}
+
+function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
+  const { type, ...members } = event;
+  // The text of a conversation is not logged.
+  if (event.type === 'text') return { event: type, run: event.run, step: event.step };
+  // A note's level and message are those of the line itself, which must not have two of either.
+  return event.type === 'note' ? { event: type, name: event.name } : { event: type, ...members };
+}
+
+type Level = 'debug' | 'info' | 'warn';
+
+/** Source: pino's own numbers. */
+const weights = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity } as const;
+
+function levelOf(event: RuntimeEvent): Level {
+  switch (event.type) {
+    case 'decision':
+      return event.verdict === 'deny' || event.verdict === 'abort' ? 'info' : 'debug';
+    case 'call.finished':
+      return event.status === 'untold' ? 'warn' : 'debug';
+    case 'circuit.opened':
+      return 'warn';
+    case 'process.restarted':
+    case 'stderr':
+      return 'info';
+    case 'dropped':
+      return event.what === 'late reply'
+        ? 'debug'
+        : event.what === 'noise' || event.what === 'server request' || event.what === 'stderr'
+          ? 'info'
+          : 'warn';
+    case 'note':
+      return event.level;
+    default:
+      return 'debug';
+  }
+}
+
+/** The highest level that events of a type may have; debug where it is not said. */
+const highestLevels: Readonly<Partial<Record<RuntimeEvent['type'], Level>>> = {
+  decision: 'info',
+  'call.finished': 'warn',
+  'circuit.opened': 'warn',
+  'process.restarted': 'info',
+  stderr: 'info',
+  dropped: 'warn',
+  note: 'warn',
+};
+
+function messageOf(event: RuntimeEvent): string {
+  switch (event.type) {
+    case 'call.started':
+      return `${event.capability} ${event.name} started`;
+    case 'call.finished':
+      return `${event.capability} ${event.name}: ${event.status} in ${event.durationMs} ms${afterQueue(event)}${event.error ? `: ${event.error.message}` : ''}`;
+    case 'decision':
+      return `hook ${event.hook}: ${event.mode === 'shadow' ? 'would ' : ''}${event.verdict}${event.reason === '' ? '' : `: ${event.reason}`}`;
+    case 'plugin_hook_fired':
+      return `${event.hook_name} was fired`;
+    case 'process.started':
+      return `${event.name}: process ${event.pid} started`;
+    case 'process.ended':
+      return `${event.name}: process ${event.pid} ended with ${event.signal ?? event.exitCode}`;
+    case 'process.restarted':
+      return `${event.name}: started again as process ${event.pid}`;
+    case 'circuit.opened':
+      return `${event.name}: died ${event.deaths} times in a row, left alone for ${event.pauseMs / 1000} s`;
+    case 'dropped':
+      return `${event.name}: ${event.what} dropped: ${event.detail}`;
+    case 'stderr':
+      return `${event.name}: ${event.line}`;
+    case 'note':
+      return `${event.name}: ${event.message}`;
+    case 'pending.opened':
+      return `${event.step}: waits for a person (${event.id}): ${event.message}`;
+    case 'pending.decided':
+      return `${event.step}: ${event.id} was ${event.ruling}`;
+    case 'step.started':
+      return `${event.step}: ${event.kind} step started`;
+    case 'step.waiting':
+      return `${event.step}: waits until ${event.until}`;
+    case 'step.finished':
+      return `${event.step}: ${event.status} in ${event.durationMs} ms${event.error ? `: ${event.error.message}` : ''}`;
+    case 'text':
+      return `${event.step}: ${event.text.length} characters of the answer released`;
+    case 'run.started':
+      return `${event.name}: run ${event.run} ${event.isResumed ? 'goes on' : 'started'}`;
+    case 'run.finished':
+      return `${event.name}: run ${event.run} ${event.status}${event.error ? `: ${event.error.message}` : ''}`;
+  }
+}
+
+function afterQueue({ queueMs }: { readonly queueMs: number }): string {
+  return queueMs === 0 ? '' : ` after ${queueMs} ms in the queue`;
+}
+
+/**
+ * The tree with credentials gone, by the name of the member and by value in every text. Long numbers keep
+ * their digits; what is nested more than 64 levels deep is left out.
+ */
+export function redactTree(value: unknown, redact: Redact, depth = 0): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (depth === MAX_DEPTH) return '[nested too deeply]';
+  if (value instanceof Json) return redactTree(parseJson(value), redact, depth);
+  if (Array.isArray(value)) return value.map((element) => redactTree(element, redact, depth + 1));
+  const members = Object.entries(value).map(([key, member]) => [
+    redact(key),
+    isCredentialName(key) && isCredentialValue(member) ? '[redacted]' : redactTree(member, redact, depth + 1),
+  ]);
+  return Object.fromEntries(members);
+}
+
+const MAX_DEPTH = 64;
+
+function parseJson({ text }: Json): unknown {
+  try {
+    return parseLossless(text);
+  } catch {
+    // It was JSON once already, so it can only be too deep for the stack.
+    return '[nested too deeply]';
+  }
+}
+
+/** Whether the member may hold a credential: null and booleans do not. */
+function isCredentialValue(member: unknown): boolean {
+  return member !== null && member !== undefined && typeof member !== 'boolean';
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
+import { RuntimeError } from '../../base/errors.ts';
+import { nearFileHint } from '../../base/files/near-file.ts';
+import { writeWithoutLinks } from '../../base/files/write-inside.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import type { ForeignName } from '../../config/config.ts';
+import { mergeEntries } from '../../config/import/merge-entries.ts';
+import { type ImportedEntry, importHooks } from '../../config/import/to-entries.ts';
+import { hostEnv } from '../../process/env.ts';
+
+/** The hooks of a foreign file as entries of a config. */
+export interface HooksImport {
+  readonly entries: readonly ImportedEntry[];
+  /** The entries as the `spec` of a config has them; '' without any. */
+  readonly yaml: string;
+  readonly problems: readonly Problem[];
+}
+
+export interface HooksImportOptions {
+  /** The target config, which need not exist: paths of the entries are relative to its folder. */
+  readonly config: string;
+  readonly dialect?: ForeignName | undefined;
+}
+
+/** Reads hooks of another system. Throws FILE_UNREADABLE for a file that is not there. */
+export function readHooks(file: string, { config, dialect }: HooksImportOptions): HooksImport {
+  if (!existsSync(file))
+    throw new RuntimeError('FILE_UNREADABLE', `${file} does not exist`, { hint: nearFileHint(file) });
+  const { entries, problems } = importHooks(file, {
+    folder: dirname(resolve(config)),
+    searchPath: hostEnv()['PATH'] ?? '',
+    ...(dialect && { dialect }),
+  });
+  return { entries, yaml: entries.length === 0 ? '' : mergeEntries('', entries), problems };
+}
+
+/** The result of `writeHooks`. */
+export interface HooksWritten {
+  /** The names of hooks, and the folders of imports, that the config did not have. */
+  readonly added: readonly string[];
+  /** Whether the config is new. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Merges the entries of a file into the config, with comments kept, or into a new one. Entries that the
+ * config has, or imports from that file when it opens, are not written again. Throws CONFIG_INVALID if the
+ * config cannot take them, FILE_UNREADABLE, and USAGE if it cannot be written.
+ */
+export function writeHooks(
+  file: string,
+  { entries }: Pick<HooksImport, 'entries'>,
+  config: string,
+): HooksWritten {
+  const isNew = !existsSync(config);
+  const before = isNew ? emptyConfig : readConfig(config);
+  if (importsFile(config, before, file)) return { added: [], isNew: false };
+  const after = mergeIn(config, before, entries);
+  const added = namesAdded(before, after);
+  if (added.length > 0) writeWithoutLinks(config, after, 'Name a config that you may write with --config.');
+  return { added, isNew: isNew && added.length > 0 };
+}
+
+const emptyConfig = 'apiVersion: signalbox/v1\nkind: RuntimeConfig\n';
+
+function readConfig(config: string): string {
+  try {
+    return readFileSync(config, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RuntimeError('FILE_UNREADABLE', `${config} cannot be read (${reason})`, { cause });
+  }
+}
+
+/** Whether `spec.imports` names it: its hooks would run a second time as entries of their own. */
+function importsFile(config: string, text: string, file: string): boolean {
+  const names = specOf(text).imports.map((each) => (isObject(each) ? each['file'] : undefined));
+  return names.some((name) => typeof name === 'string' && resolve(dirname(config), name) === resolve(file));
+}
+
+function mergeIn(config: string, text: string, entries: readonly ImportedEntry[]): string {
+  try {
+    const kind = plain(text)['kind'];
+    if (kind !== undefined && kind !== 'RuntimeConfig')
+      throw new RuntimeError('CONFIG_INVALID', `its kind is ${String(kind)}, and not RuntimeConfig`);
+    return mergeEntries(text, entries);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const hint =
+      cause instanceof RuntimeError ? cause.hint : 'Run `signalbox validate` to see what is wrong.';
+    const message = `${config} cannot take the hooks: ${reason.trim()}`;
+    throw new RuntimeError('CONFIG_INVALID', message, { hint, cause });
+  }
+}
+
+function plain(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = parse(text, { merge: true, logLevel: 'silent' });
+  return isObject(value) ? value : {};
+}
+
+/** The names of new hooks, then the folders of new imports. */
+function namesAdded(before: string, after: string): string[] {
+  const [old, now] = [specOf(before), specOf(after)];
+  const hooks = Object.keys(now.hooks).filter((name) => !Object.hasOwn(old.hooks, name));
+  const imports = now.imports.filter((each) => !old.imports.some((known) => isDeepStrictEqual(known, each)));
+  return [...hooks, ...imports.map((each) => (isObject(each) ? String(each['plugins_dir']) : ''))];
+}
+
+function specOf(text: string) {
+  const { spec } = plain(text);
+  const { hooks, imports } = isObject(spec) ? spec : {};
+  return { hooks: isObject(hooks) ? hooks : {}, imports: Array.isArray(imports) ? imports : [] };
+}

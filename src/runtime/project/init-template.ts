@@ -1,0 +1,136 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RuntimeError } from '../../base/errors.ts';
+import { makeFolders } from '../../base/files/make-folders.ts';
+
+const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
+const examples = join(ownRoot, 'examples');
+const template = join(examples, 'quickstart');
+
+/** What the scripts of a template are written in. */
+export type TemplateLanguage = 'python' | 'node' | 'sh';
+
+/** What another language than Python puts in the place of the template's scripts, and of what its texts say of them. */
+const languages: Readonly<Record<TemplateLanguage, Overlay | undefined>> = {
+  python: undefined,
+  node: {
+    folder: join(examples, 'quickstart-node'),
+    extension: '.mjs',
+    needs: 'Node without any package',
+    needsOnly: 'Node is all they need.',
+    babble: "console.log('hi')",
+  },
+  sh: {
+    folder: join(examples, 'quickstart-sh'),
+    extension: '.sh',
+    needs: 'shell scripts that ask jq',
+    needsOnly: 'A POSIX shell and jq are all they need.',
+    babble: 'echo hi',
+  },
+};
+
+interface Overlay {
+  readonly folder: string;
+  readonly extension: string;
+  readonly needs: string;
+  readonly needsOnly: string;
+  readonly babble: string;
+}
+
+/**
+ * Copies the quickstart into `folder` and returns the files written. Throws USAGE when one of them is there
+ * already, and then writes nothing; and when the folder cannot be written.
+ */
+export function writeTemplate(folder: string, language: TemplateLanguage = 'python'): string[] {
+  const copies = copiesFor(languages[language]);
+  const existing = copies.map(({ file }) => file).filter((file) => existsSync(join(folder, file)));
+  if (existing.length > 0) {
+    const hint = 'Choose an empty folder: `signalbox init NEW_FOLDER`.';
+    throw new RuntimeError(
+      'USAGE',
+      `${join(folder, existing[0] ?? '')} is there already; nothing was written`,
+      { hint },
+    );
+  }
+  try {
+    const schemas = schemaFolderFor(folder);
+    return copies.map((copy) => writeCopy(copy, join(folder, copy.file), schemas));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('USAGE', `${folder} cannot be written (${reason})`, {
+      hint: 'Choose a folder that you may write.',
+      cause: error,
+    });
+  }
+}
+
+interface Copy {
+  /** Below the folder that is written. */
+  readonly file: string;
+  readonly source: string;
+  readonly edit: (text: string) => string;
+}
+
+function copiesFor(overlay: Overlay | undefined): Copy[] {
+  const files = listFiles(template).map((file) => relative(template, file));
+  if (overlay === undefined)
+    return files.map((file) => ({ file, source: join(template, file), edit: asItIs }));
+  return files.map((file) => {
+    if (!file.endsWith('.py'))
+      return { file, source: join(template, file), edit: (text) => translate(text, overlay) };
+    const script = file.replace(/\.py$/, overlay.extension);
+    return { file: script, source: join(overlay.folder, script), edit: asItIs };
+  });
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+function translate(text: string, { extension, needs, needsOnly, babble }: Overlay): string {
+  return text
+    .replaceAll(/\.py\b/g, extension)
+    .replace('Python 3 without any package', needs)
+    .replace('Python 3 is all they need.', needsOnly)
+    .replace('print("hi")', babble);
+}
+
+/**
+ * The folder of our schemas as the files in `folder` name it: that of the nearest node_modules which has this package, and
+ * absolute where none has, as after a global installation.
+ */
+function schemaFolderFor(folder: string): string {
+  const start = resolve(folder);
+  for (let above = start; ; above = dirname(above)) {
+    const schemas = join(above, PACKAGED_SCHEMAS);
+    if (existsSync(schemas)) return `${relative(start, above) || '.'}/${PACKAGED_SCHEMAS}`;
+    if (above === dirname(above)) return join(ownRoot, 'schema');
+  }
+}
+
+const PACKAGED_SCHEMAS = 'node_modules/signalbox/schema';
+
+function writeCopy({ source, edit }: Copy, target: string, schemas: string): string {
+  makeFolders(dirname(target));
+  const text = edit(readFileSync(source, 'utf8'));
+  writeFileSync(
+    target,
+    text.replace('$schema=../../schema/', () => `$schema=${schemas}/`),
+  );
+  // A package manager may install files read-only; what `init` writes is there to be edited.
+  chmodSync(target, statSync(source).mode | 0o600);
+  return target;
+}
+
+function listFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((one, other) =>
+    one.name < other.name ? -1 : 1,
+  );
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory())
+      return entry.name === '.signalbox' || entry.name === '__pycache__' ? [] : listFiles(path);
+    return [path];
+  });
+}

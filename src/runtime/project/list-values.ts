@@ -1,0 +1,9 @@
+import { dirname, resolve } from 'node:path';
+import { findOrigins, type ValueOrigin } from '../../config/overlay/origins.ts';
+import type { ReadOptions } from '../../config/read-config.ts';
+import { hostEnv } from '../../process/env.ts';
+
+/** Where each value of a RuntimeConfig comes from: which of its files, and which variables. Throws FILE_UNREADABLE. */
+export function listValues(file: string, { env = hostEnv(), overlays = [] }: ReadOptions): ValueOrigin[] {
+  return findOrigins(file, { overlays, env, folder: dirname(resolve(file)) });
+}

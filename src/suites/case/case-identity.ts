@@ -1,0 +1,68 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { SourceLocation } from '../../base/yaml/problem.ts';
+import { datasetError } from '../dataset-error.ts';
+import type { Suite } from '../file/model.ts';
+
+/** The id and the tags of a case. */
+export interface CaseIdentity {
+  readonly id: string;
+  /** Each once, none empty. */
+  readonly tags: readonly string[];
+}
+
+/**
+ * Evaluates the id (default: `rowNumber`) and the tags of a row. Throws DATASET_INVALID, EXPRESSION_FAILED.
+ */
+export function identifyCase(
+  suite: Suite,
+  row: Readonly<Record<string, unknown>>,
+  rowNumber: number,
+): CaseIdentity {
+  const mapped = suite.mapping.identity.evaluate({ case: row });
+  if (!isObject(mapped)) throw datasetError('case', 'a mapping', mapped);
+  return { id: readId(mapped['id'], rowNumber), tags: readTags(mapped['tags'], suite) };
+}
+
+function readId(value: unknown, rowNumber: number): string {
+  if (value === undefined || value === null || value === '') return String(rowNumber);
+  const id = scalarText(value);
+  if (id === undefined) throw datasetError('id', 'text or a number', value);
+  return id;
+}
+
+/** DATASET_INVALID whose cause is a line of the suite file rather than the row; `location` is that line. */
+export class SuiteFileError extends RuntimeError {
+  readonly location: Pick<SourceLocation, 'file' | 'line'>;
+
+  constructor(location: SuiteFileError['location'], { message, hint }: { message: string; hint: string }) {
+    super('DATASET_INVALID', message, { hint });
+    this.location = location;
+  }
+}
+
+function readTags(value: unknown, { file, mapping }: Suite): string[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string' && mapping.tagsLine !== undefined) {
+    const message = 'case.tags must be a list, and is a text';
+    const hint = 'Put it into brackets, as in tags: ["${case.topic}"]: a list of one.';
+    throw new SuiteFileError({ file, line: mapping.tagsLine }, { message, hint });
+  }
+  if (!Array.isArray(value)) throw datasetError('tags', 'a list', value);
+  const tags = value.map((tag: unknown, index) => {
+    const text = tag === null ? '' : scalarText(tag);
+    if (text === undefined) throw datasetError(`tags[${index}]`, 'text', tag);
+    return text;
+  });
+  return [...new Set(tags)].filter((tag) => tag !== '');
+}
+
+/**
+ * The text of a string, number or boolean, since ids and tags are often numbers; undefined for other
+ * values.
+ */
+function scalarText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
+}

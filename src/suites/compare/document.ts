@@ -1,0 +1,271 @@
+import { escapeShownLine as oneLine } from '../../base/text/escape-commands.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import { cut } from '../../base/text/width.ts';
+import {
+  describeP,
+  formatDifference,
+  formatDuration,
+  formatListed,
+  formatMean,
+  formatP,
+  formatPercent,
+} from '../report/numbers.ts';
+import type { Change, Comparison, Decisions, Difference, EvalDifference, SideInfo } from './comparison.ts';
+import { nameOf } from './regressions.ts';
+
+/** A comparison as texts, which each format arranges and escapes. */
+export interface ComparisonDocument {
+  readonly title: string;
+  /** Whether both sides are what hooks in shadow mode would have decided. */
+  readonly isShadows: boolean;
+  /** `gsm8k, tag large, eval exact, run 1f0c, 49 cases`. */
+  readonly a: string;
+  readonly b: string;
+  readonly table: ComparisonTable;
+  /** Without rows where no guard has a label. */
+  readonly guards: ComparisonTable;
+  /** Sentences with p-values; of shadows without a name. */
+  readonly conclusions: readonly { readonly name?: string; readonly lines: readonly string[] }[];
+  /** Sentences about cases and evals that only one side has. */
+  readonly unpaired: readonly string[];
+  /** The cases whose verdict changed. */
+  readonly changes: readonly NamedChanges[];
+  /** Of shadows: the events that only one side would have let through. */
+  readonly lists: readonly { readonly title: string; readonly lines: readonly string[] }[];
+}
+
+export interface ComparisonTable {
+  readonly columns: readonly ComparisonColumn[];
+  /** A cell for each column; the first is a name. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface ComparisonColumn {
+  readonly title: string;
+  /** The title on the page, where it is another. */
+  readonly longTitle?: string;
+  /** On a terminal that is too narrow, the column of the lowest number goes first. */
+  readonly priority: number;
+  /** The cell is not a plain number. */
+  readonly isText?: boolean;
+  /** Anything but 0 is bad news. */
+  readonly isBad?: boolean;
+  /** What an empty cell shows where columns cannot be left out. */
+  readonly empty?: string;
+  /** Not shown where a line has to be short. */
+  readonly isExtra?: boolean;
+}
+
+export interface NamedChanges {
+  readonly name: string;
+  /** `3 regressions`, `70 regressions, the first 50`. */
+  readonly regressions: ChangeList;
+  readonly improvements: ChangeList;
+}
+
+interface ChangeList {
+  readonly title: string;
+  readonly changes: readonly Change[];
+}
+
+export function toDocument(comparison: Comparison): ComparisonDocument {
+  const { a, b, cases, evals } = comparison;
+  const isShadows = a.kind === 'shadow' && b.kind === 'shadow';
+  const named: { readonly name: string; readonly difference: Difference }[] = evals.map((each) => ({
+    name: nameOf(each),
+    difference: each,
+  }));
+  const rows = cases === null ? named : [...named, { name: 'all cases', difference: cases }];
+  const shared = {
+    isShadows,
+    a: describeSide(a),
+    b: describeSide(b),
+    unpaired: describeUnpaired(comparison, rows.at(-1)?.difference),
+  };
+  if (isShadows) {
+    return {
+      ...shared,
+      title: 'Shadows compared',
+      table: { columns: shadowColumns, rows: evals.flatMap(shadowRows) },
+      guards: { columns: guardColumns, rows: [] },
+      conclusions: [{ lines: evals.flatMap(describeShadows) }],
+      changes: [],
+      lists: evals.flatMap((each) => [
+        ...shadowList('B', each.regressions, each.first_regressions),
+        ...shadowList('A', each.improvements, each.first_improvements),
+      ]),
+    };
+  }
+  return {
+    ...shared,
+    title: 'Evals compared',
+    table: {
+      columns: differenceColumns,
+      rows: rows.map(({ name, difference }) => [
+        name,
+        ...differenceCells.map((cellOf) => cellOf(difference)),
+      ]),
+    },
+    guards: { columns: guardColumns, rows: evals.flatMap(guardRows) },
+    conclusions: rows.map(({ name, difference }) => ({ name, lines: describeDifference(difference) })),
+    changes: rows.map(({ name, difference }) => {
+      const { regressions, improvements, first_regressions: worse, first_improvements: better } = difference;
+      return {
+        name,
+        regressions: { title: formatListed(regressions, 'regression', worse.length), changes: worse },
+        improvements: { title: formatListed(improvements, 'improvement', better.length), changes: better },
+      };
+    }),
+    lists: [],
+  };
+}
+
+function describeSide({ suite, tag, eval: id, run_id, cases, is_complete }: SideInfo): string {
+  return [
+    suite,
+    ...(tag === undefined ? [] : [`tag ${tag}`]),
+    ...(id === undefined ? [] : [`eval ${id}`]),
+    `run ${run_id}`,
+    `${formatCount(cases, 'case')}${is_complete ? '' : ' (the run did not come to its end)'}`,
+  ].join(', ');
+}
+
+function describeUnpaired(comparison: Comparison, last: Difference | undefined): string[] {
+  const { evals_only_in_a: onlyA, evals_only_in_b: onlyB } = comparison;
+  const { only_in_a: casesA = 0, only_in_b: casesB = 0 } = last ?? {};
+  return [
+    ...(casesA === 0 ? [] : [`only in A: ${formatCount(casesA, 'case')}`]),
+    ...(casesB === 0 ? [] : [`only in B: ${formatCount(casesB, 'case')}`]),
+    ...(onlyA.length === 0 ? [] : [`evals only in A: ${onlyA.join(', ')}`]),
+    ...(onlyB.length === 0 ? [] : [`evals only in B: ${onlyB.join(', ')}`]),
+  ];
+}
+
+interface DifferenceColumn extends ComparisonColumn {
+  cell(difference: Difference): string;
+}
+
+/** What differs, behind the name of an eval. */
+const differences: readonly DifferenceColumn[] = [
+  { title: 'pairs', longTitle: 'Pairs', priority: 7, cell: ({ pairs }) => String(pairs) },
+  { title: 'A passed', priority: 11, cell: ({ pass_rate }) => formatPercent(pass_rate.a) },
+  { title: 'B passed', priority: 11, cell: ({ pass_rate }) => formatPercent(pass_rate.b) },
+  {
+    title: 'p',
+    longTitle: 'p of verdicts',
+    priority: 8,
+    isText: true,
+    cell: (each) => describeP(each.p_value),
+  },
+  {
+    ...{ title: 'regressions', longTitle: 'Regressions', priority: 10, isBad: true },
+    cell: ({ regressions }) => String(regressions),
+  },
+  {
+    ...{ title: 'improvements', longTitle: 'Improvements', priority: 6 },
+    cell: ({ improvements }) => String(improvements),
+  },
+  {
+    ...{ title: 'flaky', longTitle: 'Flaky', priority: 4, empty: '0' },
+    cell: ({ flaky }) => (flaky === 0 ? '' : String(flaky)),
+  },
+  {
+    ...{ title: 'unscored', longTitle: 'Unscored', priority: 5, isText: true, empty: '0' },
+    // `2 → 5`, on both sides.
+    cell: ({ unscored: { only_in_a: a, only_in_b: b, both } }) =>
+      a + b + both === 0 ? '' : `${a + both} → ${b + both}`,
+  },
+  { title: 'A mean', priority: 2, isExtra: true, cell: ({ score }) => formatMean(score?.mean_a ?? null) },
+  { title: 'B mean', priority: 2, isExtra: true, cell: ({ score }) => formatMean(score?.mean_b ?? null) },
+  {
+    ...{ title: 'B − A (95 %)', priority: 3, isText: true, empty: '–' },
+    cell: ({ score }) => (score === null ? '' : formatDifference(score.difference, score.ci95)),
+  },
+  {
+    ...{ title: 'p', longTitle: 'p of scores', priority: 1, isText: true, isExtra: true },
+    cell: ({ score }) => describeP(score?.p_value ?? null),
+  },
+];
+const differenceCells = differences.map(({ cell }) => cell);
+const differenceColumns: readonly ComparisonColumn[] = [
+  { title: 'eval', longTitle: 'Eval', priority: 12, isText: true },
+  ...differences,
+];
+
+const guardMeasures = ['precision', 'recall', 'f1', 'f2', 'accuracy', 'auc'] as const;
+const guardColumns: readonly ComparisonColumn[] = [
+  { title: 'guard', longTitle: 'Guard', priority: 0, isText: true },
+  ...guardMeasures.map((title, index) => ({ title, priority: -1 - index })),
+];
+
+/** Both sides of a guard; none without labels, which leave no measures. */
+function guardRows({ classification, ...each }: EvalDifference): string[][] {
+  if (classification === undefined) return [];
+  const { a, b } = classification;
+  if (a.accuracy === null && b.accuracy === null) return [];
+  const cells = (measured: typeof a) => guardMeasures.map((measure) => formatMean(measured[measure]));
+  return [
+    [`${nameOf(each)} A`, ...cells(a)],
+    [`${nameOf(each)} B`, ...cells(b)],
+  ];
+}
+
+/** Sentences about verdicts and scores with their p-values, and the counts of the pairs. */
+function describeDifference({ table, p_value: p, score }: Difference): string[] {
+  if (p === null) return ['there is no pair to compare'];
+  const { both_passed: both, only_a_passed: onlyA, only_b_passed: onlyB, neither_passed: neither } = table;
+  const verdicts =
+    p >= 0.05 || onlyA === onlyB
+      ? 'no significant change'
+      : `significantly ${onlyA > onlyB ? 'fewer' : 'more'} pass`;
+  const scores = ({ difference, p_value }: NonNullable<typeof score>): string[] => {
+    if (p_value === null) return [];
+    const isChange = p_value < 0.05 && difference !== 0;
+    const words = isChange ? `significantly ${difference < 0 ? 'lower' : 'higher'}` : 'no significant change';
+    return [`scores: ${words} (${formatP(p_value)})`];
+  };
+  return [
+    `verdicts: ${verdicts} (${formatP(p)})`,
+    ...(score === null ? [] : scores(score)),
+    `passed in both ${both}, only in A ${onlyA}, only in B ${onlyB}, in neither ${neither}`,
+  ];
+}
+
+const shadowColumns: readonly ComparisonColumn[] = [
+  ...['', 'events', 'allow', 'modify', 'deny', 'ask', 'failed', 'p50', 'p99'],
+].map((title, index) => ({ title, priority: -index, isText: true }));
+
+/** A row of each side: how often it answered what. */
+function shadowRows({ pairs, decisions }: EvalDifference): string[][] {
+  if (decisions === undefined) return [];
+  const cells = ({ allow, modify, deny, ask, failed, latency_ms: latency }: Decisions): string[] => [
+    ...[pairs, allow, modify, deny, ask, failed].map(String),
+    ...(latency === null ? ['–', '–'] : [latency.p50, latency.p99].map(formatDuration)),
+  ];
+  return [
+    ['A', ...cells(decisions.a)],
+    ['B', ...cells(decisions.b)],
+  ];
+}
+
+/** How often each would have stopped or changed something, with the p-value of the difference. */
+function describeShadows({ pairs, table, p_value: p }: EvalDifference): string[] {
+  if (p === null) return ['no event was seen by both'];
+  const { both_passed: neither, only_a_passed: onlyB, only_b_passed: onlyA, neither_passed: both } = table;
+  const share = (count: number) => `${count} of ${pairs} (${formatPercent(count / pairs)})`;
+  return [
+    `A would interfere with ${share(both + onlyA)}, B with ${share(both + onlyB)}; ${formatP(p)}`,
+    `both ${both}, only A ${onlyA}, only B ${onlyB}, neither ${neither}`,
+  ];
+}
+
+function shadowList(side: string, count: number, first: readonly Change[]): ComparisonDocument['lists'] {
+  if (count === 0) return [];
+  const lines = first.map((change) => {
+    return cut(oneLine(`${change.case}: A ${change.a.detail} → B ${change.b.detail}`), longestText);
+  });
+  return [{ title: `only ${side} would interfere: ${formatListed(count, 'event', first.length)}`, lines }];
+}
+
+/** What a person reads of one text in a list. */
+const longestText = 200;

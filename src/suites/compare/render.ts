@@ -1,0 +1,190 @@
+import { escapeShownLine as oneLine } from '../../base/text/escape-commands.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import { cut } from '../../base/text/width.ts';
+import { box, fold, table as htmlTable, link, list, renderPlainPage, text } from '../report/html/plain.ts';
+import { addressOfRun } from '../report/html/runs-page.ts';
+import { cutNote, renderTable as markdownTable, toCode } from '../report/markdown.ts';
+import { createPaint, type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
+import { describeScore } from '../report/wording.ts';
+import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
+import { type ComparisonTable, type NamedChanges, toDocument } from './document.ts';
+
+/** A comparison for people: several lines, each ended, none wider than so many columns. */
+export function renderComparison(comparison: Comparison, colour: boolean, columns?: number): string {
+  const document = toDocument(comparison);
+  const view: GridView = { paint: createPaint(colour), columns: toReadable(columns) };
+  const { paint } = view;
+  const toWidth = (line: string) => cut(line, view.columns ?? Number.POSITIVE_INFINITY);
+  const grid = (table: ComparisonTable): string[] => {
+    const rows = table.rows.map((cells) => ({ style: 'bold' as const, cells: cells.map(oneLine) }));
+    return rows.length === 0 ? [] : renderGrid(table.columns, rows, view);
+  };
+  const sections: readonly (readonly string[])[] = [
+    [`A: ${document.a}`, `B: ${document.b}`].map((line) => toWidth(oneLine(line))),
+    grid(document.table),
+    grid(document.guards),
+    document.conclusions.flatMap(({ name, lines }) =>
+      name === undefined
+        ? lines.map(toWidth)
+        : [paint('bold', toWidth(oneLine(name))), ...lines.map((line) => toWidth(`  ${line}`))],
+    ),
+    document.unpaired.map((line) => toWidth(oneLine(line))),
+    ...document.changes.map(({ name, regressions: { title, changes } }) =>
+      changes.length === 0
+        ? []
+        : [
+            paint('red', toWidth(`${oneLine(name)}: ${title}:`)),
+            ...changes.map((change) => toWidth(`  ${changeLine(change)}`)),
+          ],
+    ),
+    ...document.lists.map(({ title, lines }) => [
+      paint('bold', toWidth(`${title}:`)),
+      ...lines.map((line) => toWidth(`  ${line}`)),
+    ]),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function changeLine(change: Change): string {
+  const { file, line } = change.b;
+  // A person reads so much of one text in a list.
+  return `${oneLine(file)}:${line}  ${cut(oneLine(`case ${change.case}: ${describeChange(change)}`), 160)}`;
+}
+
+/** `score 1 → score 0: said 41`. */
+function describeChange({ a, b }: Change): string {
+  return `${describeScore({ ...a, detail: '' })} → ${describeScore(b)}`;
+}
+
+/** A comparison in GitHub's Markdown; at most 60,000 characters, of the 65,536 that a comment may have. */
+export function renderComparisonMarkdown(comparison: Comparison): string {
+  const { title, isShadows, a, b, ...document } = toDocument(comparison);
+  const conclusions = document.conclusions.flatMap(({ name, lines }) =>
+    name === undefined ? lines.map((line) => `- ${line}`) : [`- ${shortCode(name)}: ${lines.join('; ')}`],
+  );
+  const unpaired = document.unpaired.map((line) => `- ${isShadows ? line : toCode(line)}`);
+  const sections = [
+    [`### ${title}`, '', `A: ${toCode(a)}\\`, `B: ${toCode(b)}`],
+    tableLines(document.table),
+    tableLines(document.guards),
+    ...(isShadows ? [[...conclusions, ...unpaired]] : [conclusions, unpaired]),
+    ...document.changes.map(regressionLines),
+    ...document.lists.map(({ title, lines }) => [
+      `${title}:`,
+      '',
+      ...lines.map((line) => `- ${toCode(line)}`),
+    ]),
+  ];
+  let shown = '';
+  for (const lines of sections.filter((each) => each.length > 0)) {
+    const more = `${shown === '' ? '' : '\n'}${lines.join('\n')}\n`;
+    if (Buffer.byteLength(shown) + Buffer.byteLength(more) > 59_900) return `${shown}\n${cutNote}\n`;
+    shown += more;
+  }
+  return shown;
+}
+
+function tableLines({ columns, rows }: ComparisonTable): string[] {
+  const shown = [...columns.entries()].filter(([, { isExtra }]) => isExtra !== true);
+  const isNamed = columns[0]?.title !== '';
+  return markdownTable(
+    shown.map(([, { title }]) => title),
+    rows.map((cells) =>
+      shown.map(([index, { empty = '' }]) => {
+        const cell = cells[index] ?? '';
+        return index === 0 && isNamed ? shortCode(cell) : (cell || empty).replace('<', '&lt;');
+      }),
+    ),
+  );
+}
+
+function regressionLines({ name, regressions: { title, changes } }: NamedChanges): string[] {
+  if (changes.length === 0) return [];
+  const rows = changes.map((change) => [
+    shortCode(change.case),
+    shortCode(`${change.b.file}:${change.b.line}`),
+    toCode(cut(describeChange(change), 240)),
+  ]);
+  // A summary is HTML, in which a code span means nothing unless a blank line goes before.
+  const head = ['<details><summary>', '', `${title} of ${shortCode(name)}`, '', '</summary>', ''];
+  return [...head, ...markdownTable(['case', 'at', 'what changed'], rows), '', '</details>'];
+}
+
+function shortCode(value: string): string {
+  return toCode(cut(value, 80));
+}
+
+/**
+ * A comparison as one page without a script or any other file; texts of others are text in it. `home` is where it links back to:
+ * where the page is served, a case is a link to the page of its run. Throws INTERNAL when the page was not built.
+ */
+export function renderComparisonHtml(
+  comparison: Comparison,
+  { home }: { readonly home?: string } = {},
+): string {
+  const { title, isShadows, ...document } = toDocument(comparison);
+  const { a, b } = comparison;
+  const side = (name: string, words: string, { started_at }: SideInfo): string =>
+    `<div><dt>${name}</dt><dd>${text(words)}<br><small>${text(started_at)}</small></dd></div>`;
+  const conclusions = document.conclusions.flatMap(({ name, lines }) =>
+    name === undefined ? lines : [`${name}: ${lines.join('; ')}`],
+  );
+  const linkTo: LinkTo = (which, number, label) =>
+    home === undefined
+      ? text(label)
+      : link(`${addressOfRun(comparison[which].run_id)}#case=${number}`, label);
+  return renderPlainPage({
+    title: `${a.suite === b.suite ? a.suite : `${a.suite}, ${b.suite}`}: ${title.toLowerCase()}`,
+    heading: title,
+    ...(home !== undefined && { home }),
+    facts: `<dl class="facts">${side('A', document.a, a)}${side('B', document.b, b)}</dl>`,
+    sections: [
+      tableBox('Differences', document.table),
+      ...(isShadows
+        ? [list([...conclusions, ...document.unpaired])]
+        : [list(conclusions), list(document.unpaired)]),
+      document.guards.rows.length === 0 ? '' : tableBox('Guards', document.guards),
+      ...document.changes.map(({ name, regressions, improvements }) =>
+        [regressions, improvements]
+          .map(({ title, changes }) => changeTable(`${title} of ${name}`, changes, linkTo))
+          .join(''),
+      ),
+      ...document.lists.map(({ title, lines }) => fold(title, list(lines))),
+    ],
+  });
+}
+
+function tableBox(name: string, { columns, rows }: ComparisonTable): string {
+  const titles = columns.map(({ title, longTitle = title }) => longTitle);
+  const cells = rows.map((row) =>
+    columns.map(({ isText, isBad, empty = '' }, index) => {
+      const cell = row[index] || empty;
+      if (isBad === true && cell !== '0') return `<strong class="bad">${cell}</strong>`;
+      return isText === true ? text(cell) : cell;
+    }),
+  );
+  return box(name, htmlTable(titles, cells));
+}
+
+type LinkTo = (side: 'a' | 'b', number: number, label: string) => string;
+
+/** The cases whose verdict changed, both sides beside each other. */
+function changeTable(title: string, changes: readonly Change[], linkTo: LinkTo): string {
+  if (changes.length === 0) return '';
+  const rows = changes.map(({ case: id, question, a, b }) => [
+    linkTo('b', b.number, id) + (question === undefined ? '' : `<br><small>${text(question)}</small>`),
+    sideCell(a, linkTo('a', a.number, `${a.file}:${a.line}`)),
+    sideCell(b, linkTo('b', b.number, `${b.file}:${b.line}`)),
+  ]);
+  return fold(title, htmlTable(['Case', 'A', 'B'], rows, 'words'));
+}
+
+function sideCell({ score, detail }: SideResult, place: string): string {
+  const shown = detail.slice(0, 4_000);
+  const left = detail.length - shown.length;
+  const more = left === 0 ? '' : `<br><small>and ${formatCount(left, 'more character')}</small>`;
+  return `${text(describeScore({ score, detail: shown }))}${more}<br><small>${place}</small>`;
+}

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { glob } from 'tinyglobby';
+import { RuntimeError } from '../../base/errors.ts';
+import { isRemote } from './remote/address.ts';
+
+/** Whether a path may be meant as a glob pattern. */
+export function isPattern(path: string): boolean {
+  return /[*?[{]|[!@+]\(/.test(path);
+}
+
+/**
+ * The files that a path means: itself, or, when there is no such file and it is no address, those that match it as a glob pattern, sorted.
+ * Throws FILE_UNREADABLE when none does.
+ */
+export async function findFiles(path: string): Promise<readonly string[]> {
+  if (path === '-' || isRemote(path) || !isPattern(path) || existsSync(path)) return [path];
+  const { folder, pattern } = splitPattern(path);
+  const found = await glob(pattern, { cwd: resolve(folder), expandDirectories: false });
+  if (found.length > 0) return found.map((file) => join(folder, file)).toSorted();
+  throw new RuntimeError('FILE_UNREADABLE', `no file matches ${path}`);
+}
+
+/** The folders at the start that are there are no pattern, even where their names look like one. */
+function splitPattern(path: string): { folder: string; pattern: string } {
+  const parts = path.split('/');
+  let folders = 0;
+  while (folders < parts.length - 1 && existsSync(`${parts.slice(0, folders + 1).join('/')}/`)) folders += 1;
+  return {
+    folder: folders === 0 ? '' : `${parts.slice(0, folders).join('/')}/`,
+    pattern: parts.slice(folders).join('/'),
+  };
+}

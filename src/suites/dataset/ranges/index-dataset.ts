@@ -1,0 +1,89 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import type { Dataset, FileDataset } from '../../file/model.ts';
+import { findFiles } from '../files.ts';
+import { formatOf } from '../format.ts';
+import { nameOf } from '../remote/address.ts';
+import { openRows } from '../rows.ts';
+import type { DatasetChunk } from './dataset-chunk.ts';
+import { type FileFacts, lookAt, readRange, toUnreadable } from './file-bytes.ts';
+import { indexLines } from './index-lines.ts';
+
+export interface IndexOptions {
+  readonly rowsPerChunk: number;
+  /** A chunk of larger rows has fewer of them. Default: 4 MiB. */
+  readonly bytesPerChunk?: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The chunks of a dataset, in order, in one pass and constant memory. JSON Lines in UTF-8 are cut as bytes; of other formats, of
+ * other encodings and of what is compressed the rows are counted. Throws FILE_UNREADABLE, DATASET_INVALID, USAGE for stdin, and
+ * what the signal is aborted with.
+ */
+export async function* indexDataset(dataset: Dataset, options: IndexOptions): AsyncGenerator<DatasetChunk> {
+  let number = 1;
+  for await (const chunk of chunksOf(dataset, options)) {
+    yield { ...chunk, firstNumber: number };
+    number += chunk.rows;
+  }
+  options.signal.throwIfAborted();
+}
+
+type FileChunk = Omit<DatasetChunk, 'firstNumber'>;
+
+async function* chunksOf(dataset: Dataset, options: IndexOptions): AsyncGenerator<FileChunk> {
+  if (dataset.kind === 'inline') {
+    yield* countedChunks(dataset, { file: dataset.file, size: 0 }, options);
+    return;
+  }
+  if (dataset.path === '-')
+    throw new RuntimeError('USAGE', 'a dataset on stdin can be read once, and by one process');
+  for (const file of await findFiles(dataset.path)) {
+    const { mark, facts } = await lookAt(file, options.signal);
+    const format = dataset.format ?? formatOf(file);
+    const isRanged = format === 'jsonl' && mark !== undefined;
+    if (isRanged) yield* rangedChunks(file, { ...facts, offset: mark }, options);
+    else yield* countedChunks(oneFile(dataset, file), { ...facts, file: nameOf(file) }, options);
+  }
+}
+
+/** The dataset of one of its files, whose name may look like a pattern. */
+export function oneFile({ format }: FileDataset, path: string): FileDataset {
+  return { kind: 'file', path, ...(format !== undefined && { format }) };
+}
+
+async function* rangedChunks(
+  file: string,
+  { offset, ...facts }: FileFacts & { readonly offset: number },
+  { rowsPerChunk, bytesPerChunk = BYTES_PER_CHUNK, signal }: IndexOptions,
+): AsyncGenerator<FileChunk> {
+  const bytes = readRange(file, { start: offset, version: facts.version }, signal);
+  let firstOfFile = 1;
+  try {
+    for await (const { rows, ...range } of indexLines(bytes, { offset, rowsPerChunk, bytesPerChunk })) {
+      yield { ...facts, file: nameOf(file), firstOfFile, rows, range };
+      firstOfFile += rows;
+    }
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw toUnreadable(file, cause);
+  }
+}
+
+const BYTES_PER_CHUNK = 4 * 1024 * 1024;
+
+async function* countedChunks(
+  dataset: Dataset,
+  facts: FileFacts & { readonly file: string },
+  { rowsPerChunk, signal }: IndexOptions,
+): AsyncGenerator<FileChunk> {
+  let [firstOfFile, rows] = [1, 0];
+  for await (const _row of openRows(dataset, signal).rows) {
+    rows += 1;
+    if (rows < rowsPerChunk) continue;
+    yield { ...facts, firstOfFile, rows };
+    firstOfFile += rows;
+    rows = 0;
+  }
+  if (rows > 0) yield { ...facts, firstOfFile, rows };
+}

@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib';
+import { RuntimeError } from '../../../base/errors.ts';
+import type { Dataset } from '../../file/model.ts';
+import { readJsonLines } from '../jsonl.ts';
+import { isRemote, nameOf } from '../remote/address.ts';
+import type { Row } from '../row.ts';
+import { openRows } from '../rows.ts';
+import type { ByteRange, DatasetChunk } from './dataset-chunk.ts';
+import { lookAt, readRange, toUnreadable } from './file-bytes.ts';
+import { oneFile } from './index-dataset.ts';
+
+/**
+ * The rows of a chunk, the same as those of the whole dataset. Throws FILE_UNREADABLE, and DATASET_INVALID when the file is not the
+ * one that was cut: after the last row, so that nothing must be kept before. An abort ends it early.
+ */
+export async function* readChunk(
+  dataset: Dataset,
+  chunk: DatasetChunk,
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
+  const { file, firstNumber, firstOfFile, rows, range } = chunk;
+  const place = placeOf(dataset, file);
+  if (dataset.kind === 'file') await requireSame(chunk, place, signal);
+  let seen = 0;
+  const skipped = range === undefined ? firstOfFile - 1 : 0;
+  const all =
+    range === undefined
+      ? openRows(here(dataset, place), signal).rows
+      : rowsOf(place, { range, version: chunk.version }, signal);
+  for await (const row of all) {
+    seen += 1;
+    if (seen <= skipped) continue;
+    if (seen > skipped + rows) break;
+    yield { ...row, file, number: firstNumber + seen - skipped - 1 };
+  }
+  if (!signal.aborted && seen < skipped + rows) throw changed(place);
+}
+
+/** An address is read as the dataset names it: what is kept of it lacks what may be secret. */
+function placeOf(dataset: Dataset, file: string): string {
+  return dataset.kind === 'file' && isRemote(dataset.path) ? dataset.path : file;
+}
+
+function here(dataset: Dataset, file: string): Dataset {
+  return dataset.kind === 'inline' ? dataset : oneFile(dataset, file);
+}
+
+async function requireSame(
+  { size, version }: DatasetChunk,
+  place: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { facts } = await lookAt(place, signal);
+  if (facts.size !== size || facts.version !== version) throw changed(place);
+}
+
+async function* rowsOf(
+  place: string,
+  { range, version }: { readonly range: ByteRange; readonly version: string | undefined },
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
+  const { start, end, firstLine, sum } = range;
+  let actual = 0;
+  const summed = async function* (): AsyncGenerator<Buffer> {
+    for await (const part of readRange(place, { start, end, version }, signal)) {
+      actual = crc32(part, actual);
+      yield part;
+    }
+  };
+  try {
+    for await (const { line, content } of readJsonLines(summed()))
+      yield { number: 0, file: nameOf(place), line: line + firstLine - 1, content };
+  } catch (cause) {
+    if (signal.aborted) return;
+    throw toUnreadable(place, cause);
+  }
+  if (actual !== sum) throw changed(place);
+}
+
+function changed(file: string): RuntimeError {
+  return new RuntimeError('DATASET_INVALID', `${nameOf(file)} is not the file that the run was begun with`, {
+    hint: 'Give all machines the same dataset, and leave it as it is until the run has ended.',
+  });
+}

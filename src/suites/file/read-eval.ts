@@ -1,0 +1,95 @@
+import { compileExpressions } from '../../base/expression/expression.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { expressionAt, mappingAt } from '../../base/yaml/expressions.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { choiceAt, exactValueAt, itemsAt, numberAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import type { CheckTree, Gate, GuardCheck, SuiteEval } from './model.ts';
+import { type Reduction, readReduction } from './reduction.ts';
+import { rowVariables, variablesOf } from './variables.ts';
+
+/** Reads one item of `spec.evals`; call it only for a valid document. */
+export function toEval(document: YamlDocument, path: Path): SuiteEval {
+  const check = isObject(valueAt(document, [...path, 'guard']))
+    ? toGuardCheck(document, path)
+    : toTree(document, path);
+  return {
+    id: textAt(document, [...path, 'id']) ?? '',
+    role:
+      choiceAt(document, [...path, 'role'], ['assertion', 'guardrail', 'metric']) ??
+      (check.kind === 'guard' ? 'metric' : 'assertion'),
+    threshold: mappingAt(document, [...path, 'threshold'], rowVariables),
+    weight: numberAt(document, [...path, 'weight']) ?? 1,
+    reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducerPath) ?? mean,
+    ...omitUndefined({
+      condition: expressionAt(document, [...path, 'if'], rowVariables),
+      label: expressionAt(document, [...path, 'label'], rowVariables),
+    }),
+    check,
+  };
+}
+
+/** The path of the default reducer of the suite. */
+export const suiteReducerPath: Path = ['spec', 'repeat', 'reducer'];
+
+const mean: Reduction = { kind: 'mean' };
+
+function reductionAt(document: YamlDocument, path: Path): Reduction | undefined {
+  const text = textAt(document, path);
+  return text === undefined ? undefined : readReduction(text);
+}
+
+function toTree(document: YamlDocument, path: Path): CheckTree {
+  const tree = valueAt(document, path);
+  if (isObject(tree) && 'not' in tree) return { kind: 'not', part: toPart(document, [...path, 'not']) };
+  for (const kind of ['any_of', 'all_of'] as const) {
+    const parts = itemsAt(document, [...path, kind]);
+    if (parts.length > 0) return { kind, parts: parts.map((part) => toPart(document, part)) };
+  }
+  const variables = variablesOf(document);
+  return {
+    kind: 'check',
+    type: textAt(document, [...path, 'type']) ?? '',
+    params: mappingAt(document, [...path, 'params'], variables),
+    ...omitUndefined({ content: expressionAt(document, [...path, 'content'], variables) }),
+  };
+}
+
+/** Bounds make 1 or 0 of a part; those of an eval itself decide whether it passes. */
+function toPart(document: YamlDocument, path: Path): CheckTree {
+  const part = toTree(document, path);
+  const bounds = valueAt(document, [...path, 'threshold']);
+  if (!isObject(bounds)) return part;
+  const threshold = compileExpressions(exactValueAt(document, [...path, 'threshold']), rowVariables);
+  return { kind: 'bounded', part, threshold };
+}
+
+function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
+  const event = exactValueAt(document, [...path, 'guard']);
+  const { only: _, ...members } = isObject(event) ? event : {};
+  return {
+    kind: 'guard',
+    ...omitUndefined({ only: textAt(document, [...path, 'guard', 'only']) }),
+    event: compileExpressions(members, rowVariables),
+    expected: compileExpressions(exactValueAt(document, [...path, 'expected']), rowVariables),
+  };
+}
+
+/** Reads one item of `spec.gates`; call it only for a valid document. */
+export function toGate(document: YamlDocument, path: Path): Gate {
+  return {
+    ...omitUndefined({ eval: textAt(document, [...path, 'eval']) }),
+    metric: textAt(document, [...path, 'metric']) ?? 'pass_rate',
+    ...omitUndefined({
+      tag: textAt(document, [...path, 'tag']),
+      min: numberAt(document, [...path, 'min']),
+      max: numberAt(document, [...path, 'max']),
+      betterThan: textAt(document, [...path, 'better_than']),
+    }),
+    ...(valueAt(document, [...path, 'variants']) === undefined
+      ? {}
+      : {
+          variants: itemsAt(document, [...path, 'variants']).flatMap((item) => textAt(document, item) ?? []),
+        }),
+  };
+}

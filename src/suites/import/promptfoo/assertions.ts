@@ -1,0 +1,185 @@
+import { isObject } from '../../../base/json/json.ts';
+import type { Source } from '../../../base/yaml/source.ts';
+import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
+import { valueOfFile } from '../suite/source-files.ts';
+import { type Check, type ImportedAssertion, judged } from '../suite/suite.ts';
+import { toExpressionText, variablesOf } from '../suite/template.ts';
+import {
+  type AssertionContext,
+  changedAssertion,
+  codeAssertion,
+  embeddingAssertion,
+  type GivenAssertion,
+  modelAssertion,
+  textAssertion,
+} from './checks.ts';
+
+/** One assertion; undefined, with a note, where it cannot be carried with the same verdict. */
+export function readAssertion(given: Source, context: AssertionContext): ImportedAssertion | undefined {
+  // Noted where the test says what it makes of its answers.
+  if (context.transforms === undefined) return undefined;
+  const template = given
+    .at('$ref')
+    .text()
+    ?.replace(/^#\/assertionTemplates\//, '');
+  const own = template === undefined ? given : context.templates.at(template);
+  const type = own.at('type').text();
+  if (type === undefined) {
+    given.leave('an assertion without a type is left out');
+    return undefined;
+  }
+  const changed = own.at('contextTransform');
+  if (changed.isGiven) {
+    changed.note('error', 'an assertion with `contextTransform` is left out', 'Write it as an exec eval.');
+    own.whole();
+    return undefined;
+  }
+  const metric = own.at('metric').text();
+  if (metric?.includes('{{'))
+    own.at('metric').note('note', 'the name of a metric that is a template is not carried');
+  const weight = own.at('weight').number() ?? 1;
+  if (weight < 0) own.at('weight').leave('a weight below 0 is not carried');
+  const check = type === 'assert-set' ? readSet(own, context) : readOne(type, own, context);
+  if ('fault' in check) {
+    own.leave(nameUnset(type, own, context) ?? check.fault);
+    return undefined;
+  }
+  const name = metric === undefined || metric.includes('{{') ? type : metric;
+  return { name, check, weight: Math.max(0, weight) };
+}
+
+/** Says which variables of the value the test does not have, where that leaves nothing to look for. */
+function nameUnset(type: string, own: Source, { vars }: AssertionContext): string | undefined {
+  const value = own.at('value').text();
+  const unset = (variablesOf(value ?? '') ?? []).filter((name) => !Object.hasOwn(vars, name));
+  if (
+    unset.length === 0 ||
+    toExpressionText(value ?? '')
+      ?.replaceAll(/\$\{case\.vars[^}]*\}/g, '')
+      .trim() !== ''
+  )
+    return undefined;
+  const names = [...new Set(unset)].map((name) => `\`${name}\``).join(', ');
+  return `the assertion \`${type}\` is left out: the test has no variable ${names}, so its value is empty`;
+}
+
+function readOne(type: string, own: Source, context: AssertionContext): Check | { readonly fault: string } {
+  const isInverse = type.startsWith('not-');
+  const loaded = loadValue(own.at('value'), context);
+  if ('fault' in loaded) return loaded;
+  const transforms = transformsOf(own.at('transform'), context);
+  if ('fault' in transforms) return transforms;
+  const [provider, prompt] = [own.at('provider'), own.at('rubricPrompt')];
+  const assertion: GivenAssertion = {
+    type: isInverse ? type.slice(4) : type,
+    isInverse,
+    value: loaded.value,
+    own,
+    transforms,
+    judge: provider.isGiven ? provider : context.judge,
+    rubricPrompt: prompt.isGiven ? prompt : context.rubricPrompt,
+  };
+  const found =
+    (transforms.length > 0 ? changedAssertion(assertion, transforms) : textAssertion(assertion)) ??
+    codeAssertion(assertion, context) ??
+    embeddingAssertion(assertion, context) ??
+    modelAssertion(assertion, context);
+  if (found === undefined) return { fault: `the assertion \`${type}\` has no counterpart and is left out` };
+  if ('fault' in found) return found;
+  noteApproximation(assertion, context);
+  const turnsItself = 'params' in found && found.params['scored'] === true;
+  return isInverse && !turnsItself ? { not: found } : found;
+}
+
+/** Says where a verdict may differ, though the assertion is carried, and of settings that its type has not that they have no effect. */
+function noteApproximation({ type, value, isInverse, own }: GivenAssertion, context: AssertionContext): void {
+  const say = (message: string) => own.note('warning', message);
+  if (/^(?:equals|regex|starts-with|is-json|is-refusal|i?contains.*)$/.test(type))
+    for (const key of ['threshold', 'config', 'provider', 'rubricPrompt'].filter(
+      (each) => own.at(each).isGiven,
+    ))
+      own.at(key).leave(`\`${key}\` has no effect on \`${type}\`, there as here`, undefined, 'note');
+  if (type === 'rouge-n')
+    say('`rouge-n` is judged by rouge, which parts words and punctuation in another way');
+  if (type === 'contains-json' && isObject(value))
+    say('`contains-json` looks at the first JSON of the answer; there at each object in it');
+  const isShare =
+    /^(?:rouge-n|bleu|similar|llm-rubric|g-eval|factuality|answer-relevance|context-|model-graded)/.test(
+      type,
+    );
+  if (context.isAggregated && isInverse && isShare)
+    say(`\`not-${type}\` counts as 1 or 0 towards the threshold of the test; there as a share`);
+  if (context.isAggregated && type === 'python')
+    say('`python` counts as 1 or 0 towards the threshold of the test; there by its score');
+}
+
+/** All of them; with a threshold that one of them reaches alone, any of them. */
+function readSet(own: Source, context: AssertionContext): Check | { readonly fault: string } {
+  const single = { ...context, isAggregated: false };
+  const parts = own
+    .at('assert')
+    .items()
+    .map((each) => readAssertion(each, single));
+  const known = parts.flatMap((part) => (part === undefined ? [] : [part]));
+  if (known.length < parts.length || known.length === 0)
+    return { fault: 'an assert-set of which a part is left out is left out as a whole' };
+  const threshold = own.at('threshold').number();
+  if (threshold !== undefined && known.some(({ check }) => 'type' in check && check.threshold !== undefined))
+    own.note('warning', 'each part of an assert-set counts as 1 or 0; there by its score');
+  if (context.isAggregated)
+    own.note(
+      'warning',
+      'an assert-set counts as 1 or 0 towards the threshold of the test; there by the mean of its parts',
+    );
+  // What has a weight of 0 always passes there.
+  const counted = known.filter(({ weight }) => weight > 0);
+  const checks = counted.map(({ check }) => judged(check));
+  if (checks.length === 0) return { fault: 'an assert-set whose weights are all 0 is left out' };
+  if (threshold === undefined || threshold === 1) return { all_of: checks };
+  const isEven = counted.every(({ weight }) => weight === counted[0]?.weight);
+  if (isEven && threshold > 0 && threshold <= 1 / counted.length) return { any_of: checks };
+  return { fault: 'an assert-set with a threshold between one and all of its parts is left out' };
+}
+
+/** The value with its variables filled in; code and its files stay as they are. */
+function loadValue(
+  source: Source,
+  context: AssertionContext,
+): { readonly value: unknown } | { readonly fault: string } {
+  const value = source.whole();
+  if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
+    return { value };
+  const isFile = typeof value === 'string' && value.startsWith('file://');
+  const loaded = isFile ? loadFile(value, context) : { value };
+  if ('fault' in loaded) return loaded;
+  const filled = context.nunjucks.fill(loaded.value, context.vars);
+  return 'value' in filled ? filled : { fault: `an assertion whose template ${filled.fault} is left out` };
+}
+
+function loadFile(
+  name: string,
+  { files }: AssertionContext,
+): { readonly value: unknown } | { readonly fault: string } {
+  const found = files.find(name);
+  return 'fault' in found ? found : valueOfFile(found.file);
+}
+
+/** What the test, and then the assertion, makes of the answer. */
+function transformsOf(
+  own: Source,
+  { transforms = [], files }: AssertionContext,
+): readonly Code[] | { readonly fault: string } {
+  if (!own.isGiven) return transforms;
+  const code = readTransform(own, files);
+  return 'fault' in code ? { fault: `${code.fault}; the assertion is left out` } : [...transforms, code];
+}
+
+/** The JavaScript that changes an answer, or why it cannot be run. */
+export function readTransform(
+  given: Source,
+  files: AssertionContext['files'],
+): Code | { readonly fault: string } {
+  const text = given.text();
+  if (text === undefined) return { fault: 'a `transform` that is no text is not run' };
+  return readCode(text, files, javascriptEndings);
+}

@@ -1,0 +1,342 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import { isObject, stringifyJson } from '../../../base/json/json.ts';
+import { tryParse } from '../../../base/json/try-parse.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import type { Source } from '../../../base/yaml/source.ts';
+import { type EvalWeighting, toCaseRecord } from '../../case/case-record.ts';
+import { keepRow } from '../../case/kept-row.ts';
+import type { CaseRecord, EpochRecord, EvalResult, RunHeader } from '../../record.ts';
+import { summarize } from '../../summarize.ts';
+import { slugOf } from '../suite/providers.ts';
+import { collectNotes, type Notes, openText, textOfFile } from '../suite/source-files.ts';
+import { type ImportedFile, nameOf, type SuiteImport, toSuiteImport } from '../suite/suite.ts';
+import { pairName } from './written.ts';
+
+/** Makes a run of a file of results. Throws FILE_UNREADABLE, and CONFIG_INVALID for a file without any. */
+export async function importResults(file: string): Promise<SuiteImport> {
+  const text = textOfFile(file);
+  if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
+  if (!holdsResults(text))
+    throw new RuntimeError('CONFIG_INVALID', `${file} holds no results of promptfoo’s`, {
+      hint: 'Give a file that `promptfoo eval --output results.json` has written.',
+    });
+  // A run has verdicts and answers: what else promptfoo writes of them changes neither.
+  const notes = collectNotes('note');
+  const results = readResultRows(file, text, notes);
+  const files = await runFiles(results, file);
+  return toSuiteImport(files, results.rows.length, notes.all());
+}
+
+/**
+ * The run of a file of results: with a variant for each pair of a prompt and a provider, named as in the suite that an
+ * import of the config writes, so that `eval diff` compares case by case; a single pair is a run without variants.
+ */
+async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Promise<readonly ImportedFile[]> {
+  const variants = variantsOf(rows);
+  const judged = variants
+    .flatMap(({ name, results }, index) =>
+      results.map((each) => ({ each, index, name, assertions: assertionsOf(each.row) })),
+    )
+    .toSorted((a, b) => a.each.number - b.each.number || a.index - b.index);
+  const evals = [
+    ...new Map(
+      judged.flatMap(({ assertions }) => assertions.map((each) => [each.id, each] as const)),
+    ).values(),
+  ];
+  const records = judged.map(({ each, name, assertions }) =>
+    toRecord(each, assertions, { evals, file, variant: variants.length > 1 ? name : undefined }),
+  );
+  const header: RunHeader = {
+    run_id: id ?? 'promptfoo',
+    suite: 'promptfoo',
+    file,
+    started_at: startedAt ?? new Date(0).toISOString(),
+    epochs: 1,
+    evals: evals.map(({ id: evalId, type, weight }) => ({
+      id: evalId,
+      type,
+      weight,
+      role: 'assertion',
+      reducer: 'mean',
+    })),
+    total: records.length,
+    ...(variants.length > 1 && { variants: variants.map(({ name }) => ({ name })) }),
+  };
+  return [{ name: 'promptfoo.run.jsonl', text: await writeRun(header, records) }];
+}
+
+interface Origin {
+  readonly evals: readonly ImportedResult[];
+  readonly file: string;
+  readonly variant: string | undefined;
+}
+
+function toRecord(
+  each: NumberedResult,
+  assertions: readonly ImportedResult[],
+  { evals, file, variant }: Origin,
+): CaseRecord {
+  const weightings = evals.map(({ id, weight }) => ({
+    id,
+    role: 'assertion' as const,
+    weight,
+    reducer: { kind: 'mean' as const },
+  }));
+  const record = recordOf(each, assertions, { evals: weightings, file });
+  const isPassed = each.row.at('success').boolean() === true;
+  if (record.passed !== isPassed)
+    each.row.note(
+      'warning',
+      `the result ${isPassed ? 'passes' : 'fails'} there, and ${isPassed ? 'fails' : 'passes'} by the assertions that it lists`,
+    );
+  return variant === undefined ? record : { ...record, variant };
+}
+
+async function writeRun(header: RunHeader, records: readonly CaseRecord[]): Promise<string> {
+  const cases = async function* (): AsyncGenerator<CaseRecord> {
+    for (const record of records) yield await Promise.resolve(record);
+  };
+  const { kind: _, ...report } = await summarize({ header, cases, report: undefined });
+  const status = records.every(({ passed }) => passed) ? 'passed' : 'failed';
+  const lines = [
+    { type: 'run', ...header },
+    ...records.map((record) => ({ type: 'case', ...record })),
+    { type: 'report', ...report, status, duration_ms: 0 },
+  ];
+  return lines.map((line) => `${stringifyJson(line)}\n`).join('');
+}
+
+/** The results of one pair of a prompt and a provider. */
+interface ResultVariant {
+  /** As an import of the config names the variant. */
+  readonly name: string;
+  readonly results: readonly NumberedResult[];
+}
+
+/** The results by their pairs, in the order of the columns there, each result with the number of its case. */
+function variantsOf(rows: readonly Source[]): readonly ResultVariant[] {
+  const byColumn = Map.groupBy(rows, keyOf);
+  const columns = columnsOf(byColumn);
+  const prompts = promptsOf(columns);
+  const numbers = new Map(prompts.map((prompt, index) => [prompt, index]));
+  const counts = {
+    prompts: prompts.length,
+    providers: new Set(columns.map(({ provider }) => provider)).size,
+  };
+  const found = new Map<string, NumberedResult[]>();
+  for (const { key, provider, prompt, position } of columns) {
+    const number = (numbers.get(prompt) ?? position) + 1;
+    const name = pairName(slugOf(provider), { number }, counts);
+    const known = found.get(name) ?? [];
+    found.set(name, known);
+    for (const row of byColumn.get(key) ?? [])
+      known.push({ number: (row.at('testIdx').number() ?? known.length) + 1, row });
+  }
+  return [...found].map(([name, results]) => ({ name, results }));
+}
+
+interface Column {
+  readonly key: string;
+  readonly provider: string;
+  readonly prompt: string;
+  /** Among the prompts of its provider, from 0. */
+  readonly position: number;
+}
+
+function columnsOf(byColumn: ReadonlyMap<string, readonly Source[]>): readonly Column[] {
+  const seen = new Map<string, number>();
+  return [...byColumn].flatMap(([key, [row]]) => {
+    if (row === undefined) return [];
+    const provider = providerOf(row);
+    const position = seen.get(provider) ?? 0;
+    seen.set(provider, position + 1);
+    return [{ key, provider, prompt: labelOf(row), position }];
+  });
+}
+
+/** The labels of all prompts, in order; where one provider has two of one label, their positions. */
+function promptsOf(columns: readonly Column[]): readonly string[] {
+  const labels = [...new Set(columns.map(({ prompt }) => prompt))];
+  const isClear =
+    new Set(columns.map(({ provider, prompt }) => `${provider}\n${prompt}`)).size === columns.length;
+  if (isClear) return labels;
+  const most = columns.reduce((found, { position }) => Math.max(found, position), 0);
+  return Array.from({ length: most + 1 }, (_, index) => `\n${index}`);
+}
+
+/** What tells columns apart: the provider, and the number of the column, or in older files what it displays. */
+function keyOf(row: Source): string {
+  return `${providerOf(row)}\n${row.at('promptIdx').number() ?? labelOf(row)}`;
+}
+
+function providerOf(row: Source): string {
+  const provider = row.at('provider');
+  const [label, id] = [provider.at('label').text(), provider.at('id').text()];
+  return provider.text() ?? (label || id) ?? 'provider';
+}
+
+function labelOf(row: Source): string {
+  const prompt = row.at('prompt');
+  const [label, display] = [prompt.at('label').scalar(), prompt.at('display').scalar()];
+  return label ?? display ?? row.at('promptIdx').scalar() ?? '';
+}
+
+/** A result with the number of its case. */
+interface NumberedResult {
+  readonly number: number;
+  readonly row: Source;
+}
+
+/** What one assertion came to, under the id that an import of the config gives its eval. */
+interface ImportedResult {
+  readonly id: string;
+  readonly type: string;
+  readonly weight: number;
+  readonly result: EvalResult;
+}
+
+/** Beside an answer without assertions stands the eval that an import of the config writes for it. */
+function assertionsOf(row: Source): readonly ImportedResult[] {
+  const seen = new Map<string, number>();
+  const found = row
+    .at('gradingResult')
+    .at('componentResults')
+    .items()
+    .filter(({ kind }) => kind === 'mapping')
+    .map((component) => {
+      const assertion = component.at('assertion');
+      const type = assertion.at('type').text() ?? 'assert-set';
+      const name = nameOf(assertion.at('metric').text() ?? type);
+      const count = (seen.get(name) ?? 0) + 1;
+      seen.set(name, count);
+      const id = count === 1 ? name : `${name}-${count}`;
+      const weight = assertion.at('weight').number() ?? 1;
+      if (weight < 0) assertion.at('weight').leave('a weight below 0 is not carried');
+      return { id, type, weight: weight < 0 ? 1 : weight, result: toResult(id, type, component) };
+    });
+  if (found.length > 0 || answerOf(row) === undefined) return found;
+  const passed = row.at('success').boolean() === true;
+  const result = { ...plain, eval: 'answered', score: passed ? 1 : 0, passed, detail: '' };
+  return [{ id: 'answered', type: 'regex', weight: 1, result }];
+}
+
+const plain = { threshold: { min_score: 1 }, duration_ms: 0, attempts: 1 };
+
+function toResult(id: string, type: string, component: Source): EvalResult {
+  const passed = component.at('pass').boolean() === true;
+  // What code scores decides nothing there, unless its test has a threshold.
+  const isCode = /^(?:not-)?(?:javascript|python)$/.test(type);
+  const own = isCode ? undefined : component.at('score').number();
+  if (own !== undefined && (own < 0 || own > 1))
+    component
+      .at('score')
+      .note('warning', 'a score that is not from 0 to 1 is carried as the nearest that is');
+  const score = own === undefined ? Number(passed) : Math.min(1, Math.max(0, own));
+  return { ...plain, eval: id, score, passed, detail: component.at('reason').text() ?? '' };
+}
+
+/** The record of one case of a run. */
+function recordOf(
+  { number, row: source }: NumberedResult,
+  results: readonly ImportedResult[],
+  { evals, file }: { readonly evals: readonly EvalWeighting[]; readonly file: string },
+): CaseRecord {
+  const answer = answerOf(source);
+  const limit = source.at('testCase').at('threshold').number();
+  const epoch: EpochRecord = {
+    epoch: 1,
+    content: answer ?? '',
+    messages: messagesOf(source, answer),
+    tool_calls: [],
+    metadata: metadataOf(source),
+    ...(limit !== undefined && { threshold: { min_score: limit } }),
+    subject: {
+      status: answer === undefined ? 'failed' : 'ok',
+      duration_ms: source.at('latencyMs').number() ?? 0,
+      cached: source.at('response').at('cached').boolean() === true,
+      attempts: 1,
+      ...(answer === undefined && {
+        error: { code: 'PROVIDER_FAILED', message: errorOf(source), hint: 'The message is promptfoo’s own.' },
+      }),
+    },
+    results: results.map(({ result }) => result),
+  };
+  const row = { number, file, line: 1 };
+  const vars = source.at('vars').mapping();
+  const kept = vars === undefined ? undefined : keepRow(vars);
+  return toCaseRecord(evals, { row, id: String(number), tags: [], epochs: [epoch], kept });
+}
+
+/** Undefined where nothing was answered. */
+function answerOf(row: Source): string | undefined {
+  const output = row.at('response').at('output');
+  return output.isGiven ? (output.text() ?? stringifyJson(output.whole())) : undefined;
+}
+
+function errorOf(row: Source): string {
+  const [inner, outer] = [row.at('response').at('error').text(), row.at('error').text()];
+  return inner ?? outer ?? 'there is no answer';
+}
+
+function messagesOf(row: Source, answer: string | undefined): EpochRecord['messages'] {
+  const raw = row.at('prompt').at('raw').text();
+  const asked = raw === undefined ? [] : [{ role: 'user' as const, content: raw }];
+  return answer === undefined ? asked : [...asked, { role: 'assistant' as const, content: answer }];
+}
+
+function metadataOf(row: Source): Readonly<Record<string, unknown>> {
+  const response = row.at('response');
+  const usage = response.at('tokenUsage');
+  return omitUndefined({
+    latency_ms: row.at('latencyMs').number(),
+    cost_usd: row.at('cost').number() ?? response.at('cost').number(),
+    input_tokens: usage.at('prompt').number(),
+    output_tokens: usage.at('completion').number(),
+    total_tokens: usage.at('total').number(),
+  });
+}
+
+/** The results of a file of promptfoo’s, and when it was written. */
+interface ResultRows {
+  readonly rows: readonly Source[];
+  /** ISO 8601; undefined where the file does not say. */
+  readonly startedAt: string | undefined;
+  readonly id: string | undefined;
+}
+
+/** Whether a text holds results as JSON, in one of the three forms that there have been, or as JSON Lines. */
+export function holdsResults(text: string): boolean {
+  const list = listIn(tryParse(text));
+  if (list !== undefined) return list.every(isResult);
+  const rows = text.split('\n').filter((line) => line.trim() !== '');
+  return rows.length > 0 && rows.every((line) => isResult(tryParse(line)));
+}
+
+function listIn(whole: unknown): readonly unknown[] | undefined {
+  const inner = isObject(whole) && isObject(whole['results']) ? whole['results'] : whole;
+  const rows = isObject(inner) ? inner['results'] : undefined;
+  return Array.isArray(rows) ? rows : undefined;
+}
+
+function isResult(value: unknown): boolean {
+  return isObject(value) && typeof value['success'] === 'boolean' && isObject(value['vars']);
+}
+
+/** Reads the results of a text that holds some. */
+function readResultRows(file: string, text: string, notes: Notes): ResultRows {
+  const root = listIn(tryParse(text)) === undefined ? undefined : openText(file, text, notes);
+  if (root === undefined || 'fault' in root) {
+    const rows = text.split('\n').flatMap((line, index) => {
+      const at = { file, line: index + 1, column: 1 };
+      return line.trim() === '' ? [] : [notes.openRow(tryParse(line), () => at)];
+    });
+    return { rows, startedAt: undefined, id: undefined };
+  }
+  const inner = root.at('results').kind === 'mapping' ? root.at('results') : root;
+  const times = [inner.at('timestamp').text(), root.at('timestamp').text()];
+  return {
+    rows: notes.openItems(inner.at('results')),
+    startedAt: times.find((time) => time !== undefined && !Number.isNaN(Date.parse(time))),
+    id: root.at('evalId').text(),
+  };
+}

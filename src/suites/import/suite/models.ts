@@ -1,0 +1,339 @@
+import { isObject } from '../../../base/json/json.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import type { Source } from '../../../base/yaml/source.ts';
+import type { Notes, SourceFiles } from './source-files.ts';
+
+/** One provider as the config has it. */
+export interface GivenProvider {
+  readonly id: string;
+  readonly label: string;
+  readonly config: Source;
+  /** What it makes of its answers. */
+  readonly transform: Source;
+  readonly at: Source;
+}
+
+/** Where files are, and where to say what is left out. */
+export interface ProviderContext {
+  readonly files: SourceFiles;
+  readonly notes: Notes;
+}
+
+/** What those words may not be followed by: other APIs of the same maker. */
+const otherApis =
+  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding)|\w+:(embeddings?|image|video|completion):)/;
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known, `left out`, with a note, where its requests could go elsewhere. */
+export function chatProviderOf(
+  given: GivenProvider,
+  name: string,
+  context: ProviderContext,
+): { readonly entry: Mapping; readonly chat?: Mapping } | 'left out' | undefined {
+  if (otherApis.test(given.id)) return undefined;
+  const found = findApi(given.id);
+  if (found === undefined) return undefined;
+  const { key, ...entry } = found.api;
+  const model = found.rest.replace(entry.base_url === undefined ? '' : /^chat:/, '');
+  if (model === '') return undefined;
+  const own = settingsOf(given, context);
+  if (own.isElsewhere) return 'left out';
+  const written = omitUndefined({
+    id: name,
+    model,
+    ...entry,
+    ...(own.base_url !== undefined && { base_url: own.base_url }),
+    credential: credentialOf(given, key),
+    defaults: Object.keys(own.defaults).length > 0 ? own.defaults : undefined,
+    ...own.entry,
+  });
+  return { entry: written, ...(Object.keys(own.chat).length > 0 && { chat: own.chat }) };
+}
+
+interface Settings {
+  readonly base_url: string | undefined;
+  readonly defaults: Readonly<Record<string, number>>;
+  readonly entry: Mapping;
+  readonly chat: Mapping;
+  /** Whether a setting is not carried that may say where requests go, or with whose rights. */
+  readonly isElsewhere: boolean;
+}
+
+function settingsOf({ config }: GivenProvider, { files }: ProviderContext): Settings {
+  let [entry, chat, defaults]: readonly [Mapping, Mapping, Settings['defaults']] = [{}, {}, {}];
+  let base: string | undefined;
+  let isElsewhere = false;
+  const nested = config.at('generationConfig').members();
+  const plain = config
+    .members()
+    .filter(([key, { kind }]) => key !== 'generationConfig' || kind !== 'mapping');
+  for (const [key, setting] of [...nested, ...plain]) {
+    if (key === 'apiKey' || key === 'apiKeyEnvar') continue;
+    const address = key === 'apiBaseUrl' ? setting.text() : undefined;
+    const isAddress = address !== undefined && isCleanUrl(address);
+    if (isAddress) base = address;
+    const found = isAddress ? {} : settingOf(key, setting, files);
+    if (found === undefined && !answerSettings.has(key)) {
+      isElsewhere = true;
+      setting.leave(
+        `a provider with the setting \`${key}\` is left out: its requests could go elsewhere`,
+        'Declare it in the runtime, and name it in the subject of the suite.',
+      );
+    } else if (found === undefined) setting.leave(`the setting \`${key}\` of a provider is not carried`);
+    entry = { ...entry, ...found?.entry };
+    chat = { ...chat, ...found?.chat };
+    defaults = { ...defaults, ...found?.defaults };
+    if (found?.warning !== undefined) setting.note('warning', found.warning);
+  }
+  return { base_url: base, defaults, entry, chat, isElsewhere };
+}
+
+/** What shapes an answer and cannot change where a request goes. Whatever is not listed might. */
+const answerSettings: ReadonlySet<string> = new Set([
+  ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities n outputCost parallel_tool_calls presence_penalty frequency_penalty reasoning reasoning_effort reasoningEffort response_format responseMimeType responseSchema safetySettings seed showThinking stop stop_sequences stopSequences store systemInstruction temperature top_p topP max_tokens maxTokens max_output_tokens maxOutputTokens max_completion_tokens thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity cost candidateCount'.split(
+    ' ',
+  ),
+]);
+
+/** What a setting of a model is here: options of a chat, or members of its entry. */
+interface FoundSetting {
+  /** Numbers of `defaults`. */
+  readonly defaults?: Readonly<Record<string, number>>;
+  readonly chat?: Mapping;
+  readonly entry?: Mapping;
+  /** What it means beyond what it meant. */
+  readonly warning?: string;
+}
+
+/** A setting; undefined where nothing here is like it. */
+export function settingOf(key: string, given: Source, files: SourceFiles): FoundSetting | undefined {
+  if (Object.hasOwn(numberSettings, key)) {
+    const value = given.number();
+    return value === undefined ? undefined : { defaults: { [numberSettings[key] ?? key]: value } };
+  }
+  switch (key) {
+    case 'stop':
+    case 'stop_sequences':
+    case 'stopSequences':
+      return stopsOf(given);
+    case 'seed': {
+      const seed = given.number();
+      return Number.isSafeInteger(seed) ? { chat: { seed } } : undefined;
+    }
+    case 'response_format':
+      return formatOf(given, files);
+    case 'cost': {
+      const cost = given.number();
+      return cost !== undefined && cost >= 0 ? { entry: { pricing: pricingOf(cost, cost) } } : undefined;
+    }
+    // What is so anyway.
+    case 'presence_penalty':
+    case 'frequency_penalty':
+      return given.number() === 0 ? {} : undefined;
+    case 'n':
+      return given.number() === 1 ? {} : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Of the US dollars for one token. */
+function pricingOf(input: number, output: number): Mapping {
+  return { input_cost_per_1k: input * 1000, output_cost_per_1k: output * 1000 };
+}
+
+function stopsOf(given: Source): FoundSetting | undefined {
+  const only = given.text();
+  const stops = only === undefined ? given.texts() : [only];
+  return stops !== undefined && stops.length > 0 && !stops.includes('')
+    ? { chat: { stop: stops } }
+    : undefined;
+}
+
+function formatOf(given: Source, files: SourceFiles): FoundSetting | undefined {
+  const format = loaded(given, files);
+  const type = format?.at('type').text();
+  if (type === 'text') return {};
+  const warning =
+    'an answer that does not fit `response_format` is asked for once more, and is then no answer; there it is judged';
+  if (type === 'json_object') return { chat: { output: { schema: { type: 'object' } } }, warning };
+  const named = format?.at('json_schema');
+  for (const key of ['name', 'strict', 'description'])
+    if (named?.at(key).isGiven)
+      named.at(key).leave(`\`${key}\` of a schema is not carried: it changes no verdict`, undefined, 'note');
+  const schema = loaded(named?.isGiven ? named.at('schema') : format?.at('schema'), files)?.mapping();
+  if (type !== 'json_schema' || !isObject(schema) || schema['type'] !== 'object') return undefined;
+  return { chat: { output: { schema } }, warning };
+}
+
+function loaded(given: Source | undefined, files: SourceFiles): Source | undefined {
+  const name = given?.text();
+  if (name?.startsWith('file://') !== true) return given;
+  const found = files.open(name);
+  return 'fault' in found ? undefined : found;
+}
+
+/** What the APIs call a setting, and its name here. */
+const numberSettings: Readonly<Record<string, string | undefined>> = {
+  temperature: 'temperature',
+  top_p: 'top_p',
+  topP: 'top_p',
+  max_tokens: 'max_tokens',
+  maxTokens: 'max_tokens',
+  max_output_tokens: 'max_tokens',
+  maxOutputTokens: 'max_tokens',
+  max_completion_tokens: 'max_tokens',
+};
+
+const marker = /^embeddings?:/;
+
+/** Whether an id means a model that embeds, of whatever maker. */
+export function isEmbeddingId(id: string): boolean {
+  return (
+    /:embeddings?(?::|$)/.test(id) ||
+    /^(?:voyage|huggingface:(?:feature-extraction|sentence-similarity)):/.test(id)
+  );
+}
+
+/** The entry of `spec.providers` of a model that embeds, and its id there; undefined, with a note, where nothing here asks it. */
+export function embeddingProviderOf(
+  source: Source,
+): { readonly entry: Mapping; readonly label: string } | undefined {
+  const id = source.text() ?? source.at('id').text();
+  const found = id === undefined ? undefined : findApi(id);
+  if (
+    id === undefined ||
+    found === undefined ||
+    !marker.test(found.rest) ||
+    !embeds.includes(found.api.type)
+  ) {
+    const named = id === undefined ? 'without an id' : `\`${id}\``;
+    const hint = 'Declare a provider with `role: embedding` in the runtime, and name it in the evals.';
+    source.leave(`the embeddings provider ${named} has no counterpart and is left out`, hint);
+    return undefined;
+  }
+  const { type, base_url, key } = found.api;
+  const config = source.at('config');
+  const address = config.at('apiBaseUrl').text();
+  const dimensions = config.at('dimensions').number();
+  const isCounted = dimensions !== undefined && Number.isSafeInteger(dimensions) && dimensions > 0;
+  const entry = omitUndefined({
+    type,
+    model: found.rest.replace(marker, ''),
+    role: 'embedding',
+    base_url: address ?? base_url,
+    credential: credentialOf({ id, label: id, config, transform: source.at('transform'), at: source }, key),
+    additional_config: isCounted ? { dimensions } : undefined,
+  });
+  // As with models that answer: texts could go elsewhere.
+  const isElsewhere = address !== undefined && !isCleanUrl(address);
+  const lost = config.untaken();
+  for (const each of lost)
+    each.leave(
+      `an embeddings provider with the setting \`${String(each.path.at(-1))}\` is left out: its requests could go elsewhere`,
+    );
+  if (isElsewhere)
+    config
+      .at('apiBaseUrl')
+      .leave('an embeddings provider with such an address is left out: its requests could go elsewhere');
+  if (dimensions !== undefined && !isCounted)
+    config.at('dimensions').leave('the setting `dimensions` of an embeddings provider is not carried');
+  return lost.length > 0 || isElsewhere ? undefined : { entry, label: id };
+}
+
+/** Types of APIs that have embeddings here. */
+const embeds = ['openai', 'openai-compatible', 'ollama', 'gemini'];
+
+/** An address without a password, and without anything that is filled in. */
+function isCleanUrl(value: string): boolean {
+  if (!URL.canParse(value) || /[{}]/.test(value)) return false;
+  const { username, password, search } = new URL(value);
+  return username === '' && password === '' && search === '';
+}
+
+/** Names a variable, and never writes a key. */
+function credentialOf({ config }: GivenProvider, key: string | undefined): object | undefined {
+  const [given, named] = [config.at('apiKey'), config.at('apiKeyEnvar')];
+  const written = given.text();
+  const variable = named.text();
+  const isNamed = variable !== undefined && /^\w+$/.test(variable);
+  if (variable !== undefined && !isNamed) named.leave('it names no variable, and is not carried');
+  if (!given.isGiven && !isNamed) return key === undefined ? undefined : { credential_env: key };
+  const read = /^(?:\$\{?(\w+)\}?|\{\{\s*env\.(\w+)\s*\}\})$/.exec(written ?? '');
+  const found = isNamed ? variable : (read?.[1] ?? read?.[2] ?? key ?? 'PROMPTFOO_IMPORTED_KEY');
+  if (written !== undefined && (isNamed || read === null))
+    given.note('warning', `the key is not written out: set ${found} to it`);
+  return { credential_env: found };
+}
+
+/** How the models of one maker are asked. */
+interface Api {
+  readonly type: string;
+  readonly base_url?: string;
+  /** Where the type itself names no variable. */
+  readonly key?: string;
+  readonly additional_config?: Readonly<Record<string, unknown>>;
+}
+
+const completions = { additional_config: { api_mode: 'completions' } };
+
+/** Which API the first words of an id mean. */
+const apis: Readonly<Record<string, Api | undefined>> = {
+  'openai:chat': { type: 'openai', ...completions },
+  'openai:responses': { type: 'openai' },
+  openai: { type: 'openai', ...completions },
+  'anthropic:messages': { type: 'anthropic' },
+  anthropic: { type: 'anthropic' },
+  google: { type: 'gemini' },
+  'ollama:chat': { type: 'ollama' },
+  'ollama:completion': { type: 'ollama' },
+  ollama: { type: 'ollama' },
+  openrouter: {
+    type: 'openai-compatible',
+    base_url: 'https://openrouter.ai/api/v1',
+    key: 'OPENROUTER_API_KEY',
+  },
+  groq: { type: 'openai-compatible', base_url: 'https://api.groq.com/openai/v1', key: 'GROQ_API_KEY' },
+  mistral: { type: 'openai-compatible', base_url: 'https://api.mistral.ai/v1', key: 'MISTRAL_API_KEY' },
+  deepseek: { type: 'openai-compatible', base_url: 'https://api.deepseek.com', key: 'DEEPSEEK_API_KEY' },
+  togetherai: { type: 'openai-compatible', base_url: 'https://api.together.xyz/v1', key: 'TOGETHER_API_KEY' },
+  aimlapi: { type: 'openai-compatible', base_url: 'https://api.aimlapi.com/v1', key: 'AIML_API_KEY' },
+  cerebras: { type: 'openai-compatible', base_url: 'https://api.cerebras.ai/v1', key: 'CEREBRAS_API_KEY' },
+  fireworks: {
+    type: 'openai-compatible',
+    base_url: 'https://api.fireworks.ai/inference/v1',
+    key: 'FIREWORKS_API_KEY',
+  },
+  perplexity: { type: 'openai-compatible', base_url: 'https://api.perplexity.ai', key: 'PERPLEXITY_API_KEY' },
+  github: { type: 'openai-compatible', base_url: 'https://models.github.ai/inference', key: 'GITHUB_TOKEN' },
+  'huggingface:chat': {
+    type: 'openai-compatible',
+    base_url: 'https://router.huggingface.co/v1',
+    key: 'HF_TOKEN',
+  },
+  nscale: {
+    type: 'openai-compatible',
+    base_url: 'https://inference.api.nscale.com/v1',
+    key: 'NSCALE_SERVICE_TOKEN',
+  },
+  alibaba: {
+    type: 'openai-compatible',
+    base_url: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    key: 'DASHSCOPE_API_KEY',
+  },
+  llamaapi: { type: 'openai-compatible', base_url: 'https://api.llama.com/compat/v1', key: 'LLAMA_API_KEY' },
+  moonshot: { type: 'openai-compatible', base_url: 'https://api.moonshot.ai/v1', key: 'MOONSHOT_API_KEY' },
+  minimax: { type: 'openai-compatible', base_url: 'https://api.minimax.io/v1', key: 'MINIMAX_API_KEY' },
+  novita: { type: 'openai-compatible', base_url: 'https://api.novita.ai/openai/v1', key: 'NOVITA_API_KEY' },
+  xai: { type: 'openai-compatible', base_url: 'https://api.x.ai/v1', key: 'XAI_API_KEY' },
+};
+
+/** The API that the first words of an id mean, and what comes after them; undefined where none is known. */
+function findApi(id: string): { readonly api: Api; readonly rest: string } | undefined {
+  const words = id.split(':');
+  const two = words.slice(0, 2).join(':');
+  const prefix = Object.hasOwn(apis, two) ? two : (words[0] ?? '');
+  const api = Object.hasOwn(apis, prefix) ? apis[prefix] : undefined;
+  return api === undefined ? undefined : { api, rest: id.slice(prefix.length + 1) };
+}

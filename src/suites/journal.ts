@@ -1,0 +1,239 @@
+import { setImmediate } from 'node:timers/promises';
+import { RuntimeError } from '../base/errors.ts';
+import { parseLossless, stringifyJson } from '../base/json/json.ts';
+import { readShape, type Shape } from '../base/json/shape.ts';
+import type { NewResult, StoredResult } from '../store/new-result.ts';
+import type { Reopening, ReplacedResult } from '../store/reopenings/reopening.ts';
+import type { ResultRun, ResultStore, RunEnd } from '../store/result-store.ts';
+import { type EvalWeighting, toCaseRecord } from './case/case-record.ts';
+import { readReduction } from './file/reduction.ts';
+import { listRatings } from './rating/ratings.ts';
+import type {
+  AgainScope,
+  CaseRecord,
+  EpochRecord,
+  ReplacedCase,
+  RunHeader,
+  RunReopening,
+  RunSource,
+} from './record.ts';
+import { digestOfCase } from './run/fingerprint.ts';
+import {
+  header as headerShape,
+  reopening as reopeningShape,
+  type StoredEpoch,
+  storedEpoch,
+} from './run/record-shapes.ts';
+import { report as reportShape } from './run/report-shape.ts';
+import type { EpochJournal, EpochKey } from './suite-run.ts';
+import { numberAmong, placeOf, variantAmong } from './variants.ts';
+
+/**
+ * The journal of a run in the result store; `find` looks up earlier epochs only when the run is resumed.
+ */
+export function openJournal(store: ResultStore, runId: string, isResumed: boolean): EpochJournal {
+  const putBatched = batchPuts(store);
+  return {
+    ...(isResumed && {
+      find: async (place) => {
+        const stored = await store.get(runId, numberAmong(place.row.number, place.variant), place.epoch);
+        return stored?.digest === digestOfCase(place) ? readEpoch(stored).record : undefined;
+      },
+    }),
+    keep: async (place, record) => await putBatched(toResult(runId, place, record)),
+    end: async (report) =>
+      await store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
+    interrupt: async () => await store.setRunEnd(runId, { status: 'interrupted', report: null }),
+  };
+}
+
+/** An epoch as it is stored. */
+export function toResult(runId: string, place: EpochKey, record: EpochRecord): NewResult {
+  const { row, kept, identity, epoch } = place;
+  const { file, line } = row;
+  const number = numberAmong(row.number, place.variant);
+  const stored: StoredEpoch = { file, line, tags: identity.tags, ...(epoch === 1 && kept), record };
+  const text = stringifyJson(stored);
+  return { runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text };
+}
+
+/** Stores in one transaction, which is faster, all records of one turn of the event loop, and of the time in which those before are being stored. */
+function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
+  let gathered: { readonly records: NewResult[]; readonly kept: Promise<void> } | undefined;
+  let last = Promise.resolve();
+  const gather = () => {
+    const records: NewResult[] = [];
+    const keepAll = async (before: Promise<void>) => {
+      await setImmediate();
+      // Whoever waits for those is told if they fail.
+      await before.catch(() => {});
+      gathered = undefined;
+      await store.putAll(records);
+    };
+    last = keepAll(last);
+    return { records, kept: last };
+  };
+  return async (record) => {
+    gathered ??= gather();
+    gathered.records.push(record);
+    await gathered.kept;
+  };
+}
+
+/** A run that the store holds, to be shown, compared or rendered. */
+export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
+  const header = readHeader(run);
+  const report = run.report === null ? undefined : readText(run.report, reportShape);
+  return {
+    header,
+    file: run.file,
+    report,
+    ...(isCutOff(run.status) ? { status: run.status } : {}),
+    ratings: (caseId) => listRatings(store, run.id, caseId),
+    reopenings: async () => (await store.reopenings(run.id)).map(toReopening),
+    replaced: (caseId) => replacedCases(store, run.id, { header, caseId }),
+    cases: async function* (caseId) {
+      // A run that --bail ended may have stored more cases than it reports, so they are counted.
+      const most = report?.cases ?? Number.POSITIVE_INFINITY;
+      const filter = report?.bailed === true ? {} : { caseId };
+      let given = 0;
+      for await (const record of casesOf(store.records(run.id, filter), header)) {
+        if (given === most) return;
+        given += 1;
+        if (caseId === undefined || record.id === caseId) yield record;
+      }
+    },
+  };
+}
+
+function toReopening({ number, scope, at, status, report }: Reopening): RunReopening {
+  const read = { number, cases: scope, at: new Date(at).toISOString(), status };
+  const known = readShape(reopeningShape, read, (path) => damagedStore(`a reopening of a run (at ${path})`));
+  return report === null ? known : { ...known, report: readText(report, reportShape) };
+}
+
+async function* replacedCases(
+  store: ResultStore,
+  runId: string,
+  { header, caseId }: { readonly header: RunHeader; readonly caseId: string | undefined },
+): AsyncGenerator<ReplacedCase> {
+  const weightings = header.evals.map(toWeighting);
+  // A row may have been replaced more than once since the same reopening.
+  for await (const group of inGroups(store.replaced(runId, { caseId }), isOfOneReplacement)) {
+    const [{ reopening }] = group;
+    yield { reopening, case: toCase(group, weightings, header) };
+  }
+}
+
+function isOfOneReplacement(before: ReplacedResult, next: ReplacedResult): boolean {
+  return before.reopening === next.reopening && before.number === next.number && before.epoch !== next.epoch;
+}
+
+/** The numbers of the records of a run whose cases are to be judged again. */
+export async function numbersToJudge(
+  store: ResultStore,
+  run: ResultRun,
+  cases: AgainScope,
+): Promise<number[]> {
+  const header = readHeader(run);
+  const numbers: number[] = [];
+  for await (const record of casesOf(store.records(run.id), header)) {
+    if (!isToJudge[cases](record)) continue;
+    numbers.push(numberAmong(record.number, placeOf(header.variants, record.variant)));
+  }
+  return numbers;
+}
+
+const isToJudge: Readonly<Record<AgainScope, (record: CaseRecord) => boolean>> = {
+  failed: ({ passed }) => !passed,
+  unscored: ({ epochs }) => epochs.some(({ results }) => results.some(({ score }) => score === null)),
+  all: () => true,
+};
+
+/** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
+export function readHeader(run: ResultRun): RunHeader {
+  return readText(run.header, headerShape);
+}
+
+/** Whether a run did not come to its end. */
+export function isCutOff(status: RunEnd): status is 'running' | 'interrupted' {
+  return status === 'running' || status === 'interrupted';
+}
+
+async function* casesOf(records: AsyncIterable<StoredResult>, header: RunHeader): AsyncGenerator<CaseRecord> {
+  const weightings = header.evals.map(toWeighting);
+  for await (const group of inGroups(records, (before, next) => before.number === next.number))
+    if (group.length === header.epochs) yield toCase(group, weightings, header);
+}
+
+/** Lists of neighbours that belong together. */
+async function* inGroups<Item>(
+  items: AsyncIterable<Item>,
+  isSame: (before: Item, next: Item) => boolean,
+): AsyncGenerator<[Item, ...Item[]]> {
+  let group: [Item, ...Item[]] | undefined;
+  for await (const item of items) {
+    const before = group?.at(-1);
+    if (group !== undefined && before !== undefined && isSame(before, item)) group.push(item);
+    else {
+      if (group !== undefined) yield group;
+      group = [item];
+    }
+  }
+  if (group !== undefined) yield group;
+}
+
+function toCase(
+  group: readonly StoredResult[],
+  weightings: readonly EvalWeighting[],
+  { variants }: RunHeader,
+): CaseRecord {
+  const epochs = group.map(readEpoch);
+  const [first] = group;
+  const [place] = epochs;
+  if (first === undefined || place === undefined) throw damagedStore('a case without epochs');
+  const { file, line, tags, row: ownFields, row_cuts: cuts } = place;
+  const of = variants?.length ?? 1;
+  const row = { number: Math.floor((first.number - 1) / of) + 1, file, line };
+  return toCaseRecord(weightings, {
+    row,
+    id: first.caseId,
+    variant: variants?.[variantAmong(first.number, of)]?.name,
+    tags,
+    epochs: epochs.map(({ record }) => record),
+    kept: ownFields && { row: ownFields, ...(cuts && { row_cuts: cuts }) },
+  });
+}
+
+function toWeighting({ id, role, weight, reducer }: RunHeader['evals'][number]): EvalWeighting {
+  const reduction = readReduction(reducer);
+  if (reduction === undefined) throw damagedStore(`a reducer ${reducer}`);
+  return { id, role, weight, reducer: reduction };
+}
+
+function readEpoch({ text }: StoredResult): StoredEpoch {
+  return readText(text, storedEpoch);
+}
+
+/** Reads a record that Signalbox wrote. Throws STORE_FAILED with the path of what does not fit. */
+function readText<T>(text: string, shape: Shape<T>): T {
+  return readShape(shape, parse(text), (path) => {
+    const where = path === '' ? '' : ` (at ${path})`;
+    return damagedStore(`text that is no record of a run${where}`);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseLossless(text);
+  } catch (cause) {
+    throw damagedStore('text that is not JSON', cause);
+  }
+}
+
+function damagedStore(what: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `the stored results are damaged: there is ${what}`, {
+    hint: 'Put evals.db aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.',
+    cause,
+  });
+}

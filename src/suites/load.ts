@@ -1,0 +1,110 @@
+import { basename } from 'node:path';
+import { compileExpressions } from '../base/expression/expression.ts';
+import { isObject } from '../base/json/json.ts';
+import { checkSchema } from '../base/yaml/check.ts';
+import { readDocument, type YamlDocument } from '../base/yaml/document.ts';
+import { omitUndefined } from '../base/yaml/present.ts';
+import type { Problem } from '../base/yaml/problem.ts';
+import { requireLoaded, sortProblems } from '../base/yaml/problem.ts';
+import {
+  choiceAt,
+  exactValueAt,
+  integerAt,
+  itemsAt,
+  millisecondsAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from '../base/yaml/read.ts';
+import { isRemote } from './dataset/remote/address.ts';
+import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './file/model.ts';
+import { besideFile } from './file/paths.ts';
+import { toEval, toGate } from './file/read-eval.ts';
+import { rowVariables, variablesOf } from './file/variables.ts';
+import { suiteSchema } from './schema/suite-schema.ts';
+import { readSubjects } from './subject/read-variants.ts';
+import type { SuiteRuntime } from './suite-runtime.ts';
+import { validateSuite } from './validate/validate.ts';
+
+/** The suite, undefined when one of the problems is an error; with every problem of its file. */
+export interface LoadedSuite {
+  readonly suite: Suite | undefined;
+  /** In the order of the file. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads and checks an EvalSuite. `config` is its runtime's; undefined leaves unchecked what that declares.
+ * Throws FILE_UNREADABLE.
+ */
+export function loadSuite(file: string, config: SuiteRuntime | undefined): LoadedSuite {
+  const document = readDocument(file);
+  const shape = [...document.problems, ...checkSchema(document, suiteSchema)];
+  const semantic = document.value === undefined ? [] : validateSuite(document, config);
+  const problems = sortProblems([...shape, ...semantic]);
+  const hasErrors = problems.some(({ severity }) => severity === 'error');
+  return { suite: hasErrors ? undefined : toSuite(document), problems };
+}
+
+/** The suite that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
+export function requireSuite(file: string, config: SuiteRuntime | undefined): Suite {
+  const { suite, problems } = loadSuite(file, config);
+  return requireLoaded(file, suite, problems);
+}
+
+function toSuite(document: YamlDocument): Suite {
+  const { file } = document;
+  const runtime = textAt(document, ['spec', 'runtime']);
+  return {
+    file,
+    name: textAt(document, ['metadata', 'name']) ?? basename(file).replace(/(\.suite)?\.(ya?ml|json)$/, ''),
+    dataset: toDataset(document),
+    mapping: toMapping(document),
+    evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
+    gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
+    epochs: integerAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
+    retries: integerAt(document, ['spec', 'retries'], 0) ?? 0,
+    ...readSubjects(document, ['spec', 'subject']),
+    ...omitUndefined({
+      runtime: runtime && besideFile(file, runtime),
+      timeoutMs: millisecondsAt(document, ['spec', 'timeout_ms']),
+      maxCost: isObject(valueAt(document, ['spec', 'max_cost']))
+        ? omitUndefined({
+            total: numberAt(document, ['spec', 'max_cost', 'total']),
+            case: numberAt(document, ['spec', 'max_cost', 'case']),
+          })
+        : undefined,
+    }),
+  };
+}
+
+function toDataset(document: YamlDocument): Dataset {
+  const path = textAt(document, ['spec', 'dataset', 'path']);
+  if (path !== undefined) {
+    return {
+      kind: 'file',
+      path: path === '-' || isRemote(path) ? path : besideFile(document.file, path),
+      ...omitUndefined({ format: choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats) }),
+    };
+  }
+  const rows = itemsAt(document, ['spec', 'cases']).flatMap((item): InlineRow[] => {
+    const value = exactValueAt(document, item);
+    return isObject(value) ? [{ line: document.positionOf(item).line, value }] : [];
+  });
+  return { kind: 'inline', file: document.file, rows };
+}
+
+/** Without a mapping a row has the members of a case itself. */
+function toMapping(document: YamlDocument): CaseMapping {
+  const tree = exactValueAt(document, ['spec', 'case']);
+  if (!isObject(tree)) {
+    const row = { evaluate: ({ case: value }: Readonly<Record<string, unknown>>) => value };
+    return { identity: row, body: row };
+  }
+  const { id, tags, ...body } = tree;
+  return {
+    identity: compileExpressions({ id, tags }, rowVariables),
+    body: compileExpressions(body, variablesOf(document)),
+    ...(tags === undefined ? {} : { tagsLine: document.positionOf(['spec', 'case', 'tags']).line }),
+  };
+}

@@ -1,0 +1,139 @@
+import { compare, share } from '../../base/json/decimal.ts';
+import type { Gate } from '../file/model.ts';
+import type { GateResult, GateTest } from '../record.ts';
+import type { PairedDifference } from '../run/difference-record.ts';
+import { type Judged, judgeGates } from '../run/gates.ts';
+import type { VariantComparison, VariantReport } from '../run/variant-record.ts';
+import { differenceInterval } from './paired-proportions.ts';
+
+/** A gate, and the one variant that it is judged of. */
+export interface VariantGate {
+  readonly gate: Gate;
+  readonly variant: string;
+}
+
+/** Every gate once for each variant that it holds for, in the order of both. */
+export function gatesOfVariants(gates: readonly Gate[], names: readonly string[]): VariantGate[] {
+  return gates.flatMap((gate) => {
+    const held = gate.variants ?? names.filter((name) => name !== gate.betterThan);
+    return held.map((variant) => ({ gate, variant }));
+  });
+}
+
+export interface MatrixResults {
+  readonly variants: readonly (Pick<VariantReport, 'name'> & Judged)[];
+  readonly comparisons: readonly VariantComparison[];
+}
+
+/** Judges every gate of each of its variants by what that variant alone came to, or by how it compares with another. */
+export function judgeMatrixGates(
+  gates: readonly Gate[],
+  { variants, comparisons }: MatrixResults,
+): GateResult[] {
+  const names = variants.map(({ name }) => name);
+  return gatesOfVariants(gates, names).flatMap(({ gate, variant }) => {
+    if (gate.betterThan !== undefined) return [judgeDifference(gate, variant, comparisons)];
+    const own = variants.find(({ name }) => name === variant);
+    const results = own === undefined ? [missing(gate)] : judgeGates([gate], own);
+    return results.map(({ eval: id, metric, tag, ...rest }) => ({
+      ...(id === undefined ? {} : { eval: id }),
+      metric,
+      ...(tag === undefined ? {} : { tag }),
+      variant,
+      ...rest,
+    }));
+  });
+}
+
+function missing({ metric, min, max }: Gate): GateResult {
+  return { metric, value: null, min: min ?? null, max: max ?? null, passed: false };
+}
+
+/** The highest p-value of a difference that counts. */
+export const significance = 0.05;
+
+/** With fewer pairs not even the most lopsided outcome is significant: 2 · ½ⁿ is 0.0625 of five. */
+export const fewestPairs = 6;
+
+/** Of more than this share of the cases without a result of both, nobody knows how they would have compared. */
+export const mostMissing = 0.05;
+
+function judgeDifference(
+  { eval: id, metric, betterThan = '' }: Gate,
+  variant: string,
+  comparisons: readonly VariantComparison[],
+): GateResult {
+  const comparison = comparisons.find(({ a, b }) => a === betterThan && b === variant);
+  const difference = id === undefined ? comparison?.cases : ownEval(comparison, id);
+  const { value, test } = difference === undefined ? nothing : testOf(metric, difference);
+  const { p_value: p, flaw } = test;
+  return {
+    ...(id === undefined ? {} : { eval: id }),
+    ...{ metric, variant, better_than: betterThan, value, min: null, max: null },
+    passed:
+      flaw === null && value !== null && compare(value, 0) > 0 && p !== null && compare(p, significance) < 0,
+    test,
+  };
+}
+
+function ownEval(comparison: VariantComparison | undefined, id: string): PairedDifference | undefined {
+  return comparison !== undefined && Object.hasOwn(comparison.evals, id) ? comparison.evals[id] : undefined;
+}
+
+interface Tested {
+  readonly value: number | null;
+  readonly test: GateTest;
+}
+
+const nothing: Tested = {
+  value: null,
+  test: {
+    ...{ name: 'mcnemar', pairs: 0, ties: 0, unscored: 0, unpaired: 0, p_value: null, ci95: null },
+    flaw: 'too_few_pairs',
+  },
+};
+
+function testOf(metric: string, difference: PairedDifference): Tested {
+  return metric === 'mean' ? testScores(difference) : testVerdicts(difference);
+}
+
+/** What has no score counts as not passed. */
+function testVerdicts(difference: PairedDifference): Tested {
+  const { pairs, table, pass_rate: rate, p_value } = difference;
+  const unpaired = unpairedOf(difference);
+  const test = {
+    ...{ name: 'mcnemar' as const, pairs, ties: table.both_passed + table.neither_passed },
+    ...{ unscored: unscoredOf(difference), unpaired, p_value },
+    ci95: differenceInterval(table),
+    flaw: flawOf({ compared: pairs, left: unpaired }),
+  };
+  return {
+    value: rate.a === null || rate.b === null ? null : (table.only_b_passed - table.only_a_passed) / pairs,
+    test,
+  };
+}
+
+/** What has no score is left out. */
+function testScores(difference: PairedDifference): Tested {
+  const { score } = difference;
+  const [unscored, unpaired] = [unscoredOf(difference), unpairedOf(difference)];
+  const { pairs = 0, ties = 0, p_value = null, ci95 = null, test: name = 'sign_flip' } = score ?? {};
+  const flaw = flawOf({ compared: pairs, left: unscored + unpaired });
+  return {
+    value: score?.difference ?? null,
+    test: { name, pairs, ties, unscored, unpaired, p_value, ci95, flaw },
+  };
+}
+
+function flawOf({ compared, left }: { readonly compared: number; readonly left: number }): GateTest['flaw'] {
+  if (compared < fewestPairs) return 'too_few_pairs';
+  return compare(share(left, compared + left), mostMissing) > 0 ? 'too_many_missing' : null;
+}
+
+function unscoredOf({ unscored: { only_in_a: a, only_in_b: b, both } }: PairedDifference): number {
+  return a + b + both;
+}
+
+function unpairedOf({ only_in_a: a, only_in_b: b }: PairedDifference): number {
+  return a + b;
+}

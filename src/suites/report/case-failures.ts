@@ -1,0 +1,110 @@
+import { cutValue } from '../../base/json/cut-value.ts';
+import { stringifyJson } from '../../base/json/json.ts';
+import type { Role } from '../file/model.ts';
+import type { CaseRecord, CaseResult, Failure, RunHeader } from '../record.ts';
+import { resultsOf } from '../stats/epoch-reduction.ts';
+
+/** Returns the role of an eval; an unknown eval counts as an assertion. */
+export type RoleOf = (evalId: string) => Role;
+
+export function roleLookup({ evals }: Pick<RunHeader, 'evals'>): RoleOf {
+  const roles = new Map(evals.map(({ id, role }) => [id, role]));
+  return (evalId) => roles.get(evalId) ?? 'assertion';
+}
+
+/**
+ * The failures of a case that did not pass: its failed evals, or the case itself when only its own
+ * threshold was missed.
+ */
+export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure[] {
+  if (record.passed) return [];
+  const { id, variant, file, line, row } = record;
+  const fields = row === undefined ? {} : { fields: briefFields(row) };
+  const location = { case: id, ...(variant === undefined ? {} : { variant }), file, line };
+  const failed = record.results.filter((result) => classifyResult(record, result, roleOf) !== 'good');
+  if (failed.length === 0)
+    return [{ ...location, eval: 'case', score: record.score, detail: whyFailed(record), ...fields }];
+  const reported = record.epochs.some(({ subject }) => subject?.status === 'failed')
+    ? withoutRepeats(failed)
+    : failed;
+  return reported.map(({ eval: evalId, score, detail }) => ({
+    ...{ ...location, eval: evalId, score, detail },
+    ...faultOf(record, evalId),
+    ...fields,
+  }));
+}
+
+function faultOf(record: CaseRecord, evalId: string): Pick<Failure, 'code' | 'hint'> {
+  const fault = resultsOf(record, evalId).find(({ error }) => error !== undefined)?.error;
+  if (fault === undefined) return {};
+  const { code, hint } = fault;
+  return { code, ...(hint !== '' && { hint }) };
+}
+
+/** Drops repeated unscored results: without an answer of the subject all evals have the same detail. */
+function withoutRepeats(failed: readonly CaseResult[]): readonly CaseResult[] {
+  return failed.filter(({ score, detail }, index) => {
+    return (
+      score !== null || failed.findIndex((each) => each.score === null && each.detail === detail) === index
+    );
+  });
+}
+
+function whyFailed({ epochs }: CaseRecord): string {
+  const fault = epochs.find(({ subject }) => subject?.status === 'failed')?.subject?.error;
+  return fault === undefined
+    ? 'the case misses its own threshold'
+    : `the subject gave no answer: ${fault.message}`;
+}
+
+/** Whether a result made its case fail; metrics never do, nor does any result of a case that passed. */
+export function classifyResult(
+  { passed: isCasePassed }: CaseRecord,
+  { eval: id, score, passed }: CaseResult,
+  roleOf: RoleOf,
+): 'good' | 'failed' | 'unscored' {
+  if (passed || isCasePassed || roleOf(id) === 'metric') return 'good';
+  return score === null ? 'unscored' : 'failed';
+}
+
+/** Milliseconds that one eval waited in queues for a case, over all epochs; undefined for older records. */
+export function queueMsOf(record: CaseRecord, evalId: string): number | undefined {
+  return resultsOf(record, evalId).reduce<number | undefined>(
+    (sum, { queue_ms: ms }) => (ms === undefined ? sum : (sum ?? 0) + ms),
+    undefined,
+  );
+}
+
+/** Milliseconds that one eval took for a case, over all epochs. */
+export function durationMsOf(record: CaseRecord, evalId: string): number {
+  return resultsOf(record, evalId).reduce((sum, { duration_ms: ms }) => sum + ms, 0);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A field of a row as a text: a text as it stands, any other value as JSON, nothing as nothing. */
+export function fieldText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : stringifyJson(value);
+}
+
+/** The first fields of a row, each as a text that is short enough for a list of failures. */
+function briefFields(row: Fields): Readonly<Record<string, string>> {
+  const fields = Object.entries(row)
+    .slice(0, MOST_FIELDS)
+    .map(([name, value]) => [shortText(name, LONGEST_NAME), shortText(briefText(value), LONGEST_VALUE)]);
+  return Object.fromEntries(fields);
+}
+
+const MOST_FIELDS = 12;
+const LONGEST_NAME = 100;
+const LONGEST_VALUE = 200;
+
+/** Cut before it is written down: a field may be megabytes. */
+function briefText(value: unknown): string {
+  return fieldText(cutValue(value, { characters: 2 * LONGEST_VALUE, items: LONGEST_VALUE }).value);
+}
+
+function shortText(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { fstatSync, realpathSync, statSync, writeSync } from 'node:fs';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { basename, dirname, join, resolve } from 'node:path';
+import { RuntimeError } from '../../base/errors.ts';
+import { systemCode } from '../../base/files/file-error.ts';
+import { makeFolders } from '../../base/files/make-folders.ts';
+import type { FileSink } from './reporter.ts';
+
+/**
+ * Opens a file for a report, and makes its folders. It is written to a temporary file in the same folder
+ * until it is published, so that nobody reads a part of it; one that `grows` is written in place, each
+ * text at once, so that it survives the end of this process, however it ends. Throws FILE_UNREADABLE.
+ */
+export async function openFileSink(file: string, { grows }: { readonly grows: boolean }): Promise<FileSink> {
+  return withFileErrors(file, async () => {
+    makeFolders(dirname(file));
+    const target = await findTarget(file);
+    if (grows && !target.isSpecial) return await openGrowing(file, target.path);
+    if (target.isSpecial) return await openInPlace(file, target.path, grows ? 0 : bufferSize);
+    return await openTemporary(file, target.path);
+  });
+}
+
+const bufferSize = 64 * 1024;
+
+/**
+ * The target of a symbolic link, so that the link stays; devices, pipes and what this process has open already, such as
+ * `/dev/stderr`, are written in place, never replaced.
+ */
+async function findTarget(file: string): Promise<{ readonly path: string; readonly isSpecial: boolean }> {
+  try {
+    const found = await stat(file);
+    if ((!found.isFile() && !found.isDirectory()) || ownDescriptor(file) !== undefined)
+      return { path: file, isSpecial: true };
+    return { path: await realpath(file), isSpecial: false };
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENOENT') throw thrown;
+    return { path: file, isSpecial: false };
+  }
+}
+
+/** Written without a round through the thread pool, which costs several times what the write does. */
+async function openGrowing(file: string, path: string): Promise<FileSink> {
+  const handle = await open(path, 'w');
+  return {
+    ...noTerminal,
+    write: (text) => withFileErrors(file, async () => writeWhole(handle.fd, text)),
+    flush: async () => {},
+    publish: () => withFileErrors(file, () => handle.close()),
+    discard: () => handle.close(),
+  };
+}
+
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+async function openInPlace(file: string, path: string, size: number): Promise<FileSink> {
+  const descriptor = ownDescriptor(path);
+  if (descriptor !== undefined && fstatSync(descriptor).isFile()) return openOwnFile(file, descriptor);
+  const handle = await openOrNothing(path);
+  const own = handle === undefined ? ownDescriptor(path) : undefined;
+  if (own !== undefined) return openSocket(file, own);
+  if (handle === undefined) throw new RuntimeError('FILE_UNREADABLE', `${file} is a socket`);
+  const buffer = newBuffer(handle, size);
+  return {
+    ...noTerminal,
+    write: (text) => withFileErrors(file, () => buffer.write(text)),
+    flush: () => withFileErrors(file, buffer.flush),
+    publish: () => withFileErrors(file, () => buffer.flush().finally(() => handle.close())),
+    discard: () => handle.close(),
+  };
+}
+
+/** Opening it anew would write over what it has already. It stays open: it is not only ours. */
+function openOwnFile(file: string, descriptor: number): FileSink {
+  const nothing = async () => {};
+  const write = (text: string) => withFileErrors(file, async () => writeWhole(descriptor, text));
+  return { ...noTerminal, write, flush: nothing, publish: nothing, discard: nothing };
+}
+
+/** Undefined for a socket, which cannot be opened by a name. */
+async function openOrNothing(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'w');
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENXIO') throw thrown;
+    return undefined;
+  }
+}
+
+/** Which of this process's descriptors a path names, as `/dev/stderr` does. */
+function ownDescriptor(path: string): number | undefined {
+  const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path);
+  if (named !== -1) return named;
+  const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Programs that are started by Node have sockets for stdout and stderr. It stays open: it is not only ours. */
+function openSocket(file: string, descriptor: number): FileSink {
+  const socket = new Socket({ fd: descriptor, readable: false });
+  socket.unref();
+  socket.on('error', () => {});
+  const write = (text: string) =>
+    withFileErrors(
+      file,
+      () =>
+        new Promise<void>((resolve, reject) =>
+          socket.write(text, (error) => (error ? reject(error) : resolve())),
+        ),
+    );
+  const nothing = async () => {};
+  return { ...noTerminal, write, flush: nothing, publish: nothing, discard: nothing };
+}
+
+async function openTemporary(file: string, path: string): Promise<FileSink> {
+  const mode = await findMode(path);
+  const temporary = join(dirname(path), `.signalbox-${randomUUID()}.tmp`);
+  const handle = await open(temporary, 'wx', mode);
+  const buffer = newBuffer(handle, bufferSize);
+  const discard = async (): Promise<void> => {
+    await handle.close();
+    await rm(temporary, { force: true });
+  };
+  return {
+    ...noTerminal,
+    write: (text) => withFileErrors(file, () => buffer.write(text)),
+    flush: () => withFileErrors(file, buffer.flush),
+    publish: () =>
+      withFileErrors(file, async () => {
+        try {
+          await buffer.flush();
+          await handle.close();
+          await rename(temporary, path);
+        } catch (thrown) {
+          await discard();
+          throw thrown;
+        }
+      }),
+    discard,
+  };
+}
+
+/**
+ * The permissions of the file that will be replaced. Fails now, not after the run, when it cannot be
+ * written.
+ */
+async function findMode(path: string): Promise<number> {
+  try {
+    const handle = await open(path, 'r+');
+    const { mode } = await handle.stat().finally(() => handle.close());
+    return mode & 0o777;
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENOENT') throw thrown;
+    return 0o666;
+  }
+}
+
+const noTerminal = { hasColour: false, columns: undefined } as const;
+
+function newBuffer(
+  handle: FileHandle,
+  size: number,
+): { write(text: string): Promise<void>; flush(): Promise<void> } {
+  let text = '';
+  const flush = async (): Promise<void> => {
+    const ready = text;
+    text = '';
+    if (ready !== '') await handle.writeFile(ready);
+  };
+  return {
+    flush,
+    async write(more) {
+      text += more;
+      if (text.length > size) await flush();
+    },
+  };
+}
+
+async function withFileErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnwritable(cause)}`, { cause });
+  }
+}
+
+function whyUnwritable(cause: unknown): string {
+  const code = systemCode(cause);
+  if (code === 'EISDIR') return 'is a folder';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'may not be written';
+  if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be made: a part of its path is a file';
+  if (code === 'ENOSPC') return 'cannot be written: the disk is full';
+  return `cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+/**
+ * Writes a report in one piece, which gets its name when it is done. Throws USAGE where it would be written over an input, and
+ * FILE_UNREADABLE.
+ */
+export async function writeReport(
+  file: string,
+  text: string,
+  { inputs }: { readonly inputs: readonly InputFile[] },
+): Promise<void> {
+  refuseOverwriting([file], inputs);
+  const sink = await openFileSink(file, { grows: false });
+  try {
+    await sink.write(text);
+    await sink.flush();
+  } catch (thrown) {
+    await sink.discard();
+    throw thrown;
+  }
+  await sink.publish();
+}
+
+/** A file that a run reads, which no report may overwrite. */
+export interface InputFile {
+  readonly file: string;
+  /** What it is, as in `the dataset`. */
+  readonly what: string;
+}
+
+/** Throws USAGE for the first of `files` that is one of the inputs, also under another name or link. */
+export function refuseOverwriting(files: readonly string[], inputs: readonly InputFile[]): void {
+  if (files.length === 0) return;
+  const byIdentity = new Map(inputs.toReversed().map((input) => [fileIdentity(input.file), input]));
+  for (const file of files) {
+    const input = byIdentity.get(fileIdentity(file) ?? '');
+    if (input === undefined) continue;
+    throw new RuntimeError('USAGE', `a report would be written over ${file}, which is ${input.what}`, {
+      hint: 'Give the report another file; nothing was written.',
+    });
+  }
+}
+
+/** Equal for every name of a file; undefined for devices and pipes, which cannot be overwritten. */
+function fileIdentity(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined) return join(realpathSync(dirname(resolve(file))), basename(file));
+    return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  } catch {
+    // The folder does not exist yet, or cannot be read.
+    return resolve(file);
+  }
+}

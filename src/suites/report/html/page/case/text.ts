@@ -1,0 +1,116 @@
+import type { Fault } from '../../../../../base/errors.ts';
+import { button, draw, foreign, make, unseen } from '../dom.ts';
+import { count } from '../format.ts';
+
+/** Characters that are laid out at once; the rest of a text comes when it is asked for. */
+const SHOWN = 20_000;
+
+/** A text as it stands, with a warning of characters that one cannot see. */
+export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
+  const box = make('div', { class: 'text' });
+  if (text === '') return make('p', { class: 'note' }, 'Empty text.');
+  const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, text.slice(0, SHOWN));
+  box.append(pre);
+  if (text.length > SHOWN) {
+    const more = button(`Show all ${count(text.length)} characters`, () => {
+      pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, piece)));
+      more.nextElementSibling?.remove();
+      more.remove();
+    });
+    const note = `The first ${count(SHOWN)} of ${count(text.length)} characters`;
+    box.append(more, make('p', { class: 'printed note' }, note));
+  }
+  const hidden = findHidden(text);
+  if (hidden !== '')
+    box.append(make('p', { class: 'hidden-note' }, `Holds characters that are not seen: ${hidden}`));
+  return box;
+}
+
+/** A text in pieces that a browser lays out one by one, as they come into sight; megabytes at once would hold it up. */
+function pieces(text: string) {
+  const all = [];
+  for (let start = 0; start < text.length; ) {
+    const end = findBreak(text, start + SHOWN);
+    all.push(text.slice(start, end));
+    start = end;
+  }
+  return all;
+}
+
+/** Behind the last line end before `limit`, or else the last space, or else there. */
+function findBreak(text: string, limit: number) {
+  if (limit >= text.length) return text.length;
+  const near = text.slice(limit - SHOWN / 2, limit);
+  const place = Math.max(near.lastIndexOf('\n'), near.includes('\n') ? -1 : near.lastIndexOf(' '));
+  return place < 0 ? limit : limit - SHOWN / 2 + place + 1;
+}
+
+/** Controls, marks that turn the direction of writing, characters without width, and lone surrogates. */
+const unseenCharacters = /[^\P{C}\n\r\t\u{e000}-\u{f8ff}]|\u{2028}|\u{2029}/gu;
+
+/** What cannot be seen in a text, as code points with their counts. */
+function findHidden(text: string) {
+  const counts: Map<string, number> = new Map();
+  for (const [character] of text.slice(0, 1_000_000).matchAll(unseenCharacters)) {
+    if (/\p{Cn}/u.test(character)) continue;
+    const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts]
+    .slice(0, 8)
+    .map(([name, times]) => (times === 1 ? name : `${name} × ${count(times)}`))
+    .join(', ');
+}
+
+/** A value as JSON on several lines. */
+export function renderJson(value: unknown) {
+  return renderText(toPrettyJson(value), 'code');
+}
+
+export function toPrettyJson(value: unknown) {
+  return JSON.stringify(value, null, 2) ?? '';
+}
+
+export function hasMembers(value: Readonly<Record<string, unknown>>) {
+  return Object.keys(value).length > 0;
+}
+
+type Verdict = 'passed' | 'failed' | 'unscored';
+
+export function verdictOf(passed: boolean, unscored: boolean): Verdict {
+  if (passed) return 'passed';
+  return unscored ? 'unscored' : 'failed';
+}
+
+/** Told apart by their forms, for those who cannot tell the colours apart. */
+const forms = {
+  passed: 'M3.5 8.5 6.7 11.6 12.5 5',
+  failed: 'M4.5 4.5 11.5 11.5 M11.5 4.5 4.5 11.5',
+  unscored: 'M3.5 8 12.5 8',
+};
+
+/** A small sign for a verdict, which is also read out. */
+export function mark(verdict: Verdict) {
+  const sign = draw(
+    'svg',
+    { viewBox: '0 0 16 16', 'aria-hidden': 'true' },
+    draw('path', { d: forms[verdict] }),
+  );
+  return make('span', { class: `mark ${verdict}` }, sign, unseen(`${verdict} `));
+}
+
+/** A verdict in a word. */
+export function pill(verdict: Verdict | 'error', word: string = verdict) {
+  return make('span', { class: `pill ${verdict}` }, word);
+}
+
+/** An error with what to do about it. */
+export function renderFault({ code, message, hint, details }: Fault) {
+  return make(
+    'div',
+    { class: 'fault' },
+    make('p', {}, make('code', {}, code), ' ', foreign(message)),
+    make('p', { class: 'hint' }, foreign(hint)),
+    ...(details !== undefined && hasMembers(details) ? [renderJson(details)] : []),
+  );
+}

@@ -1,0 +1,325 @@
+import { escapeShownLine as oneLine } from '../../../base/text/escape-commands.ts';
+import { formatCount } from '../../../base/text/format-count.ts';
+import { cut, textWidth } from '../../../base/text/width.ts';
+import type { Failure, RowProblem, RunSummary, SuiteReport } from '../../record.ts';
+import {
+  documentOf,
+  isJudged,
+  latencyCells,
+  type MatrixRow,
+  matrixRows,
+  outcomeCells,
+  outcomeColumns,
+  type ReportTable,
+} from '../document.ts';
+import { formatDuration, formatMean, formatRate } from '../numbers.ts';
+import { describeSeveral, type OpenWriter, statusOf } from '../reporter.ts';
+import {
+  bailedSentence,
+  countProblems,
+  countUnscored,
+  describeFailure,
+  describeRun,
+  describeSpending,
+  describeTotals,
+} from '../wording.ts';
+import { createPaint, type GridRow, type GridView, renderGrid, type Style, toReadable } from './grid.ts';
+
+/** The summary of each run for people, once it is over, and at last a table of several suites. */
+export const openTable: OpenWriter = (sink, { isSeveral }) => {
+  let count = 0;
+  const { hasColour, columns } = sink;
+  return {
+    next: () => ({
+      async begin() {},
+      readsCases: false,
+      async onCase() {},
+      async onProblem() {},
+      async end(report) {
+        await sink.write(`${count > 0 ? '\n' : ''}${renderTable(report, hasColour, columns)}`);
+        count += 1;
+      },
+    }),
+    async end(report) {
+      if (!isSeveral) return;
+      const view: GridView = { paint: createPaint(hasColour), columns: toReadable(columns) };
+      const rows = report.outcomes.map((outcome) => ({
+        cells: [oneLine(outcome.suite), ...outcomeCells(outcome)],
+        style: styles[statusOf(outcome)],
+      }));
+      const whole = `${describeSeveral(report)} in ${formatDuration(report.durationMs)}`;
+      const lines = [...renderGrid(outcomeColumns, rows, view), cut(whole, view.columns ?? Infinity)];
+      await sink.write(joinSections([...(count === 0 ? [] : [[]]), lines]));
+    },
+  };
+};
+
+/** The same as a text: several lines, each ended, and if there is a number of columns, from 20, none wider than that. */
+export function renderTable(report: RunSummary, colour: boolean, columns?: number): string {
+  const view: GridView = { paint: createPaint(colour), columns: toReadable(columns) };
+  const { paint, columns: room = Infinity } = view;
+  const document = documentOf(report);
+  const { word, style } = statusText(report);
+  const name = paint('bold', cut(oneLine(report.suite), room - word.length - 2));
+  const sections = [
+    [`${name}: ${style === undefined ? word : paint(style, word)}`],
+    ...(report.variants === undefined
+      ? [
+          statsLines(document.statistics, isJudged(report), view),
+          document.guards.rows.length === 0 ? [] : statsLines(document.guards, false, view),
+          renderHooks(report, view),
+          renderEpochs(report, view),
+        ]
+      : renderMatrix(report, view)),
+    document.agreements.map(({ eval: id, words }) => cut(`${oneLine(id)} and people: ${words}`, room)),
+    document.gates.map(({ gate, name, words }) => {
+      const mark = gate.passed ? paint('green', '✓') : paint('red', '✗');
+      return `${mark} ${cut(oneLine(`${name} ${words}`), room - 2)}`;
+    }),
+    failureLines(report, document.failureTitle, view),
+    [
+      ...problemLines('The run is void:', document.voids, view),
+      ...problemLines(`${document.badRows.title}:`, document.badRows.problems, view),
+    ],
+    footer(report, view),
+  ];
+  return joinSections(sections.filter((lines) => lines.length > 0));
+}
+
+function joinSections(sections: readonly (readonly string[])[]): string {
+  return sections.map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join('')).join('\n');
+}
+
+/** The status with its colour; for a shadow, which cannot pass or fail, the number of events. */
+function statusText({ kind, status, cases }: RunSummary): { readonly word: string; readonly style?: Style } {
+  if (kind === 'shadow') return { word: formatCount(cases, 'event') };
+  return { word: status, style: styles[status] };
+}
+
+const styles = {
+  passed: 'green',
+  failed: 'red',
+  error: 'yellow',
+  running: 'yellow',
+  interrupted: 'yellow',
+} as const satisfies Record<RunSummary['status'], Style>;
+
+function statsLines({ columns, rows }: ReportTable, hasAll: boolean, view: GridView): string[] {
+  return renderGrid(
+    columns,
+    rows.flatMap(({ kind, name, cells }): GridRow[] => {
+      if (kind === 'all' && !hasAll) return [];
+      const first = `${kind === 'tag' ? '  ' : ''}${shortName(name)}`;
+      const isBold = kind !== 'tag' && columns[0]?.title === 'eval';
+      return [{ cells: [first, ...cells], ...(isBold && { style: 'bold' as const }) }];
+    }),
+    view,
+  );
+}
+
+function shortName(id: string): string {
+  return cut(oneLine(id), 40);
+}
+
+/** How long each hook of the judged guardrails took. */
+function renderHooks({ evals }: RunSummary, view: GridView): string[] {
+  const rows = Object.entries(evals).flatMap(([id, { classification }]) =>
+    Object.entries(classification?.latency_ms ?? {}).map(([hook, latency]) => ({
+      cells: [shortName(hook), shortName(id), ...latencyCells(latency)],
+    })),
+  );
+  const columns = ['hook', 'guard', 'p50', 'p99'].map((title, priority) => ({ title, priority }));
+  return rows.length === 0 ? [] : renderGrid(columns, rows, view);
+}
+
+/** The chances that of k epochs one passes (`pass@k`), and that all do (`pass^k`); nothing of a single epoch. */
+function renderEpochs({ evals, epochs }: RunSummary, view: GridView): string[] {
+  const ks = [...new Set([1, 2, epochs])].filter((k) => k <= epochs);
+  const rows = Object.entries(evals).flatMap(([id, { pass_at: at, pass_hat: hat }]) =>
+    at === undefined || hat === undefined
+      ? []
+      : [
+          {
+            cells: [
+              shortName(id),
+              ...ks.map((k) => formatMean(at[k] ?? null)),
+              ...ks.map((k) => formatMean(hat[k] ?? null)),
+            ],
+          },
+        ],
+  );
+  const columns = [
+    { title: 'eval', priority: 0 },
+    ...ks.map((k) => ({ title: `pass@${k}`, priority: k })),
+    ...ks.map((k) => ({ title: `pass^${k}`, priority: -k })),
+  ];
+  return rows.length === 0 ? [] : renderGrid(columns, rows, view);
+}
+
+/**
+ * The variants of a matrix side by side; as many tables below one another as its width needs, and where not even one
+ * variant fits, a list of each.
+ */
+export function renderMatrix(report: RunSummary, view: GridView): string[][] {
+  const variants = report.variants ?? [];
+  const shown = cutApart(variants.map(({ name }) => oneLine(name)));
+  const names = variants.map(({ status }, index) => `${shown[index] ?? ''} ${marks[status]}`);
+  const rows = matrixRows(report).map((row) => ({ ...row, name: cut(oneLine(row.name), longestName) }));
+  const labels = widest(rows.map(({ name }) => name)) + gap + widest(rows.map(({ measure }) => measure));
+  const widths = names.map(
+    (name, index) => gap + widest([name, ...rows.map(({ cells }) => cells[index] ?? '')]),
+  );
+  const { columns = Number.POSITIVE_INFINITY } = view;
+  if (labels + Math.max(0, ...widths) > columns) {
+    return names.map((name, index) => renderAlone({ name, index }, rows, view));
+  }
+  return fittingParts(widths, columns - labels).map((part) =>
+    renderGrid(
+      ['', '', ...part.map((index) => names[index] ?? '')].map((title) => ({ title, priority: 0 })),
+      rows.map(({ name, measure, cells }) => ({
+        cells: [name, measure, ...part.map((index) => cells[index] ?? '')],
+        style: 'bold' as const,
+      })),
+      view,
+    ),
+  );
+}
+
+/** Names of columns; where cut names would be the same, what the names begin with in common is left out. */
+function cutApart(names: readonly string[]): string[] {
+  const short = names.map((name) => cut(name, longestName));
+  if (new Set(short).size === names.length) return short;
+  const [first = '', ...others] = names;
+  let common = 0;
+  while (common < first.length && others.every((name) => name[common] === first[common])) common += 1;
+  // The whole of the last word in common tells more than the letters in which it differs.
+  const from = Math.max(0, first.slice(0, common).search(/[^\p{L}\p{N}][\p{L}\p{N}]*$/u));
+  const rest = names.map((name) => cut(from === 0 ? name : `…${name.slice(from)}`, longestName));
+  return new Set(rest).size === names.length
+    ? rest
+    : names.map((name, index) => `${index + 1} ${cut(name, longestName - 3)}`);
+}
+
+const longestName = 30;
+const marks = { passed: '✓', failed: '✗', error: '!' } as const;
+const gap = 2;
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => textWidth(text)));
+}
+
+/** The variants by the tables that they stand in, each of which fits the room. */
+function fittingParts(widths: readonly number[], room: number): number[][] {
+  const parts: number[][] = [];
+  let left = 0;
+  for (const [index, width] of widths.entries()) {
+    if (parts.length === 0 || width > left) {
+      parts.push([]);
+      left = room;
+    }
+    parts.at(-1)?.push(index);
+    left -= width;
+  }
+  return parts;
+}
+
+/** A line for each measure of one variant, the value behind its name. */
+function renderAlone(
+  { name, index }: { readonly name: string; readonly index: number },
+  rows: readonly MatrixRow[],
+  { paint, columns = Number.POSITIVE_INFINITY }: GridView,
+): string[] {
+  const lines = rows.flatMap(({ name: block, measure, cells }) => {
+    const cell = cells[index] ?? '';
+    return [...(block === '' ? [] : [block]), ...(cell === '' ? [] : [`  ${measure} ${cell}`])];
+  });
+  return [paint('bold', cut(name, columns)), ...lines.map((line) => cut(line, columns))];
+}
+
+function failureLines(
+  { failures }: RunSummary,
+  title: string,
+  { paint, columns = Infinity }: GridView,
+): string[] {
+  if (title === '') return [];
+  const lines = failures.flatMap((failure, index) => [
+    cut(`  ${locationOf(failure)}  ${cut(oneLine(describeFailure(failure)), maxTextWidth)}`, columns),
+    // Most have the hint of the one before.
+    ...(failure.hint === undefined || failures.slice(0, index).some(({ hint }) => hint === failure.hint)
+      ? []
+      : [cut(`      hint: ${oneLine(failure.hint)}`, columns)]),
+  ]);
+  return [paint('red', cut(`${title}:`, columns)), ...lines];
+}
+
+/** What a person reads of one text in a list. */
+const maxTextWidth = 160;
+
+function problemLines(
+  title: string,
+  problems: readonly RowProblem[],
+  { paint, columns = Infinity }: GridView,
+): string[] {
+  if (problems.length === 0) return [];
+  return [
+    paint('yellow', cut(title, columns)),
+    ...problems.flatMap(toLines).map((line) => cut(line, columns)),
+  ];
+}
+
+function toLines(problem: RowProblem): string[] {
+  return [
+    `  ${locationOf(problem)}  ${cut(oneLine(problem.message), maxTextWidth)}`,
+    ...(problem.hint === undefined ? [] : [`      hint: ${oneLine(problem.hint)}`]),
+  ];
+}
+
+function locationOf({ file, line }: Failure | RowProblem): string {
+  return `${oneLine(file)}:${line}`;
+}
+
+function footer(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
+  const { kind, cases, duration_ms: ms } = report;
+  if (kind === 'shadow') return [];
+  const speed = ms === null ? '' : ` (${formatRate(cases, ms)} per second)`;
+  const timing = [`${describeRun(report)}${speed}`, ...countUnscored(report)].join(', ');
+  const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
+  const taken = report.totals === undefined ? [] : [cut(describeTotals(report.totals), columns)];
+  const spent = report.spending === undefined ? [] : [cut(describeSpending(report.spending), columns)];
+  return [...bailed, cut(timing, columns), ...taken, ...spent];
+}
+
+/**
+ * Lines that explain why a run did not pass: status with reasons, missed gates, first problems, report
+ * files. Of a run that passed only the files.
+ */
+export function explainVerdict(report: SuiteReport, files: readonly string[]): readonly string[] {
+  const { suite, status, cases, overall, problems, problem_count: count } = report;
+  const written = files.length === 0 ? [] : [`written: ${files.map(oneLine).join(', ')}`];
+  if (status === 'passed') return written;
+  const { gates } = documentOf(report);
+  const missed = gates.filter(({ gate }) => !gate.passed);
+  const shown = status === 'error' ? problems.slice(0, mostProblems) : [];
+  const rest = status === 'error' ? count - shown.length : 0;
+  const failedCases = cases - overall.passed;
+  const reasons = [
+    ...(status === 'error' ? countProblems(report) : []),
+    ...countUnscored(report),
+    ...(gates.length === 0 ? [] : [`${missed.length} of ${formatCount(gates.length, 'gate')} missed`]),
+    ...(failedCases === 0 ? [] : [`${failedCases} of ${formatCount(cases, 'case')} did not pass`]),
+  ];
+  return [
+    `${oneLine(suite)}: ${[status, ...reasons].join(', ')}`,
+    ...missed.map(({ name, words }) => `  gate missed: ${oneLine(`${name} ${words}`)}`),
+    ...shown.flatMap(({ scope, file, line, message, hint }) => [
+      `  ${scope === 'run' ? 'void' : 'unusable row'}: [DATASET_INVALID] ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
+      ...(hint === undefined ? [] : [`    hint: ${oneLine(hint)}`]),
+    ]),
+    ...(rest > 0 ? [`  and ${formatCount(rest, 'more unusable row')}`] : []),
+    ...(report.bailed ? [`  ${bailedSentence}`] : []),
+    ...written,
+  ];
+}
+
+/** How many problems are shown. */
+const mostProblems = 3;

@@ -1,0 +1,200 @@
+import { formatNumber } from '../../base/json/decimal.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import { fewestPairs, mostMissing, significance } from '../matrix/gates.ts';
+import type { Failure, GateResult, GateTest, RunSummary, Spending } from '../record.ts';
+import { isSumOfAnswers } from '../run/gates.ts';
+import type { Agreement } from '../run/stats-record.ts';
+import type { Times, Totals } from '../run/totals-record.ts';
+import {
+  formatDifference,
+  formatDuration,
+  formatInterval,
+  formatP,
+  formatPercent,
+  formatScore,
+  formatUsd,
+} from './numbers.ts';
+
+/** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has; of a variant `case r1 (small), …`. */
+export function describeFailure({ eval: evalId, ...result }: FailureWords): string {
+  return `case ${nameCase({ ...result, id: result.case })}, ${evalId}: ${describeScore(result)}`;
+}
+
+type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail' | 'code'>;
+
+/** `r1`; in a matrix `r1 (small)`. */
+export function nameCase({ id, variant }: NamedCase): string {
+  return variant === undefined ? id : `${id} (${variant})`;
+}
+
+/** `score 0.25: said 41`, or `unscored: [PROCESS_TIMEOUT] timed out`. */
+export function describeScore({ score, detail, code }: Pick<Failure, 'score' | 'detail' | 'code'>): string {
+  const verdict = score === null ? 'unscored' : `score ${formatScore(score)}`;
+  const reason = code === undefined ? detail : `[${code}] ${detail}`;
+  return reason === '' ? verdict : `${verdict}: ${reason}`;
+}
+
+interface NamedCase {
+  readonly id: string;
+  readonly variant?: string | undefined;
+}
+
+/** `exact [large]: mean`; of the cases as wholes `all cases: mean`; of a variant `exact (small): mean`. */
+export function nameGate({
+  eval: id,
+  tag,
+  variant,
+  metric,
+}: Pick<GateResult, 'eval' | 'tag' | 'variant' | 'metric'>): string {
+  const group = tag === undefined ? '' : ` [${tag}]`;
+  return `${nameCase({ id: id ?? 'all cases', variant })}${group}: ${metric}`;
+}
+
+/** The value of a gate beside its bounds, such as `0.31, but wanted at least 0.5`. */
+export function explainGate(gate: GateResult): string {
+  const { metric, value, min, max, passed } = gate;
+  if (gate.test !== undefined) return explainTest(gate, gate.test);
+  const wanted = describeBounds({ min, max });
+  if (value === null) {
+    const why = isSumOfAnswers(metric) ? 'not known of every answer' : 'of nothing';
+    return `${why}, wanted ${wanted}`;
+  }
+  const bound = min !== null && value < min ? min : max;
+  return `${formatBeside(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
+}
+
+/** `at least 0.5 and at most 0.9`. */
+export function describeBounds({ min, max }: Pick<GateResult, 'min' | 'max'>): string {
+  const bounds = [min === null ? [] : [`at least ${min}`], max === null ? [] : [`at most ${max}`]].flat();
+  return bounds.join(' and ');
+}
+
+/** Four decimals, or more when four would make the value look like the bound that it misses. */
+export function formatBeside(value: number, bound: number | null): string {
+  return formatNumber(value, bound === null ? [] : [bound]);
+}
+
+/** `29 faults`, `2 abstentions`: results that have no score, over all evals, where there are any. */
+export function countUnscored({ evals }: RunSummary): string[] {
+  const all = Object.values(evals);
+  const faults = all.reduce((sum, stats) => sum + (stats.faults ?? 0), 0);
+  const abstentions = all.reduce((sum, stats) => sum + Math.max(0, stats.unscored - (stats.faults ?? 0)), 0);
+  return [
+    ...(faults === 0 ? [] : [formatCount(faults, 'fault')]),
+    ...(abstentions === 0 ? [] : [formatCount(abstentions, 'abstention')]),
+  ];
+}
+
+/** `4 cases × 3 epochs in 2.0 s`; without the time where it is unknown. */
+export function describeRun({ cases, epochs, variants, duration_ms: ms }: RunSummary): string {
+  const times = epochs === 1 ? '' : ` × ${epochs} epochs`;
+  const of = variants === undefined ? '' : ` of ${formatCount(variants.length, 'variant')}`;
+  return `${formatCount(cases, 'case')}${of}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
+}
+
+/** `2 unusable rows`, and `the run is void` where a problem is one of the whole run. */
+export function countProblems({ problems, problem_count: count }: RunSummary): string[] {
+  const ofRun = problems.filter(({ scope }) => scope === 'run').length;
+  return [
+    ...(ofRun === 0 ? [] : ['the run is void']),
+    ...(count === ofRun ? [] : [formatCount(count - ofRun, 'unusable row')]),
+  ];
+}
+
+/** The sentence about a run that --bail ended. */
+export const bailedSentence = 'The run ended early: it had as many failures as were allowed.';
+
+/** `120 model calls for $0.31, 40 of them from the cache`. */
+export function describeSpending({ calls, cached, cost_usd: cost }: Spending): string {
+  const price = cost === null ? '' : ` for ${formatUsd(cost)}`;
+  const kept = cached === 0 ? '' : `, ${cached} of them from the cache`;
+  return `${formatCount(calls, 'model call')}${price}${kept}`;
+}
+
+/** `kappa 0.68 (0.53–0.82), the same verdict in 85.0% of 105 cases; 12 passed by it alone, 4 by people alone`. */
+export function describeAgreement({ n, observed, kappa, ci95, only_eval, only_person }: Agreement): string {
+  const measure = kappa === null ? 'no kappa' : `kappa ${kappa.toFixed(2)} (${formatInterval(ci95)})`;
+  const same = `the same verdict in ${formatPercent(observed)} of ${formatCount(n, 'case')}`;
+  return `${measure}, ${same}; ${only_eval} passed by it alone, ${only_person} by people alone`;
+}
+
+/** `120 answers, 40 cached: 34,100 tokens in, 8,020 out, $0.31; p50 812 ms, p95 1.9 s, p99 2.2 s; 35.0 s in queues`. */
+export function describeTotals(totals: Totals): string {
+  const { answers, cached, failed, answer_ms: times, queue_ms: waits } = totals;
+  const counted = [
+    formatCount(answers, 'answer'),
+    ...(cached === 0 ? [] : [`${cached} cached`]),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+  ].join(', ');
+  const used = usedParts(totals).join(', ');
+  const parts = [
+    ...(used === '' ? [] : [used]),
+    ...(times === null ? [] : [describeTimes(times)]),
+    ...(waits === null || waits.sum < 1 ? [] : [`${formatDuration(waits.sum)} in queues`]),
+  ];
+  return parts.length === 0 ? counted : `${counted}: ${parts.join('; ')}`;
+}
+
+/** Sums that lack some answers say so. */
+function usedParts({ answers, input_tokens: input, output_tokens: output, cost_usd: cost, unknown }: Totals) {
+  const tokens = [
+    ...(input === null ? [] : [`${grouped.format(input)} tokens in`]),
+    ...(output === null ? [] : [`${grouped.format(output)} ${input === null ? 'tokens ' : ''}out`]),
+  ].join(', ');
+  return [
+    ...(tokens === '' ? [] : [`${tokens}${missing(unknown.tokens, answers)}`]),
+    ...(cost === null ? [] : [`${formatUsd(cost)}${missing(unknown.cost_usd, answers)}`]),
+  ];
+}
+
+function missing(unknown: number, answers: number): string {
+  return unknown === 0 ? '' : ` (${unknown} of ${answers} unknown)`;
+}
+
+function describeTimes({ p50, p95, p99 }: Times): string {
+  return `p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}, p99 ${formatDuration(p99)}`;
+}
+
+const grouped = new Intl.NumberFormat('en');
+
+/**
+ * What was compared by a gate between variants, and what came of it: `+0.120 (+0.031 to +0.209) against small, p = 0.0093
+ * (paired t of 120 pairs, 31 of them ties)`.
+ */
+export function explainTest({ value, better_than: base = '', passed }: GateResult, test: GateTest): string {
+  const { name, pairs, p_value: p } = test;
+  const counts = [`${testNames[name]} of ${formatCount(pairs, 'pair')}`, ...asides(test)].join(', ');
+  const found = [
+    ...(value === null ? [] : [`${formatDifference(value, test.ci95)} against ${base}`]),
+    ...(p === null ? [] : [formatP(p)]),
+  ];
+  const what = found.length === 0 ? `nothing to compare with ${base}` : found.join(', ');
+  return `${what} (${counts})${passed ? '' : `, but ${whyMissed(test, { value, base })}`}`;
+}
+
+const testNames = {
+  mcnemar: 'McNemar’s exact test',
+  sign_flip: 'exact sign-flip test',
+  paired_t: 'paired t test',
+} as const satisfies Record<GateTest['name'], string>;
+
+function asides({ ties, unscored, unpaired }: GateTest): string[] {
+  return [
+    ...(ties === 0 ? [] : [`${ties} tied`]),
+    ...(unscored === 0 ? [] : [`${unscored} without both scores`]),
+    ...(unpaired === 0 ? [] : [`${formatCount(unpaired, 'case')} of only one variant`]),
+  ];
+}
+
+function whyMissed(
+  { flaw, pairs, ties }: GateTest,
+  { value, base }: { readonly value: number | null; readonly base: string },
+): string {
+  if (flaw === 'too_few_pairs') return `so few pairs show nothing: it takes ${fewestPairs} at least`;
+  if (flaw === 'too_many_missing')
+    return `more than ${mostMissing * 100} % of the cases have no result of both`;
+  if (value !== null && value <= 0) return `wanted better than ${base}`;
+  const changed = pairs - ties;
+  if (changed < fewestPairs) return `${changed} that differ show nothing: it takes ${fewestPairs} at least`;
+  return `wanted better than ${base} with p < ${significance}`;
+}

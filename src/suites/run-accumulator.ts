@@ -1,0 +1,215 @@
+import { formatCount } from '../base/text/format-count.ts';
+import { omitUndefined } from '../base/yaml/present.ts';
+import type { Row } from './dataset/row.ts';
+import type { Suite, SuiteProgress } from './file/model.ts';
+import { caseStatsOfAll, evalStatsOfAll } from './matrix/without-intervals.ts';
+import type { CaseRecord, Failure, RowProblem, RunHeader, Spending, SuiteReport } from './record.ts';
+import { failuresOf, roleLookup } from './report/case-failures.ts';
+import { formatUsd } from './report/numbers.ts';
+import type { RowFault } from './row-fault.ts';
+import { newBoundedList } from './run/bounded-list.ts';
+import { hasUntoleratedFaults, judgeGates } from './run/gates.ts';
+import { newRowProblems } from './run/row-problems.ts';
+import { type RunTally, readRunTally, tallyVersion } from './run/run-tally.ts';
+import { newTotalsTally } from './run/totals.ts';
+import { newSpendingTally } from './stats/spending.ts';
+import { maxTags, newStatsAccumulator } from './stats/stats-accumulator.ts';
+import { type MatrixReport, newVariantTallies } from './variant-tallies.ts';
+import { numberAmong, placeOf, type VariantPlace } from './variants.ts';
+
+/**
+ * Adds up the cases of a run while it goes on, in bounded memory, and makes its report: the same one of the same rows
+ * in any order, and of tallies of any parts of them.
+ */
+export interface RunAccumulator {
+  /**
+   * Counts a row that cannot be used, or not by this variant. Undefined when the same line of the suite was reported
+   * before.
+   */
+  addProblem(row: Row, problem: RowFault, variant?: VariantPlace): RowProblem | undefined;
+  /** Counts a case; false when the run has as many failures as `bail` allows. */
+  addCase(record: CaseRecord): boolean;
+  /** `fraction`: how much of the dataset has been read. */
+  progress(fraction: number | null): SuiteProgress;
+  report(end: RunTotals): SuiteReport;
+  /** What has been added so far, as plain JSON. */
+  state(): RunTally;
+  /** Adds a `state()`, as it is read from JSON. Throws STORE_FAILED for one of another version, suite or shape. */
+  merge(state: unknown): void;
+}
+
+interface RunTotals {
+  /** Cases that the budget left no money for. */
+  readonly notJudged?: number | undefined;
+  readonly durationMs: number;
+  /** Rows that the dataset had, whether or not they were selected. */
+  readonly rows: number;
+  /** Set when the whole run is void, whatever its cases came to. */
+  readonly fault?: RowFault | undefined;
+}
+
+export interface RunAccumulatorOptions {
+  readonly header: RunHeader;
+  readonly bail?: number | undefined;
+  readonly keepGoing?: boolean | undefined;
+}
+
+export function newRunAccumulator(
+  suite: Suite,
+  { header, bail, keepGoing }: RunAccumulatorOptions,
+): RunAccumulator {
+  const statsAccumulator = newStatsAccumulator(header.evals, suite.epochs);
+  const totals = newTotalsTally();
+  const variants = newVariantTallies(header, suite.gates);
+  const spending = newSpendingTally();
+  const problems = newRowProblems(maxListed);
+  const failures = newBoundedList<Failure>(maxListed);
+  const roleOf = roleLookup(header);
+  let [cases, evals, unscored, passed] = [0, 0, 0, 0];
+  const isBailed = () => bail !== undefined && cases - passed >= bail;
+  return {
+    addProblem(row, fault, variant) {
+      if (variant !== undefined) variants?.addProblem(variant.name);
+      return problems.add(row, fault, variant);
+    },
+    addCase(record) {
+      cases += 1;
+      if (record.passed) passed += 1;
+      evals += record.results.length;
+      if (record.results.some(({ score }) => score === null)) unscored += 1;
+      statsAccumulator.add(record);
+      totals.add(record);
+      variants?.addCase(record);
+      spending.add(record);
+      for (const [index, failure] of failuresOf(record, roleOf).entries()) {
+        failures.add(placeOfFailure(record, header, index), failure);
+      }
+      return !isBailed();
+    },
+    progress: (fraction) => {
+      const { total } = header;
+      return {
+        cases,
+        problems: problems.count(),
+        evals,
+        failed: cases - passed,
+        unscored,
+        passed,
+        total,
+        fraction,
+      };
+    },
+    report({ durationMs, rows, fault, notJudged = 0 }) {
+      const unpaid = notJudged === 0 ? undefined : budgetSpent(notJudged, spending.value());
+      const voids = [unpaid, fault, statsAccumulator.hasTooManyTags() ? tooManyTags : undefined]
+        .filter((each) => each !== undefined)
+        .map((each): RowProblem => ({ scope: 'run', file: suite.file, line: 1, column: 1, ...each }));
+      const none = cases + problems.count() + voids.length === 0 ? [nothingToJudge(suite, rows)] : [];
+      const ofRun = [...none, ...voids];
+      const problemCount = ofRun.length + problems.count();
+      const stats = statsAccumulator.stats();
+      const overall = statsAccumulator.overall();
+      const taken = totals.totals();
+      const matrix = variants?.report({ gates: suite.gates, keepGoing: keepGoing === true });
+      const gates =
+        matrix?.gates ??
+        judgeGates(suite.gates, {
+          ...{ overall, evals: stats, totals: taken },
+          exactly: (gate) => ({ ...statsAccumulator.exactly(gate), ...totals.exactly() }),
+        });
+      const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
+      const isVoid =
+        cases === 0 ||
+        [fault, unpaid].some((each) => each !== undefined) ||
+        (hasVoidVariant(matrix) && !isBailed());
+      // A variant without a case counts below; one with unusable rows makes the run unusable too.
+      const isFaulty =
+        matrix?.variants.some((variant) => variant.status === 'error' && variant.cases > 0) ??
+        hasUntoleratedFaults(stats, gates);
+      const isUnusable = isVoid || isFaulty || (problemCount > 0 && keepGoing !== true);
+      return {
+        run_id: header.run_id,
+        suite: suite.name,
+        status: isUnusable ? 'error' : hasPassed && !isBailed() ? 'passed' : 'failed',
+        cases,
+        epochs: suite.epochs,
+        bailed: isBailed(),
+        overall: matrix === undefined ? overall : caseStatsOfAll(overall),
+        evals: matrix === undefined ? stats : evalStatsOfAll(stats),
+        ...(matrix && { variants: matrix.variants, comparisons: matrix.comparisons }),
+        gates,
+        ...(taken && { totals: taken }),
+        ...omitUndefined({ spending: spending.value(), not_judged: notJudged === 0 ? undefined : notJudged }),
+        duration_ms: Math.round(durationMs),
+        problems: [...ofRun, ...problems.items()].slice(0, maxListed),
+        problem_count: problemCount,
+        failures: failures.items(),
+        failure_count: failures.count(),
+      };
+    },
+    state: () => ({
+      version: tallyVersion,
+      ...{ cases, evals, unscored, passed },
+      stats: statsAccumulator.state(),
+      totals: totals.state(),
+      spending: spending.state(),
+      ...(variants && { variants: variants.state() }),
+      ...problems.state(),
+      failures: failures.state(),
+    }),
+    merge(state) {
+      const tally = readRunTally(state, header);
+      cases += tally.cases;
+      evals += tally.evals;
+      unscored += tally.unscored;
+      passed += tally.passed;
+      statsAccumulator.merge(tally.stats);
+      if (tally.totals !== undefined) totals.merge(tally.totals);
+      if (tally.spending !== undefined) spending.merge(tally.spending);
+      if (tally.variants !== undefined) variants?.merge(tally.variants);
+      problems.merge(tally);
+      failures.merge(tally.failures);
+    },
+  };
+}
+
+/** A variant of which no case was judged has not passed. */
+function hasVoidVariant(matrix: MatrixReport | undefined): boolean {
+  return matrix?.variants.some(({ cases }) => cases === 0) ?? false;
+}
+
+/** Where a failure stands among all of a run: behind those of the rows before, whatever was judged first. */
+export function placeOfFailure(
+  { number, variant }: Pick<CaseRecord, 'number' | 'variant'>,
+  { evals, variants }: Pick<RunHeader, 'evals' | 'variants'>,
+  index: number,
+): number {
+  return numberAmong(number, placeOf(variants, variant)) * (evals.length + 1) + index;
+}
+
+/** How many problems and failures the report lists. */
+const maxListed = 20;
+const tooManyTags: RowFault = {
+  message: `tags: there are more than ${maxTags} different tags`,
+  hint: 'A tag names a group of cases; what is different in every case belongs into `id`.',
+};
+
+/** What is not judged is told, and no gate over the rest is a verdict. */
+function budgetSpent(notJudged: number, spending: Spending | undefined): RowFault {
+  const spent = spending?.cost_usd;
+  const amount = typeof spent === 'number' ? ` (${formatUsd(spent)} in all)` : '';
+  return {
+    message: `the budget is spent${amount}: ${formatCount(notJudged, 'case')} not judged`,
+    hint: 'Go on with it: the same command with --resume and a higher --max-cost.',
+  };
+}
+
+/** The problem of a run that judged no case, which must not pass. */
+function nothingToJudge({ dataset, file }: Suite, rows: number): RowProblem {
+  const path = dataset.kind === 'inline' ? file : dataset.path;
+  const location = { scope: 'run', file: path === '-' ? '<stdin>' : path, line: 1, column: 1 } as const;
+  if (rows === 0)
+    return { ...location, message: 'the dataset is empty', hint: 'Write one JSON object for each case.' };
+  const message = rows === 1 ? 'its one row was not selected' : `none of its ${rows} rows was selected`;
+  return { ...location, message, hint: 'Rows are selected by tags, a filter, a shard and their numbers.' };
+}

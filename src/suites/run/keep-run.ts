@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { fencedBy } from '../../base/time/fence.ts';
+import type { RuntimeConfig } from '../../config/config.ts';
+import type { ResultRun, ResultStore } from '../../store/result-store.ts';
+import { type Suite, subjectsOf } from '../file/model.ts';
+import { isCutOff, numbersToJudge, openJournal, readHeader } from '../journal.ts';
+import type { JudgeAgain, RunHeader, SuiteReport } from '../record.ts';
+import type { EpochJournal } from '../suite-run.ts';
+import { findChanges, fingerprintOf, isUnchanged, programPart } from './fingerprint.ts';
+import { toHeader } from './header.ts';
+
+/** What a run is stored with. */
+export interface KeepOptions {
+  /** Cases that there will be, as far as is known. */
+  readonly total: number | null;
+  readonly suite: Suite;
+  readonly config: RuntimeConfig;
+  /** The digests of the programs that its entries start, by their names. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Options that override the suite, as JSON values by the names of the options. */
+  readonly wanted: Readonly<Record<string, unknown>>;
+  /**
+   * Resumes the run of that id, or (true) the last unfinished run of the suite with the same fingerprint.
+   */
+  readonly resume: true | string | undefined;
+  /** Judges cases of a kept run again, in the place of `resume`. */
+  readonly again?: JudgeAgain | undefined;
+}
+
+/**
+ * Claims a new run, or one to resume or to judge again, in the store, and calls `work` for it. Throws RUN_BUSY,
+ * RUN_UNKNOWN, RUN_ENDED, USAGE when the suite has changed since, STORE_FAILED, and what `work` throws.
+ */
+export async function keepRun(
+  store: ResultStore,
+  options: KeepOptions,
+  work: (header: RunHeader, journal: EpochJournal) => Promise<SuiteReport>,
+): Promise<SuiteReport> {
+  const fingerprint = fingerprintOfRun(options);
+  const kept = await findKept(store, options, fingerprint);
+  const header = kept ? readHeader(kept) : toHeader(options.suite, randomUUID(), new Date(), options.total);
+  const { run_id: id } = header;
+  const claim = await store.claimRun(id);
+  if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
+  try {
+    // Another process may have finished or reopened the run before it was claimed.
+    if (!kept) await store.createRun(newRun(options.suite, header, fingerprint));
+    else if (options.again) await reopen(store, await requireRun(store, id), options.again);
+    else requireCutOff(await requireRun(store, id));
+    return await runOrInterrupt(store, id, async () => {
+      if (kept) await store.setRunEnd(id, { status: 'running', report: null });
+      return await fencedBy(claim, () => work(header, openJournal(store, id, kept !== undefined)));
+    });
+  } finally {
+    await claim.release();
+  }
+}
+
+/**
+ * Sets aside the records that are to be judged again, so that the run lacks them as one that was cut off does. When this
+ * was cut off before its end, the records that it has judged since stay, and the rest is still lacking.
+ */
+async function reopen(store: ResultStore, run: ResultRun, { cases }: JudgeAgain): Promise<void> {
+  const last = (await store.reopenings(run.id)).at(-1);
+  if (isCutOff(run.status) && last?.scope === cases) return;
+  const next = { number: (last?.number ?? 0) + 1, scope: cases, at: Date.now() };
+  await store.reopenRun(run.id, next, await numbersToJudge(store, run, cases));
+}
+
+/** Calls `work`; when it throws, marks the run as interrupted. */
+async function runOrInterrupt<Result>(
+  store: ResultStore,
+  id: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await endEarly(store, id);
+    throw error;
+  }
+}
+
+function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
+  return {
+    id: header.run_id,
+    kind: 'suite' as const,
+    name: suite.name,
+    file: resolve(suite.file),
+    fingerprint,
+    createdAt: Date.parse(header.started_at),
+    header: JSON.stringify(header),
+  };
+}
+
+/** Marks a run as interrupted; a store that fails here is ignored, since `work` has thrown already. */
+async function endEarly(store: ResultStore, id: string): Promise<void> {
+  try {
+    await store.setRunEnd(id, { status: 'interrupted', report: null });
+  } catch {
+    // The run counts as cut off anyway.
+  }
+}
+
+/** The fingerprint of a run: its suite file, config, programs, pipeline and options. */
+function fingerprintOfRun({ suite, config, programs, wanted }: KeepOptions): string {
+  const { epochs, evals, retries, timeoutMs } = suite;
+  const pipelines = subjectsOf(suite).flatMap((each) => (each.kind === 'pipeline' ? [each.file] : []));
+  return fingerprintOf({
+    [suiteFile]: readFileSync(suite.file, 'utf8'),
+    'the config': textsOf([config.file, ...(config.overlays ?? [])]),
+    ...Object.fromEntries(Object.entries(programs).map(([name, digest]) => [programPart(name), digest])),
+    ...(pipelines.length === 0 ? {} : { 'the pipeline': textsOf(pipelines) }),
+    '--repeat': epochs,
+    '--retries': retries,
+    '--timeout': timeoutMs,
+    '--reducer': evals.map(({ reducer }) => reducer),
+    ...wanted,
+  });
+}
+
+function textsOf(files: readonly string[]): string {
+  return files.map((file) => readFileSync(file, 'utf8')).join('\n');
+}
+
+const suiteFile = 'the suite file';
+/** Options whose defaults stand in the suite file, so a changed file explains them. */
+const alsoInSuite = ['--repeat', '--retries', '--timeout', '--reducer'];
+
+/** The message that names what has changed since the run began. */
+function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
+  const changes = findChanges(fingerprint, now);
+  if (changes === undefined) return `run ${id} was begun with another suite file, config or other options`;
+  const reported = changes.includes(suiteFile)
+    ? changes.filter((name) => !alsoInSuite.includes(name))
+    : changes;
+  const words = reported.map((name) => (name.startsWith('--') ? `${name} differs` : `${name} has changed`));
+  return `run ${id} was begun otherwise: ${words.join(', ')}`;
+}
+
+/** The run to continue, which must have the same digest; undefined for a new one. */
+async function findKept(
+  store: ResultStore,
+  options: KeepOptions,
+  fingerprint: string,
+): Promise<ResultRun | undefined> {
+  const { config, resume, again } = options;
+  if (resume === undefined && again === undefined) return undefined;
+  if (config.stateStore.type === 'memory') {
+    const hint = 'Set `state_store: {type: sqlite}` in the config to have runs that can go on later.';
+    throw new RuntimeError(
+      'RUN_UNKNOWN',
+      `the state store of ${config.file} is in memory, which keeps no run`,
+      { hint },
+    );
+  }
+  const found =
+    again === undefined
+      ? await findToResume(store, options, fingerprint)
+      : await requireRun(store, again.run);
+  if (!isUnchanged(found.fingerprint, fingerprint)) {
+    const hint =
+      'A run goes on with the same suite, config, programs and options; start a new one without ' +
+      `${again === undefined ? '--resume' : '--again'}.`;
+    throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
+  }
+  return found;
+}
+
+async function findToResume(
+  store: ResultStore,
+  { suite, resume }: KeepOptions,
+  fingerprint: string,
+): Promise<ResultRun> {
+  const runs = await store.listRuns({ name: suite.name, kind: 'suite' });
+  const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
+  const newest = own.find((run) => isUnchanged(run.fingerprint, fingerprint)) ?? own[0];
+  const found = typeof resume === 'string' ? await requireRun(store, resume) : newest;
+  if (found === undefined) {
+    const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
+    throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
+  }
+  requireCutOff(found);
+  return found;
+}
+
+/** Throws RUN_ENDED. */
+function requireCutOff({ id, status }: ResultRun): void {
+  if (!isCutOff(status)) throw new RuntimeError('RUN_ENDED', `run ${id} has come to its end: ${status}`);
+}
+
+/** A run by its id. Throws RUN_UNKNOWN. */
+export async function requireRun(store: ResultStore, id: string): Promise<ResultRun> {
+  const run = await store.findRun(id);
+  if (run !== undefined) return run;
+  const hint = '`signalbox eval list` shows the runs that there are.';
+  throw new RuntimeError('RUN_UNKNOWN', `${store.location} keeps no suite run ${id}`, { hint });
+}
+
+/**
+ * Calls `open`; a STORE_FAILED gets the hint that --no-store runs without a store. Throws what `open`
+ * throws.
+ */
+export async function openRequiredStore(open: () => Promise<ResultStore>): Promise<ResultStore> {
+  try {
+    return await open();
+  } catch (thrown) {
+    const { code, message, hint, details } = toRuntimeError(thrown);
+    if (code !== 'STORE_FAILED') throw thrown;
+    const more = `${hint} A run with --no-store is kept nowhere and needs no store.`;
+    throw new RuntimeError(code, message, { hint: more, details, cause: thrown });
+  }
+}

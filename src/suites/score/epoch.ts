@@ -1,0 +1,171 @@
+import { type Fault, RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { startTimer } from '../../base/time/deadline.ts';
+import { startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import type { Threshold } from '../../contract/eval.ts';
+import { findEvalsOfCase, type PreparedEval, prepareCase, type SubjectView } from '../case/prepared-case.ts';
+import type { Suite } from '../file/model.ts';
+import type { EpochRecord, EvalResult, SubjectRecord } from '../record.ts';
+import { emptyOutput } from '../subject/adapter.ts';
+import type { Answer, SubjectRunner } from '../subject/answer.ts';
+import { type EvalHost, scoreEval } from './score.ts';
+
+export interface EpochTools extends EvalHost {
+  /** Makes the answers; undefined where the dataset has them already. */
+  readonly subject: SubjectRunner | undefined;
+}
+
+export interface EpochTask {
+  readonly row: Readonly<Record<string, unknown>>;
+  /** From 1. */
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs one epoch of a case: asks the subject for an answer, if there is one, then scores it with every
+ * eval. Throws DATASET_INVALID or EXPRESSION_FAILED when the row does not fit, and what `tools` throw.
+ */
+export async function runEpoch(suite: Suite, task: EpochTask, tools: EpochTools): Promise<EpochRecord> {
+  const deadline = startDeadline(suite.timeoutMs, task.signal);
+  try {
+    const answer = await requestAnswer({ ...task, signal: deadline.signal }, tools.subject, deadline);
+    if (answer?.error !== undefined) return failedEpoch(suite, task, answer);
+    return await judge(suite, { ...task, signal: deadline.signal }, { tools, answer, deadline });
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function requestAnswer(
+  { row, epoch, signal }: EpochTask,
+  subject: SubjectRunner | undefined,
+  deadline: Deadline,
+): Promise<Answer | undefined> {
+  const watch = startStopwatch();
+  try {
+    return await watch.run(() => subject?.answer({ scope: { case: row, epoch }, epoch, signal }));
+  } catch (thrown) {
+    const error = deadline.timeoutFaultOf(thrown);
+    const { durationMs, queueMs } = wholeMs(watch.read());
+    return { ...noAnswer, duration_ms: durationMs, queue_ms: queueMs, error };
+  }
+}
+
+const noAnswer: Answer = { ...emptyOutput, duration_ms: 0, queue_ms: 0, cached: false, attempts: 1 };
+
+interface JudgeContext {
+  readonly tools: EpochTools;
+  readonly answer: Answer | undefined;
+  readonly deadline: Deadline;
+}
+
+async function judge(
+  suite: Suite,
+  { row, epoch, signal }: EpochTask,
+  { tools, answer, deadline }: JudgeContext,
+): Promise<EpochRecord> {
+  const { content, context, evals, threshold } = prepareCase(suite, row, answer && toView(answer));
+  const settled = await Promise.allSettled(
+    evals.map(async (preparedEval) => await scoreWithin(deadline, preparedEval, { tools, signal })),
+  );
+  const results = settled.map((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value;
+  });
+  const { messages, tool_calls, metadata, variables } = context;
+  return {
+    epoch,
+    content,
+    messages,
+    tool_calls,
+    metadata,
+    ...(Object.keys(variables).length === 0 ? {} : { variables }),
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(answer === undefined ? {} : { subject: toSubjectRecord(answer) }),
+    results,
+  };
+}
+
+async function scoreWithin(
+  deadline: Deadline,
+  preparedEval: PreparedEval,
+  { tools, signal }: { readonly tools: EpochTools; readonly signal: AbortSignal },
+): Promise<EvalResult> {
+  try {
+    return deadline.markTimeout(await scoreEval(preparedEval, tools, signal));
+  } catch (thrown) {
+    const error = deadline.timeoutFaultOf(thrown);
+    const { evaluation, threshold } = preparedEval;
+    return { ...unscoredResult(evaluation.id, threshold, error.message), error };
+  }
+}
+
+function toView({ text, result, messages, tool_calls, metadata }: Answer): SubjectView {
+  return { text, result, messages, tool_calls, metadata };
+}
+
+function toSubjectRecord({ duration_ms, queue_ms, cached, attempts, error }: Answer): SubjectRecord {
+  const status = error ? 'failed' : 'ok';
+  return { status, duration_ms, queue_ms, cached, attempts, ...(error && { error }) };
+}
+
+/** The record of an epoch without an answer: every eval is unscored, none is called. */
+function failedEpoch(suite: Suite, { row, epoch }: EpochTask, answer: Answer): EpochRecord {
+  const { error, messages, tool_calls, metadata, text } = answer;
+  const detail = `the subject gave no answer: ${error?.message ?? ''}`;
+  const results = findEvalsOfCase(suite, row).map(({ evaluation, threshold }) => ({
+    ...unscoredResult(evaluation.id, threshold, detail),
+    ...(error && { error }),
+  }));
+  return { epoch, content: text, messages, tool_calls, metadata, subject: toSubjectRecord(answer), results };
+}
+
+/** The result of an eval that was not called. */
+function unscoredResult(id: string, threshold: Threshold, detail: string): EvalResult {
+  return {
+    eval: id,
+    threshold,
+    score: null,
+    passed: false,
+    detail,
+    duration_ms: 0,
+    queue_ms: 0,
+    attempts: 0,
+  };
+}
+
+/** The time limit of one epoch; without `timeout_ms` it never ends. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  /** STEP_TIMEOUT when `thrown` is the abort by this deadline; throws anything else again. */
+  timeoutFaultOf(thrown: unknown): Fault;
+  /** Replaces the ABORTED error of a result that this deadline cut off by STEP_TIMEOUT. */
+  markTimeout(result: EvalResult): EvalResult;
+  clear(): void;
+}
+
+function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Deadline {
+  if (timeoutMs === undefined) {
+    const rethrow = (thrown: unknown): never => {
+      throw thrown;
+    };
+    return { signal, timeoutFaultOf: rethrow, markTimeout: (result) => result, clear() {} };
+  }
+  const expiry = new AbortController();
+  const { message, hint } = new RuntimeError('STEP_TIMEOUT', `the case took longer than ${timeoutMs} ms`, {
+    hint: 'Raise timeout_ms of the suite, or see what takes so long.',
+  });
+  const fault: Fault = { code: 'STEP_TIMEOUT', message, hint };
+  const isTimedOut = (code: string | undefined) => expiry.signal.aborted && code === 'ABORTED';
+  const { clear } = startTimer({ timeoutMs }, () => expiry.abort());
+  return {
+    signal: AbortSignal.any([signal, expiry.signal]),
+    timeoutFaultOf: (thrown) => {
+      if (!isTimedOut(toRuntimeError(thrown).code)) throw thrown;
+      return fault;
+    },
+    markTimeout: (result) =>
+      isTimedOut(result.error?.code) ? { ...result, detail: fault.message, error: fault } : result,
+    clear,
+  };
+}

@@ -1,0 +1,46 @@
+import { formatCount } from '../../base/text/format-count.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { RowFault } from '../row-fault.ts';
+
+/** Collects the tags of the cases of a run, to report a selected tag that no case has. */
+export interface TagWatch {
+  see(tags: readonly string[], isTaken: boolean): void;
+  /** The last case has been seen. */
+  end(): void;
+  /** The problem that no case had any of these tags; undefined before the end, or when one had. */
+  findFault(wanted: readonly string[]): RowFault | undefined;
+}
+
+/** Watches the cases of one run. */
+export function watchTags(): TagWatch {
+  const known = new Set<string>();
+  const seen = { cases: 0, isDone: false, hasTaken: false };
+  return {
+    see(tags, isTaken) {
+      seen.cases += 1;
+      if (isTaken) seen.hasTaken = true;
+      else for (const tag of tags) if (known.size < maxTags) known.add(tag);
+    },
+    end() {
+      seen.isDone = true;
+    },
+    findFault(wanted) {
+      if (!seen.isDone || seen.hasTaken || seen.cases === 0) return undefined;
+      const cases = formatCount(seen.cases, 'case');
+      const message = `none of ${cases} has the tag ${wanted.map((tag) => `"${tag}"`).join(' or ')}`;
+      return { message, ...hintOfTags(wanted[0] ?? '', known) };
+    },
+  };
+}
+
+/** A hint with the known tag nearest to `tag`, or with the first known tags. */
+export function hintOfTags(tag: string, known: ReadonlySet<string>): { readonly hint: string } {
+  if (known.size === 0) return { hint: 'No case has a tag.' };
+  const named = [...known].slice(0, maxListed).join(', ');
+  const { hint = `known tags: ${named}${known.size > maxListed ? ', …' : ''}` } = suggest(tag, [...known]);
+  return { hint };
+}
+
+/** How many tags are collected, and how many of these a hint lists. */
+const maxTags = 10_000;
+const maxListed = 20;

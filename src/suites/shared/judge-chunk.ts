@@ -1,0 +1,71 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { text as anyText, members, readShape } from '../../base/json/shape.ts';
+import { tryParseLossless } from '../../base/json/try-parse.ts';
+import type { NewResult } from '../../store/new-result.ts';
+import { type DatasetChunk, datasetChunk } from '../dataset/ranges/dataset-chunk.ts';
+import { readChunk } from '../dataset/ranges/read-chunk.ts';
+import type { Row } from '../dataset/row.ts';
+import type { Suite } from '../file/model.ts';
+import { toResult } from '../journal.ts';
+import { type EpochJournal, judgeRows, type SuiteOptions } from '../suite-run.ts';
+import { fromShared } from './chunk-work.ts';
+import { writeSharedTally } from './tally.ts';
+
+/** A chunk as it is kept: its file from the folder of the suite, and as reports name it. */
+export interface ChunkPlace {
+  readonly chunk: DatasetChunk;
+  readonly shownFile: string;
+}
+
+export interface JudgedChunk {
+  readonly records: readonly NewResult[];
+  /** JSON. */
+  readonly tally: string;
+}
+
+export interface ChunkOptions extends Omit<SuiteOptions, 'journal' | 'reporter' | 'onProgress' | 'select'> {
+  /** Finds epochs that were judged before; undefined where there are none. */
+  readonly find: EpochJournal['find'];
+  readonly runId: string;
+  /** Of the suite on this machine. */
+  readonly folder: string;
+}
+
+/**
+ * Judges the rows of a chunk, and keeps in memory what is to be stored of them. Throws DATASET_INVALID when the file is another
+ * than the one that was planned with, FILE_UNREADABLE, ABORTED, and what tools throw.
+ */
+export async function judgeChunk(
+  suite: Suite,
+  { chunk, shownFile }: ChunkPlace,
+  { runId, folder, find, ...options }: ChunkOptions,
+): Promise<JudgedChunk> {
+  const records: NewResult[] = [];
+  const here = { ...chunk, file: fromShared(folder, chunk.file) };
+  const { accumulator, rows } = await judgeRows(
+    suite,
+    {
+      ...options,
+      journal: {
+        find,
+        keep: async (key, record) => void records.push(toResult(runId, key, record)),
+        end: async () => {},
+      },
+    },
+    (signal) => ({ rows: shownAs(readChunk(suite.dataset, here, signal), shownFile), fraction: () => null }),
+  );
+  return { records, tally: writeSharedTally({ rows, tally: accumulator.state() }) };
+}
+
+async function* shownAs(rows: AsyncIterable<Row>, file: string): AsyncGenerator<Row> {
+  for await (const row of rows) yield { ...row, file };
+}
+
+/** A place as it was kept. Throws STORE_FAILED. */
+export function readPlace(text: string): ChunkPlace {
+  return readShape(chunkPlace, tryParseLossless(text), (path) => {
+    return new RuntimeError('STORE_FAILED', `the place of a part of a dataset is damaged (at ${path})`);
+  });
+}
+
+const chunkPlace = members<ChunkPlace>({ chunk: datasetChunk, shownFile: anyText });

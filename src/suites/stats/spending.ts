@@ -1,0 +1,50 @@
+import { members, nullOr, number, type Shape } from '../../base/json/shape.ts';
+import type { CaseRecord, Spending } from '../record.ts';
+import type { Mergeable } from './mergeable.ts';
+
+/** Adds up what the model calls of cases came to. */
+export interface SpendingTally extends Mergeable<SpendingState> {
+  add(record: Pick<CaseRecord, 'epochs'>): void;
+  /** Undefined where no model was called. */
+  value(): Spending | undefined;
+}
+
+export interface SpendingState {
+  readonly calls: number;
+  readonly cached: number;
+  /** Billionths of a US dollar, so that no order of cases changes a digit; null when one is unknown. */
+  readonly nano_usd: number | null;
+}
+
+export const spendingState: Shape<SpendingState> = members<SpendingState>({
+  calls: number,
+  cached: number,
+  nano_usd: nullOr(number),
+});
+
+export function newSpendingTally(): SpendingTally {
+  let sum: SpendingState = { calls: 0, cached: 0, nano_usd: 0 };
+  const merge = ({ calls, cached, nano_usd: nano }: SpendingState) => {
+    const isKnown = sum.nano_usd !== null && nano !== null;
+    sum = {
+      calls: sum.calls + calls,
+      cached: sum.cached + cached,
+      nano_usd: isKnown ? (sum.nano_usd ?? 0) + nano : null,
+    };
+  };
+  return {
+    add: ({ epochs }) => {
+      for (const { spending } of epochs) {
+        if (spending === undefined) continue;
+        const { calls, cached, cost_usd: cost } = spending;
+        merge({ calls, cached, nano_usd: cost === null ? null : Math.round(cost * 1e9) });
+      }
+    },
+    value: () => {
+      const { calls, cached, nano_usd: nano } = sum;
+      return calls === 0 ? undefined : { calls, cached, cost_usd: nano === null ? null : nano / 1e9 };
+    },
+    state: () => sum,
+    merge,
+  };
+}

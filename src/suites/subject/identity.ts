@@ -1,0 +1,115 @@
+import { resolve } from 'node:path';
+import { isObject } from '../../base/json/json.ts';
+import type { ExecConfig, ForeignHookConfig, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
+import type { HookKind } from '../../contract/hook.ts';
+import { replaceMock } from '../../models/open/mock-replacement.ts';
+import type { SubjectContext } from './adapter.ts';
+import { digestFiles } from './file-digests.ts';
+
+// Everything that determines answers, as JSON values for the key of the cache: entries of the config
+// without their positions, and digests of the files that they name. No secrets: only names of forwarded
+// variables, no credentials.
+
+/** These tools, with their programs. */
+export function describeTools(config: RuntimeConfig, names: readonly string[]): unknown {
+  return config.tools
+    .filter(({ name }) => names.includes(name))
+    .map(({ position: _position, exec, ...tool }) => ({ ...tool, exec: exec && describeExec(config, exec) }));
+}
+
+/** These evals, with their programs. */
+export function describeEvals(config: RuntimeConfig, names: readonly string[]): unknown {
+  return config.evals
+    .filter(({ name }) => names.includes(name))
+    .map(({ exec, ...entry }) => ({ ...entry, exec: describeExec(config, exec) }));
+}
+
+/**
+ * The filters that may change an answer, with their programs: those of `kind`, and all of foreign dialects.
+ */
+export function describeHooks(config: RuntimeConfig, kind?: HookKind): unknown {
+  const natives = config.hooks
+    .filter(({ hook, mode }) => mode === 'filter' && (kind === undefined || hook === kind))
+    .map(({ fileIndex, exec, ...entry }) => ({
+      place: fileIndex,
+      said: { ...entry, exec: describeExec(config, exec) },
+    }));
+  const foreignHooks = config.foreign.map((hook) => ({
+    place: hook.fileIndex,
+    said: describeForeign(config, hook),
+  }));
+  // Their order counts, not their position in the file.
+  return [...natives, ...foreignHooks]
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ said: description }) => description);
+}
+
+function describeForeign(config: RuntimeConfig, hook: ForeignHookConfig): unknown {
+  const { source: _source, fileIndex: _place, exec, ...entry } = hook;
+  if (exec === undefined) return entry;
+  // Words of a shell line may be names of files.
+  const words = exec.command.split(/[\s"';|&()<>]+/);
+  const files = digestFiles(words, resolve(config.folder, exec.cwd ?? '.'));
+  return { ...entry, exec: describeExec(config, exec), files };
+}
+
+type ProviderContext = Pick<SubjectContext, 'config' | 'env'>;
+
+/** These providers, or the mocks that stand in for them. */
+export function describeProviders({ config, env }: ProviderContext, ids: readonly string[]): unknown {
+  return config.providers
+    .filter(({ id }) => ids.includes(id))
+    .map((provider) => describeProvider(config, withStandIn(provider, env)));
+}
+
+/** Everything that the config declares. */
+export function describeConfig(context: ProviderContext): unknown {
+  const { config } = context;
+  const { file, tools, evals, hooks, foreign, providers } = config;
+  const execs = [...tools.flatMap(({ exec }) => exec ?? []), ...[...evals, ...hooks].map(({ exec }) => exec)];
+  return {
+    text: digestFiles([resolve(file)], ''),
+    execs: execs.map((exec) => describeExec(config, exec)),
+    foreign: foreign.map((hook) => describeForeign(config, hook)),
+    models: describeProviders(
+      context,
+      providers.map(({ id }) => id),
+    ),
+  };
+}
+
+function describeExec(
+  { folder }: RuntimeConfig,
+  { position: _position, endpoint, ...exec }: ExecConfig,
+): unknown {
+  const { command, args, env, cwd } = exec;
+  const words = [...args, ...env].flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
+  return {
+    ...exec,
+    // Its headers may hold a secret.
+    ...(endpoint && { url: endpoint.url }),
+    // A bare name is an interpreter from PATH, which does not count as part of the subject.
+    program: command.includes('/') ? digestFiles([command], folder) : [],
+    files: digestFiles(words, resolve(folder, cwd ?? '.')),
+  };
+}
+
+function withStandIn(provider: ProviderConfig, env: SubjectContext['env']): ProviderConfig {
+  try {
+    return replaceMock(provider, env);
+  } catch {
+    // The stand-in is invalid, which the call itself will report.
+    return provider;
+  }
+}
+
+function describeProvider({ folder }: RuntimeConfig, provider: ProviderConfig): unknown {
+  const { position: _position, credential: _credential, ...rest } = provider;
+  return { ...rest, files: digestFiles(textsIn(rest.additionalConfig), folder) };
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}

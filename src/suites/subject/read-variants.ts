@@ -1,0 +1,74 @@
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { expressionAt } from '../../base/yaml/expressions.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import type { Suite, Variant } from '../file/model.ts';
+import { readSubject, subjectVariables } from './read-subject.ts';
+
+/** What a checked document declares at `path`: a subject, variants of one, or nothing. Call it only without errors. */
+export function readSubjects(document: YamlDocument, path: Path): Pick<Suite, 'subject' | 'variants'> {
+  if (!isObject(valueAt(document, path))) return {};
+  const list = itemsAt(document, [...path, 'variants']);
+  if (list.length > 0) return { variants: list.map((item) => readListed(document, path, item)) };
+  if (!isGrid(document, path)) return { subject: readSubject(document, path) };
+  return { variants: readGrid(document, path) };
+}
+
+function readListed(document: YamlDocument, path: Path, item: Path): Variant {
+  const cache = valueAt(document, [...path, 'cache']);
+  const subject = readSubject(document, item);
+  return {
+    name: textAt(document, [...item, 'name']) ?? '',
+    subject: typeof cache === 'boolean' ? { ...subject, cache } : subject,
+  };
+}
+
+/** Whether the chat at `path` has several providers or prompts, or could have. */
+function isGrid(document: YamlDocument, path: Path): boolean {
+  const chat = [...path, 'chat'];
+  return [
+    [...chat, 'provider'],
+    [...chat, 'prompts'],
+  ].some((place) => Array.isArray(valueAt(document, place)));
+}
+
+/** Each pair of a provider and a prompt, by provider. */
+function readGrid(document: YamlDocument, path: Path): Variant[] {
+  const chat = [...path, 'chat'];
+  const subject = readSubject(document, path);
+  if (subject.kind !== 'chat') return [];
+  const prompts = itemsAt(document, [...chat, 'prompts']).map((item) => {
+    const text = (key: string) => expressionAt(document, [...item, key], subjectVariables);
+    return {
+      prompt: textAt(document, [...item, 'name']),
+      own: omitUndefined({ system: text('system'), messages: text('messages') }),
+    };
+  });
+  const providers = providersAt(document, chat);
+  return providers.flatMap((provider) =>
+    (prompts.length === 0 ? [{ prompt: undefined, own: {} }] : prompts).map(({ prompt, own }) => ({
+      name: nameOfPair({ provider, prompt }, providers.length),
+      provider,
+      ...omitUndefined({ prompt }),
+      subject: { ...subject, chat: { ...subject.chat, ...own, provider } },
+    })),
+  );
+}
+
+/** The providers of the chat at `path`: one, or a list. */
+export function providersAt(document: YamlDocument, chat: Path): string[] {
+  const place = [...chat, 'provider'];
+  const one = textAt(document, place);
+  if (one !== undefined) return [one];
+  return itemsAt(document, place).flatMap((item) => textAt(document, item) ?? []);
+}
+
+/** `small`, `terse`, or `small/terse` where there are several of both. */
+export function nameOfPair(
+  { provider, prompt }: { readonly provider: string; readonly prompt: string | undefined },
+  providers: number,
+): string {
+  if (prompt === undefined) return provider;
+  return providers > 1 ? `${provider}/${prompt}` : prompt;
+}

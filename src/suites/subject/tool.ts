@@ -1,0 +1,67 @@
+import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
+import { isObject, type Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
+import { unknownName } from '../../base/yaml/unknown-name.ts';
+import type { CallResult } from '../../calls/hooks/call-result.ts';
+import { callTool } from '../../calls/tool-call/call.ts';
+import { toDenial } from '../../pipelines/run/tool-step.ts';
+import type { Subject } from '../file/model.ts';
+import { emptyOutput, type SubjectAdapter, type SubjectContext, type SubjectOutput } from './adapter.ts';
+import { describeHooks, describeTools } from './identity.ts';
+
+/** Opens a tool as a subject: called with all its hooks, not stored. Throws NAME_UNKNOWN. */
+export function openToolSubject(
+  { tool: name, args }: Extract<Subject, { kind: 'tool' }>,
+  { config, services }: SubjectContext,
+): SubjectAdapter {
+  const tool = services.tools.get(name) ?? unknownName('tool', name, services.tools.keys());
+  return {
+    prepare: (scope) => {
+      const given = stringifyJson(args.evaluate(scope));
+      return { key: given, send: async (signal) => toOutput(name, await callTool(tool, given, { signal })) };
+    },
+    identify: () => ({ tool: describeTools(config, [name]), hooks: describeHooks(config, 'tool') }),
+  };
+}
+
+function toOutput(tool: string, { outcome, metadata }: CallResult): SubjectOutput {
+  const output = { ...emptyOutput, metadata: metadataOf(metadata) };
+  switch (outcome.status) {
+    case 'ok':
+      return { ...output, ...readResult(outcome.result) };
+    case 'failed':
+      return { ...output, error: outcome.error };
+    case 'denied':
+      return { ...output, error: toDenial(tool, outcome) };
+    case 'pending':
+      return { ...output, error: pendingFault(tool, outcome) };
+  }
+}
+
+/** Reads a result: a string is the text as it is, any other value its JSON. */
+export function readResult(result: Json): Pick<SubjectOutput, 'text' | 'result' | 'error'> {
+  try {
+    const value = parseLossless(result.text);
+    return { text: typeof value === 'string' ? value : result.text, result: value };
+  } catch (error) {
+    // Such as one that is nested too deeply for a reader.
+    const message = `the result cannot be read: ${toFault(error).message}`;
+    return { text: '', result: null, error: toFault(new RuntimeError('RESULT_INVALID', message)) };
+  }
+}
+
+/** The fault of a call that would wait for a person, which a suite run does not have. */
+export function pendingFault(tool: string, { reason, message }: PendingReason): Fault {
+  const what = `tool "${tool}" waits for a person, and in a suite nobody is asked: ${message} (${reason})`;
+  const hint = 'Judge a case that needs no approval, or name a runtime whose config asks for none.';
+  return toFault(new RuntimeError('PENDING_EXPIRED', what, { hint }));
+}
+
+interface PendingReason {
+  readonly reason: string;
+  readonly message: string;
+}
+
+function metadataOf(metadata: Json): SubjectOutput['metadata'] {
+  const value = parseLossless(metadata.text);
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,127 @@
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { type ExpressionField, findBadExpressionsAt } from '../../base/yaml/expressions.ts';
+import { type Finding, findInfiniteNumbers } from '../../base/yaml/finding.ts';
+import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { findWrongProvider } from '../../pipelines/file/validate-names.ts';
+import type { SuiteRuntime } from '../suite-runtime.ts';
+import { subjectVariables } from './read-subject.ts';
+import { nameOfPair, providersAt } from './read-variants.ts';
+import { findSubjectProblems, subjectFieldsOf, variablesHint } from './validate-subject.ts';
+import { mostVariants } from './variant-limits.ts';
+
+/** What is wrong with the subject at `path`, or with its variants, beyond their shape. */
+export function findSubjectsProblems(
+  document: YamlDocument,
+  path: Path,
+  config: SuiteRuntime | undefined,
+): Finding[] {
+  const list = itemsAt(document, [...path, 'variants']);
+  return [
+    ...(list.length === 0 ? [path] : list).flatMap((place) => findSubjectProblems(document, place, config)),
+    ...findStrayArguments(document, path),
+    ...findUnknownProviders(document, path, config),
+    ...findMissingMessages(document, path),
+    ...findBadPrompts(document, path),
+    ...findBadNames(document, path),
+  ];
+}
+
+/** Every tree of the subject at `path`, and of its variants, whose strings are expressions. */
+export function fieldsOfSubjects(document: YamlDocument, path: Path): ExpressionField[] {
+  const list = itemsAt(document, [...path, 'variants']);
+  return [
+    ...(list.length === 0 ? [path] : list).flatMap((place) => subjectFieldsOf(document, place)),
+    ...promptFieldsOf(document, path),
+  ];
+}
+
+/** The names of the variants of the subject at `path`; none where it has no variants. */
+export function variantNamesAt(document: YamlDocument, path: Path): string[] {
+  const list = itemsAt(document, [...path, 'variants']);
+  if (list.length > 0) return list.flatMap((item) => textAt(document, [...item, 'name']) ?? []);
+  const chat = [...path, 'chat'];
+  const prompts = promptsOf(document, path).map((item) => textAt(document, [...item, 'name']) ?? '');
+  if (!Array.isArray(valueAt(document, [...chat, 'provider'])) && prompts.length === 0) return [];
+  const providers = providersAt(document, chat);
+  return providers.flatMap((provider) =>
+    (prompts.length === 0 ? [undefined] : prompts).map((prompt) =>
+      nameOfPair({ provider, prompt }, providers.length),
+    ),
+  );
+}
+
+function promptsOf(document: YamlDocument, path: Path): Path[] {
+  return itemsAt(document, [...path, 'chat', 'prompts']);
+}
+
+function promptFieldsOf(document: YamlDocument, path: Path): ExpressionField[] {
+  return promptsOf(document, path).flatMap((item) =>
+    ['system', 'messages'].map((key) => ({ path: [...item, key], variables: subjectVariables })),
+  );
+}
+
+function findBadPrompts(document: YamlDocument, path: Path): Finding[] {
+  return promptFieldsOf(document, path).flatMap((field) => [
+    ...findBadExpressionsAt(document, field, ({ hint }) => hint ?? variablesHint),
+    ...findInfiniteNumbers(document, field.path),
+  ]);
+}
+
+/** Those that belong to each variant stand in it. */
+function findStrayArguments(document: YamlDocument, path: Path): Finding[] {
+  if (valueAt(document, [...path, 'variants']) === undefined) return [];
+  return ['args', 'input'].flatMap((key) =>
+    valueAt(document, [...path, key]) === undefined
+      ? []
+      : [{ path: [...path, key], message: 'belongs into the variants that it is for', atKey: true }],
+  );
+}
+
+function findUnknownProviders(
+  document: YamlDocument,
+  path: Path,
+  config: SuiteRuntime | undefined,
+): readonly Finding[] {
+  if (config === undefined) return [];
+  return itemsAt(document, [...path, 'chat', 'provider']).flatMap((item) =>
+    findWrongProvider(document, item, config),
+  );
+}
+
+function findMissingMessages(document: YamlDocument, path: Path): Finding[] {
+  const chat = valueAt(document, [...path, 'chat']);
+  if (!isObject(chat) || 'messages' in chat) return [];
+  const prompts = promptsOf(document, path);
+  const message = 'needs `messages`, or the chat does: what the model is asked';
+  if (prompts.length === 0) {
+    return [{ path: [...path, 'chat', 'messages'], message: 'is required', atKey: true }];
+  }
+  return prompts
+    .filter((item) => valueAt(document, [...item, 'messages']) === undefined)
+    .map((item) => ({ path: item, message }));
+}
+
+function findBadNames(document: YamlDocument, path: Path): Finding[] {
+  const names = variantNamesAt(document, path);
+  const list = itemsAt(document, [...path, 'variants']);
+  const places = list.length > 0 ? list : promptsOf(document, path);
+  if (names.length > mostVariants) {
+    const message = `makes ${names.length} variants of every case, and there may be ${mostVariants}`;
+    return [{ path: [...path, 'chat'], message, hint: 'Compare fewer providers or prompts in one suite.' }];
+  }
+  const same = findRepeated(document, places);
+  // Different pairs may still have one name, as `a/b` with `c` and `a` with `b/c`.
+  if (same.length > 0 || list.length > 0 || new Set(names).size === names.length) return same;
+  const message = 'two pairs of a provider and a prompt have the same name: give a prompt another one';
+  return [{ path: [...path, 'chat'], message }];
+}
+
+function findRepeated(document: YamlDocument, places: readonly Path[]): Finding[] {
+  const named = places.map((item) => textAt(document, [...item, 'name']));
+  return places.flatMap((item, index) => {
+    const name = named[index];
+    if (name === undefined || named.indexOf(name) === index) return [];
+    return [{ path: [...item, 'name'], message: `another one of this suite is named ${name} already` }];
+  });
+}

@@ -1,0 +1,110 @@
+import { isPlainCode } from '../../base/expression/plain-code.ts';
+import { findNearest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { type ExpressionField, findBadExpressionsAt, textsAt } from '../../base/yaml/expressions.ts';
+import { type Finding, locateFinding } from '../../base/yaml/finding.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import { itemsAt, valueAt } from '../../base/yaml/read.ts';
+import { rowVariables, variablesOf } from '../file/variables.ts';
+import { suiteSchema } from '../schema/suite-schema.ts';
+import { casePath, checksIn, evalsPath, thresholdsIn } from './suite-paths.ts';
+
+/** Every tree of the file whose strings are expressions, but those of its subject. */
+export function expressionFields(document: YamlDocument): ExpressionField[] {
+  const afterSubject = variablesOf(document);
+  const ofChecks = checksIn(document).flatMap((path) => [
+    { path: [...path, 'params'], variables: afterSubject },
+    { path: [...path, 'content'], variables: afterSubject },
+  ]);
+  const ofEvals = itemsAt(document, evalsPath).flatMap((path): ExpressionField[] => [
+    { path: [...path, 'guard'], variables: rowVariables },
+    { path: [...path, 'if'], variables: rowVariables, wanted: 'bool' },
+    { path: [...path, 'label'], variables: rowVariables },
+    { path: [...path, 'expected'], variables: rowVariables, wanted: 'bool' },
+  ]);
+  const ofThresholds = thresholdsIn(document).flatMap((path) =>
+    ['min_score', 'max_score'].map((key): ExpressionField => {
+      const variables = path[1] === 'case' ? afterSubject : rowVariables;
+      return { path: [...path, key], variables, wanted: 'number' };
+    }),
+  );
+  return [
+    ...['id', 'tags'].map((key) => ({ path: [...casePath, key], variables: rowVariables })),
+    ...['content', 'context'].map((key) => ({ path: [...casePath, key], variables: afterSubject })),
+    ...ofThresholds,
+    ...ofChecks,
+    ...ofEvals,
+  ];
+}
+
+/** Expressions that cannot be compiled where they stand. */
+export function findBadExpressions(document: YamlDocument): Finding[] {
+  return expressionFields(document).flatMap(({ path, variables, wanted }) => {
+    const value = valueAt(document, path);
+    // Everywhere but at `if`, the schema reports a text that does not begin with `${`.
+    const isInSchema = typeof value === 'string' && !value.startsWith('${') && path.at(-1) !== 'if';
+    const field = { path, variables, wanted: isInSchema ? undefined : wanted };
+    return findBadExpressionsAt(document, field, ({ message, hint }) =>
+      message.includes('Unknown variable') ? hintOf(message, variables) : hint,
+    );
+  });
+}
+
+/** A column that every case reads. */
+interface ColumnUse {
+  readonly column: string;
+  readonly code: string;
+  readonly path: Path;
+}
+
+/** The columns without which no row is a case: those of plain expressions that are evaluated for each of them. */
+export function findColumnUses(document: YamlDocument): readonly ColumnUse[] {
+  const isConditional = ([section, list, index]: Path): boolean =>
+    list === 'evals' && valueAt(document, [section ?? '', list, index ?? '', 'if']) !== undefined;
+  const texts = expressionFields(document)
+    .filter(({ path }) => !isConditional(path))
+    .flatMap(({ path }) => textsAt(document, path));
+  return texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?<!\$)\$\{([^{}]*)\}/g)]
+      .map(({ 1: code = '' }) => code.trim())
+      .filter((code) => isPlainCode(code, ['case', 'subject']))
+      .flatMap((code) =>
+        [...code.matchAll(/(?<![.\w])case\.([A-Za-z_]\w*)(?!\w*\()/g)].map(({ 1: column = '' }) => ({
+          column,
+          code,
+          path,
+        })),
+      ),
+  );
+}
+
+/** What is wrong with uses of columns that no row has; `known` are those that the rows have. */
+export function describeMissing(
+  document: YamlDocument,
+  uses: readonly ColumnUse[],
+  known: readonly string[],
+): Problem[] {
+  const findings = uses.map(({ column, code, path }): Finding => {
+    const nearest = findNearest(column, known);
+    const guess = nearest === undefined ? '' : `did you mean \`case.${nearest}\`? `;
+    const more = known.length > maxListed ? ', …' : '';
+    return {
+      path,
+      message: `\`\${${code}}\`: no row of the dataset has the column \`${column}\``,
+      hint: `${guess}The rows have ${known.slice(0, maxListed).join(', ')}${more}.`,
+    };
+  });
+  return findings.map((finding) => locateFinding(document, finding, suiteSchema));
+}
+
+const maxListed = 12;
+
+function hintOf(message: string, variables: readonly string[]): string {
+  const [, name = ''] = /Unknown variable: (\w+)/.exec(message) ?? [];
+  const seen = 'Expressions see the row as `case`';
+  // `row` is another word for the whole.
+  const write = name === 'row' ? '.' : `: write \`case.${name}\`.`;
+  return variables.length > 1
+    ? `${seen}, and what the subject made as \`subject\`${write}`
+    : `${seen}${write}`;
+}

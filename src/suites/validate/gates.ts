@@ -1,0 +1,94 @@
+import { isObject } from '../../base/json/json.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import { itemsAt, valueAt } from '../../base/yaml/read.ts';
+import { findGateMetric, gateMetricNames } from '../run/gates.ts';
+import { findBadVariants } from './gate-variants.ts';
+import { evalIds, evalsPath, gatesPath } from './suite-paths.ts';
+
+export function findBadGates(document: YamlDocument): Finding[] {
+  const known = evalIds(document).map(({ id }) => id);
+  const guards = new Set(
+    itemsAt(document, evalsPath).flatMap((path) => {
+      const item = valueAt(document, path);
+      return isObject(item) && 'guard' in item && typeof item['id'] === 'string' ? [item['id']] : [];
+    }),
+  );
+  return itemsAt(document, gatesPath).flatMap((item) => {
+    const id = valueAt(document, [...item, 'eval']);
+    return [
+      ...(typeof id === 'string' && id !== '' && !known.includes(id)
+        ? [
+            {
+              path: [...item, 'eval'],
+              basis: evalsPath,
+              message: `no eval of this suite has the id ${id}`,
+              ...suggest(id, known, 'ids'),
+            },
+          ]
+        : []),
+      ...findBadVariants(document, item),
+      ...findBadMetric(document, item, { isGuard: guards.has(String(id)), hasEval: id !== undefined }),
+    ];
+  });
+}
+
+interface GateContext {
+  readonly isGuard: boolean;
+  readonly hasEval: boolean;
+}
+
+function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }: GateContext): Finding[] {
+  const path = [...gate, 'metric'];
+  const metric = valueAt(document, path);
+  if (typeof metric !== 'string') return [];
+  const info = findGateMetric(metric);
+  if (info === undefined) {
+    return [
+      { path, message: `there is no metric ${metric}`, ...suggest(metric, gateMetricNames, 'metrics') },
+    ];
+  }
+  const { unit, scope, hasTags, epochs } = info;
+  const runs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
+  const hasTag = valueAt(document, [...gate, 'tag']) !== undefined;
+  return [
+    ...(scope === 'run' && hasEval
+      ? [{ path: [...gate, 'eval'], message: `${metric} is of the whole run; leave \`eval\` out` }]
+      : []),
+    ...(scope !== 'cases' && scope !== 'run' && !hasEval
+      ? [{ path, message: `${metric} is of one eval; name it in \`eval\`` }]
+      : []),
+    ...(scope === 'guards' && hasEval && !isGuard
+      ? [{ path, message: `${metric} is of guards, and this eval is none` }]
+      : []),
+    ...(hasTag && !hasTags
+      ? [{ path: [...gate, 'tag'], message: `${metric} is not known of the cases of one tag` }]
+      : []),
+    ...(unit === 'share' ? findBeyondOne(document, gate) : []),
+    ...(typeof runs === 'number' && epochs > runs
+      ? [
+          {
+            path,
+            message: `${metric} needs at least ${epochs} epochs, and the suite runs ${runs}`,
+            hint: 'Set repeat.epochs; --repeat sets it too.',
+            severity: 'warning' as const,
+          },
+        ]
+      : []),
+  ];
+}
+
+function findBeyondOne(document: YamlDocument, gate: Path): Finding[] {
+  return ['min', 'max'].flatMap((key) => {
+    const bound = valueAt(document, [...gate, key]);
+    if (typeof bound !== 'number' || bound <= 1) return [];
+    return [
+      {
+        path: [...gate, key],
+        message: `must be at most 1 (got: ${bound})`,
+        ...(bound >= 10 && bound <= 100 && { hint: `1 is the most: write ${bound / 100} for ${bound} %.` }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,114 @@
+import { dirname } from 'node:path';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { nearFileHint } from '../../base/files/near-file.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
+import { type Problem, sortProblems } from '../../base/yaml/problem.ts';
+import { valueAt } from '../../base/yaml/read.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { type ReadOptions, readConfig } from '../../config/read-config.ts';
+import { loadPipeline } from '../../pipelines/file/load.ts';
+import { findUnevaluatedInPipeline } from '../../pipelines/file/validate.ts';
+import { besideFile } from '../file/paths.ts';
+import { loadSuite } from '../load.ts';
+import { findUnevaluatedInSuite } from './validate.ts';
+
+/** Every problem of an EvalSuite. `fallback` is its RuntimeConfig if it names none. Throws FILE_UNREADABLE. */
+export function validateSuite(
+  document: YamlDocument,
+  fallback: string,
+  read: ReadOptions,
+): readonly Problem[] {
+  return checkWithRuntime(document, fallback, {
+    read,
+    unchecked: 'types of the evals',
+    check: (file, config) => loadSuite(file, config).problems,
+    findUnevaluated: findUnevaluatedInSuite,
+  });
+}
+
+/** Every problem of a Pipeline; likewise. */
+export function validatePipeline(
+  document: YamlDocument,
+  fallback: string,
+  read: ReadOptions,
+): readonly Problem[] {
+  return checkWithRuntime(document, fallback, {
+    read,
+    unchecked: 'names in its steps',
+    check: (file, config) => {
+      const { problems, below } = loadPipeline(file, config);
+      return [...problems, ...below.flatMap(findUnevaluatedInPipeline)];
+    },
+    findUnevaluated: findUnevaluatedInPipeline,
+  });
+}
+
+type Config = LoadedConfig['config'];
+
+interface CheckedWithRuntime {
+  readonly read: ReadOptions;
+  /** Finds expressions in fields that are never evaluated. */
+  readonly findUnevaluated: (document: YamlDocument) => readonly Problem[];
+  readonly check: (file: string, config: Config) => readonly Problem[];
+  /** What stays unchecked when the runtime has errors, for the message. */
+  readonly unchecked: string;
+}
+
+function checkWithRuntime(
+  document: YamlDocument,
+  fallback: string,
+  { read, check, findUnevaluated, unchecked }: CheckedWithRuntime,
+): readonly Problem[] {
+  const { file } = document;
+  const path = ['spec', 'runtime'];
+  const runtimeName = valueAt(document, path);
+  const isNamed = typeof runtimeName === 'string' && runtimeName !== '';
+  const runtime = isNamed ? besideFile(file, runtimeName) : fallback;
+  // What cannot be used does not keep the rest from opening, so that names are checked all the same.
+  const opened = { ...read, ...(isNamed && { overlays: [] }), refusesUnusable: false };
+  const loaded = loadIfReadable(runtime, opened);
+  const config = loaded instanceof RuntimeError ? undefined : loaded.config;
+  const position = document.positionOf(path);
+  // A missing runtime is a warning of the file itself; here it is reported as an error instead.
+  const isOfRuntime = ({ line, column, severity }: Problem) =>
+    severity === 'warning' && line === position.line && column === position.column;
+  const problems = check(file, config).filter((problem) => !isNamed || !isOfRuntime(problem));
+  const ofRuntime =
+    loaded instanceof RuntimeError
+      ? isNamed && {
+          severity: 'error' as const,
+          message: `runtime: ${loaded.message}`,
+          hint: nearFileHint(String(runtimeName), dirname(file)) ?? missingHint,
+        }
+      : warnOfRuntime(runtime, loaded, unchecked);
+  return sortProblems([
+    ...problems,
+    ...(document.value === undefined ? [] : findUnevaluated(document)),
+    ...(ofRuntime ? [{ ...position, ...ofRuntime }] : []),
+  ]);
+}
+
+const missingHint = 'Check the path; it starts at the folder of this file.';
+
+/** The error when the file cannot be read. */
+function loadIfReadable(file: string, read: ReadOptions): LoadedConfig | RuntimeError {
+  try {
+    return readConfig(file, read);
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    if (error.code === 'FILE_UNREADABLE') return error;
+    throw thrown;
+  }
+}
+
+/** A warning, since the file may be run on another runtime. */
+function warnOfRuntime(file: string, loaded: LoadedConfig, unchecked: string) {
+  const errors = loaded.problems.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) return undefined;
+  return {
+    severity: 'warning' as const,
+    about: 'runtime' as const,
+    message: `runtime: ${file} has ${errors === 1 ? 'an error' : `${errors} errors`}, so the ${unchecked} are unchecked`,
+    hint: `Run \`signalbox validate ${file}\`.`,
+  };
+}

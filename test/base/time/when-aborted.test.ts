@@ -1,0 +1,42 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { whenAborted } from '../../../src/base/time/when-aborted.ts';
+
+test('all who wait on one signal are told once, in order, by one listener', () => {
+  const caller = new AbortController();
+  const told: number[] = [];
+  for (const n of [1, 2, 3]) whenAborted(caller.signal, () => told.push(n));
+  expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1);
+  caller.abort();
+  caller.abort();
+  expect(told).toEqual([1, 2, 3]);
+  expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+});
+
+test('who stopped waiting is not told, not even by one who is told before', () => {
+  const caller = new AbortController();
+  const told: number[] = [];
+  const stops = [1, 2, 3, 4].map((n) =>
+    whenAborted(caller.signal, () => {
+      told.push(n);
+      stops[2]?.();
+    }),
+  );
+  stops[0]?.();
+  stops[0]?.();
+  caller.abort();
+  expect(told).toEqual([2, 4]);
+  for (const stop of stops) stop();
+});
+
+test('a signal that nobody waits on any more has no listener, and can be waited on again', () => {
+  const caller = new AbortController();
+  const stops = Array.from({ length: 100_000 }, () => whenAborted(caller.signal, () => expect.unreachable()));
+  for (const stop of stops) stop();
+  expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+  const told: string[] = [];
+  whenAborted(caller.signal, () => told.push('again'));
+  for (const stop of stops) stop();
+  caller.abort();
+  expect(told).toEqual(['again']);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { type ErrorCode, RuntimeError } from '../../../src/base/errors.ts';
+import { Json } from '../../../src/base/json/json.ts';
+import { invoke, invokeOr, trackCall } from '../../../src/calls/capability/invoke.ts';
+import type { RuntimeEvent } from '../../../src/contract/event.ts';
+import { createScrubber } from '../../../src/runtime/log/scrub.ts';
+import { openBench } from './bench.ts';
+
+const reply = { via: 'rpc', result: new Json('{}') } as const;
+const input = { name: 't', callId: 'c', args: new Json('{}') };
+
+/** A tool whose exchange fails with this code, or whose codec gives a note. */
+function openPort(code?: ErrorCode, scrubbed = false) {
+  const events: RuntimeEvent[] = [];
+  const port = openBench().tool({ runs: ['answers'] });
+  const exchange = async () => {
+    if (code !== undefined) throw new RuntimeError(code, 'it knows hush-hush');
+    return reply;
+  };
+  const output = { status: 'ok', result: reply.result } as const;
+  const decode = () => ({ output, notes: [{ level: 'warn', message: 'odd' } as const] });
+  const scrubber = scrubbed ? createScrubber(['hush-hush']) : undefined;
+  const emit = (event: RuntimeEvent) => void events.push(event);
+  return {
+    port: {
+      ...port,
+      transport: { ...port.transport, exchange },
+      codec: { ...port.codec, decode },
+      emit,
+      scrubber,
+    },
+    output,
+    events,
+  };
+}
+
+test('what the codec makes of the reply is given, its notes are told, and whoever wants it hears the reply', async () => {
+  const heard: unknown[] = [];
+  const { port, output, events } = openPort();
+  const invocation = { input, call: 'c', onReply: (given: unknown) => void heard.push(given) };
+  expect(await invoke(port, invocation)).toBe(output);
+  expect(heard).toEqual([reply]);
+  expect(events).toEqual([{ type: 'note', name: 'entry', level: 'warn', message: 'odd' }]);
+});
+
+test.each([
+  [false, 'it knows hush-hush'],
+  [true, 'it knows [redacted]'],
+])('a fault is thrown, or given to whoever takes faults, scrubbed: %s', async (scrubbed, message) => {
+  const { port } = openPort('PROCESS_TIMEOUT', scrubbed);
+  const fault = { code: 'PROCESS_TIMEOUT', message };
+  await expect(invoke(port, { input, call: 'c' })).rejects.toMatchObject(fault);
+  expect(await invokeOr(port, { input, call: 'c' }, { onFault: (given) => given })).toMatchObject(fault);
+});
+
+test('what is made of the output, or its refusal, is the result', async () => {
+  const { port, output } = openPort();
+  const onFault = ({ message }: { readonly message: string }) => message;
+  const refuse = () => {
+    throw new RuntimeError('REPLY_MALFORMED', 'refused hush-hush');
+  };
+  expect(await invokeOr(port, { input, call: 'c' }, { onFault })).toBe(output);
+  expect(await invokeOr(port, { input, call: 'c' }, { onFault, onOutput: () => 'taken' })).toBe('taken');
+  expect(await invokeOr(port, { input, call: 'c' }, { onFault, onOutput: refuse })).toBe('refused hush-hush');
+});
+
+test('a call is told as it begins and as it ends', () => {
+  const events: RuntimeEvent[] = [];
+  const call = trackCall((event) => void events.push(event), 'tool', { name: 't', call: 'c' });
+  expect(events).toEqual([{ type: 'call.started', capability: 'tool', name: 't', call: 'c' }]);
+  expect(call.run(() => 'done')).toBe('done');
+  const error = { code: 'TOOL_ERROR', message: 'no' };
+  const took = call.finish({ status: 'failed', error });
+  expect(took).toEqual({ durationMs: expect.any(Number), queueMs: expect.any(Number) });
+  const finished = { type: 'call.finished', capability: 'tool', name: 't', call: 'c' };
+  expect(events[1]).toEqual({ ...finished, status: 'failed', ...took, error });
+  call.finish({ status: 'ok' });
+  expect(Object.keys(events[2] ?? {})).not.toContain('error');
+});

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openRunFinder, openRunStores } from '../../src/cli/commands/eval/find-run.ts';
+import { openRuntime } from '../../src/index.ts';
+import { config, folderOf, run, runJson, suite } from './command-line.ts';
+
+const cwd = folderOf({
+  'runtime.yaml': config('concurrency: 1\n'),
+  'demo.suite.yaml': suite(
+    'cases: [{content: a}]\nevals: [{id: e, type: contains, params: {patterns: [a]}}]\n',
+  ),
+});
+
+test.concurrent.for([
+  {
+    args: ['run', 'demo.suite.yaml', '--timeout', '5'],
+    says: '--timeout is a duration such as 30s or 2m, not 5\nhint: Name the unit: 5s or 5m.\n',
+  },
+  {
+    args: ['run', 'demo.suite.yaml', '--timeout', 'soon'],
+    says: '--timeout is a duration such as 30s or 2m, not soon\nhint: Write it like 500ms, 30s or 2m.\n',
+  },
+  {
+    args: ['call', 'contains', '--content', 'a', '--params', '{"pattern": "a"}'],
+    says: 'hint: did you mean `patterns`?\n',
+  },
+])('a wrong call of eval says what to write: $args', async ({ args, says }, { expect }) => {
+  const { code, stdout, stderr } = await run(['eval', ...args], { cwd });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(says);
+});
+
+test('--json and a reporter that has no file cannot share stdout, and the message names both', async () => {
+  const args = [
+    'eval',
+    'run',
+    'demo.suite.yaml',
+    '--json',
+    '--reporter',
+    'markdown=a.md',
+    '--reporter',
+    'csv',
+  ];
+  const { code, document } = await runJson(args, { cwd });
+  expect(code).toBe(2);
+  expect(document).toEqual({
+    error: {
+      code: 'USAGE',
+      message: '--json and --reporter csv would both write to stdout',
+      hint: 'Write --reporter csv=FILE, or drop one of them.',
+    },
+  });
+});
+
+describe('where there is no config, commands on kept runs say that one is wanted', () => {
+  const hint = 'Runs are kept beside a config; --config FILE names it.';
+
+  test.concurrent.for([['list'], ['prune']])('%s', async ([name = ''], { expect }) => {
+    const { code, stderr } = await run(['eval', name], { cwd: folderOf({}) });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`runtime.yaml does not exist\nhint: ${hint}\n`),
+    ]);
+  });
+
+  const named = {
+    isConfigGiven: true,
+    invocation: { cwd: process.cwd() },
+    terminal: { printStderr: () => {} },
+  };
+
+  test('show, html and diff', async () => {
+    const file = join(folderOf({}), 'runtime.yaml');
+    const open = async () => await openRuntime(file);
+    const situation = { ...named, options: { config: file, overlays: [], color: false }, open };
+    await expect(openRunFinder(situation).open('last')).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      message: `${file} does not exist`,
+      hint,
+    });
+  });
+
+  test('a config that is there is not the reason', async () => {
+    const file = join(cwd, 'runtime.yaml');
+    const fault = new Error('no room');
+    const open = async () => {
+      throw fault;
+    };
+    await expect(
+      openRunStores({ ...named, options: { config: file, overlays: [], color: false }, open }),
+    ).rejects.toBe(fault);
+  });
+});

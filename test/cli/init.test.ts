@@ -1,0 +1,257 @@
+import { spawnSync } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { folderOf, onlyDocument, run, runJson } from './command-line.ts';
+
+const files = [
+  'README.md',
+  'evals/concise.py',
+  'event.json',
+  'hooks/pii_filter.py',
+  'quickstart.suite.yaml',
+  'runtime.yaml',
+  'tools/greet.py',
+];
+
+const parent = folderOf({});
+const folder = join(parent, 'my-guards');
+
+test('init writes its files, says which, and what to try [DS-CLI-03]', async () => {
+  const { code, stdout, stderr } = await run(['init', 'my-guards'], { cwd: parent });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe(`${files.map((file) => `wrote my-guards/${file}\n`).join('')}
+Try:
+  cd my-guards
+  signalbox validate
+  signalbox tool list
+  signalbox eval run quickstart.suite.yaml
+  signalbox serve
+`);
+});
+
+test('its scripts can be run, and all its files edited [DS-CLI-03]', () => {
+  for (const file of files) accessSync(join(folder, file), constants.R_OK | constants.W_OK);
+  for (const file of files.filter((name) => name.endsWith('.py'))) {
+    accessSync(join(folder, file), constants.X_OK);
+  }
+  expect(readFileSync(join(folder, 'runtime.yaml'), 'utf8')).toContain('kind: RuntimeConfig');
+});
+
+const schemaIn = (file: string) => /\$schema=(.*)\n/.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
+
+test.for([
+  {
+    title: 'of the project that a folder is in',
+    inside: 'a project/my-guards',
+    names: '../node_modules/signalbox/schema/',
+  },
+  {
+    title: 'two folders below the project',
+    inside: 'a project/tools/guards',
+    names: '../../node_modules/signalbox/schema/',
+  },
+  { title: 'of the project itself', inside: 'a project', names: './node_modules/signalbox/schema/' },
+  { title: 'of a global installation', inside: 'elsewhere', names: /^\/.*\/schema\// },
+])('init names the schemas $title, and they are there [DS-CLI-03]', async ({ inside, names }) => {
+  const home = folderOf({});
+  mkdirSync(join(home, 'a project/node_modules'), { recursive: true });
+  symlinkSync(join(import.meta.dirname, '../..'), join(home, 'a project/node_modules/signalbox'));
+  await run(['init', inside], { cwd: home });
+  for (const file of ['runtime.yaml', 'quickstart.suite.yaml']) {
+    const schema = schemaIn(join(home, inside, file));
+    expect(schema).toMatch(names instanceof RegExp ? names : new RegExp(`^${names.replaceAll('.', '\\.')}`));
+    accessSync(resolve(home, inside, schema), constants.R_OK);
+  }
+});
+
+const commands = [
+  { says: 'validate', code: 0, stdout: /^$/ },
+  { says: 'tool list', code: 0, stdout: /^TOOL {3}RUNTIME {2}DESCRIPTION\ngreet {2}exec {5}/ },
+  { says: 'tool call greet --args {"name":"Ada"}', code: 0, stdout: /^Hello, Ada!\n$/ },
+  { says: 'tool call greet --args {"nmae":"Ada"}', code: 1, stdout: /^$/ },
+  { says: 'eval call concise --content Yes.', code: 0, stdout: /^1/ },
+  { says: 'eval run quickstart.suite.yaml', code: 0, stdout: /^quickstart: passed\n/ },
+  {
+    says: 'hook fire --hook provider --phase before_call --event @event.json',
+    code: 0,
+    stdout: /^modify by hook "pii_filter"/,
+  },
+];
+
+test.concurrent.for(commands)(
+  'in the folder that init wrote, `signalbox $says` works [DS-CLI-03]',
+  async (row, { expect }) => {
+    const { code, stdout } = await run([...row.says.split(' '), '--log-level', 'silent'], { cwd: folder });
+    expect({ code, stdout }).toEqual({ code: row.code, stdout: expect.stringMatching(row.stdout) });
+    expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
+  },
+);
+
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+
+const languages = [
+  { lang: 'node', extension: '.mjs', babble: "console.log('hi');", isThere: true },
+  { lang: 'sh', extension: '.sh', babble: 'echo hi', isThere: hasJq },
+];
+
+describe.each(languages.filter(({ isThere }) => isThere))(
+  'init --lang $lang',
+  ({ lang, extension, babble }) => {
+    const target = join(folderOf({}), lang);
+    beforeAll(() => run(['init', target, '--lang', lang]));
+
+    test('writes the same files with scripts in that language, and names no other [DS-CLI-03]', () => {
+      const names = readdirSync(target, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(target, join(entry.parentPath, entry.name)));
+      expect(names.toSorted()).toEqual(files.map((file) => file.replace(/\.py$/, extension)).toSorted());
+      for (const name of names)
+        expect(readFileSync(join(target, name), 'utf8')).not.toMatch(/python|\.py\b|print\(/i);
+    });
+
+    test.concurrent.for(commands)('`signalbox $says` works [DS-CLI-03]', async (row, { expect }) => {
+      const { code, stdout } = await run([...row.says.split(' '), '--log-level', 'silent'], { cwd: target });
+      expect({ code, stdout }).toEqual({ code: row.code, stdout: expect.stringMatching(row.stdout) });
+      expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
+    });
+
+    test('its scripts answer as those in Python do, byte for byte of what is told [DS-CLI-03]', () => {
+      const answer = (file: string, input: string) => {
+        const { stdout, status } = spawnSync(file, { input });
+        return { status, reply: JSON.parse(stdout.toString()) };
+      };
+      for (const [script, input] of inputs) {
+        const own = answer(join(target, script.replace(/\.py$/, extension)), input);
+        expect(own).toEqual(answer(join(quickstart, script), input));
+      }
+    });
+
+    test('its filter denies once it babbles, and when it is told no JSON [DS-CLI-03]', async () => {
+      const filter = join(target, `hooks/pii_filter${extension}`);
+      const text = readFileSync(filter, 'utf8');
+      const fired = [
+        'hook',
+        'fire',
+        '--hook',
+        'provider',
+        '--phase',
+        'before_call',
+        '--event',
+        '@event.json',
+      ];
+      const [first = '', ...rest] = text.split('\n');
+      writeFileSync(filter, [first, babble, ...rest].join('\n'));
+      const { code, document } = await runJson(fired, { cwd: target });
+      writeFileSync(filter, text);
+      expect({ code, document }).toMatchObject({
+        code: 1,
+        document: { verdict: 'deny', hook: 'pii_filter', error: { code: 'REPLY_MALFORMED' } },
+      });
+      const { stdout } = spawnSync(filter, { input: '{"phase": ' });
+      expect(stdout.toString()).not.toContain('"allow":true');
+    });
+  },
+);
+
+const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
+
+const told = (event: object) => JSON.stringify(event);
+const personal = 'Ada <ada.l+x@mail.example.org>, 4242 4242 4242 4242, not 4242 4242 4242 4243 or 42424242';
+const inputs: [script: string, input: string][] = [
+  ['tools/greet.py', told({ args: { name: 'Ada' } })],
+  ['tools/greet.py', told({ args: { name: 'Zoë "$(id)" \\', language: 'ja' } })],
+  ['evals/concise.py', told({ params: {}, content: 'one two\n three' })],
+  ['evals/concise.py', told({ params: { max_words: 2 }, content: 'one two three' })],
+  ['evals/concise.py', told({ params: {}, content: ' ' })],
+  [
+    'hooks/pii_filter.py',
+    told({ phase: 'before_call', request: { messages: [{ role: 'user', content: 'Hello' }] } }),
+  ],
+  [
+    'hooks/pii_filter.py',
+    told({
+      phase: 'before_call',
+      request: { messages: [{ id: personal, role: 'user', content: personal }], system_prompt: personal },
+    }),
+  ],
+  [
+    'hooks/pii_filter.py',
+    told({
+      phase: 'after_call',
+      response: { message: { content: [{ text: personal }], n: [1, null, true] } },
+    }),
+  ],
+];
+
+test('its suite is valid too [DS-CLI-03]', async () => {
+  expect(await run(['validate', 'runtime.yaml', 'quickstart.suite.yaml'], { cwd: folder })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '2 files: 0 errors, 0 warnings\n',
+  });
+});
+
+test('its filter denies once it babbles, as its README says [DS-CLI-03]', async () => {
+  const filter = join(folder, 'hooks/pii_filter.py');
+  const [first = '', ...rest] = readFileSync(filter, 'utf8').split('\n');
+  writeFileSync(filter, [first, 'print("hi")', ...rest].join('\n'));
+  const fired = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_call', '--event', '@event.json'];
+  const { code, document } = await runJson(fired, { cwd: folder });
+  expect({ code, document }).toMatchObject({
+    code: 1,
+    document: { verdict: 'deny', hook: 'pii_filter', error: { code: 'REPLY_MALFORMED' } },
+  });
+});
+
+test('init refuses to write over a file, and then writes none [DS-CLI-04]', async () => {
+  const taken = folderOf({ 'tools/greet.py': 'mine' });
+  const { code, stdout, stderr } = await run(['init'], { cwd: taken });
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'error: [USAGE] tools/greet.py is there already; nothing was written\nhint: Choose an empty folder: `signalbox init NEW_FOLDER`.\n',
+  });
+  expect(readFileSync(join(taken, 'tools/greet.py'), 'utf8')).toBe('mine');
+  expect(() => accessSync(join(taken, 'runtime.yaml'))).toThrow();
+  expect(await runJson(['init', '.'], { cwd: taken })).toEqual({
+    code: 2,
+    document: {
+      error: {
+        code: 'USAGE',
+        message: 'tools/greet.py is there already; nothing was written',
+        hint: 'Choose an empty folder: `signalbox init NEW_FOLDER`.',
+      },
+    },
+    stderr: '',
+  });
+});
+
+test('init --json lists what it wrote [DS-CLI-02]', async () => {
+  const { code, stdout } = await run(['init', '--json'], { cwd: folderOf({}) });
+  expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 0, document: { folder: '.', files } });
+});
+
+test('a folder that cannot be written is an error that says so [DS-CLI-12]', async () => {
+  const { code, document } = await runJson(['init', 'file/below'], { cwd: folderOf({ file: '' }) });
+  expect({ code, document }).toEqual({
+    code: 2,
+    document: {
+      error: {
+        code: 'USAGE',
+        message: expect.stringMatching(/^file\/below cannot be written \(ENOTDIR/),
+        hint: 'Choose a folder that you may write.',
+      },
+    },
+  });
+});

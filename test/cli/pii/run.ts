@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import type { Circumstances, Ran } from '../command-line.ts';
+import { openStreams } from '../in-process.ts';
+
+/** The program, from source. */
+export const program = fileURLToPath(new URL('../../../src/cli/pii/main.ts', import.meta.url));
+
+/** Runs it to its end: a call of its `main` in this process. */
+export async function runPii(
+  args: readonly string[],
+  { stdin, env }: Pick<Circumstances, 'stdin' | 'env'> = {},
+): Promise<Ran> {
+  const { streams, texts } = openStreams({ stdin });
+  const { main } = await import('../../../src/cli/pii/program.ts');
+  const printError = (line: string) => void streams.stderr.write(`${line}\n`);
+  const code = await main({ ...streams, argv: args, printError, env: { ...process.env, ...env } });
+  return { code, ...texts() };
+}

@@ -1,0 +1,403 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { titled } from '../cite.ts';
+import {
+  config,
+  fixture,
+  folderOf,
+  onlyDocument,
+  run,
+  runBothWays,
+  runJson,
+  workspace,
+} from './command-line.ts';
+
+const long = '12345678901234567890';
+
+const touch = '#!/bin/sh\ntouch started\necho \'{"result": null}\'\n';
+
+const desk = workspace(
+  `
+tools:
+  echo: {description: Says what it hears., exec: {command: ${fixture('echo-args')}}}
+  stdin: {exec: {command: ${fixture('print-stdin')}}}
+  text: {exec: {command: ${fixture('prints.sh')}, args: ['{"result": "two\\nlines"}']}}
+  numbers: {exec: {command: ${fixture('big-integer.sh')}}}
+  server: {exec: {command: ${fixture('server')}, args: [echo], runtime: server}}
+  city:
+    description: |
+      Looks a city up.
+
+      In the atlas.
+    input_schema: {type: object, required: [name], properties: {name: {type: string}}}
+    exec: {command: ./touch.sh}
+  lost: {exec: {command: ${fixture('error-text.sh')}}}
+  crash: {exec: {command: ${fixture('crash.sh')}}}
+  refund: {exec: {command: ${fixture('pending.sh')}}}
+  bare: {description: Declared only.}
+`,
+  { 'touch.sh': touch },
+);
+
+const guarded = workspace(`
+tools:
+  echo: {exec: {command: ${fixture('echo-args')}}}
+  text: {exec: {command: ${fixture('prints.sh')}, args: ['{"result": "hello"}']}}
+hooks:
+  first: {command: ${fixture('allow-metadata.sh')}, args: [first, '${long}'], hook: tool}
+  mark: {command: ${fixture('modify-after-execution')}, hook: tool, phases: [after_execution]}
+`);
+
+const denied = workspace(`
+tools: {echo: {exec: {command: ${fixture('echo-args')}}}}
+hooks:
+  first: {command: ${fixture('allow-metadata.sh')}, hook: tool}
+  second: {command: ${fixture('deny.sh')}, hook: tool}
+`);
+
+test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-07]', async ({ expect }) => {
+  const { code, stdout } = await run(['tool', 'list'], { cwd: desk });
+  expect(code).toBe(0);
+  expect(stdout.split('\n')).toEqual([
+    'TOOL     RUNTIME  DESCRIPTION',
+    'echo     exec     Says what it hears.',
+    'stdin    exec',
+    'text     exec',
+    'numbers  exec',
+    'server   server',
+    'city     exec     Looks a city up. In the atlas.',
+    'lost     exec',
+    'crash    exec',
+    'refund   exec',
+    'bare     none     Declared only.',
+    '',
+  ]);
+});
+
+test.concurrent('tool list --json has the schemas too [DS-CLI-07 DS-CLI-02]', async ({ expect }) => {
+  const { code, document } = await runJson(['tool', 'list'], { cwd: desk });
+  const exec = { runtime: 'exec', dialect: 'promptkit', input_schema: null, output_schema: null };
+  expect({ code, document }).toEqual({
+    code: 0,
+    document: {
+      tools: [
+        { name: 'echo', description: 'Says what it hears.', ...exec },
+        { name: 'stdin', description: '', ...exec },
+        { name: 'text', description: '', ...exec },
+        { name: 'numbers', description: '', ...exec },
+        { name: 'server', description: '', ...exec, runtime: 'server' },
+        {
+          name: 'city',
+          description: 'Looks a city up.\n\nIn the atlas.\n',
+          ...exec,
+          input_schema: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+        },
+        { name: 'lost', description: '', ...exec },
+        { name: 'crash', description: '', ...exec },
+        { name: 'refund', description: '', ...exec },
+        {
+          name: 'bare',
+          description: 'Declared only.',
+          runtime: 'none',
+          dialect: null,
+          input_schema: null,
+          output_schema: null,
+        },
+      ],
+    },
+  });
+});
+
+const outcomes = titled([
+  {
+    title: 'ok',
+    cites: 'DS-EXIT-01 DS-JSON-01 DS-CLI-02',
+    args: ['server', '--args', '{"n": [1, null]}'],
+    code: 0,
+    document: { status: 'ok', result: { n: [1, null] } },
+  },
+  {
+    title: 'failed by its own word',
+    cites: 'DS-EXIT-01 DS-JSON-02',
+    args: ['lost'],
+    code: 1,
+    document: {
+      status: 'failed',
+      error: { code: 'TOOL_ERROR', message: 'city not found', hint: 'The message is the tool’s own.' },
+    },
+  },
+  {
+    title: 'failed for want of anything to run',
+    cites: 'DS-EXIT-01 DS-JSON-02',
+    args: ['bare'],
+    code: 1,
+    document: {
+      status: 'failed',
+      error: {
+        code: 'TOOL_NOT_RUNNABLE',
+        message: 'tool "bare" has no exec binding, so there is nothing to run',
+        hint: 'Add `exec: {command: …}` to the tool.',
+      },
+    },
+  },
+  {
+    title: 'pending',
+    cites: 'DS-EXIT-01 DS-JSON-04',
+    args: ['refund'],
+    code: 3,
+    document: {
+      status: 'pending',
+      pending: {
+        id: expect.stringMatching(/^pending_[\da-f]{16}$/),
+        run_id: expect.stringMatching(/^run_[\da-f]{16}$/),
+        reason: 'requires_approval',
+        message: 'Refund 250 EUR?',
+      },
+    },
+  },
+]);
+
+test.concurrent.for(outcomes)('tool call --json: $title', async ({ args, code, document }, { expect }) => {
+  const called = ['tool', 'call', ...args, '--log-level', 'silent'];
+  expect(await runJson(called, { cwd: desk })).toEqual({ code, document, stderr: '' });
+});
+
+const words = titled([
+  {
+    title: 'ok with a text',
+    cites: 'DS-EXIT-01',
+    args: ['text'],
+    code: 0,
+    stdout: 'two\nlines\n',
+    stderr: '',
+  },
+  {
+    title: 'failed',
+    cites: 'DS-EXIT-01',
+    args: ['lost'],
+    code: 1,
+    stdout: '',
+    stderr: 'failed: [TOOL_ERROR] tool "lost": city not found\nhint: The message is the tool’s own.\n',
+  },
+  {
+    title: 'pending',
+    cites: 'DS-EXIT-01',
+    args: ['refund'],
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^pending: Refund 250 EUR\? \(requires_approval\)\napprove: {2}signalbox pending approve pending_[\da-f]{16}\nreject: {3}signalbox pending reject pending_[\da-f]{16} --reason REASON\nrespond: {2}signalbox pending respond pending_[\da-f]{16} --result JSON\nthen: {5}signalbox runs resume run_[\da-f]{16}\n$/,
+    ),
+  },
+]);
+
+test.concurrent.for(words)('tool call: $title', async ({ args, code, stdout, stderr }, { expect }) => {
+  const called = ['tool', 'call', ...args, '--log-level', 'silent'];
+  expect(await run(called, { cwd: desk })).toEqual({ code, stdout, stderr });
+});
+
+test.concurrent('tool call: failed by its process, with the end of its stderr [DS-JSON-02 DS-JSON-08]', async ({
+  expect,
+}) => {
+  const { code, document } = await runJson(['tool', 'call', 'crash'], { cwd: desk });
+  expect({ code, document }).toEqual({
+    code: 1,
+    document: {
+      status: 'failed',
+      error: {
+        code: 'PROCESS_EXIT',
+        message: expect.stringContaining('rules.txt: no such file'),
+        hint: 'Correct the program: its stderr says why.',
+        details: expect.objectContaining({ stderr: 'reading the rules\nrules.txt: no such file\n' }),
+      },
+    },
+  });
+});
+
+test.concurrent('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON-03]', async ({ expect }) => {
+  const called = ['tool', 'call', 'echo', '--log-level', 'silent'];
+  expect(await runBothWays(called, { cwd: denied })).toEqual({
+    people: { code: 1, stdout: '', stderr: 'denied by hook "second": not today\n' },
+    programs: {
+      code: 1,
+      document: { status: 'denied', hook: 'second', reason: 'not today', metadata: { rule: 'weekday' } },
+      stderr: '',
+    },
+  });
+});
+
+test.concurrent('tool call: what the hooks around it say and change is in the document [DS-JSON-01]', async ({
+  expect,
+}) => {
+  const { code, stdout } = await run(['tool', 'call', 'text', '--json'], { cwd: guarded });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `{"status":"ok","result":"hello [modified]","metadata":{"first":${long}}}\n`,
+  });
+});
+
+test.concurrent('a long integer reaches the tool and comes back digit for digit, in both outputs [DS-JSON-01] [PK-3-24]', async ({
+  expect,
+}) => {
+  const args = `{"id":${long},"price":1.10}`;
+  const echoed = ['tool', 'call', 'echo', '--args', args];
+  const calls = [[...echoed, '--json'], echoed, ['tool', 'call', 'numbers']];
+  const ran = await Promise.all(calls.map((call) => run(call, { cwd: desk })));
+  expect(ran.map(({ stdout }) => stdout)).toEqual([
+    `{"status":"ok","result":${args}}\n`,
+    `${args}\n`,
+    `${args}\n`,
+  ]);
+});
+
+const sources = titled([
+  { title: 'text', cites: 'DS-CLI-08', value: `{ "id": ${long} }`, stdin: '' },
+  { title: '@FILE', cites: 'DS-CLI-08', value: '@args.json', stdin: '' },
+  { title: '- for stdin', cites: 'DS-CLI-08', value: '-', stdin: `{ "id": ${long} }` },
+]);
+
+test.concurrent.for(sources)('--args takes $title, and its bytes reach the tool', async (row, { expect }) => {
+  const { value, stdin } = row;
+  const folder = folderOf({
+    'runtime.yaml': config(`tools: {stdin: {exec: {command: ${fixture('print-stdin')}}}}\n`),
+    'args.json': `{ "id": ${long} }`,
+  });
+  const { code, document } = await runJson(['tool', 'call', 'stdin', '--args', value], {
+    cwd: folder,
+    stdin,
+  });
+  expect({ code, document }).toEqual({
+    code: 0,
+    document: { status: 'ok', result: `{"args":{ "id": ${long} }}\n` },
+  });
+});
+
+test.concurrent('without --args a tool gets {}', async ({ expect }) => {
+  const { document } = await runJson(['tool', 'call', 'stdin'], { cwd: desk });
+  expect(document).toEqual({ status: 'ok', result: '{"args":{}}\n' });
+});
+
+const badArgs = [
+  { title: 'are cut off', value: '{"name": ' },
+  { title: 'are a list', value: '["Oslo"]' },
+  { title: 'name a member twice', value: '{"name": "Oslo", "name": "Bergen"}' },
+  { title: 'do not fit the schema', value: '{"name": 5}' },
+];
+
+test.concurrent.for(badArgs)(
+  'arguments that $title fail the call, and no process starts',
+  async (row, { expect }) => {
+    const { value } = row;
+    const { code, document } = await runJson(['tool', 'call', 'city', '--args', value], { cwd: desk });
+    expect({ code, document }).toEqual({
+      code: 1,
+      document: {
+        status: 'failed',
+        error: {
+          code: 'ARGS_INVALID',
+          message: expect.stringMatching(/^tool "city": /),
+          hint: expect.any(String),
+        },
+      },
+    });
+    expect(existsSync(join(desk, 'started'))).toBe(false);
+  },
+);
+
+const unreadable = titled([
+  {
+    title: 'a file that is not there',
+    cites: 'DS-CLI-12',
+    value: '@nowhere.json',
+    error: {
+      code: 'FILE_UNREADABLE',
+      message: '--args: nowhere.json does not exist',
+      hint: 'Check the path; relative paths start from the current folder.',
+    },
+  },
+  {
+    title: 'a folder',
+    cites: 'DS-CLI-12',
+    value: '@.',
+    error: {
+      code: 'FILE_UNREADABLE',
+      message: '--args: . is a folder',
+      hint: 'Check the path; relative paths start from the current folder.',
+    },
+  },
+]);
+
+test.concurrent.for(unreadable)('--args with $title exits 2', async ({ value, error }, { expect }) => {
+  expect(await runJson(['tool', 'call', 'echo', '--args', value], { cwd: desk })).toEqual({
+    code: 2,
+    document: { error },
+    stderr: '',
+  });
+});
+
+test.concurrent('--approve consents in the name of the user, and the tool runs again with the approval', async ({
+  expect,
+}) => {
+  const { code, stdout } = await run(['tool', 'call', 'refund', '--args', `{"id":${long}}`, '--approve'], {
+    cwd: desk,
+  });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`"args":{"id":${long}}`);
+  expect(JSON.parse(stdout)).toEqual({
+    args: { id: expect.any(Number) },
+    approval: {
+      id: expect.stringMatching(/^pending_/),
+      decision: 'approved',
+      by: userInfo().username,
+      reason: 'approved on the command line',
+    },
+  });
+});
+
+test.concurrent('commands and files of a config are those of its folder, wherever one calls from [DS-CLI-01]', async ({
+  expect,
+}) => {
+  const elsewhere = folderOf({});
+  const home = workspace('tools: {city: {exec: {command: ./touch.sh}}}\n', { 'touch.sh': touch });
+  const called = [
+    '--config',
+    join(home, 'runtime.yaml'),
+    'tool',
+    'call',
+    'city',
+    '--args',
+    '{"name": "Oslo"}',
+  ];
+  expect(await run(called, { cwd: elsewhere })).toMatchObject({ code: 0, stdout: 'null\n' });
+  expect(existsSync(join(home, 'started'))).toBe(true);
+  expect(onlyDocument((await run([...called, '--json'], { cwd: elsewhere })).stdout)).toEqual({
+    status: 'ok',
+    result: null,
+  });
+});
+
+test.concurrent('what a tool writes on stderr is logged on stderr, line by line [DS-CLI-02]', async ({
+  expect,
+}) => {
+  const { stdout, stderr } = await run(['--log-format', 'json', 'tool', 'call', 'crash', '--json'], {
+    cwd: desk,
+  });
+  expect(onlyDocument(stdout)).toMatchObject({ status: 'failed' });
+  expect(
+    stderr
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).msg),
+  ).toEqual([
+    'runtime.yaml:22:5: tools[bare]: has no exec binding: it is listed, and a call of it fails',
+    'crash: reading the rules',
+    'crash: rules.txt: no such file',
+  ]);
+});
+
+test('what a config warns of stands at the line that the log names', () => {
+  const lines = readFileSync(join(desk, 'runtime.yaml'), 'utf8').split('\n');
+  expect(lines[21]).toBe('    bare: {description: Declared only.}');
+});

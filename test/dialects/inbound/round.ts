@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { openRuntime } from '../../../src/index.ts';
+import { folderOf, run } from '../../cli/command-line.ts';
+import { guarded } from './guards.ts';
+
+/** The words by which an agent of that system runs Signalbox: what `hook export` prints. */
+export async function exported(dialect: string, folder = guarded): Promise<string> {
+  const { code, stdout, stderr } = await run(
+    ['hook', 'export', '--dialect', dialect, '--config', join(folder, 'runtime.yaml')],
+    { cwd: folder, binary: true },
+  );
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/**
+ * Fires an event of that system at a runtime that has Signalbox itself for a hook of the system: what the system makes of its answers.
+ * `import` is the entry of `spec.imports`, `files` what it reads.
+ */
+export async function openHost(imported: string, files: Readonly<Record<string, string>>) {
+  const folder = folderOf({
+    'runtime.yaml': `apiVersion: signalbox/v1
+kind: RuntimeConfig
+spec:
+  state_store: {type: memory}
+  imports:
+    - ${imported}
+`,
+    ...files,
+  });
+  const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+  onTestFinished(() => runtime.close());
+  return runtime;
+}
+
+/** Runs a line for a shell as an agent would, which has not been started by Signalbox. */
+export const asStranger = (line: string) => `env -u SIGNALBOX_OWNER ${line}`;

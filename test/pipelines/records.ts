@@ -1,0 +1,38 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
+import { fixture } from '../process/harness.ts';
+import { type Desk, openAt } from './desk.ts';
+
+const records = join(import.meta.dirname, '../fixtures/records');
+
+/** A folder with the runs that an earlier Signalbox left, as `journal.sql` has them. */
+export function restoreRecords(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'records-'));
+  for (const name of ['native.yaml', 'foreign.yaml']) {
+    const text = readFileSync(join(records, name), 'utf8');
+    writeFileSync(
+      join(folder, name),
+      text.replaceAll('$bin', fixture('.').replace(/\/\.?$/, '')).replaceAll('$folder', folder),
+    );
+  }
+  // The call that its process did not survive.
+  writeFileSync(join(folder, 'onces'), '{}\n');
+  execSql(folder, readFileSync(join(records, 'journal.sql'), 'utf8'));
+  return folder;
+}
+
+export function execSql(folder: string, sql: string): void {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(join(folder, 'state.db'));
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+export async function openRecords(folder: string, config: string): Promise<Desk> {
+  return await openAt(join(folder, `${config}.yaml`));
+}

@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
+import type { RuntimeEvent } from '../../../src/contract/event.ts';
+import type { Binding } from '../../../src/process/binding.ts';
+import { findHierarchies } from '../../../src/process/limits/cgroup/hierarchy.ts';
+import { openGroupMaker } from '../../../src/process/limits/cgroup/places.ts';
+import type { FindGroups } from '../../../src/process/limits/hold.ts';
+import { bind, isRunning, type Opened, type OpenOptions, open, until } from '../harness.ts';
+
+const maker = await openGroupMaker();
+
+/** Whether this machine lets us make control groups. */
+export const hasGroups = maker !== undefined;
+
+/** How limits that count several processes are held: by control groups, and as on a machine without them. */
+export const ways: readonly { readonly way: string; readonly findGroups: FindGroups | undefined }[] = [
+  { way: 'a supervisor', findGroups: async () => undefined },
+  ...(hasGroups ? [{ way: 'control groups', findGroups: undefined }] : []),
+];
+
+/** The ways in which `greedy` may run. */
+export const modes = {
+  oneshot: {},
+  waiting: { spares: 1 },
+  forked: { isForked: true },
+  server: { mode: 'server', args: ['server'] },
+} as const satisfies Record<string, Partial<Binding>>;
+
+/** Opens `greedy`; when the test is over none of its processes is left, nor any control group. */
+export async function openGreedy(overrides: Partial<Binding>, options: OpenOptions): Promise<Opened> {
+  const pids: number[] = [];
+  const onEvent = (event: RuntimeEvent) => {
+    if (event.type === 'process.started') pids.push(event.pid);
+  };
+  // Registered first, so that it runs last.
+  onTestFinished(async () => {
+    await until(() => !pids.some(isRunning), 'end of all processes');
+    await until(() => ownGroups().length === 0, 'end of all control groups');
+  });
+  return await open(bind('greedy', { timeoutMs: 100_000, ...overrides }), { ...options, onEvent });
+}
+
+/** Control groups that were made for limits and are still there. */
+function ownGroups(): string[] {
+  return findHierarchies()
+    .flatMap(({ folders }) => folders)
+    .flatMap((folder) => readdirSync(folder))
+    .filter((name) => name.startsWith(`signalbox-limits-${process.pid}.`));
+}

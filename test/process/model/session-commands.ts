@@ -1,0 +1,139 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { RuntimeError } from '../../../src/base/errors.ts';
+import type { Session } from '../../../src/process/server/session.ts';
+import type { PlayedProcess } from './played-process.ts';
+import { type Line, type Outcome, type SessionModel, textOf } from './session-model.ts';
+
+/** A session over a process that the test plays, and everything that was told of it. */
+export interface Subject {
+  readonly session: Session;
+  readonly played: PlayedProcess;
+  /** What each request came to, in the order of the asking; one that settled twice would be two words. */
+  readonly outcomes: Outcome[];
+  readonly callers: AbortController[];
+  readonly told: { dropped: number; goodReplies: number };
+}
+
+type Command = fc.AsyncCommand<SessionModel, Subject>;
+
+/** A command, after which the session is as the model says. */
+function command(
+  title: string,
+  run: (model: SessionModel, subject: Subject) => Promise<void> | void,
+  isPossible: (model: SessionModel) => boolean = (model) => model.end === undefined,
+): Command {
+  return {
+    toString: () => title,
+    check: isPossible,
+    run: async (model, subject) => {
+      await run(model, subject);
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+      expect(subject.outcomes).toEqual([...model.outcomes.values()]);
+      expect(subject.session.inFlight).toBe(model.waiting.length);
+      expect(subject.told).toEqual({ dropped: model.dropped, goodReplies: model.goodReplies });
+    },
+  };
+}
+
+function ask({ session, outcomes, callers }: Subject, timeoutMs?: number): Promise<void> {
+  const caller = new AbortController();
+  const index = outcomes.push('waits') - 1;
+  callers.push(caller);
+  const settle = (outcome: Outcome) => {
+    outcomes[index] = outcomes[index] === 'waits' ? outcome : `! settled twice: ${outcome}`;
+  };
+  const body = '{"args":{}}';
+  return session.exchange({ method: 'execute', body, ...(timeoutMs && { timeoutMs }) }, caller.signal).then(
+    (reply) => settle(`= ${(reply.error ?? reply.result)?.text ?? ''}`),
+    (error) => settle(`! ${error instanceof RuntimeError ? error.code : String(error)}`),
+  );
+}
+
+/** Lines in one chunk, or cut in two at a byte that the number says. */
+async function write({ played: { stdout } }: Subject, lines: readonly Line[], cut: number): Promise<void> {
+  const text = lines.map((line) => `${textOf(line)}\n`).join('');
+  const at = Math.floor(cut * text.length);
+  stdout.write(text.slice(0, at));
+  if (at > 0) await nextTurn();
+  stdout.write(text.slice(at));
+}
+
+const line: fc.Arbitrary<Line> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      says: fc.constantFrom('result', 'result', 'result', 'error', 'both', 'neither'),
+      id: fc.integer({ min: 1, max: 8 }),
+      value: fc.nat(99),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ says: fc.constantFrom('noise', 'anonymous') }) },
+);
+
+const asks = fc.integer({ min: 1, max: 3 }).map((count) =>
+  command(`ask ${count}`, (model, subject) => {
+    for (let n = 0; n < count; n += 1) {
+      model.ask();
+      void ask(subject);
+    }
+  }),
+);
+
+const timesOut = fc.constant(
+  command('ask in vain', async (model, subject) => {
+    model.giveUp(model.ask(), 'PROCESS_TIMEOUT');
+    await ask(subject, 1);
+  }),
+);
+
+const abort = fc.integer({ min: 1, max: 8 }).map((id) =>
+  command(`abort ${id}`, (model, { callers }) => {
+    model.giveUp(id, 'ABORTED');
+    callers[id - 1]?.abort();
+  }),
+);
+
+const writes = fc
+  .tuple(fc.array(line, { minLength: 1, maxLength: 4 }), fc.double({ min: 0, max: 1, noNaN: true }))
+  .map(([lines, cut]) =>
+    command(`write ${lines.map(textOf).join(' ')}, cut at ${cut}`, async (model, subject) => {
+      for (const each of lines) model.read(each);
+      await write(subject, lines, cut);
+    }),
+  );
+
+const endStdin = fc.constant(
+  command('ask it to end', (model, { session }) => {
+    model.isStopping = true;
+    session.endStdin();
+  }),
+);
+
+/** What is on its way when the process ends still counts. */
+const dies = fc.array(line, { maxLength: 2 }).map((lines) =>
+  command(`write ${lines.map(textOf).join(' ')} and die`, async (model, subject) => {
+    for (const each of lines) model.read(each);
+    model.die();
+    await write(subject, lines, 0);
+    subject.played.end({ exitCode: 3, signal: null });
+    await subject.session.closed;
+  }),
+);
+
+const askTheDead = fc.constant(
+  command(
+    'ask the dead',
+    async (model, subject) => {
+      model.outcomes.set(model.ask(), `! ${model.end ?? ''}`);
+      await ask(subject);
+    },
+    (model) => model.end !== undefined,
+  ),
+);
+
+export const sessionCommands = fc.commands(
+  [asks, asks, writes, writes, writes, abort, timesOut, endStdin, dies, askTheDead],
+  { maxCommands: 14, size: 'max' },
+);

@@ -1,0 +1,8 @@
+import { sweepOrphans } from '../../../src/process/orphans/sweep-orphans.ts';
+
+// A program that sweeps, and says when it is done.
+const keepsRunning = setInterval(() => {}, 60_000);
+process.stdout.write('begun\n');
+await sweepOrphans();
+clearInterval(keepsRunning);
+process.stdout.write('done\n');

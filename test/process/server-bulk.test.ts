@@ -1,0 +1,131 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { DeadlineList } from '../../src/base/time/deadline-list.ts';
+import { allOf, bindQuick, bindServer, dropped, faultOf, open } from './harness.ts';
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+/** How many of each code there are. */
+function countCodes(faults: readonly { readonly code: string }[]): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(faults, ({ code }) => code)).map(([code, all]) => [code, all?.length ?? 0]),
+  );
+}
+
+describe('thousands of requests at once', () => {
+  test('each get their own reply', async () => {
+    const { call, events } = await open(bindQuick());
+    const replies = await Promise.all(many(3_000).map((n) => call({ n })));
+    expect(replies).toEqual(many(3_000).map((n) => `{"n":${n}}`));
+    expect(dropped(events)).toEqual([]);
+    expect(allOf(events, 'process.started')).toHaveLength(1);
+  });
+
+  test('reach the server in the order of the calls, those before its start first', async () => {
+    const { call } = await open(bindQuick());
+    const calls: Promise<string>[] = [];
+    let isStarted = false;
+    for (let n = 0; n < 400; n++) {
+      const reply = call({ pid: 0 });
+      void reply.then(() => {
+        isStarted = true;
+      });
+      calls.push(reply);
+      // Before, in and after each step of the start.
+      if (n % 3 === 0) await undefined;
+      if (n % 7 === 0 || (n === 300 && !isStarted)) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const counts = (await Promise.all(calls)).map((text) => JSON.parse(text).count);
+    expect(counts).toEqual(many(400).map((n) => n + 1));
+  });
+
+  test('are all given up with one signal, and leave nothing behind [PK-5-38@server]', async () => {
+    const { call, fault, events } = await open(bindQuick());
+    await call({ n: 0 });
+    const caller = new AbortController();
+    const givenUp = many(5_000).map(() => fault({ silent: 1 }, caller.signal));
+    const other = call({ n: 1 });
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    caller.abort('enough');
+    const faults = await Promise.all(givenUp);
+    expect(countCodes(faults)).toEqual({ ABORTED: 5_000 });
+    expect(new Set(faults.map(({ cause }) => cause))).toEqual(new Set(['enough']));
+    expect(await other).toBe('{"n":1}');
+    expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+    expect(await call({ n: 2 })).toBe('{"n":2}');
+    expect(dropped(events)).toEqual([]);
+  });
+
+  test('leave no limit and no listener behind once they are answered', async () => {
+    const { call } = await open(bindQuick());
+    await call({ n: 0 });
+    const cleared = vi.spyOn(DeadlineList.prototype, 'clear');
+    onTestFinished(() => cleared.mockRestore());
+    const caller = new AbortController();
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(many(100).map((n) => call({ n }, caller.signal)));
+      expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+    }
+    expect(cleared).toHaveBeenCalledTimes(200);
+  });
+
+  test('are not sent when they are given up in the turn in which they were made', async () => {
+    const { call, fault } = await open(bindQuick());
+    await call({ n: 0 });
+    const caller = new AbortController();
+    const givenUp = many(100).map(() => fault({ n: 1 }, caller.signal));
+    caller.abort();
+    expect(countCodes(await Promise.all(givenUp))).toEqual({ ABORTED: 100 });
+    expect(JSON.parse(await call({ pid: 0 })).count).toBe(2);
+  });
+
+  test('all time out, and disturb no later call', async () => {
+    const { call, fault } = await open(bindQuick({ timeoutMs: 1_500 }));
+    await call({ n: 0 });
+    const faults = await Promise.all(many(2_000).map(() => fault({ silent: 1 })));
+    expect(countCodes(faults)).toEqual({ PROCESS_TIMEOUT: 2_000 });
+    expect(await call({ n: 1 })).toBe('{"n":1}');
+  });
+
+  test('all fail with the server that dies, and later ones are answered by the next', async () => {
+    const { call, fault, events } = await open(bindQuick());
+    await call({ n: 0 });
+    const lost = many(1_000).map(() => fault({ silent: 1 }));
+    const fatal = fault({ die: 7 });
+    const behind = many(1_000).map(() => fault({ n: 1 }));
+    expect(countCodes(await Promise.all([...lost, fatal, ...behind]))).toEqual({ SERVER_EXIT: 2_001 });
+    expect(await call({ n: 2 })).toBe('{"n":2}');
+    expect(allOf(events, 'process.restarted')).toHaveLength(1);
+  });
+
+  test('end with the runtime', async () => {
+    const { transport, call } = await open(bindQuick());
+    await call({ n: 0 });
+    const waiting = many(1_000).map(() =>
+      faultOf(transport.exchange({ method: 'execute', body: '{"args":{"silent":1}}' })),
+    );
+    await transport.close();
+    expect(countCodes(await Promise.all(waiting))).toEqual({ RUNTIME_CLOSED: 1_000 });
+  });
+
+  test('are spread over all instances', async () => {
+    const { call, events } = await open(bindServer('slow', { instances: 4 }));
+    await Promise.all(many(64).map(() => call()));
+    expect(allOf(events, 'process.started')).toHaveLength(4);
+  });
+});
+
+describe('a time limit of the message’s own', () => {
+  test.each(many(3).map((n) => 200 + 100 * n))('of %d ms holds beside others', async (timeoutMs) => {
+    const { transport, call } = await open(bindQuick());
+    await call({ n: 0 });
+    const long = new AbortController();
+    const body = '{"args":{"silent":1}}';
+    const waiting = faultOf(transport.exchange({ method: 'execute', body }, long.signal));
+    const brief = await faultOf(transport.exchange({ method: 'execute', body, timeoutMs }));
+    expect(brief).toMatchObject({ code: 'PROCESS_TIMEOUT', details: { timeout_ms: timeoutMs } });
+    long.abort();
+    expect((await waiting).code).toBe('ABORTED');
+  });
+});

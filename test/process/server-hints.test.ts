@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { RuntimeError } from '../../src/base/errors.ts';
+import type { Reply } from '../../src/process/transport.ts';
+import { bind, bindPuppet, fixture, launchers, open } from './harness.ts';
+
+const silent =
+  'It has written nothing to stdout since it started: if it is not just slow, it must flush each reply (Python: `print(…, flush=True)`)';
+const standard = 'Raise timeout_ms, or find out what the process waits for.';
+const asServer = { mode: 'server', timeoutMs: 1_000 } as const;
+
+describe('a server that does not answer is told from one that is slow', () => {
+  test.each([
+    {
+      title: 'a server that never flushes',
+      command: 'never-flushes',
+      code: 'PROCESS_TIMEOUT',
+      hint: `${silent}; and a script that reads stdin to its end serves one call, so it takes no \`runtime: server\`.`,
+    },
+    {
+      title: 'a one-shot script that reads stdin to its end',
+      command: 'echo-args',
+      code: 'PROCESS_TIMEOUT',
+      hint: `${silent}; and a script that reads stdin to its end serves one call, so it takes no \`runtime: server\`.`,
+    },
+    {
+      title: 'a one-shot script that reads one line',
+      command: 'answers-a-line.sh',
+      code: 'REPLY_MALFORMED',
+      hint: 'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.',
+    },
+    {
+      title: 'a script that ends after a line, and says nothing',
+      command: 'ends-after-a-line.sh',
+      code: 'SERVER_EXIT',
+      hint: 'It ended without having answered anything. A server answers lines until its stdin ends; a script that serves one call takes no `runtime: server`.',
+    },
+  ])('$title', async ({ command, code, hint }) => {
+    const { fault } = await open(bind(command, asServer));
+    const error = await fault();
+    expect({ code: error.code, hint: error.hint }).toEqual({ code, hint });
+  });
+
+  test('one that has answered before is slow, and nothing else is said', async () => {
+    const { call, fault } = await open(bindPuppet({ timeoutMs: 1_000 }));
+    await call({ write: '{"jsonrpc":"2.0","id":%ID,"result":1}\n' });
+    expect((await fault({ ms: 3_000 })).hint).toBe(standard);
+  });
+
+  test('a dialect that has servers only is not told of one-shot scripts', async () => {
+    const greeting = {
+      message: { method: 'hook.hello', body: '{}', timeoutMs: 1_000 },
+      check: (reply: Reply | RuntimeError) => (reply instanceof RuntimeError ? reply : undefined),
+    };
+    const { fault } = await open(bind('never-flushes', asServer), { greeting });
+    const error = await fault();
+    expect(error.hint).toBe(`${silent}, and must not wait for the end of stdin.`);
+  });
+});
+
+describe.each(launchers)('a one-shot process through the %s launcher', (launcher) => {
+  test('that has written its reply and lives on is told so', async () => {
+    const { fault } = await open(bind('hang-after-reply.sh', { timeoutMs: 1_000 }), { launcher });
+    const { code, hint } = await fault();
+    expect({ code, hint }).toEqual({
+      code: 'PROCESS_TIMEOUT',
+      hint: 'It had written 41 bytes to stdout and did not end: the reply of a one-shot process is complete when it exits. One that stays alive takes `runtime: server`.',
+    });
+  });
+
+  test('that has written nothing is not', async () => {
+    const { fault } = await open(bind(fixture('hang.sh'), { timeoutMs: 500 }), { launcher });
+    expect((await fault()).hint).toBe(standard);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openLauncher } from '../../../src/process/launch/open.ts';
+import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
+import { startProcess } from '../../../src/process/process.ts';
+import { openSession } from '../../../src/process/server/session.ts';
+import { bindQuick, faultOf } from '../harness.ts';
+
+const message = { method: 'execute', body: '{"args":{"die":7}}' };
+
+test('a session that is over takes nothing more: what it is asked fails at once, as what was in flight', async () => {
+  onTestFinished(acquireWatcher(() => {}));
+  const context = { launch: await openLauncher('auto'), emit: () => {} };
+  const process = await startProcess(bindQuick(), context, null);
+  const session = openSession(bindQuick(), context, {
+    process,
+    onGoodReply: () => {},
+    mayAnswerNotifications: false,
+  });
+  const inFlight = await faultOf(session.exchange(message, undefined));
+  await session.closed;
+  expect(inFlight.code).toBe('SERVER_EXIT');
+  expect(await faultOf(session.exchange(message, undefined))).toBe(inFlight);
+  expect(() => session.request(message)).toThrow(inFlight);
+  expect(() => session.notify(message)).toThrow(inFlight);
+  expect(session.inFlight).toBe(0);
+});

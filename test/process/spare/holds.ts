@@ -1,0 +1,14 @@
+import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openTransport } from '../../../src/process/open.ts';
+import { createPool } from '../../../src/process/pool.ts';
+import { bind } from '../harness.ts';
+
+// A program that keeps processes waiting, and prints what they are, until somebody ends it.
+const [command = ''] = process.argv.slice(2);
+const context = {
+  launch: await openLauncher('auto'),
+  emit: (event: { readonly type: string; readonly pid?: number }) => {
+    if (event.type === 'process.started') process.stdout.write(`${event.pid}\n`);
+  },
+};
+openTransport(bind(command, { spares: 3 }), context, createPool(2)).warm();

@@ -1,0 +1,80 @@
+import { omitUndefined } from '../../../src/base/yaml/present.ts';
+import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
+import type { CaseRecord, SuiteReport } from '../../../src/suites/record.ts';
+import { toHeader } from '../../../src/suites/run/header.ts';
+import { emptyOutput } from '../../../src/suites/subject/adapter.ts';
+import type { Answer, SubjectRunner } from '../../../src/suites/subject/answer.ts';
+import type { SuiteOptions } from '../../../src/suites/suite-run.ts';
+import { judge, loadSpec, run, toLines } from '../support.ts';
+
+/** What a variant answers to a row: a score for its eval, a fault, or no score. */
+type Reply = number | 'fault' | 'unscored';
+
+type Row = Readonly<Record<string, unknown>>;
+
+type Rows = readonly Readonly<Record<string, Reply>>[];
+
+/** A suite of variants `a`, `b`, … over rows whose members of these names are what they reply. */
+export function loadMatrix(rows: Rows, { spec = '', content = '${subject.text}' } = {}) {
+  const names = Object.keys(rows[0] ?? {});
+  return loadSpec(
+    `
+dataset: {path: rows.jsonl}
+subject: {chat: {provider: [${names.join(', ')}], messages: '\${case.text}'}}
+case: {id: '\${case.id}', content: '${content}'}
+evals: [{id: good, type: by_answer, threshold: {min_score: 0.5}}]
+${spec}`,
+    toLines(rows.map((row, index) => ({ id: `r${index + 1}`, text: 'Hello.', ...row }))),
+  );
+}
+
+/** Runs such a suite. */
+export async function runMatrix(
+  rows: Rows,
+  { spec, content, ...options }: Partial<SuiteOptions> & { spec?: string; content?: string } = {},
+) {
+  const suite = loadMatrix(rows, omitUndefined({ spec, content }));
+  const records: CaseRecord[] = [];
+  const header = toHeader(suite, 'demo-run', new Date(0), rows.length);
+  const report = await run(suite, {
+    header,
+    ...judging(Object.keys(rows[0] ?? {})),
+    reporter: {
+      begin: async () => {},
+      onCase: async (record) => void records.push(record),
+      onProblem: async () => {},
+      end: async () => {},
+    },
+    ...options,
+  });
+  return { suite, header, report, records };
+}
+
+/** What judges the cases of these variants. */
+export function judging(names: readonly string[]): Pick<SuiteOptions, 'variants' | 'score'> {
+  return {
+    variants: new Map(names.map((name) => [name, replying(name)])),
+    score: async (evaluation) => judge(evaluation, toOutcome(evaluation.request.content)),
+  };
+}
+
+/** Answers with the member of the row that has its name. */
+export function replying(name: string): SubjectRunner {
+  return { answer: async ({ scope: { case: row } }) => toAnswer((row as Row)[name]) };
+}
+
+function toAnswer(reply: unknown): Answer {
+  const metadata = { input_tokens: 10, output_tokens: 2, cost_usd: 0.25 };
+  const answer = { ...emptyOutput, metadata, duration_ms: 4, queue_ms: 0, cached: false, attempts: 1 };
+  if (reply !== 'fault') return { ...answer, text: String(reply) };
+  return { ...answer, metadata: {}, error: { code: 'PROVIDER_FAILED', message: 'it is down', hint: '' } };
+}
+
+function toOutcome(content: string): EvalOutcome {
+  return content === 'unscored' ? unscored('no words') : scored(Number(content), '');
+}
+
+/** The variant of that name in a report. */
+export function variantOf({ variants = [] }: SuiteReport, name: string) {
+  return variants.find((each) => each.name === name);
+}

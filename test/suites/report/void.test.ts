@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { reporters } from '../../../src/suites/report/delivery.ts';
+import type { ReporterName } from '../../../src/suites/report/reporter.ts';
+import { evalStatsOf, headerOf, newTextSink, noStats, reporterOf, reportOf } from './reports.ts';
+
+const report = reportOf({
+  status: 'error',
+  cases: 0,
+  overall: { ...noStats, tags: {} },
+  evals: { exact: evalStatsOf({ ...noStats, latency_ms: null }) },
+  problems: [
+    {
+      ...{ scope: 'run', file: 'rows.jsonl', line: 1, column: 1 },
+      ...{ message: 'none of its 7 rows was selected', hint: 'Rows are selected by tags.' },
+    },
+  ],
+  problem_count: 1,
+});
+
+/** What a reporter says of a run that no case of any kind belongs to. */
+async function write(name: ReporterName): Promise<string> {
+  const sink = newTextSink();
+  const reporter = await reporterOf(reporters[name].open)(sink);
+  await reporter.begin(headerOf());
+  await reporter.end(report);
+  return sink.text();
+}
+
+test.each<{ name: ReporterName; says: string | RegExp }>([
+  { name: 'table', says: 'The run is void:\n  rows.jsonl:1  none of its 7 rows was selected\n' },
+  { name: 'json', says: '"scope":"run"' },
+  { name: 'jsonl', says: '"scope":"run"' },
+  { name: 'junit', says: 'message="the run is void: none of its 7 rows was selected" type="run"' },
+  {
+    name: 'markdown',
+    says: '**The run is void:**\n\n- `rows.jsonl:1` `none of its 7 rows was selected` – `Rows are selected by tags.`\n',
+  },
+  {
+    name: 'github',
+    says: '::error file=rows.jsonl,line=1,title=the run is void::none of its 7 rows was selected (Rows are selected by tags.)\n',
+  },
+  {
+    name: 'sarif',
+    says: 'the run is void: rows.jsonl:1: none of its 7 rows was selected (Rows are selected by tags.)',
+  },
+  { name: 'html', says: 'none of its 7 rows was selected' },
+])('why a run is void stands in $name', async ({ name, says }) => {
+  expect(await write(name)).toContain(says);
+});
+
+test('a void run has an error for CI servers, and is never empty', async () => {
+  const text = await write('junit');
+  expect(text).toMatch(/<testsuites name="gsm8k" tests="1" failures="0" errors="1"/);
+  expect(text).toContain('<testsuite name="run" tests="1" failures="0" errors="1"');
+});

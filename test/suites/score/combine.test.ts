@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { meetsThreshold } from '../../../src/calls/capability/threshold.ts';
+import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
+import { applyBounds, combine, invert } from '../../../src/suites/score/combine.ts';
+
+const missing = unscored('it crashed');
+
+/** Scores, or none: null. In thousandths, whose opposites are as different as they are. */
+const score = fc.nat(1000).map((thousandths) => thousandths / 1000);
+const parts = fc.array(fc.oneof(fc.constantFrom(0, 1, null), score), { minLength: 1, maxLength: 6 });
+
+const toOutcome = (score: number | null): EvalOutcome => (score === null ? missing : scored(score, ''));
+const scoreOf = (outcome: EvalOutcome): number | null => (outcome.status === 'scored' ? outcome.score : null);
+const scoreFrom = (kind: 'any_of' | 'all_of', scores: readonly (number | null)[]) =>
+  scoreOf(combine(kind, scores.map(toOutcome)));
+
+test.each<{ kind: 'any_of' | 'all_of'; of: readonly (number | null)[]; score: number | null }>([
+  { kind: 'any_of', of: [0.2, 0.7], score: 0.7 },
+  { kind: 'all_of', of: [0.2, 0.7], score: 0.2 },
+  { kind: 'any_of', of: [null, 1], score: 1 },
+  { kind: 'all_of', of: [0, null], score: 0 },
+  { kind: 'any_of', of: [null, 0.99], score: null },
+  { kind: 'all_of', of: [null, 0.01], score: null },
+  { kind: 'any_of', of: [0, null], score: null },
+  { kind: 'all_of', of: [1, null], score: null },
+  { kind: 'any_of', of: [null], score: null },
+  { kind: 'all_of', of: [null, null], score: null },
+])('$kind of $of is $score, where null is unscored', ({ kind, of, score }) => {
+  expect(scoreFrom(kind, of)).toBe(score);
+});
+
+test('the reason and the fault of a part without a score are those of the whole', () => {
+  const error = { code: 'PROCESS_EXIT', message: 'exit 3', hint: 'look' } as const;
+  expect(combine('all_of', [scored(1, 'fine'), unscored('exit 3', error)])).toEqual(
+    unscored('all_of: exit 3', error),
+  );
+  expect(combine('any_of', [unscored('exit 3', error), scored(1, 'fine')])).toEqual(
+    scored(1, 'unscored: exit 3; 1, fine'),
+  );
+});
+
+describe('properties', () => {
+  const kinds = fc.constantFrom('any_of' as const, 'all_of' as const);
+
+  test('the order of the parts decides nothing', () => {
+    const shuffled = parts.chain((some) =>
+      fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
+    );
+    fc.assert(
+      fc.property(kinds, shuffled, (kind, [some, others]) => {
+        expect(scoreFrom(kind, others)).toBe(scoreFrom(kind, some));
+      }),
+    );
+  });
+
+  test('not any_of is all_of not, and not all_of is any_of not, unscored parts included', () => {
+    fc.assert(
+      fc.property(parts, (scores) => {
+        const outcomes = scores.map(toOutcome);
+        const inverted = outcomes.map(invert);
+        expect(scoreOf(invert(combine('any_of', outcomes)))).toBe(scoreOf(combine('all_of', inverted)));
+        expect(scoreOf(invert(combine('all_of', outcomes)))).toBe(scoreOf(combine('any_of', inverted)));
+      }),
+    );
+  });
+
+  test('a score that is known stays, whatever the missing ones turn out to be', () => {
+    fc.assert(
+      fc.property(kinds, parts, score, (kind, scores, late) => {
+        const known = scoreFrom(kind, scores);
+        const filled = scores.map((score) => score ?? late);
+        fc.pre(known !== null);
+        expect(scoreFrom(kind, filled)).toBe(known);
+      }),
+    );
+  });
+
+  test('a combination of combinations is that of all their parts', () => {
+    fc.assert(
+      fc.property(kinds, parts, parts, (kind, some, others) => {
+        const nested = combine(kind, [combine(kind, some.map(toOutcome)), ...others.map(toOutcome)]);
+        expect(scoreOf(nested)).toBe(scoreFrom(kind, [...some, ...others]));
+      }),
+    );
+  });
+
+  test('bounds make 1 or 0 of a score as the threshold says, and nothing of a missing one', () => {
+    const threshold = fc
+      .tuple(score, score)
+      .map(([a, b]) => ({ min_score: Math.min(a, b), max_score: Math.max(a, b) }));
+    fc.assert(
+      fc.property(score, threshold, (some, bounds) => {
+        const outcome = scored(some, '');
+        expect(scoreOf(applyBounds(outcome, bounds))).toBe(meetsThreshold(outcome, bounds) ? 1 : 0);
+      }),
+    );
+    expect(applyBounds(missing, { min_score: 0 })).toBe(missing);
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { RuntimeEvent } from '../../../src/contract/event.ts';
+import { openRuntime } from '../../../src/index.ts';
+import { watchRepeatedIds } from '../../../src/suites/select/repeated-ids.ts';
+import type { Candidate } from '../../../src/suites/select/selection.ts';
+import { openBench } from '../../runtime/suite-bench.ts';
+
+/** What is told of cases with these ids and tags; all of them are taken. */
+async function repeatsOf(cases: readonly (readonly [id: string, ...tags: string[]])[], most?: number) {
+  const told: string[] = [];
+  const candidates = cases.map(([id, ...tags], index): Candidate => {
+    return {
+      row: { number: index + 1, file: 'x', line: index + 1, content: { usable: true, value: {} } },
+      id,
+      tags,
+      value: {},
+    };
+  });
+  async function* source() {
+    yield* candidates;
+  }
+  const taken = await Array.fromAsync(watchRepeatedIds(({ id }) => told.push(id), most)(source()));
+  expect(taken).toEqual(candidates);
+  return told;
+}
+
+test.each([
+  { title: 'the first one alone', cases: [['a'], ['b'], ['b'], ['a'], ['b']], told: ['b'] },
+  { title: 'none of different tags', cases: [['a', 'small'], ['a', 'large'], ['a']], told: [] },
+  {
+    title: 'one of the same tags',
+    cases: [
+      ['a', 'small'],
+      ['a', 'small'],
+    ],
+    told: ['a'],
+  },
+  { title: 'none after so many cases', cases: [['a'], ['b'], ['c'], ['a']], most: 3, told: [] },
+] as const)('of ids that repeat, $title is told', async ({ cases, told, ...rest }) => {
+  expect(await repeatsOf(cases, 'most' in rest ? rest.most : undefined)).toEqual(told);
+});
+
+test('a run notes at warn that an id stands for several rows, and judges them all', async () => {
+  const bench = await openBench([1, 1, 1]);
+  bench.replace('rows.jsonl', '"c2"', '"c1"');
+  bench.replace('rows.jsonl', '"c3"', '"c1"');
+  const events: RuntimeEvent[] = [];
+  await using runtime = await openRuntime(`${bench.folder}/runtime.yaml`, {
+    log: false,
+    onEvent: (event) => events.push(event),
+  });
+  expect(await runtime.evals.run(bench.suite)).toMatchObject({ status: 'passed', cases: 3 });
+  expect(events.filter(({ type }) => type === 'note')).toMatchObject([
+    {
+      ...{ type: 'note', name: bench.suite, level: 'warn' },
+      message: expect.stringMatching(/rows\.jsonl:2 case id "c1" is that of an earlier row too/),
+    },
+  ]);
+});

@@ -1,8 +1,0 @@
-import { sweepOrphans } from '../../../src/transport/orphans/sweep-orphans.ts';
-
-// A program that sweeps, and says when it is done.
-const keepsRunning = setInterval(() => {}, 60_000);
-process.stdout.write('begun\n');
-await sweepOrphans();
-clearInterval(keepsRunning);
-process.stdout.write('done\n');
