@@ -25,19 +25,19 @@ const isBesideUs = (specifier: string) =>
 const guards = ['injection', 'links', 'prompt', 'secrets', 'topics'];
 const entries = [
   'index.ts',
-  'surface/vitest/vitest.ts',
-  'surface/cli/main.ts',
-  'surface/pii/main.ts',
-  ...guards.map((name) => `surface/guards/${name}/main.ts`),
+  'cli/vitest/vitest.ts',
+  'cli/main.ts',
+  'cli/pii/main.ts',
+  ...guards.map((name) => `cli/guards/${name}/main.ts`),
 ];
 
 /** What is always loaded as a whole. */
 const roots = {
-  start: ['surface/cli/main.ts', 'surface/cli/process/begin.ts'],
-  cli: ['surface/cli/process/run.ts'],
+  start: ['cli/main.ts', 'cli/process/begin.ts'],
+  cli: ['cli/process/run.ts'],
   runtime: ['runtime/runtime.ts'],
-  pii: ['surface/pii/program.ts'],
-  ...Object.fromEntries(guards.map((name) => [name, [`surface/guards/${name}/program.ts`]])),
+  pii: ['cli/pii/program.ts'],
+  ...Object.fromEntries(guards.map((name) => [name, [`cli/guards/${name}/program.ts`]])),
 };
 
 export default defineConfig([
@@ -62,7 +62,15 @@ export default defineConfig([
         ],
       },
     },
-    plugins: [builtins(), lazyPackages(source, isBesideUs), ownUrl(source), licences(), ascii(), prune()],
+    plugins: [
+      builtins(),
+      lazyPackages(source, isBesideUs),
+      ownUrl(source),
+      licences(),
+      ascii(),
+      formerPath(),
+      prune(),
+    ],
   },
   // The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts.
   {
@@ -71,6 +79,17 @@ export default defineConfig([
     plugins: [asTexts()],
   },
 ]);
+
+/** Keeps the file by which scripts start the program without its name in `bin`. */
+function formerPath(): Plugin {
+  return {
+    name: 'former-path',
+    generateBundle() {
+      const source = "#!/usr/bin/env node\nimport '../../cli/main.js';\n";
+      this.emitFile({ type: 'asset', fileName: 'surface/cli/main.js', source });
+    },
+  };
+}
 
 function mapValues<Value>(
   record: Readonly<Record<string, Value>>,

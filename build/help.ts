@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Keeps what the built program answers to --help, so that it need not be loaded to say it.
 const cli = join(import.meta.dirname, '../dist/cli');
 const kept = join(cli, 'process/help.txt');
+mkdirSync(join(cli, 'process'), { recursive: true });
 rmSync(kept, { force: true });
 const help = execFileSync(process.execPath, [join(cli, 'main.js'), '--help'], { encoding: 'utf8' });
 writeFileSync(`${kept}.${process.pid}`, help);

@@ -6,25 +6,25 @@ const src = readModules(new URL('../src', import.meta.url).pathname);
 
 const rules = [
   {
-    title: 'every file belongs to a stratum',
-    rule: house.everyFileHasAStratum,
+    title: 'every file belongs to a folder',
+    rule: house.everyFileHasAFolder,
     broken: { 'helpers/strings.ts': '' },
-    says: ['helpers/strings.ts belongs to no stratum; add it to the list in test/architecture.ts'],
+    says: ['helpers/strings.ts belongs to no folder of the list in test/architecture.ts'],
   },
   {
     title: 'no import points down',
     rule: house.importsPointUp,
     broken: {
-      'json/json.ts': "import '../errors.ts';",
+      'base/json/json.ts': "import '../errors.ts';",
       'contract/tool.ts':
-        "import type { Fault } from '../errors.ts';\nimport type { X } from '../config/config.ts';",
-      'suite/suite.ts': "export * from '../runtime/api.ts';",
-      'transport/launch/fifo.ts': "const p = await import('../../hooks/gate.ts');",
+        "import type { Fault } from '../base/errors.ts';\nimport type { X } from '../config/config.ts';",
+      'suites/suite.ts': "export * from '../runtime/api.ts';",
+      'process/launch/fifo.ts': "const p = await import('../../calls/hooks/gate.ts');",
     },
     says: [
       'contract/tool.ts imports config/config.ts, which is below it',
-      'suite/suite.ts imports runtime/api.ts, which is below it',
-      'transport/launch/fifo.ts imports hooks/gate.ts, which is below it',
+      'suites/suite.ts imports runtime/api.ts, which is below it',
+      'process/launch/fifo.ts imports calls/hooks/gate.ts, which is below it',
     ],
   },
   {
@@ -47,7 +47,7 @@ const rules = [
       'dialects/registry.ts': "import { chibi } from './chibi/config/dialect.ts';",
       'dialects/body.ts': '// Chibi prints this.',
       'runtime/wiring.ts': "if (dialect === 'chibi') start();",
-      'surface/cli/commands/hook.ts': "choices(['chibi']);",
+      'cli/commands/hook.ts': "choices(['chibi']);",
     },
     says: [
       'dialects/body.ts names the dialect chibi; ask dialects/registry.ts',
@@ -55,84 +55,85 @@ const rules = [
     ],
   },
   {
-    title: 'no surface imports another',
-    rule: house.surfacesAreStrangers,
-    broken: { 'surface/cli/commands/serve.ts': "import '../output.ts';\nimport '../../http/app.ts';" },
-    says: [
-      'surface/cli/commands/serve.ts imports surface/http/app.ts; the folders of surface/ do not know each other',
-    ],
+    title: 'no program imports another',
+    rule: house.programsAreStrangers,
+    broken: { 'cli/commands/serve.ts': "import '../output.ts';\nimport '../vitest/app.ts';" },
+    says: ['cli/commands/serve.ts imports cli/vitest/app.ts, which is of another program'],
   },
   {
-    title: 'surfaces see the runtime, the contract, the errors, JSON and themselves',
-    rule: house.surfacesSeeTheRuntimeOnly,
+    title: 'programs see the runtime, the contract and base; guards see builtins and base',
+    rule: house.programsSeeTheRuntimeOnly,
     broken: {
-      'surface/cli/main.ts': [
-        "import '../../runtime/runtime.ts'; import '../../errors.ts'; import '../../json/json.ts'; import 'commander';",
-        "import '../../contract/tool.ts'; import './commands/tool.ts'; import '../../config/load.ts';",
+      'cli/main.ts': [
+        "import '../runtime/runtime.ts'; import '../base/errors.ts'; import '../base/json/json.ts'; import 'commander';",
+        "import '../contract/tool.ts'; import './commands/tool.ts'; import '../config/load.ts';",
       ].join('\n'),
+      'cli/guards/links/main.ts':
+        "import '../../../builtins/guards/links.ts'; import '../../../runtime/runtime.ts';",
     },
     says: [
-      'surface/cli/main.ts imports config/load.ts; a surface sees runtime/, contract/, json/, text/, files/ and errors.ts',
+      'cli/main.ts imports config/load.ts; a program sees runtime, contract and base',
+      'cli/guards/links/main.ts imports runtime/runtime.ts; a program sees builtins and base',
     ],
   },
   {
-    title: 'only transport/launch/ starts processes',
+    title: 'only process/launch/ starts processes',
     rule: house.onlyLaunchStartsProcesses,
     broken: {
-      'transport/launch/spawn.ts': "import { execa } from 'execa'; import koffi from 'koffi';",
-      'transport/oneshot.ts': "import { execa } from 'execa';",
+      'process/launch/spawn.ts': "import { execa } from 'execa'; import koffi from 'koffi';",
+      'process/oneshot.ts': "import { execa } from 'execa';",
       'runtime/wiring.ts': "import { spawn } from 'node:child_process';",
-      'surface/cli/main.ts': "const koffi = require('koffi');",
+      'cli/main.ts': "const koffi = require('koffi');",
     },
     says: [
-      'transport/oneshot.ts imports execa; processes start in transport/launch/ only',
-      'runtime/wiring.ts imports node:child_process; processes start in transport/launch/ only',
-      'surface/cli/main.ts imports koffi; processes start in transport/launch/ only',
+      'process/oneshot.ts imports execa; processes start in process/launch/ only',
+      'runtime/wiring.ts imports node:child_process; processes start in process/launch/ only',
+      'cli/main.ts imports koffi; processes start in process/launch/ only',
     ],
   },
   {
-    title: 'only binding/env.ts and the programs read process.env',
+    title: 'only process/env.ts and the programs read process.env',
     rule: house.environmentIsReadOnce,
     broken: {
-      'binding/env.ts': 'const path = process.env.PATH;',
-      'surface/cli/main.ts': 'const path = process.env.PATH;',
-      'binding/resolve.ts': 'const path = process.env.PATH;',
-      'surface/cli/terminal.ts': 'const path = process.env.NO_COLOR;',
-      'transport/oneshot.ts': '// process.env is not read here',
+      'process/env.ts': 'const path = process.env.PATH;',
+      'cli/main.ts': 'const path = process.env.PATH;',
+      'process/resolve.ts': 'const path = process.env.PATH;',
+      'cli/terminal.ts': 'const path = process.env.NO_COLOR;',
+      'process/oneshot.ts': '// process.env is not read here',
     },
     says: [
-      'binding/resolve.ts reads process.env; only binding/env.ts and the programs do',
-      'surface/cli/terminal.ts reads process.env; only binding/env.ts and the programs do',
+      'process/resolve.ts reads process.env; only process/env.ts and the programs do',
+      'cli/terminal.ts reads process.env; only process/env.ts and the programs do',
     ],
   },
   {
     title: 'the programs are functions of what a process has',
     rule: house.programsAreFunctions,
     broken: {
-      'surface/cli/process/run.ts': 'process.exitCode = 1;',
-      'surface/pii/main.ts': 'process.exitCode = 1;',
-      'surface/cli/columns.ts': 'const { columns } = process.stdout;',
-      'surface/cli/locate.ts': "import { cwd } from 'node:process';",
-      'surface/pii/serve.ts': 'const { stdin } = process;',
-      'transport/groups.ts': 'process.kill(1);',
+      'cli/process/run.ts': 'process.exitCode = 1;',
+      'cli/pii/main.ts': 'process.exitCode = 1;',
+      'cli/columns.ts': 'const { columns } = process.stdout;',
+      'cli/locate.ts': "import { cwd } from 'node:process';",
+      'cli/pii/serve.ts': 'const { stdin } = process;',
+      'process/groups.ts': 'process.kill(1);',
     },
     says: [
-      'surface/cli/columns.ts uses process; what it needs of it is a parameter of main()',
-      'surface/cli/locate.ts uses process; what it needs of it is a parameter of main()',
-      'surface/pii/serve.ts uses process; what it needs of it is a parameter of main()',
+      'cli/columns.ts uses process; what it needs of it is a parameter of main()',
+      'cli/locate.ts uses process; what it needs of it is a parameter of main()',
+      'cli/pii/serve.ts uses process; what it needs of it is a parameter of main()',
     ],
   },
   {
-    title: 'only surfaces print',
-    rule: house.onlySurfacesPrint,
-    broken: { 'surface/cli/main.ts': "console.log('a');", 'capability/hook.ts': "console.error('a');" },
-    says: ['capability/hook.ts uses console; emit an event instead'],
+    title: 'only programs print',
+    rule: house.onlyProgramsPrint,
+    broken: { 'cli/main.ts': "console.log('a');", 'calls/hook.ts': "console.error('a');" },
+    says: ['calls/hook.ts uses console; emit an event instead'],
   },
   {
     title: 'nothing in src imports index.ts',
     rule: house.nothingImportsTheIndex,
-    broken: { 'surface/cli/main.ts': "import '../../index.ts';", 'config/load.ts': "import './index.ts';" },
-    says: ['surface/cli/main.ts imports index.ts, which is for users of the library'],
+    broken: { 'cli/main.ts': "import '../index.ts';", 'config/load.ts': "import './index.ts';" },
+    says: ['cli/main.ts imports index.ts, which is for users of the library'],
   },
   {
     title: 'no imports form a cycle',
@@ -146,6 +147,18 @@ const rules = [
     says: ['import cycle: config/a.ts -> config/b.ts -> config/c.ts -> config/a.ts'],
   },
   {
+    title: 'sub-folders import each other in one direction',
+    rule: house.subfoldersFormNoCycle,
+    broken: {
+      'suites/run/a.ts': "import '../report/b.ts'; import '../plan.ts';",
+      'suites/report/b.ts': "import '../stats/c.ts';",
+      'suites/stats/c.ts': "import '../run/d.ts'; import '../../base/json/json.ts';",
+      'suites/run/d.ts': '',
+      'suites/plan.ts': "import './run/a.ts';",
+    },
+    says: ['sub-folders import each other: suites/run -> suites/report -> suites/stats -> suites/run'],
+  },
+  {
     title: 'the oldest Node that the package allows suffices',
     rule: house.oldestNodeSuffices,
     broken: {
@@ -157,7 +170,7 @@ const rules = [
 ];
 
 test('the sources of this house are read', () => {
-  expect(src.map(({ file }) => file)).toEqual(expect.arrayContaining(['errors.ts', 'contract/tool.ts']));
+  expect(src.map(({ file }) => file)).toEqual(expect.arrayContaining(['base/errors.ts', 'contract/tool.ts']));
 });
 
 test.each(rules)('$title', ({ rule }) => {

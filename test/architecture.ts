@@ -1,88 +1,77 @@
 import { posix } from 'node:path';
 import type { Module } from './source.ts';
 
-/** The house from top to bottom: a file imports from its own stratum or from one above it. */
-const strata: readonly (readonly string[])[] = [
-  ['errors.ts'],
-  ['json/', 'text/', 'files/', 'time/'],
-  ['contract/'],
-  ['pii/'],
-  ['guards/'],
-  ['expression/'],
-  ['yaml/'],
-  ['inbound/'],
-  ['dialects/'],
-  ['config/'],
-  ['binding/'],
-  ['transport/'],
-  ['cassette/'],
-  ['capability/'],
-  ['hooks/'],
-  ['tool-call/'],
-  ['provider/'],
-  ['checks/'],
-  ['store/'],
-  ['dispatch/'],
-  ['log/'],
-  ['gateway/'],
-  ['pipeline/'],
-  ['suite/'],
-  ['project/'],
-  ['runtime/'],
-  ['surface/'],
-  ['index.ts'],
+/** The folders of src from top to bottom: a file imports from its own folder or from one above it. */
+export const folders = [
+  ...['base', 'contract', 'process', 'builtins', 'dialects', 'config', 'calls'],
+  ...['models', 'store', 'pipelines', 'gateway', 'suites', 'runtime', 'cli', 'index.ts'],
 ];
 
 /** One rule of the house: which of these modules of src break it, each as a sentence that names the file. */
 export type Rule = (modules: readonly Module[]) => string[];
 
-export const everyFileHasAStratum: Rule = (modules) =>
+export const everyFileHasAFolder: Rule = (modules) =>
   modules
-    .filter(({ file }) => stratumOf(file) === -1)
-    .map(({ file }) => `${file} belongs to no stratum; add it to the list in test/architecture.ts`);
+    .filter(({ file }) => levelOf(file) === -1)
+    .map(({ file }) => `${file} belongs to no folder of the list in test/architecture.ts`);
 
 export const importsPointUp: Rule = (modules) =>
   edgesOf(modules)
-    .filter(({ from, to }) => stratumOf(from) !== -1 && stratumOf(to) > stratumOf(from))
+    .filter(({ from, to }) => levelOf(from) !== -1 && levelOf(to) > levelOf(from))
     .map(({ from, to }) => `${from} imports ${to}, which is below it`);
 
 export const dialectsAreStrangers: Rule = (modules) => strangersIn('dialects', modules);
 
-export const surfacesAreStrangers: Rule = (modules) => strangersIn('surface', modules);
+/** Programs of their own, which the command line never loads, nor they it. */
+const programs = ['guards', 'pii', 'vitest'];
 
-export const surfacesSeeTheRuntimeOnly: Rule = (modules) =>
+export const programsAreStrangers: Rule = (modules) =>
   edgesOf(modules)
-    .filter(({ from, to }) => from.startsWith('surface/') && !isOpenToSurfaces(from, to))
+    .filter(
+      ({ from, to }) => from.startsWith('cli/') && to.startsWith('cli/') && programOf(from) !== programOf(to),
+    )
+    .map(({ from, to }) => `${from} imports ${to}, which is of another program`);
+
+function programOf(file: string): string {
+  const [, name = ''] = file.split('/');
+  return programs.find((program) => program === name) ?? 'the command line';
+}
+
+export const programsSeeTheRuntimeOnly: Rule = (modules) =>
+  edgesOf(modules)
+    .filter(({ from, to }) => from.startsWith('cli/') && !isOpenToPrograms(from, to))
     .map(
       ({ from, to }) =>
-        `${from} imports ${to}; a surface sees runtime/, contract/, json/, text/, files/ and errors.ts`,
+        `${from} imports ${to}; a program sees ${isGuard(from) ? 'builtins' : 'runtime, contract'} and base`,
     );
 
 export const onlyLaunchStartsProcesses: Rule = (modules) =>
   modules
-    .filter(({ file }) => !file.startsWith('transport/launch/'))
+    .filter(({ file }) => !file.startsWith('process/launch/'))
     .flatMap(({ file, imports }) =>
       imports
         .filter((specifier) =>
           /^(execa|koffi|node:child_process|child_process|node:cluster)(\/|$)/.test(specifier),
         )
-        .map((specifier) => `${file} imports ${specifier}; processes start in transport/launch/ only`),
+        .map((specifier) => `${file} imports ${specifier}; processes start in process/launch/ only`),
     );
 
 export const environmentIsReadOnce: Rule = (modules) =>
   modules
     .filter(({ file, globals }) => globals.has('process.env') && !isEnvironmentReader(file))
-    .map(({ file }) => `${file} reads process.env; only binding/env.ts and the programs do`);
+    .map(({ file }) => `${file} reads process.env; only process/env.ts and the programs do`);
 
 export const programsAreFunctions: Rule = (modules) =>
   modules
-    .filter(({ file, usesProcess }) => usesProcess && /^surface\/(cli|pii|guards)\//.test(file))
+    .filter(
+      ({ file, usesProcess }) => usesProcess && file.startsWith('cli/') && !file.startsWith('cli/vitest/'),
+    )
     .filter(({ file }) => !isProgram(file))
     .map(({ file }) => `${file} uses process; what it needs of it is a parameter of main()`);
 
-export const onlySurfacesPrint: Rule = (modules) =>
+export const onlyProgramsPrint: Rule = (modules) =>
   modules
-    .filter(({ file, globals }) => globals.has('console') && !file.startsWith('surface/'))
+    .filter(({ file, globals }) => globals.has('console') && !file.startsWith('cli/'))
     .map(({ file }) => `${file} uses console; emit an event instead`);
 
 export const nothingImportsTheIndex: Rule = (modules) =>
@@ -106,17 +95,44 @@ export const importsFormNoCycle: Rule = (modules) => {
   return cycles.map((cycle) => `import cycle: ${cycle}`);
 };
 
+/** Imports between the sub-folders of a folder run one way; its own files are its vocabulary and its entries. */
+export const subfoldersFormNoCycle: Rule = (modules) => {
+  const needs = new Map<string, Set<string>>();
+  for (const { from, to } of edgesOf(modules)) {
+    const [one, other] = [subfolderOf(from), subfolderOf(to)];
+    const isInside = one?.split('/', 1)[0] === other?.split('/', 1)[0];
+    if (one === undefined || other === undefined || one === other || !isInside) continue;
+    needs.set(one, (needs.get(one) ?? new Set()).add(other));
+  }
+  const cycles = new Set<string>();
+  const done = new Set<string>();
+  const visit = (folder: string, trail: readonly string[]): void => {
+    const since = trail.indexOf(folder);
+    if (since !== -1) cycles.add([...trail.slice(since), folder].join(' -> '));
+    if (since !== -1 || done.has(folder)) return;
+    for (const each of needs.get(folder) ?? []) visit(each, [...trail, folder]);
+    done.add(folder);
+  };
+  for (const folder of needs.keys()) visit(folder, []);
+  return [...cycles].map((cycle) => `sub-folders import each other: ${cycle}`);
+};
+
+function subfolderOf(file: string): string | undefined {
+  const [top, room, ...rest] = file.split('/');
+  return rest.length > 0 ? `${top}/${room}` : undefined;
+}
+
 /** Where a dialect's name stands without its rules: choices and examples of the command line, and APIs of models. */
 const namesWithoutRules: readonly string[] = [
-  'surface/cli/commands/hook.ts',
-  'surface/cli/commands/hook-import.ts',
+  'cli/commands/hook.ts',
+  'cli/commands/hook-import.ts',
   'config/provider-types.ts',
-  'provider/open/provider-kinds.ts',
-  'surface/cli/show/serving.ts',
+  'models/open/provider-kinds.ts',
+  'cli/show/serving.ts',
   // For whose hooks the program is.
-  'surface/guards/prompt/help.ts',
+  'cli/guards/prompt/help.ts',
   // Whom an attempt addresses.
-  'guards/injection/patterns.ts',
+  'builtins/guards/injection/patterns.ts',
 ];
 
 /** A foreign dialect is a folder with a `config/`: all else asks the registry. */
@@ -142,13 +158,14 @@ export const oldestNodeSuffices: Rule = (modules) =>
     [...text.matchAll(tooNew)].map(([name]) => `${file} uses ${name}, which Node 22.18 does not have`),
   );
 
-interface Edge {
+/** An import of one file of src by another. */
+export interface Edge {
   readonly from: string;
   readonly to: string;
 }
 
 /** The relative imports, as paths inside src; a path that leaves src begins with `../`. */
-function edgesOf(modules: readonly Module[]): Edge[] {
+export function edgesOf(modules: readonly Module[]): Edge[] {
   return modules.flatMap(({ file, imports }) =>
     imports
       .filter((specifier) => specifier.startsWith('.'))
@@ -156,10 +173,8 @@ function edgesOf(modules: readonly Module[]): Edge[] {
   );
 }
 
-function stratumOf(file: string): number {
-  return strata.findIndex((members) =>
-    members.some((member) => (member.endsWith('/') ? file.startsWith(member) : file === member)),
-  );
+function levelOf(file: string): number {
+  return folders.indexOf(file.split('/', 1)[0] ?? '');
 }
 
 /** Imports between two sibling folders of `folder`. */
@@ -176,19 +191,21 @@ function strangersIn(folder: string, modules: readonly Module[]): string[] {
     .map(({ from, to }) => `${from} imports ${to}; the folders of ${folder}/ do not know each other`);
 }
 
-function isOpenToSurfaces(from: string, to: string): boolean {
-  const own = from.split('/').slice(0, 2).join('/');
-  // The ready guards are programs of their own: what they do stands in pii/ and guards/, and needs no runtime.
-  if (/^surface\/(pii|guards)$/.test(own) && /^(pii|guards)\//.test(to)) return true;
-  if (to === 'errors.ts' || /^(runtime|contract|json|text|files)\//.test(to)) return true;
-  return to.startsWith(`${own}/`) || to === own;
+/** The guards are programs without a runtime: what they do stands in builtins/. Those that ask a model share its judge. */
+function isOpenToPrograms(from: string, to: string): boolean {
+  const open = isGuard(from) ? ['base', 'builtins', 'cli'] : ['base', 'contract', 'runtime', 'cli'];
+  return open.includes(to.split('/', 1)[0] ?? '') || (isGuard(from) && to.startsWith('runtime/judge/'));
+}
+
+function isGuard(file: string): boolean {
+  return /^cli\/(pii|guards)\//.test(file);
 }
 
 function isEnvironmentReader(file: string): boolean {
-  return file === 'binding/env.ts' || isProgram(file);
+  return file === 'process/env.ts' || isProgram(file);
 }
 
 /** What hands the parts of its process to a function. */
 function isProgram(file: string): boolean {
-  return /^surface\/(cli\/(main\.ts|process\/)|(pii|guards\/\w+)\/main\.ts$)/.test(file);
+  return /^cli\/(main\.ts|process\/|(pii|guards\/\w+)\/main\.ts$)/.test(file);
 }

@@ -39,7 +39,7 @@ export function isAlwaysForwarded(name: string): boolean {
   return alwaysForwarded.has(name) || name.startsWith('LC_');
 }
 
-/** `process.env`; read here and in the surfaces only. */
+/** `process.env`; read here and in the programs only. */
 export function hostEnv(): HostEnv {
   return process.env;
 }

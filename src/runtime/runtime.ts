@@ -1,4 +1,4 @@
-// What surfaces and the library's users see: the runtime, and what they need of the strata above it.
+// What programs and the library's users see: the runtime, and what they need of the folders above it.
 
 import { foreignDialects, isForeign } from '../dialects/registry.ts';
 

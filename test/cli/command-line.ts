@@ -16,7 +16,7 @@ export const signalbox = [process.execPath, builtProgram] as const;
 
 /** The path of a fixture executable. */
 export function fixture(name: string): string {
-  return fileURLToPath(new URL(`../../fixtures/bin/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../fixtures/bin/${name}`, import.meta.url));
 }
 
 /** What a command came to. */

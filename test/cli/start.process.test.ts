@@ -20,7 +20,7 @@ import { run, start, workspace } from './command-line.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'dist');
-const main = join(dist, 'surface/cli/main.js');
+const main = join(dist, 'cli/main.js');
 const built = [process.execPath, main] as const;
 const tracer = join(root, 'test/fixtures/start/loads.cjs');
 
@@ -55,7 +55,7 @@ async function loadsIn(place: { readonly cwd: string; readonly stdin?: string },
   return { files: files.map((url) => fileURLToPath(url).replace(`${dist}/`, '')), builtins };
 }
 
-const bare = ['surface/cli/main.js', 'chunks/start.js', 'chunks/begin.js'];
+const bare = ['cli/main.js', 'chunks/start.js', 'chunks/begin.js'];
 
 test.each(['--version', '-V', '--help', '-h'])('%s loads three small files', async (flag) => {
   const { files, builtins } = await loadsOf(flag);
@@ -74,7 +74,7 @@ test.each([
   '$title starts no process, opens no store, and loads neither what would nor any package',
   async ({ args, most }) => {
     const { files, builtins } = await loadsOf(...args);
-    expect(files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file))).toEqual([]);
+    expect(files.filter((file) => !/^(chunks|cli|validators)\//.test(file))).toEqual([]);
     expect(files.length).toBeLessThanOrEqual(most);
     expect(builtins.filter((name) => startsOrStores.includes(name))).toEqual([]);
     expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
@@ -89,7 +89,7 @@ test.each([
   },
 ])('$title loads what starts processes, and no other package', async ({ args }) => {
   const { files, builtins } = await loadsOf(...args);
-  const others = files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file));
+  const others = files.filter((file) => !/^(chunks|cli|validators)\//.test(file));
   expect(others.filter((file) => !/\/node_modules\/(koffi|@koromix)\//.test(file))).toEqual([]);
   expect(files.length).toBeLessThan(26);
   expect(builtins).not.toContain('sqlite');
@@ -115,7 +115,7 @@ test.each([
   const stdin = JSON.stringify(given.event);
   const { files, builtins } = await loadsIn({ cwd: guards, stdin }, ['hook', 'claude']);
   const packages = /\/node_modules\/(koffi|@koromix)\//;
-  const others = files.filter((file) => !/^(chunks|surface\/cli|validators)\//.test(file));
+  const others = files.filter((file) => !/^(chunks|cli|validators)\//.test(file));
   expect(others.filter((file) => !packages.test(file))).toEqual([]);
   expect(files.length).toBeLessThan(31);
   expect(builtins.filter((name) => given.unwanted.includes(name))).toEqual([]);

@@ -429,7 +429,7 @@ test('a line of a one-shot process is never anybody’s noise', async () => {
 
 test('this process may end while its children live, and takes them along', async () => {
   const { call, transport } = await openWith(
-    bind(process.execPath, { args: [fixture('../../transport/quits.ts')] }),
+    bind(process.execPath, { args: [fixture('../../process/quits.ts')] }),
   );
   const { pid } = JSON.parse(await call());
   await until(() => !isRunning(pid), 'end of the child of the process that ended');

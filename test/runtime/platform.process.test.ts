@@ -47,7 +47,7 @@ test('package.json says the same', () => {
   expect(engines).toEqual({ node: '>=22.18' });
 });
 
-const programs = ['cli', 'pii'].map((name) => join(root, `src/surface/${name}/main.ts`));
+const programs = ['cli', 'cli/pii'].map((folder) => join(root, `src/${folder}/main.ts`));
 
 /** Makes the process that loads it one of another version. */
 function disguise(version: string): string {
@@ -89,9 +89,9 @@ test('what is loaded before the check asks for nothing that an older Node lacks'
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   expect(JSON.parse(stdout.toString())).toEqual([
-    'surface/cli/main.ts',
-    'surface/cli/process/refuse-platform.ts',
-    'errors.ts',
-    'runtime/platform.ts',
+    'cli/main.ts',
+    'cli/process/refuse-platform.ts',
+    'base/errors.ts',
+    'base/platform.ts',
   ]);
 });

@@ -36,7 +36,7 @@ export function bundledFolders(file: string): readonly string[] {
   return [...new Set([root, outermost === -1 ? root : inside.slice(0, outermost + 1).join('/')])];
 }
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
 let known: ReadonlyMap<string, string> | undefined;
 

@@ -81,7 +81,7 @@ describe('a program of this package', () => {
 
   test.each(Object.entries(bin))('%s is its own, whatever else is on PATH', (name, file) => {
     write(join(first, name), script, 0o755);
-    const main = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+    const main = fileURLToPath(new URL(`../../../${file}`, import.meta.url));
     const own = { found: true, path: process.execPath, leading: [main] };
     expect(findExecutable(name, here, searchPath)).toEqual(own);
     expect(createExecutableFinder()(name, here, '')).toEqual(own);
