@@ -3,7 +3,7 @@ import { endOfContainer } from '../src/base/json/ends.ts';
 import { scanElements, scanMembers } from '../src/base/json/scan.ts';
 import { JsonTokens } from '../src/base/json/tokens.ts';
 import { createStoredTextRedact } from '../src/runtime/log/scrub.ts';
-import { newElementScanner } from '../src/suites/dataset/json-elements.ts';
+import { newElementScanner } from '../src/suites/dataset/json.ts';
 
 /** Processor time of each use of the JSON scanner on a text of some 10 MB, the best of five. */
 export async function benchJson(): Promise<string> {

@@ -9,7 +9,7 @@ import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/calls/hooks/event-schema.ts';
 import { pipelineSchema } from '../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../src/suites/schema/suite-schema.ts';
-import { metaSchemaName } from '../src/base/yaml/meta-schema.ts';
+import { metaSchemaName } from '../src/base/yaml/data-schema.ts';
 import { fingerprint, nameOf } from '../src/base/yaml/validator.ts';
 import { toMetaSchemaModule, toStandaloneModule } from './standalone.ts';
 

@@ -3,8 +3,11 @@ import { train } from '../../build/injection/train.ts';
 import type { Origin } from '../../src/builtins/guards/guard.ts';
 import { confidenceIn, readModel } from '../../src/builtins/guards/injection/model.ts';
 import { matchPatterns } from '../../src/builtins/guards/injection/patterns.ts';
-import { toPlain } from '../../src/builtins/guards/injection/plain-text.ts';
-import { createInjectionRules, defaultThresholds } from '../../src/builtins/guards/injection/rules.ts';
+import {
+  createInjectionRules,
+  defaultThresholds,
+  toPlain,
+} from '../../src/builtins/guards/injection/rules.ts';
 import {
   deskTexts,
   emails,

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { BUCKETS, featuresOf, sentencesOf } from '../../src/builtins/guards/injection/features.ts';
 import type { StoredModel } from '../../src/builtins/guards/injection/model.ts';
-import { toPlain } from '../../src/builtins/guards/injection/plain-text.ts';
+import { BUCKETS, featuresOf, sentencesOf } from '../../src/builtins/guards/injection/model.ts';
+import { toPlain } from '../../src/builtins/guards/injection/rules.ts';
 import { type Labelled, labelled } from './examples.ts';
 import { createRandom } from './random.ts';
 
@@ -119,7 +119,7 @@ function write({ bias, scale, weights }: StoredModel): string {
 
 /** Where the weights are kept. */
 export const weightsFile: string = fileURLToPath(
-  new URL('../../src/builtins/guards/injection/weights.ts', import.meta.url),
+  new URL('../../src/builtins/guards/injection/rules.ts', import.meta.url),
 );
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

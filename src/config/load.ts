@@ -1,16 +1,19 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { RuntimeError } from '../base/errors.ts';
+import { createSecretHider, redactedMark } from '../base/text/hide-secrets.ts';
 import type { YamlDocument } from '../base/yaml/document.ts';
-import type { Problem } from '../base/yaml/problem.ts';
-import { sortProblems } from '../base/yaml/problem.ts';
+import { type Problem, type SourceLocation, sortProblems } from '../base/yaml/problem.ts';
 import { valueAt } from '../base/yaml/read.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import { buildConfig } from './build/build.ts';
+import { readDefaults } from './build/exec.ts';
+import { type ForeignContext, readForeignEntries } from './build/foreign-entries.ts';
+import { readStateStore, stateFolderOf } from './build/state-store.ts';
 import { checkCommands } from './command/commands.ts';
-import type { RuntimeConfig } from './config.ts';
-import type { Variables } from './environment/fill.ts';
-import { hideFilled } from './environment/hide.ts';
+import type { ForeignHookConfig, ImportConfig, RuntimeConfig } from './config.ts';
+import type { FilledDocument, Variables } from './environment/fill.ts';
 import { readEnvironment } from './environment/read.ts';
-import { readForeignHooks } from './foreign/read.ts';
+import { readImports } from './import/imports.ts';
 import { readConfigDocument } from './overlay/read.ts';
 import type { ExecEntry } from './references.ts';
 import { promptkitVersion } from './schema/schema.ts';
@@ -99,4 +102,84 @@ export function summarize(file: string, errors: readonly Problem[]): string {
   if (!first) return `${file} is not valid`;
   const place = `${first.file}:${first.line}:${first.column} ${first.message}`;
   return errors.length === 1 ? place : `${place} (the first of ${errors.length} errors)`;
+}
+
+/** Takes what variables hold out of what is told of a file; where such a value stands, every quotation of it too. */
+function hideFilled({ document, filled, secrets }: FilledDocument): (problem: Problem) => Problem {
+  if (secrets.size === 0) return (problem) => problem;
+  const hider = createSecretHider(secrets.values());
+  const places = new Map(
+    filled
+      .filter(({ names }) => names.some((name) => secrets.has(name)))
+      .map(({ path, text }) => [placeKey(document.positionOf(path)), text]),
+  );
+  return (problem) => {
+    const { message, hint } = problem;
+    const text = places.get(placeKey(problem));
+    const show = (told: string) => hider.text(text === undefined ? told : hideQuoted(told, text));
+    return { ...problem, message: show(message), ...(hint === undefined ? {} : { hint: show(hint) }) };
+  };
+}
+
+function placeKey({ file, line, column }: SourceLocation): string {
+  return `${line}:${column}:${file}`;
+}
+
+/** Quotations are shortened and their blanks are folded, so that the value itself is not to be found in them. */
+function hideQuoted(told: string, value: string): string {
+  const shown = told
+    .replace(/\(got: .*\)/s, `(got: ${redactedMark})`)
+    .replace(/the (string|number) .*/s, `the $1 ${redactedMark}`);
+  const folded = value.replaceAll(/\s+/g, ' ');
+  for (const whole of [value, folded]) {
+    for (let length = Math.min(whole.length, LONGEST_QUOTE); length >= SHORTEST_QUOTE; length -= 1) {
+      const piece = whole.slice(0, length);
+      if (shown.includes(piece)) return shown.replaceAll(piece, redactedMark);
+    }
+  }
+  return shown;
+}
+
+/** Characters that a message quotes at most. */
+const LONGEST_QUOTE = 300;
+/** Less of a secret says nothing, and stands in words of the message. */
+const SHORTEST_QUOTE = 4;
+
+/** The foreign hooks of the file and of its imports, and the problems of the imports. */
+interface ForeignHooks {
+  readonly foreign: readonly ForeignHookConfig[];
+  readonly imports: readonly ImportConfig[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads the foreign hooks of a RuntimeConfig document and of the files that it imports. */
+function readForeignHooks(
+  document: YamlDocument,
+  { folder, searchPath, overlays }: Pick<ForeignContext, 'folder' | 'searchPath' | 'overlays'>,
+): ForeignHooks {
+  const store = readStateStore(document, folder);
+  const stateFolder = stateFolderOf(store) ?? join(folder, '.signalbox');
+  const context = { folder, searchPath, overlays, stateFolder, defaults: readDefaults(document) };
+  const { hooks, imports, problems } = readImports(document, context);
+  const foreign = [...readForeignEntries(document, context), ...hooks];
+  return { foreign, imports, problems: [...problems, ...findFailsOpen(foreign, imports)] };
+}
+
+/** One note for each hook that lets something pass when it fails, because its own system would. */
+function findFailsOpen(hooks: readonly ForeignHookConfig[], imports: readonly ImportConfig[]): Problem[] {
+  const ofHooks = hooks.flatMap((hook): Problem[] => {
+    const causes = hook.onFailure === 'deny' ? undefined : foreignDialects[hook.dialect].failsOpen(hook);
+    return causes === undefined ? [] : [note(hook.source, `hooks[${hook.name}]`, causes)];
+  });
+  const ofImports = imports.flatMap(({ dialect, onFailure, position, pluginsDir }): Problem[] => {
+    const causes = foreignDialects[dialect].plugins?.failsOpen;
+    if (onFailure !== undefined || causes === undefined) return [];
+    return [note(position, `the plugins in ${pluginsDir}`, causes)];
+  });
+  return [...ofHooks, ...ofImports];
+}
+
+function note({ file, line, column }: SourceLocation, who: string, causes: string): Problem {
+  const message = `${who}: lets the event pass when it fails: ${causes}`;
+  return { severity: 'note', file, line, column, message, hint: '`on_failure: deny` closes it.' };
 }

@@ -5,13 +5,14 @@ import type { Finding } from '../base/yaml/finding.ts';
 import {
   choiceAt,
   entriesAt,
+  integerAt,
   itemsAt,
   type MappingEntry,
   nonEmptyTextAt,
   textAt,
   valueAt,
 } from '../base/yaml/read.ts';
-import { toolDialectOf, toolDialects } from '../dialects/registry.ts';
+import { foreignNames, toolDialectOf, toolDialects } from '../dialects/registry.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkSharedDeciders } from './build/approvals.ts';
 import { checkEndpoints } from './build/endpoint.ts';
@@ -22,9 +23,7 @@ import { checkPii } from './build/pii.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkStateStore } from './build/state-store.ts';
-import { checkLimits } from './limits.ts';
-import { checkSandbox, checkSandboxes, consequenceOf } from './sandbox/check.ts';
-import { checkWarm } from './warm.ts';
+import { findSandbox, findSandboxFaults } from './sandbox/read.ts';
 
 /** An entry that starts a process. */
 export interface ExecEntry extends MappingEntry {
@@ -156,4 +155,94 @@ function checkDialect(document: YamlDocument, path: Path): Finding[] {
   if (fault === undefined || textAt(document, runtime) !== 'server') return [];
   const message = `must be exec: ${fault}`;
   return [{ severity: 'error', path: runtime, message }];
+}
+
+/** Refuses limits that this system cannot hold anybody to; `path` is that of the mapping with `limits`. */
+export function checkLimits(
+  document: YamlDocument,
+  path: Path,
+  platform: NodeJS.Platform = process.platform,
+): Finding[] {
+  if (platform === 'linux') return [];
+  return linuxOnly
+    .map((key) => [...path, 'limits', key])
+    .filter((key) => integerAt(document, key) !== undefined)
+    .map((key) => ({
+      severity: 'error',
+      path: key,
+      message: `cannot be enforced on ${platform}`,
+      hint: 'Only Linux counts the memory and the processes of what a process starts.',
+    }));
+}
+
+const linuxOnly = ['memory_mb', 'processes'];
+
+/** Refuses waiting processes for an entry of a foreign dialect; `path` is that of the mapping with `command`. */
+function checkWarm(document: YamlDocument, path: Path): Finding[] {
+  const key = [...path, 'warm'];
+  if (integerAt(document, key) === undefined) return [];
+  const outer =
+    path[1] === 'tools' ? choiceAt(document, [...path.slice(0, -1), 'dialect'], toolDialects) : undefined;
+  const dialect =
+    choiceAt(document, [...path, 'dialect'], foreignNames) ?? foreignNames.find((name) => name === outer);
+  if (dialect === undefined) return [];
+  return [
+    {
+      severity: 'error',
+      path: key,
+      message: `cannot be a number with dialect ${dialect}`,
+      hint: 'Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
+    },
+  ];
+}
+
+type Severity = 'error' | 'warning';
+type Capability = keyof typeof consequenceOf;
+
+/** What becomes of a call whose process never starts. */
+const consequenceOf = {
+  tool: 'a call of the tool fails',
+  eval: 'the eval stays unscored',
+  hook: 'a filter denies',
+} as const;
+
+/** The problems of `spec.sandboxes`, and of the imports that name one. */
+function checkSandboxes(document: YamlDocument, tolerated: Severity): Finding[] {
+  const own = entriesAt(document, ['spec', 'sandboxes']).flatMap(({ path }) =>
+    findSandboxFaults(document, path).map((fault): Finding => {
+      if (tolerated === 'error') return fault;
+      return {
+        ...fault,
+        severity: 'warning',
+        message: `${fault.message}; what names the sandbox never starts`,
+      };
+    }),
+  );
+  const imports = itemsAt(document, ['spec', 'imports']).flatMap((path) =>
+    checkSandbox(document, { capability: 'hook', path }, tolerated),
+  );
+  return [...own, ...imports];
+}
+
+/** The problems of the sandbox that an entry names. */
+function checkSandbox(
+  document: YamlDocument,
+  entry: { readonly capability: Capability; readonly path: Path },
+  tolerated: Severity,
+): Finding[] {
+  const path = [...entry.path, 'sandbox'];
+  const name = nonEmptyTextAt(document, path);
+  if (name === undefined) return [];
+  const neverStarts = `it never starts: ${consequenceOf[entry.capability]}`;
+  const sandbox = findSandbox(document, name);
+  if (sandbox === undefined) {
+    const severity = entry.capability === 'hook' ? 'error' : tolerated;
+    const known = entriesAt(document, ['spec', 'sandboxes']).map((declared) => declared.name);
+    const consequence = severity === 'error' ? '' : `; ${neverStarts}`;
+    const message = `references a sandbox not declared under spec.sandboxes${consequence}`;
+    const hint = known.length === 0 ? 'Declare it under spec.sandboxes.' : undefined;
+    return [{ severity, path, message, hint, ...suggest(name, known, 'sandboxes') }];
+  }
+  if (sandbox.mode !== 'refused') return [];
+  return [{ severity: 'warning', path, message: `${sandbox.reason}; ${neverStarts}` }];
 }

@@ -2,12 +2,11 @@ import type { Binding } from './binding.ts';
 import { openForkedOneshot } from './fork/forked.ts';
 import { openEndpoint } from './http.ts';
 import { acquireWatcher } from './launch/process-groups.ts';
-import { openOneshot } from './oneshot.ts';
+import { onlyIf, openOneshot } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
-import type { ProcessContext } from './process.ts';
-import { balanceLoad } from './server/instances.ts';
-import { openServer } from './server/server.ts';
-import { openWarmOneshot } from './spare/warm.ts';
+import { type ProcessContext, startProcess } from './process.ts';
+import { openServer, type ServerTransport } from './server/server.ts';
+import { openSpares, type SpareLimits } from './spare/spares.ts';
 import type { Handshake, Transport } from './transport.ts';
 
 /** The transport of a binding, behind its pool. Starts no process. Only servers use the handshake. */
@@ -54,4 +53,62 @@ function withWatcher(transport: Transport, { name }: Binding, { emit }: ProcessC
       await releaseWatcher();
     },
   };
+}
+
+/**
+ * One process per exchange, as `openOneshot`, but started ahead: `binding.spares` processes wait for their request. A call that
+ * finds none, or that has an environment of its own, starts one.
+ */
+export function openWarmOneshot(binding: Binding, context: ProcessContext, limits?: SpareLimits): Transport {
+  const spares = openSpares(binding, context, limits);
+  const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
+    const spare = forCall.env === binding.env ? await spares.serve(input, requireStart) : undefined;
+    if (spare === undefined) over.throwIfAborted();
+    return spare ?? (await startProcess(forCall, onlyIf(requireStart, context), input));
+  });
+  return {
+    ...oneshot,
+    exchange: (message, signal) => oneshot.exchange(message, signal).finally(spares.fill),
+    warm: spares.fill,
+    close: async () => {
+      await Promise.all([oneshot.close(), spares.close()]);
+    },
+  };
+}
+
+/**
+ * Several processes of one entry: each exchange goes to the one with the fewest in flight, the first of equals. One
+ * whose circuit refuses is asked only when all refuse.
+ */
+export function balanceLoad(servers: readonly ServerTransport[]): Transport {
+  const [first] = servers;
+  if (first === undefined) throw new TypeError('an entry has at least one process');
+  if (servers.length === 1) return first;
+  return {
+    exchange: (message, signal) => leastLoaded(servers, first).exchange(message, signal),
+    // Any of them may answer next, so a restart of one counts for all.
+    startCount: () => servers.reduce((sum, { startCount }) => sum + (startCount?.() ?? 0), 0),
+    // Notifications go to the first process, which so gets all of them, in order.
+    ...(first.notify && { notify: first.notify }),
+    warm: () => {
+      for (const server of servers) server.warm();
+    },
+    close: async () => {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}
+
+function leastLoaded(servers: readonly ServerTransport[], first: ServerTransport): ServerTransport {
+  let best: ServerTransport | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const server of servers) {
+    if (least === 0) break;
+    if (server.isRefusing) continue;
+    const { load } = server;
+    if (load >= least) continue;
+    best = server;
+    least = load;
+  }
+  return best ?? first;
 }

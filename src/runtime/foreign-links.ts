@@ -1,4 +1,5 @@
-import { RuntimeError } from '../base/errors.ts';
+import { mkdirSync } from 'node:fs';
+import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { redactReply } from '../calls/capability/read-reply.ts';
 import type { ForeignLink } from '../calls/hooks/gate.ts';
 import { type Group, type GroupContext, type Member, openGroup } from '../calls/hooks/group.ts';
@@ -13,7 +14,6 @@ import type { Pool } from '../process/pool.ts';
 import type { Handshake, Transport } from '../process/transport.ts';
 import type { ResolvedEntry } from './binding/resolve.ts';
 import type { ResolvedForeignHook } from './binding/resolve-foreign.ts';
-import { providePluginData } from './plugin-data.ts';
 
 /** A foreign hook of the config, resolved. */
 export interface ForeignEntry {
@@ -151,4 +151,16 @@ function toHandshake(
       return undefined;
     },
   };
+}
+
+/** Creates the folder of the hook's own, if it has one; it is never removed. Emits a note on failure; never throws. */
+export function providePluginData({ name, dialect, settings }: ForeignHookConfig, emit: Emit): void {
+  const folder = foreignDialects[dialect].ownFolderOf?.(settings);
+  if (folder === undefined) return;
+  try {
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    const message = `its ${folder.variable} could not be made: ${toRuntimeError(thrown).message}`;
+    emit({ type: 'note', name, level: 'warn', message });
+  }
 }

@@ -1,12 +1,18 @@
 import { RuntimeError } from '../base/errors.ts';
+import { composeJson } from '../base/json/compose.ts';
+import { isObject, type Json } from '../base/json/json.ts';
+import { exactMembers } from '../base/json/scan.ts';
 import { once } from '../base/time/once.ts';
+import { identityOf } from '../config/overlay/identity.ts';
+import type { Emit } from '../contract/event.ts';
+import { type Scrubber, scrubFault, scrubMessages } from '../contract/scrub.ts';
 import type { Cassette } from '../process/cassette/cassette.ts';
+import type { ProcessContext } from '../process/process.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
-import { openNotify } from './notify/open-notify.ts';
+import type { Deliverer } from './notify/deliverer.ts';
 import { serveRuntime } from './runs/serve.ts';
-import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { type LoadedRuntime, loadRuntime } from './stages/load.ts';
 import { addScrubber } from './stages/open-scrubbers.ts';
@@ -72,4 +78,81 @@ export async function composeRuntime(
     removeScrubber();
   });
   return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };
+}
+
+/** Who is told what happens to runs, over the store of a runtime. */
+interface Notify {
+  /** The store, whose runs are told of from now on. Throws STORE_FAILED. */
+  wrap(store: Store, emit: Emit): Promise<Store>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Nothing of it is loaded where nobody is to be told. */
+function openNotify({ config, host, launch, scrubber }: LoadedRuntime): Notify {
+  let deliverer: Deliverer | undefined;
+  return {
+    wrap: async (store, emit) => {
+      if (config.notify === undefined) {
+        await store.outbox.setRules(identityOf(config), []);
+        return store;
+      }
+      const { openTargets, rulesOf } = await import('./notify/target.ts');
+      const { openDeliverer } = await import('./notify/deliverer.ts');
+      const { notifyingStore } = await import('./notify/notifying-store.ts');
+      const process: ProcessContext = { launch, emit, scrubber };
+      const targets = openTargets(config, { host, process });
+      scrubber.add(targets.flatMap(({ secrets }) => secrets));
+      await store.outbox.setRules(identityOf(config), rulesOf(targets));
+      deliverer = openDeliverer({ store, targets, emit, redact: scrubber.storedText });
+      const { kick } = deliverer;
+      kick();
+      return notifyingStore(store, kick);
+    },
+    close: async () => await deliverer?.close(),
+  };
+}
+
+/** The store with failure messages scrubbed before they are written; results are written exactly. */
+function scrubbedStore(store: Store, scrubber: Scrubber): Store {
+  return {
+    ...store,
+    setRunStatus: (id, change) => {
+      const { error, suspension } = change;
+      return store.setRunStatus(id, {
+        ...change,
+        ...(error && { error: scrubFault(error, scrubber) }),
+        ...(suspension?.error && {
+          suspension: { ...suspension, error: scrubFault(suspension.error, scrubber) },
+        }),
+      });
+    },
+    endStep: (runId, step, outcome, at) => store.endStep(runId, step, scrubOutcome(outcome, scrubber), at),
+    addPending: (call) =>
+      store.addPending({
+        ...call,
+        ...scrubMessages({ reason: call.reason, message: call.message }, scrubber),
+      }),
+  };
+}
+
+/** Only what went wrong has an `error`; everything else of an entry stays, digit for digit. */
+function scrubOutcome(outcome: Json, scrubber: Scrubber): Json {
+  const members = membersOf(outcome);
+  const error = members['error']?.value;
+  if (!isObject(error)) return outcome;
+  const clean = scrubMessages({ error }, scrubber);
+  const seen = members['view'] === undefined ? {} : membersOf(members['view']);
+  const seenError = seen['error']?.value;
+  if (!isObject(seenError)) return composeJson({ ...members, ...clean });
+  return composeJson({
+    ...members,
+    view: { ...seen, ...scrubMessages({ error: seenError }, scrubber) },
+    ...clean,
+  });
+}
+
+/** Without reading what is long in it; empty for what is no object. */
+function membersOf(json: Json): Readonly<Record<string, Json>> {
+  return json.skeleton.startsWith('{') ? Object.fromEntries(exactMembers(json)) : {};
 }

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { RuntimeError, withoutOverflow } from '../base/errors.ts';
 import type { DeclaredTools } from '../calls/tool-call/agent-tool.ts';
 import type { RuntimeConfig } from '../config/config.ts';
-import { identityOf } from '../config/overlay/identity.ts';
+import { loadConfig } from '../config/load.ts';
+import { filesOf, identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
-import type { RunDocument } from '../contract/run.ts';
+import type { RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import { endForgottenRuns } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
 import { requireRun } from '../pipelines/run/below/require-run.ts';
@@ -13,31 +14,34 @@ import { approve, reject, requirePending, respond } from '../pipelines/run/decis
 import { pipelineOfDirectCall } from '../pipelines/run/direct-call-run.ts';
 import { toPendingDocument } from '../pipelines/run/document.ts';
 import { endExpired } from '../pipelines/run/expired-runs.ts';
+import { buildTextOf, readLabels } from '../pipelines/run/new-run.ts';
 import { queueRetry, retryRun } from '../pipelines/run/retry-run.ts';
 import { readInput } from '../pipelines/run/run-input.ts';
 import {
   cancelRun,
+  noWorkersError,
   queueRun,
   type RunListener,
   type RunOptions,
   resumeRun,
   startRun,
 } from '../pipelines/run/runs.ts';
+import { iso } from '../pipelines/run/timeline.ts';
 import type { Services } from '../pipelines/state/run-context.ts';
-import type { RunRecord } from '../store/store.ts';
+import { hostEnv } from '../process/env.ts';
+import type { SeenWorker, SharedWork } from '../store/shared-work.ts';
+import type { RunRecord, Store } from '../store/store.ts';
 import { isOfAgent } from '../store/store-rules.ts';
 import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
+import type { RunListFilter } from './api-options.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
-import { requireOwnRun } from './run-ownership.ts';
-import { listResumable } from './runs/resumable.ts';
-import { PAGE_SIZE, readPage, toListFilter } from './runs/run-list.ts';
-import { listRuns, showRun, showSteps } from './runs/shown-runs.ts';
-import { HELD_WAIT_MS } from './runs/work-limits.ts';
+import { findRuns, type ListFilter, listRuns, showRun, showSteps } from './runs/shown-runs.ts';
+import type { Worker, WorkerInfo } from './worker/api.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
-import { openWorkersApi, type WorkersContext } from './worker/workers-api.ts';
+import type { SuiteWork } from './worker/open-worker.ts';
 
 export interface RunsApiContext {
   readonly config: RuntimeConfig;
@@ -217,5 +221,159 @@ function createActiveRuns() {
       closing.abort();
       await Promise.allSettled(working);
     },
+  };
+}
+
+/** Whoever goes on with runs of others holds a `wait` step of up to so many ms; a longer one sets the run down. */
+export const HELD_WAIT_MS = 1_000;
+
+/**
+ * Runs that can be gone on with now, the oldest first: a fault suspended them, whenever they are due, their calls are decided, their wait is
+ * over, or their process is gone. Throws STORE_FAILED.
+ */
+export async function listResumable(
+  store: Store,
+  filter: Pick<ListFilter, 'name' | 'labels'>,
+): Promise<RunInfo[]> {
+  const { runs } = await store.listDue({ at: Date.now(), withFaults: true });
+  const due = new Set(runs.map(({ id }) => id));
+  const found: RunInfo[] = [];
+  for (const status of ['suspended', 'waiting', 'pending', 'cut_off'] as const)
+    found.push(...(await listRuns(store, { ...filter, status })).filter(({ run_id }) => due.has(run_id)));
+  return found.toSorted((one, other) => one.created_at.localeCompare(other.created_at));
+}
+
+/** How many runs a page has unless it is said. */
+export const PAGE_SIZE = 100;
+
+/** The filter as a store takes it. Throws USAGE. */
+export function toListFilter(filter: RunListFilter): ListFilter {
+  const { pipeline, status, labels, since, until, limit, after, parent, children: all } = filter;
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
+    throw new RuntimeError('USAGE', '`limit` is no whole number');
+  return {
+    ...{ name: pipeline, status, labels: readLabels(labels), limit, parent, all },
+    ...{ since: timeOf('since', since), until: timeOf('until', until) },
+    after: after === undefined ? undefined : readPlace(after),
+  };
+}
+
+/** The runs of a page, and what the next one begins after. Throws STORE_FAILED. */
+export async function readPage(store: Store, { limit = PAGE_SIZE, ...filter }: ListFilter): Promise<RunPage> {
+  const found = await findRuns(store, { ...filter, limit: limit + 1 });
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return { runs: shown.map(({ info }) => info), ...(last && { next: String(last.place) }) };
+}
+
+function timeOf(name: string, time: Date | undefined): number | undefined {
+  const ms = time?.getTime();
+  if (ms === undefined || Number.isFinite(ms)) return ms;
+  throw new RuntimeError('USAGE', `\`${name}\` is no date`);
+}
+
+function readPlace(after: string): number {
+  if (/^\d{1,15}$/.test(after)) return Number(after);
+  throw new RuntimeError('USAGE', `no page begins after ${JSON.stringify(after)}`, {
+    hint: 'Give the `next` of the page before.',
+  });
+}
+
+/**
+ * Throws USAGE when the run belongs to another RuntimeConfig that shares the state store: a run continues
+ * with the tools that it began with. Runs of a project that was moved or copied belong to its config.
+ */
+export function requireOwnRun(run: RunRecord, config: RuntimeConfig, buildOf: BuildOf): void {
+  const { id, config: theirs, build } = run;
+  // On another machine the same files may be elsewhere.
+  if (build !== undefined && build === buildOf(buildTextOf(run))) return;
+  if (theirs === identityOf(config)) return;
+  const { file, overlays } = filesOf(theirs);
+  // What a run began with may ask for approvals that the same file asks for no more without, or with, another overlay.
+  const isMoved = overlays.length === (config.overlays?.length ?? 0) && file !== resolve(config.file);
+  if (isMoved && !sharesStore(theirs, config)) return;
+  const files = [file, ...overlays];
+  throw new RuntimeError(
+    'USAGE',
+    `run ${id} was begun with ${files.join(' and ')}, not with ${namesOf(config)}`,
+    {
+      hint: `Add ${files.map((each) => `--config ${each}`).join(' ')}.`,
+    },
+  );
+}
+
+function namesOf({ file, overlays = [] }: RuntimeConfig): string {
+  return [file, ...overlays].join(' and ');
+}
+
+function sharesStore(identity: string, { stateStore: ours }: RuntimeConfig): boolean {
+  try {
+    const { file, overlays } = filesOf(identity);
+    const theirs = loadConfig(file, '', { env: hostEnv(), overlays }).config?.stateStore;
+    if (ours.type === 'postgres') return theirs?.type === 'postgres' && theirs.urlEnv === ours.urlEnv;
+    return ours.type === 'sqlite' && theirs?.type === 'sqlite' && theirs.file === ours.file;
+  } catch {
+    // There is no such file any more.
+    return false;
+  }
+}
+
+export interface WorkersContext {
+  readonly config: RuntimeConfig;
+  readonly openStore: () => Promise<Store>;
+  readonly dispatcher: LazyDispatcher;
+  readonly buildOf: BuildOf;
+  readonly emit: Emit;
+  /** Executes a run that is due until it ends or waits. */
+  readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
+  readonly suites: () => Promise<SuiteWork>;
+}
+
+export interface WorkersApi extends Pick<Runtime, 'worker' | 'workers'> {
+  /** Drains them at once. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** The methods of a runtime that execute runs for others, and tell who does. */
+export function openWorkersApi(context: WorkersContext): WorkersApi {
+  const { config, dispatcher, buildOf, emit, resume } = context;
+  const open = new Set<Worker>();
+  const requireWork = async (): Promise<SharedWork> => {
+    const { work } = await context.openStore();
+    if (work === undefined) throw noWorkersError(config.file);
+    return work;
+  };
+  return {
+    worker: async (options = {}) => {
+      // Said before a store of one machine is made.
+      if (config.stateStore.type !== 'postgres') throw noWorkersError(resolve(config.file));
+      const [work, opened] = [await requireWork(), await dispatcher.open()];
+      if (opened === undefined) throw noWorkersError(config.file);
+      const { openWorker } = await import('./worker/open-worker.ts');
+      const worker = await openWorker(
+        {
+          ...{ config, work, buildOf, emit, dispatcher: opened },
+          resume,
+          suites: await context.suites(),
+        },
+        options,
+      );
+      open.add(worker);
+      return worker;
+    },
+    workers: { list: async () => (await (await requireWork()).listWorkers()).map(toInfo) },
+    close: async () => {
+      await Promise.all([...open].map((worker) => worker.drain(0)));
+    },
+  };
+}
+
+function toInfo(worker: SeenWorker): WorkerInfo {
+  const { id, machine, pid, version, concurrency, busy, builds, isLive, isDraining } = worker;
+  return {
+    ...{ id, machine, pid, version, concurrency, busy, builds },
+    status: isLive ? (isDraining ? 'draining' : 'working') : 'silent',
+    started_at: iso(worker.startedAt),
+    seen_at: iso(worker.seenAt),
   };
 }

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
 import { once } from '../base/time/once.ts';
-import type { CheckInput } from '../builtins/checks/check.ts';
+import type { CheckInput, Embed, Judge } from '../builtins/checks/check.ts';
 import { runEval, type TimedOutcome } from '../calls/capability/eval.ts';
 import type { EvalBatches } from '../calls/capability/eval-batch.ts';
 import { type Port, trackCall } from '../calls/capability/invoke.ts';
@@ -9,6 +9,7 @@ import { meetsThreshold, requireThreshold } from '../calls/capability/threshold.
 import { type Link, passGate } from '../calls/hooks/gate.ts';
 import { isHeard } from '../calls/hooks/steps.ts';
 import type { RuntimeConfig } from '../config/config.ts';
+import { askedProvider } from '../config/provider-use.ts';
 import { nextEventId, nextExchangeId } from '../contract/call-id.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Emit } from '../contract/event.ts';
@@ -18,12 +19,11 @@ import { toScoredEvent } from '../pipelines/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipelines/state/run-context.ts';
 import type { Cassette } from '../process/cassette/cassette.ts';
 import type { HostEnv } from '../process/env.ts';
-import { openEmbedder } from './judge/embedder.ts';
-import { openJudge } from './model-judge.ts';
+import type { Models } from './models.ts';
 import type { Rates } from './stages/rates.ts';
 
 /** What the services of a runtime are built from. */
-export interface ServicesContext {
+interface ServicesContext {
   readonly config: RuntimeConfig;
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly evals: ReadonlyMap<string, Port<EvalRequest, EvalOutcome>>;
@@ -162,4 +162,50 @@ function openFire(links: readonly Link[]) {
     event: Parameters<typeof passGate>[1],
     options: Partial<Parameters<typeof passGate>[2]> = {},
   ) => await passGate(links, event, { call: nextEventId(), ...options });
+}
+
+/**
+ * The embedding model for checks: calls a declared provider through the guard. All texts of a call get vectors of one model.
+ * Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, DENIED, …
+ */
+function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']): Embed {
+  return async ({ provider: id = askedProvider('embedding', providers), texts, signal }) => {
+    const { toEmbeddingCall, readEmbedded } = await import('../models/embedding/embedding-call.ts');
+    const { model, answeredBy } = await openModel(id, 'hold', { embeds: texts });
+    const result = await model.doGenerate(toEmbeddingCall(texts, signal));
+    const { vectors } = readEmbedded(result, { count: texts.length, provider: id });
+    const { provider = id, model: name = model.modelId } = answeredBy() ?? {};
+    return { vectors, provider, model: name };
+  };
+}
+
+/**
+ * The judge for model-graded checks: calls a declared provider through the guard. Throws PROVIDER_UNUSABLE,
+ * DENIED, …
+ */
+function openJudge({ providers }: RuntimeConfig, openModel: Models['model']): Judge {
+  return async ({ provider = askedProvider('llm', providers), model: name, ...question }) => {
+    const { repair } = question;
+    const { model } = await openModel(provider, 'hold', { name });
+    const options = {
+      prompt: [
+        { role: 'system' as const, content: question.system },
+        user(question.prompt),
+        ...(repair === undefined ? [] : [assistant(repair.answer), user(repair.complaint)]),
+      ],
+      responseFormat: { type: 'json' as const, schema: question.schema },
+      abortSignal: question.signal,
+    };
+    const { callModel } = await import('../pipelines/chat/model-call.ts');
+    const { message } = await callModel(model, { options, isStreamed: false, onText: () => {} });
+    return message.content;
+  };
+}
+
+function user(text: string) {
+  return { role: 'user' as const, content: [{ type: 'text' as const, text }] };
+}
+
+function assistant(text: string) {
+  return { role: 'assistant' as const, content: [{ type: 'text' as const, text }] };
 }

@@ -21,8 +21,7 @@ import { requireFewCases } from '../suites/matrix/cells.ts';
 import { openSubject } from '../suites/open-subject.ts';
 import { keepRating, removeRating } from '../suites/rating/ratings.ts';
 import type { RunHeader } from '../suites/record.ts';
-import { toHeader } from '../suites/run/header.ts';
-import { keepRun, openRequiredStore, requireRun } from '../suites/run/keep-run.ts';
+import { keepRun, openRequiredStore, requireRun, toHeader } from '../suites/run/keep-run.ts';
 import { windowOf } from '../suites/run/window.ts';
 import { retryFaults } from '../suites/score/retry.ts';
 import { scrubEpoch } from '../suites/score/scrub-epoch.ts';
@@ -36,7 +35,7 @@ import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
 import { applyOptions, namedOptions, usage } from './suite-options.ts';
 import { requireColumns, requireStartable } from './suite-run/require-startable.ts';
 import { openSpending, responseFolderOf } from './suite-run/spending.ts';
-import type { Judging } from './suites-shared/judging.ts';
+import type { Judging } from './suites-shared/shared-suites.ts';
 import { openSharedSuites, type SharedSuites } from './suites-shared/shared-suites.ts';
 import type { BuildOf } from './worker/build.ts';
 

@@ -1,4 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { followLinks } from '../base/files/real-path.ts';
+import { isObject, type Json } from '../base/json/json.ts';
 import { compileSchema } from '../base/yaml/schema-check.ts';
 import { openEvalBatches } from '../calls/capability/eval-batch.ts';
 import type { Port } from '../calls/capability/invoke.ts';
@@ -12,6 +15,7 @@ import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts'
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
+import { pathArgumentOf } from '../dialects/tool-path.ts';
 import type { OfferedTool } from '../pipelines/state/run-context.ts';
 import type { Cassette } from '../process/cassette/cassette.ts';
 import { openTransport } from '../process/open.ts';
@@ -20,12 +24,9 @@ import type { ProcessContext } from '../process/process.ts';
 import type { Transport } from '../process/transport.ts';
 import type { ResolvedEntry } from './binding/resolve.ts';
 import type { PlacedLink, WrapOptions } from './foreign-links.ts';
-import { findPath } from './real-path.ts';
 import type { Entries } from './stages/resolve.ts';
 
-export interface WiringContext
-  extends ProcessContext,
-    Pick<GroupContext, 'prepare' | 'writeLongText' | 'closing'> {
+interface WiringContext extends ProcessContext, Pick<GroupContext, 'prepare' | 'writeLongText' | 'closing'> {
   /** Records or replays the exchanges with processes; undefined: neither. */
   readonly cassette: Cassette | undefined;
 }
@@ -133,4 +134,13 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
 function directArgsOf({ exec, inputSchema }: ToolConfig): OfferedTool['isDirect'] {
   const dialect = exec && toolDialectOf(exec.dialect);
   return dialect && ((args) => dialect.isDirect(args, inputSchema));
+}
+
+/**
+ * The real path, from `folder`, of the path among a call's arguments; undefined without one or for `vfs://`.
+ */
+export function findPath(folder: string, args: Json): string | undefined {
+  const named = isObject(args.value) ? pathArgumentOf(args.value) : undefined;
+  if (typeof named !== 'string' || named === '' || named.startsWith('vfs://')) return undefined;
+  return followLinks(resolve(folder, named));
 }

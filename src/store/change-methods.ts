@@ -1,9 +1,8 @@
 import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
 import { toKeptRecord } from './sqlite/record-parts.ts';
 import { numberOf, type Row } from './sqlite/row.ts';
-import { labelsToText } from './sqlite/run-list/labels.ts';
 import { kinToText } from './sqlite/run-list/parents.ts';
-import { changeToRow, runToRow } from './sqlite/run-table.ts';
+import { changeToRow, labelsToText, runToRow } from './sqlite/run-table.ts';
 import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
 import type { Store } from './store.ts';

@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { type RuntimeError, toFault } from '../base/errors.ts';
 import { changeMethods } from './change-methods.ts';
-import { postgresOutbox } from './outbox/postgres-outbox.ts';
-import { type Claims, createClaims } from './postgres/claims.ts';
+import { noticeFromRow } from './outbox/notice-row.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import { type FunctionCall, toCall, toStatement } from './postgres/change-call.ts';
+import { type Claims, createClaims, lostClaimError } from './postgres/claims.ts';
 import type { Address } from './postgres/connection/address.ts';
 import type { Link } from './postgres/connection/client.ts';
-import { createSession, type Session } from './postgres/connection/session.ts';
+import { poolerError } from './postgres/connection/pooler.ts';
+import { createSession, type Session, transact } from './postgres/connection/session.ts';
 import { createListener } from './postgres/database-watch.ts';
 import { openLink } from './postgres/layout/migrations.ts';
-import { makeChanges } from './postgres/make-changes.ts';
+import { fromKept, readAnswer, toKept } from './postgres/rows.ts';
 import { pendingMethods, runMethods, type StoreParts, stepMethods } from './postgres/store-methods.ts';
 import { createTextReader, type TextReader } from './postgres/texts/text-reader.ts';
 import { workMethods } from './postgres/work/work-methods.ts';
-import { numberOf } from './sqlite/row.ts';
-import type { Change } from './sqlite/write/change.ts';
+import { DamagedError, numberOf, numberOrNull } from './sqlite/row.ts';
+import type { Answer, Change } from './sqlite/write/change.ts';
 import { createWriteQueue } from './sqlite/write/write-queue.ts';
 import type { Store } from './store.ts';
-import { checkRunId, closedStoreError } from './store-rules.ts';
+import { checkRunId, closedStoreError, endedRunError, unknownRunError } from './store-rules.ts';
 
 export interface PostgresOptions {
   /** How long a lost connection is tried to be had again, in ms. */
@@ -119,4 +123,101 @@ function guardedBy(parts: Parts, isClosed: () => boolean): GuardedParts {
     run: (work) => open(() => parts.run(work)),
     change: (change) => open(() => parts.change(change)),
   };
+}
+
+/** `run` does work on the connection, after everything that was asked for before; it rejects with STORE_FAILED. */
+function postgresOutbox(run: <Result>(work: (link: Link) => Promise<Result>) => Promise<Result>): Outbox {
+  const query = (text: string, values: readonly unknown[]) => run((link) => link.query({ text, values }));
+  return {
+    setRules: async (given, rules) => {
+      const config = toKept(given);
+      await query(
+        `WITH wanted AS (SELECT * FROM unnest($2::text[], $3::text[]) AS each (event, target)), gone AS (
+            DELETE FROM signalbox.notify_rules AS r WHERE config = $1
+              AND NOT EXISTS (SELECT 1 FROM wanted AS w WHERE w.event = r.event AND w.target = r.target))
+          INSERT INTO signalbox.notify_rules (event, config, target) SELECT event, $1, target FROM wanted
+            ON CONFLICT DO NOTHING`,
+        [config, rules.map(({ event }) => event), rules.map(({ target }) => target)],
+      );
+    },
+    take: async (targets, at, { leaseMs, limit }) => {
+      const rows = await query(
+        `UPDATE signalbox.notices SET attempts = attempts + 1, due_at = signalbox.now_ms($2) + $3
+          WHERE seq IN (SELECT seq FROM signalbox.notices WHERE target = ANY ($1) AND due_at <= signalbox.now_ms($2)
+            ORDER BY due_at, seq LIMIT $4 FOR UPDATE SKIP LOCKED) RETURNING *`,
+        [targets, at, leaseMs, limit],
+      );
+      return rows.map((row) => noticeFromRow(fromKept(row))).toSorted((one, other) => one.seq - other.seq);
+    },
+    remove: async (seq) => void (await query('DELETE FROM signalbox.notices WHERE seq = $1', [seq])),
+    postpone: async (seq, at, ms) =>
+      void (await query('UPDATE signalbox.notices SET due_at = signalbox.now_ms($2) + $3 WHERE seq = $1', [
+        seq,
+        at,
+        ms,
+      ])),
+    nextDue: async (targets, at) => {
+      const [row] = await query(
+        'SELECT min(due_at) - signalbox.now_ms($2) AS left FROM signalbox.notices WHERE target = ANY ($1)',
+        [targets, at],
+      );
+      const left = row && numberOrNull(row, 'left');
+      return left === null || left === undefined ? undefined : Math.max(0, left);
+    },
+  };
+}
+
+interface ChangeMaker {
+  readonly address: Address;
+  /** The epoch with which the run is claimed here; null: it is not. */
+  epochOf(runId: string): number | null;
+  /** A name for a change, the same whenever it is asked for. */
+  tokenOf(change: Change): string;
+}
+
+/** Makes all of the changes in one transaction, or none. Rejects with what Postgres says. */
+async function makeChanges(link: Link, maker: ChangeMaker, all: readonly Change[]): Promise<Answer[]> {
+  const calls = all.map((change) => {
+    const owner = { epoch: maker.epochOf(change.runId), pid: link.pid, token: maker.tokenOf(change) };
+    return toCall(change, owner);
+  });
+  const answers =
+    calls.length <= MOST_CALLS
+      ? await callAll(link, calls)
+      : await transact(link, async () => {
+          const each: unknown[] = [];
+          for (let from = 0; from < calls.length; from += MOST_CALLS)
+            each.push(...(await callAll(link, calls.slice(from, from + MOST_CALLS))));
+          return each;
+        });
+  return all.map((change, index) => toAnswer(change, answers[index], maker.address));
+}
+
+/** In one statement. Source: https://www.postgresql.org/docs/current/limits.html (1,664 columns of a result) */
+const MOST_CALLS = 500;
+
+async function callAll(link: Link, calls: readonly FunctionCall[]): Promise<unknown[]> {
+  const [row] = await link.query(toStatement(calls));
+  if (row === undefined) throw new DamagedError('changes were not answered');
+  return calls.map((_, index) => row[`a${index}`]);
+}
+
+function toAnswer({ runId }: Change, text: unknown, address: Address): Answer {
+  const row = readAnswer(text);
+  const { refused } = row;
+  if (refused === undefined) return { row: fromKept(row) };
+  return { refusal: toFault(errorOf(refused, runId, address)) };
+}
+
+function errorOf(refused: unknown, runId: string, address: Address): RuntimeError {
+  switch (refused) {
+    case 'RUN_UNKNOWN':
+      return unknownRunError(runId, address.location);
+    case 'RUN_ENDED':
+      return endedRunError(runId, 'cancelled');
+    case 'OTHER_SESSION':
+      return poolerError(address);
+    default:
+      return lostClaimError(runId, address.location);
+  }
 }

@@ -3,13 +3,13 @@ import { sqliteRatings } from './ratings/sqlite-ratings.ts';
 import { sqliteReopenings } from './reopenings/sqlite-reopenings.ts';
 import type { ResultStore } from './result-store.ts';
 import { resultLayout } from './results-schema.ts';
-import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
 import { guardWork } from './sqlite/guard-work.ts';
 import { createResultRunTable, type ResultRunTable } from './sqlite/result-run-table.ts';
 import { createResultTable, type ResultTable } from './sqlite/result-table.ts';
+import { textOf } from './sqlite/row.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
-import { createStatement } from './sqlite/statement.ts';
+import { createStatement, type Statement } from './sqlite/statement.ts';
 import { toStoreError } from './sqlite/store-error.ts';
 import { checkRunId, duplicateRunError, missingRunError } from './store-rules.ts';
 
@@ -177,4 +177,23 @@ function resultMethods({ read, write, results, location }: StoreParts) {
       }
     },
   } satisfies Partial<ResultStore>;
+}
+
+type AnswerTable = ReturnType<typeof createAnswerTable>;
+
+/** The statements over answers that may be used again. */
+function createAnswerTable(prepare: (sql: string) => Statement) {
+  const find = prepare('SELECT text FROM answers WHERE key = :key');
+  const keep = prepare(`
+    INSERT INTO answers (key, kept_at, text) VALUES (:key, :at, :text)
+    ON CONFLICT (key) DO UPDATE SET kept_at = excluded.kept_at, text = excluded.text`);
+  const remove = prepare('DELETE FROM answers WHERE kept_at < :before');
+  return {
+    find: (key: string): string | undefined => {
+      const row = find.get({ key });
+      return row && textOf(row, 'text');
+    },
+    store: (key: string, text: string) => void keep.run({ key, text, at: Date.now() }),
+    removeBefore: (before: number) => void remove.run({ before }),
+  };
 }

@@ -1,18 +1,29 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { type Fault, RuntimeError, toFault } from '../base/errors.ts';
+import { stringifyJson } from '../base/json/json.ts';
+import { text as anyText, anything, fits, members } from '../base/json/shape.ts';
+import { tryParseLossless } from '../base/json/try-parse.ts';
 import { startStopwatch, wholeMs } from '../base/time/stopwatch.ts';
+import { requirePipeline } from '../pipelines/file/load.ts';
+import { buildTextOf } from '../pipelines/run/new-run.ts';
+import { readInput } from '../pipelines/run/run-input.ts';
+import type { ResultStore } from '../store/result-store.ts';
 import type { Subject } from './file/model.ts';
+import { conversation } from './run/record-shapes.ts';
 import { retryFaults } from './score/retry.ts';
 import {
   emptyOutput,
   type SubjectAdapter,
   type SubjectContext,
+  type SubjectOutput,
   type SubjectRequest,
 } from './subject/adapter.ts';
 import type { Answer, AnswerOptions, SubjectRunner } from './subject/answer.ts';
-import { openCache } from './subject/cache.ts';
 import { openChatSubject } from './subject/chat.ts';
-import { openPipelineSubject } from './subject/pipeline.ts';
+import { describeConfig, digestFiles } from './subject/identity.ts';
 import { openToolSubject } from './subject/tool.ts';
+import { runUnattended } from './subject/unattended-run.ts';
 
 /**
  * Opens the subject of a suite, with its retries and cache. Throws CONFIG_INVALID, FILE_UNREADABLE,
@@ -75,3 +86,82 @@ async function sendWithRetries(
   }
   return answer;
 }
+
+/** Opens a pipeline as a subject; its runs are not stored. Throws CONFIG_INVALID, FILE_UNREADABLE. */
+function openPipelineSubject(
+  { file, input }: Extract<Subject, { kind: 'pipeline' }>,
+  context: SubjectContext,
+): SubjectAdapter {
+  const pipeline = requirePipeline(file, context.config);
+  return {
+    prepare: (scope) => {
+      const given = stringifyJson(input.evaluate(scope));
+      return {
+        key: given,
+        send: async (signal) => await runUnattended(pipeline, readInput(given), { ...context, signal }),
+      };
+    },
+    identify: () => ({ pipeline: buildTextOf(pipeline), config: describeConfig(context) }),
+  };
+}
+
+/** Stored answers, found by a digest of everything that determines them. */
+interface AnswerCache {
+  /** The entry of the answer to this request in this epoch. */
+  entryFor(
+    question: SubjectRequest,
+    epoch: number,
+  ): {
+    /** Rejects with STORE_FAILED. */
+    find(): Promise<SubjectOutput | undefined>;
+    /** Rejects with STORE_FAILED. */
+    keep(answer: SubjectOutput): Promise<void>;
+  };
+}
+
+/**
+ * Opens the cache of a subject. Its config and files are digested once, here; later changes count from the
+ * next run.
+ */
+export function openCache(
+  store: Pick<ResultStore, 'findAnswer' | 'keepAnswer'>,
+  adapter: SubjectAdapter,
+  replay: string | undefined,
+): AnswerCache {
+  // With --replay the answers depend on the recording, too.
+  const recordingDigests = replay === undefined ? [] : digestFiles([resolve(replay)], '');
+  const identity = digest([FORMAT_VERSION, adapter.identify(), recordingDigests]);
+  return {
+    entryFor: ({ key }, epoch) => {
+      const entryKey = digest([identity, key, epoch]);
+      return {
+        find: async () => {
+          const text = await store.findAnswer(entryKey);
+          return text === undefined ? undefined : readAnswer(text);
+        },
+        keep: async ({ text, result, messages, tool_calls, metadata }) =>
+          await store.keepAnswer(entryKey, stringifyJson({ text, result, messages, tool_calls, metadata })),
+      };
+    },
+  };
+}
+
+/** The version of stored answers and of their keys. */
+const FORMAT_VERSION = 1;
+
+function digest(parts: unknown): string {
+  return createHash('sha256').update(stringifyJson(parts)).digest('hex');
+}
+
+/** Reads a stored answer; undefined for text that is none, so that the answer is made anew. */
+function readAnswer(text: string): SubjectOutput | undefined {
+  const value = tryParseLossless(text);
+  return fits(storedAnswer, value) ? value : undefined;
+}
+
+/** A failure is never kept. */
+const storedAnswer = members<Omit<SubjectOutput, 'error'>>({
+  text: anyText,
+  result: anything,
+  ...conversation,
+});

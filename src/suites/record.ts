@@ -1,16 +1,15 @@
 import type { Fault } from '../base/errors.ts';
 import type { Cut } from '../base/json/cut-value.ts';
 import type { EvalToolCall, Threshold } from '../contract/eval.ts';
+import type { EventKind, Verdict } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
 import type { GateMetric, Role } from './file/model.ts';
 import type { Rating } from './rating/rating.ts';
 import type { PairedDifference } from './run/difference-record.ts';
-import type { GuardRecord } from './run/guard-record.ts';
 import type { CaseStats, EvalStats, Interval } from './run/stats-record.ts';
 import type { Totals } from './run/totals-record.ts';
 import type { VariantComparison, VariantHeader, VariantReport } from './run/variant-record.ts';
 
-export type { GuardRecord } from './run/guard-record.ts';
 export type {
   Agreement,
   CaseStats,
@@ -322,4 +321,28 @@ export interface RunSource {
   readonly report: SuiteReport | undefined;
   /** Of a run without a report, where that is known. */
   readonly status?: UnendedStatus;
+}
+
+/** What a guardrail decided of a labelled event. */
+export interface GuardRecord {
+  readonly hook: EventKind | 'host';
+  readonly phase: string;
+  readonly verdict: Verdict;
+  /** The hook that decided; null when all merely allowed. */
+  readonly decided_by: string | null;
+  /** Whether the event should have been stopped or changed; null where it has no label. */
+  readonly expected: boolean | null;
+  /** Whether it was: any verdict but allow. */
+  readonly flagged: boolean;
+  /**
+   * The confidence of the guard that the event should be flagged, 0..1, from its metadata; null without
+   * one.
+   */
+  readonly confidence: number | null;
+  /** Each hook that was asked, with its milliseconds. */
+  readonly hooks: readonly {
+    readonly name: string;
+    readonly verdict: string;
+    readonly duration_ms: number;
+  }[];
 }

@@ -1,7 +1,7 @@
 import { WriteStream } from 'node:tty';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openStdoutSink } from '../../src/cli/stdout-sink.ts';
+import { openStdoutSink } from '../../src/cli/terminal.ts';
 import { toLine } from '../../src/suites/report/csv-line.ts';
 
 /** A terminal, or a file, that reports such a width. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseDocument } from '../../src/base/yaml/document.ts';
-import { checkLimits } from '../../src/config/limits.ts';
+import { checkLimits } from '../../src/config/references.ts';
 import { resolveExec } from '../../src/runtime/binding/resolve.ts';
 import { configText, native, promptkit, told } from './told.ts';
 

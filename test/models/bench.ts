@@ -6,8 +6,8 @@ import type {
 } from '@ai-sdk/provider';
 import { toFault } from '../../src/base/errors.ts';
 import type { ProviderConfig } from '../../src/config/config.ts';
+import type { ProviderContext } from '../../src/models/open/open-provider.ts';
 import { openProvider } from '../../src/models/open/open-provider.ts';
-import type { ProviderContext } from '../../src/models/open/provider-context.ts';
 
 /** A declared provider as the config gives it. */
 export function declare(fields: Partial<ProviderConfig>): ProviderConfig {

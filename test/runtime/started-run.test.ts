@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type RunEvent } from '../../src/index.ts';
-import { openEventQueue } from '../../src/runtime/runs/event-queue.ts';
+import { openEventQueue } from '../../src/runtime/runs/serve.ts';
 import { faultOf } from '../process/harness.ts';
 import { open, write } from './open.ts';
 

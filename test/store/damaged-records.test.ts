@@ -7,8 +7,8 @@ import { memoryFile } from '../../src/store/sqlite/connection.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { openSqliteResults } from '../../src/store/sqlite-result-store.ts';
 import { openStoredRun } from '../../src/suites/journal.ts';
+import { openCache } from '../../src/suites/open-subject.ts';
 import type { SubjectAdapter } from '../../src/suites/subject/adapter.ts';
-import { openCache } from '../../src/suites/subject/cache.ts';
 import { type Damage, damagesOf, outcomeOf } from '../damage.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/records/evals.db');

@@ -6,7 +6,7 @@ import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
 import type { EvalHostReply, EvalHostRequest, Suite } from '../../src/suites/file/model.ts';
 import { requireSuite } from '../../src/suites/load.ts';
 import type { SuiteReport } from '../../src/suites/record.ts';
-import { toHeader } from '../../src/suites/run/header.ts';
+import { toHeader } from '../../src/suites/run/keep-run.ts';
 import { runSuite, type SuiteOptions } from '../../src/suites/suite-run.ts';
 
 /** Writes files into a new folder below TMPDIR and gives its path. */

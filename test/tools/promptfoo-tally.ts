@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { RuntimeError } from '../../src/base/errors.ts';
 import { writeInside } from '../../src/base/files/write-inside.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
-import { importPromptfoo } from '../../src/suites/import/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../src/suites/import/import-suite.ts';
 
 // node test/tools/promptfoo-tally.ts FOLDER: what becomes of every config of promptfoo's in a folder. Each is imported with
 // the files beside it, and every suite that is written is validated. Exit code 1: one broke the import, or made a suite

@@ -1,10 +1,10 @@
+import { createRequire } from 'node:module';
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { isObject } from '../json/json.ts';
 import { findLastText, findText, splitText } from '../text/find.ts';
 import { compileLinear, type LinearPattern, loadEngine } from '../text/linear-pattern.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
 import { withinLimit } from '../time/time-limit.ts';
-import { celLibrary } from './cel-library.ts';
 
 /**
  * Registers variants of CEL's string functions whose running time is bounded for any text. Expressions use
@@ -137,3 +137,13 @@ function readDuration(text: string): unknown {
 }
 
 const MAX_DURATION_LENGTH = 100;
+
+const load = createRequire(import.meta.url);
+let loaded: typeof import('@marcbachmann/cel-js') | undefined;
+
+/** The CEL package, loaded for the first expression: it registers every operator of the language when it is loaded. */
+export function celLibrary(): typeof import('@marcbachmann/cel-js') {
+  const library: typeof import('@marcbachmann/cel-js') = loaded ?? load('@marcbachmann/cel-js');
+  loaded = library;
+  return library;
+}

@@ -1,18 +1,17 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
 import { RuntimeError } from '../errors.ts';
 import { isObject, Json, parseLossless } from '../json/json.ts';
+import { measureValue } from '../json/measure.ts';
 import { shorten } from '../text/shorten.ts';
-import { boundLoops } from './cel-cost.ts';
+import { withinLimit } from '../time/time-limit.ts';
 import {
+  celLibrary,
   childNodesOf,
   registerBoundedFunctions,
   restoreFunctionNames,
   useBoundedFunctions,
 } from './cel-functions.ts';
-import { celLibrary } from './cel-library.ts';
-import { celFromPlain, plainFromCel } from './cel-value.ts';
 import { ExpressionError, type TreePath } from './error.ts';
-import type { Variables } from './variables.ts';
 
 /** One compiled expression. */
 export interface CompiledCode {
@@ -169,3 +168,111 @@ function asDouble(integer: bigint): number {
     `${integer} has more digits than a double can hold; convert the other side with int()`,
   );
 }
+
+/** Evaluates with these variables. */
+type Evaluate = (values: Readonly<Record<string, unknown>>) => unknown;
+
+/**
+ * Bounds an evaluation with loops (`map`, `all`, …): on values so large that nested loops could take long, it
+ * gets at most a second. An expression without loops is returned unchanged.
+ */
+function boundLoops(root: ASTNode, evaluate: Evaluate): Evaluate {
+  const loops = countLoops(root);
+  if (loops === 0) return evaluate;
+  // The body of the innermost loop may itself read the whole value.
+  const most = STEPS ** (1 / (loops + 1));
+  // A text may become a list of its letters.
+  const letters = calls(root, 'split') ? 1 : undefined;
+  return (values) =>
+    measureValue(values, most, letters).isLarge
+      ? withinLimit('evaluating it', () => evaluate(values))
+      : evaluate(values);
+}
+
+/** Some ten milliseconds. */
+const STEPS = 1_000_000;
+
+/** The greatest number of nested loops. */
+function countLoops(node: ASTNode): number {
+  const inner = Math.max(0, ...childNodesOf(node).map(countLoops));
+  if (node.op !== 'rcall' || !loopNames.has(node.args[0])) return inner;
+  const [, list, [, ...body]] = node.args;
+  return Math.max(countLoops(list), 1 + Math.max(0, ...body.map(countLoops)));
+}
+
+function calls(node: ASTNode, name: string): boolean {
+  return (
+    (node.op === 'rcall' && restoreFunctionNames(node.args[0]) === name) ||
+    childNodesOf(node).some((part) => calls(part, name))
+  );
+}
+
+const loopNames: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+/**
+ * Converts a JSON value for CEL: raw integers to bigint, objects with a `constructor` key to maps, a `Json` to what its
+ * text holds.
+ */
+function celFromPlain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Json) return celFromPlain(parseLossless(value.text));
+  if (JSON.isRawJSON(value)) {
+    return /^-?\d+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
+  }
+  if (isObject(value) && Object.hasOwn(value, 'constructor')) {
+    return new Map(Object.entries(value).map(([key, member]) => [key, celFromPlain(member)]));
+  }
+  if (!Object.isFrozen(value)) return changeMembers(value, celFromPlain);
+  const known = converted.get(value) ?? changeMembers(value, celFromPlain);
+  converted.set(value, known);
+  return known;
+}
+
+/** The converted forms of frozen values, so that a large view is converted once for all expressions. */
+const converted = new WeakMap<object, unknown>();
+
+/** A plain JSON value, in which long integers keep their digits (`JSON.rawJSON`). Throws RangeError. */
+function plainFromCel(value: unknown): unknown {
+  if (typeof value === 'bigint') return plainInteger(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new RangeError(`the result is ${value}, which JSON cannot hold`);
+  }
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (value instanceof Json) return parseLossless(value.text);
+  if (value instanceof celLibrary().Optional) return value.hasValue() ? plainFromCel(value.value()) : null;
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([key, member]) => [key, plainFromCel(member)]));
+  }
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value) || isPlain(value)) return changeMembers(value, plainFromCel);
+  const primitive = value.valueOf();
+  return typeof primitive === 'bigint' ? plainInteger(primitive) : String(value);
+}
+
+function plainInteger(integer: bigint): unknown {
+  const number = Number(integer);
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(integer));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Object.hasOwn(value, 'constructor');
+}
+
+/** The same list or object if `change` changes none of its members, else a changed copy. */
+function changeMembers(value: object, change: (member: unknown) => unknown): unknown {
+  let changed = false;
+  const track = (member: unknown): unknown => {
+    const next = change(member);
+    changed ||= !Object.is(next, member);
+    return next;
+  };
+  const copy = Array.isArray(value)
+    ? value.map(track)
+    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, track(member)]));
+  return changed ? copy : value;
+}
+
+/** Values of variables, by name. */
+export type Variables = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
-import type { Ajv, ErrorObject, Options } from 'ajv';
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { type ExactValue, readExactly } from '../json/exact-value.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../json/json.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
 import { findNearest } from '../text/suggest.ts';
 import { addFormats, type Draft, draftOf, openAjv } from './ajv.ts';
+import { loadBuilt } from './built.ts';
 import { compilingExactly, replaceKeywords, validatingExactly } from './data-keywords.ts';
-import { isSchema202012 } from './meta-schema.ts';
 import { wordError } from './wording.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
@@ -16,7 +16,7 @@ export interface DataValidator {
   errors?: readonly ErrorObject[];
 }
 
-export interface DataSchemaOptions {
+interface DataSchemaOptions {
   /** Stop at the first violation. */
   readonly isFirstOnly?: boolean;
   /** Whether `format` is a rule; otherwise it is an annotation, as 2020-12 has it. */
@@ -262,3 +262,16 @@ const schemaKeywords: ReadonlySet<string> = new Set(
 const namedKeywords: ReadonlySet<string> = new Set(
   'properties patternProperties $defs definitions dependentSchemas dependencies'.split(' '),
 );
+
+/** What the file of the meta-schema's validator is called. */
+export const metaSchemaName = 'json-schema-2020-12';
+
+/** Whether a value is a schema of JSON Schema 2020-12, formats aside; `npm run build` compiled what tells it, which ajv would do anew at each start. */
+export function isSchema202012(value: unknown): boolean {
+  validate ??= loadBuilt<{ readonly validate: ValidateFunction }>(
+    `#validators/${metaSchemaName}.js`,
+  ).validate;
+  return validate(value) === true;
+}
+
+let validate: ValidateFunction | undefined;

@@ -1,11 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import { toRuntimeError } from '../errors.ts';
-import { Json } from '../json/json.ts';
+import { isObject, Json } from '../json/json.ts';
 import { measureValue } from '../json/measure.ts';
 import { shorten } from '../text/shorten.ts';
 import { withinLimit } from '../time/time-limit.ts';
 import { compileDataSchema, type DataValidator } from './data-schema.ts';
-import { isRecursive } from './recursive-schema.ts';
 
 /** Says what is wrong with a value or a `Json`, violation by violation; empty when it fits. Never throws. */
 export type SchemaCheck = (value: unknown) => readonly string[];
@@ -97,3 +96,45 @@ function shortKey(text: string): string {
 }
 
 const MAX_KEY_LENGTH = 300;
+
+/** Whether a JSON Schema refers to itself, so that validation may take very long. */
+function isRecursive(schema: unknown): boolean {
+  const trail = new Set<unknown>();
+  const done = new Set<unknown>();
+  const visit = (node: unknown): boolean => {
+    if (typeof node !== 'object' || node === null || done.has(node)) return false;
+    if (trail.has(node)) return true;
+    trail.add(node);
+    const isBack = [...Object.values(node), ...targetsOf(node, schema)].some(visit);
+    trail.delete(node);
+    done.add(node);
+    return isBack;
+  };
+  return visit(schema);
+}
+
+/** The targets of the references of a node; the whole schema for one that cannot be resolved. */
+function targetsOf(node: object, root: unknown): unknown[] {
+  if (!isObject(node)) return [];
+  const { $ref, $dynamicRef, $recursiveRef } = node;
+  const dynamic = [$dynamicRef, $recursiveRef].filter((ref) => typeof ref === 'string').map(() => root);
+  return typeof $ref === 'string' ? [...dynamic, follow($ref, root)] : dynamic;
+}
+
+function follow(ref: string, root: unknown): unknown {
+  if (!ref.startsWith('#/')) return root;
+  const keys = ref.slice(2).split('/').map(readKey);
+  const target = keys.reduce<unknown>(
+    (node, key) => (typeof node === 'object' && node !== null ? Reflect.get(node, key) : undefined),
+    root,
+  );
+  return target ?? root;
+}
+
+function readKey(key: string): string {
+  try {
+    return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return key;
+  }
+}

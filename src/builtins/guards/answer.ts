@@ -1,9 +1,16 @@
-import { applyEdits } from '../pii/edit.ts';
-import { invalidEventError, type JsonObject, requireObject, requireText } from '../pii/payload.ts';
-import { editText } from '../pii/text-rewrite.ts';
-import { reviewEvent } from './answer-hook.ts';
-import { type GuardRules, type Origin, origins } from './guard.ts';
-import { Review } from './review.ts';
+import { isObject, stringifyJson } from '../../base/json/json.ts';
+import { applyEdits, type Edit } from '../pii/edit.ts';
+import { rewriteMessage } from '../pii/message-rewrite.ts';
+import {
+  invalidEventError,
+  type JsonObject,
+  requireList,
+  requireObject,
+  requireText,
+} from '../pii/payload.ts';
+import type { TextChanger } from '../pii/text-changer.ts';
+import { editText, type RewriteOptions, rewriteTree } from '../pii/text-rewrite.ts';
+import { type GuardRules, type Judgement, type Origin, origins, type SaidText } from './guard.ts';
 
 /** A reply in the native dialect. */
 export type Reply = Readonly<Record<string, unknown>>;
@@ -113,4 +120,182 @@ function describeCounts(counts: Readonly<Record<string, number>>, { kinds }: Gua
     return `${count} ${count === 1 ? singular : plural}`;
   });
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(parts);
+}
+
+/** What a hook's payload comes to before anybody is asked: the review, and what is to be replaced. */
+interface ReviewedEvent {
+  readonly review: Review;
+  /** What the reason speaks of: `the request`. */
+  readonly what: string;
+  readonly replace: JsonObject;
+}
+
+/** Reviews the payload of a provider or tool hook of the native dialect. Throws EVENT_INVALID for any other. */
+function reviewEvent(payload: JsonObject, rules: GuardRules): ReviewedEvent {
+  const request = requireObject(payload['request'], 'request');
+  const response = () => requireObject(payload['response'], 'response');
+  switch (`${payload['hook']} ${payload['phase']}`) {
+    case 'provider before_call':
+      return beforeCall(request, rules);
+    case 'provider after_call':
+      return afterCall(request, response(), rules);
+    case 'tool before_execution':
+      return beforeExecution(request, rules);
+    case 'tool after_execution':
+      return afterExecution(response(), rules);
+    default:
+      throw invalidEventError('its hook and phase are not those of a provider or tool hook');
+  }
+}
+
+function beforeCall(request: JsonObject, rules: GuardRules): ReviewedEvent {
+  if (request['messages'] === undefined) throw invalidEventError('request has no messages');
+  const review = new Review(rules, () => conversationOf(request));
+  const prompt = requireText(request['system_prompt'], 'system_prompt');
+  const promptEdits = editText(prompt, review.at('system'));
+  // Definitions of tools and all else of a body that came over HTTP: the client's words.
+  const other = rewriteTree(request['other'], review.at('user'));
+  const given = requireList(request['messages'], 'messages');
+  const messages = given.map((message) => {
+    const origin = originOf(requireObject(message, 'a message')['role']);
+    return rewriteMessage(message, { texts: review.at(origin), args: review.at(origin) });
+  });
+  const replace = {
+    ...(messages.some((message, index) => message !== given[index]) && { messages }),
+    ...(promptEdits.length > 0 && { system_prompt: applyEdits(prompt, promptEdits) }),
+    ...(other !== request['other'] && { other }),
+  };
+  return { review, what: 'the request', replace };
+}
+
+function afterCall(request: JsonObject, response: JsonObject, rules: GuardRules): ReviewedEvent {
+  const review = new Review(rules, () => conversationOf(request));
+  const message = requireObject(response['message'], 'response.message');
+  const changed = rewriteMessage(message, { texts: review.at('assistant'), args: review.at('args', true) });
+  // A replaced message must have both.
+  const whole = { ...changed, role: changed['role'] ?? 'assistant', content: changed['content'] ?? '' };
+  return { review, what: 'the answer', replace: changed === message ? {} : { message: whole } };
+}
+
+function beforeExecution(request: JsonObject, rules: GuardRules): ReviewedEvent {
+  const review = new Review(rules);
+  const given = requireObject(request['args'] ?? {}, 'args');
+  const args = rewriteTree(given, review.at('args', true));
+  return { review, what: 'the arguments', replace: args === given ? {} : { args } };
+}
+
+function afterExecution(response: JsonObject, rules: GuardRules): ReviewedEvent {
+  const review = new Review(rules);
+  const content = requireText(response['content'], 'response.content');
+  const edits = editText(content, review.at('tool'));
+  return {
+    review,
+    what: 'the result',
+    replace: edits.length === 0 ? {} : { content: applyEdits(content, edits) },
+  };
+}
+
+/** A role that nobody has told of is treated as a person's. */
+function originOf(role: unknown): Origin {
+  if (role === 'assistant' || role === 'tool' || role === 'system') return role;
+  return role === 'developer' ? 'system' : role === 'function' ? 'tool' : 'user';
+}
+
+/** Every text of a request, by whoever: what an answer could carry elsewhere. */
+function conversationOf(request: JsonObject): readonly string[] {
+  const messages = requireList(request['messages'], 'messages').filter(isObject);
+  const texts = [request['system_prompt'], ...messages.flatMap(textsOf)];
+  return texts.filter((text): text is string => typeof text === 'string' && text !== '');
+}
+
+function textsOf({ content, parts, tool_result }: JsonObject): readonly unknown[] {
+  const rest = [parts, tool_result].filter((value) => value !== undefined && value !== null);
+  return [content, ...rest.map((value) => stringifyJson(value))];
+}
+
+/** Looks at the texts of one payload, changes them, and counts what it objected to. */
+class Review {
+  readonly #rules: GuardRules;
+  readonly #conversation: () => readonly string[];
+  readonly #texts: SaidText[] = [];
+  readonly #changed = new Map<string, number>();
+  readonly #blocked = new Map<string, number>();
+  #confidence = 0;
+  #detail = '';
+
+  constructor(rules: GuardRules, conversation: () => readonly string[] = () => []) {
+    this.#rules = rules;
+    this.#conversation = conversation;
+  }
+
+  /** How texts of that origin are rewritten; undefined where the guard does not look at them. */
+  at(origin: Origin, isExecuted = false): RewriteOptions {
+    const changer: TextChanger = {
+      edit: (text, _source, prefix = '') => this.#edit(text, origin, prefix),
+      blockAll: (text, _source, prefix) => this.#blockAll(text, origin, prefix),
+    };
+    return { changer, textSource: 'original', isExecuted };
+  }
+
+  /** Whether something was found that must not pass. */
+  get isBlocked(): boolean {
+    return this.#blocked.size > 0;
+  }
+
+  get confidence(): number {
+    return this.#confidence;
+  }
+
+  /** What a judge said, if one was asked. */
+  get detail(): string {
+    return this.#detail;
+  }
+
+  /** The texts that were looked at, each once: some members of a message repeat others. */
+  get texts(): readonly SaidText[] {
+    return [...new Map(this.#texts.map((said) => [said.text, said])).values()];
+  }
+
+  /** How often each kind was found; without blocked ones only what was changed. */
+  counts(which: 'blocked' | 'changed'): Readonly<Record<string, number>> {
+    return Object.fromEntries(which === 'blocked' ? this.#blocked : this.#changed);
+  }
+
+  /** Takes up what a judge said. */
+  hear({ kind, confidence, detail }: Judgement): void {
+    if (kind !== undefined) count(this.#blocked, kind);
+    this.#confidence = confidence;
+    this.#detail = detail;
+  }
+
+  #edit(text: string, origin: Origin, prefix: string): Edit[] {
+    return this.#find(text, origin, prefix).flatMap((finding) => {
+      const written = text.slice(finding.start, finding.end);
+      const replacement = this.#rules.replace(finding, written, origin);
+      count(replacement === undefined ? this.#blocked : this.#changed, finding.kind);
+      return replacement === undefined ? [] : [{ start: finding.start, end: finding.end, text: replacement }];
+    });
+  }
+
+  #blockAll(text: string, origin: Origin, prefix: string): boolean {
+    const found = this.#find(text, origin, prefix);
+    for (const { kind } of found) count(this.#blocked, kind);
+    return found.length > 0;
+  }
+
+  #find(text: string, origin: Origin, prefix: string) {
+    if (!this.#rules.scans(origin)) return [];
+    this.#texts.push({ origin, text });
+    const { findings, confidence } = this.#rules.find(text, {
+      origin,
+      prefix,
+      conversation: this.#conversation,
+    });
+    this.#confidence = Math.max(this.#confidence, confidence);
+    return findings;
+  }
+}
+
+function count(counts: Map<string, number>, kind: string): void {
+  counts.set(kind, (counts.get(kind) ?? 0) + 1);
 }

@@ -5,7 +5,6 @@ import { startStopwatch, type Timing, unwatched, wholeMs } from '../../base/time
 import { type EvalOutcome, type EvalRequest, unscored } from '../../contract/eval.ts';
 import type { TimedOutcome } from './eval.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
-import { newLinger } from './linger.ts';
 
 /** Sends the requests of many cases to one eval, several in each exchange. */
 export interface EvalBatches {
@@ -177,4 +176,34 @@ function takeFirst(items: Set<Asked>, most: number): Asked[] {
     if (taken.length === most) break;
   }
   return taken;
+}
+
+/** Waits for a pause in what arrives. */
+interface Linger {
+  /** Something has arrived: begins to wait, or goes on waiting. */
+  extend(): void;
+}
+
+/** Calls `onPause` when nothing has arrived for `pauseMs`, and at the latest `mostMs` after the first that did. */
+export function newLinger(onPause: () => void, { pauseMs = 5, mostMs = 100 } = {}): Linger {
+  let arrivals = 0;
+  let isWaiting = false;
+  const wait = (seen: number, since: number) => {
+    setTimeout(() => {
+      if (arrivals > seen && performance.now() - since < mostMs) {
+        wait(arrivals, since);
+        return;
+      }
+      isWaiting = false;
+      onPause();
+    }, pauseMs);
+  };
+  return {
+    extend() {
+      arrivals += 1;
+      if (isWaiting) return;
+      isWaiting = true;
+      wait(arrivals, performance.now());
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import { createShape, type Shape } from './shape.ts';
+import type { ErrorObject } from 'ajv';
+import { validatorOf } from '../../base/yaml/validator.ts';
 
 const text = { type: 'string' };
 const number = { type: 'number' };
@@ -80,3 +81,19 @@ export const eventShapes: ReadonlyMap<string, Shape> = new Map(
 
 /** Every schema of this file. */
 export const eventSchemas: readonly object[] = [evalRequest, ...Object.values(eventParts)];
+
+/** Says what is wrong with a value, each time as `name.member what`; empty when it has the shape. */
+type Shape = (name: string, value: unknown) => string[];
+
+/** The shape check of one of our JSON Schemas; its validator is loaded on first use. */
+function createShape(schema: object): Shape {
+  return (name, value) => {
+    const validate = validatorOf(schema);
+    return validate(value) ? [] : (validate.errors ?? []).map(describe).map((what) => `${name}${what}`);
+  };
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  const unexpected = 'additionalProperty' in params ? ` (${params['additionalProperty']})` : '';
+  return `${instancePath.replaceAll('/', '.')} ${message ?? ''}${unexpected}`;
+}

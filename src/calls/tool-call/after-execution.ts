@@ -1,4 +1,4 @@
-import { RuntimeError, toFault, withCatalogueText } from '../../base/errors.ts';
+import { type Fault, RuntimeError, toFault, withCatalogueText } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
 import type { Approval } from '../../contract/approval.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../contract/tool.ts';
 import { mergeMetadata } from '../../dialects/metadata.ts';
 import { isCancelled } from '../capability/cancellation.ts';
-import { runTool } from '../capability/tool.ts';
+import { type Invocation, invokeOr, type Port, trackCall } from '../capability/invoke.ts';
 import {
   type CallPaused,
   type CallResult,
@@ -32,7 +32,6 @@ import {
   pauseMembers,
   requestOf,
 } from './callable-tool.ts';
-import { withoutPeerText } from './fault-redaction.ts';
 import { findMisfits } from './tool-args.ts';
 
 /** Runs the tool with the filtered arguments and passes its outcome through the after_execution hooks. */
@@ -220,4 +219,49 @@ export async function notifyHooks(
   event: HookEvent,
 ): Promise<void> {
   await passGate(tool.links, event, { call: callId, hookContext, signal });
+}
+
+/** Keys of `details` whose values Signalbox itself writes. */
+const ownKeys = new Set(['signal', 'stage', 'problem']);
+
+/**
+ * The fault with its message, and of its details only what is not a peer’s text, such as an exit code. Output
+ * of a process (stderr, a malformed reply) has passed no filter and is left out.
+ */
+function withoutPeerText({ code, message, hint, details = {} }: Fault): Fault {
+  const kept = Object.entries(details).filter(
+    ([key, value]) => value === null || /^(?:number|boolean)$/.test(typeof value) || ownKeys.has(key),
+  );
+  return { code, message, hint, ...(kept.length > 0 && { details: Object.fromEntries(kept) }) };
+}
+
+/**
+ * Runs a tool's process once. A fault of any kind is a failed outcome; never rejects. `tellable` is what events may
+ * say of a failure, which no filter has seen yet.
+ */
+export function runTool(
+  port: Port<ToolCall, ToolOutcome>,
+  invocation: Invocation<ToolCall>,
+  toReportable: (error: Fault) => Fault = (error) => error,
+): Promise<ToolOutcome> {
+  // Nobody would read how long it took.
+  if (port.emit.hears?.('call.started') === false) return invokeOr(port, invocation, { onFault: failed });
+  return runTracked(port, invocation, toReportable);
+}
+
+async function runTracked(
+  port: Port<ToolCall, ToolOutcome>,
+  invocation: Invocation<ToolCall>,
+  toReportable: (error: Fault) => Fault,
+): Promise<ToolOutcome> {
+  const { clock, finish } = trackCall(port.emit, 'tool', {
+    name: port.binding.name,
+    call: invocation.call,
+  });
+  const outcome = await invokeOr(port, invocation, { onFault: failed, clock });
+  finish({
+    status: outcome.status,
+    error: outcome.status === 'failed' ? toReportable(outcome.error) : undefined,
+  });
+  return outcome;
 }

@@ -6,7 +6,7 @@ import { readLines } from '../../base/text/byte-lines.ts';
 import type { InboundServer, Runtime } from '../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import type { Agent } from './hook-answer.ts';
-import { answerWithin, judgeWithin, requireWithin } from './hook-judge.ts';
+import { answerWithin, judgeWithin, requireWithin } from './hook-answer.ts';
 
 /** A command by which an agent that keeps its hooks as processes has Signalbox for one. */
 export function addHookServer(group: Command, runCommand: RunCommand, { dialect, title }: Agent): void {

@@ -1,20 +1,19 @@
 import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
-import { RuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toFault } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/format-count.ts';
 import type { RunInfo, RunPage, ShownStatus } from '../../contract/run.ts';
 import type { RunListFilter, Runtime } from '../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
-import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
+import { addRunFlags, executeRun, type RunFlags, setDownWaits } from '../execute-run.ts';
+import { type ExitCode, exitCodeOfRun } from '../exit-code.ts';
 import { shortIds } from '../id.ts';
 import { readNumber } from '../input.ts';
 import { collect, readLabelFlags } from '../labels.ts';
 import { readAge, readTime } from '../show/age.ts';
-import { labelsText } from '../show/details.ts';
-import { statusText } from '../show/run-status.ts';
+import { labelsText, statusText } from '../show/details.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
-import { type ResumeAllFlags, resumeAll } from './runs/resume-all.ts';
-import { addRunsRetry } from './runs-retry.ts';
+import { countsText, type GoneOn, goneOnText } from '../show/worked-runs.ts';
 import { addRunsShow } from './runs-show.ts';
 
 /** `runs list`, `show`, `resume`, `cancel` and `prune`. */
@@ -283,3 +282,126 @@ Examples:
   signalbox runs prune --older-than 0s
 
 Runs that wait, were suspended or were cut off are never removed.`;
+
+interface RetryFlags extends RunFlags {
+  readonly from?: string;
+  readonly detach?: true;
+}
+
+/** `runs retry`. */
+function addRunsRetry(group: Command, runCommand: RunCommand): void {
+  const command = group
+    .command('retry <id>')
+    .description('go on with a run that failed or was denied, from the step that did')
+    .option('--from <step>', 'do this earlier step again too, and all behind it: its id, or its path')
+    .option('--detach', 'leave the run to a worker, and wait for nothing');
+  addRunFlags(command)
+    .addHelpText('after', examples)
+    .action(async (given: string, own: RetryFlags, command: Command) => {
+      await runCommand(command, async (context) => {
+        const wanted = { kind: 'run', given } as const;
+        const { from } = own;
+        if (own.detach) {
+          requireNoRunFlags(own);
+          const { runtime, id } = await openForId(context, wanted);
+          const queued = await runtime.runs.queueRetry(id, { from });
+          if (context.options.json) context.terminal.printJson(queued);
+          else context.terminal.print(queued.run_id);
+          return 0;
+        }
+        return await executeRun(context, {
+          flags: own,
+          open: async (more) => (await openForId(context, wanted, more)).runtime,
+          start: async (runtime, options) =>
+            await runtime.runs.retry(await resolveId(runtime, wanted), { ...options, from }),
+        });
+      });
+    });
+}
+
+/** Throws USAGE. */
+function requireNoRunFlags(flags: RetryFlags): void {
+  const idle = ['wait', 'interactive', 'record', 'replay'].find((name) => Object.hasOwn(flags, name));
+  if (idle === undefined) return;
+  throw new RuntimeError('USAGE', `--${idle} means nothing where a worker executes the run`, {
+    hint: 'Leave out one of --detach and the other.',
+  });
+}
+
+const examples = `
+Examples:
+  signalbox runs retry run_51c0
+  signalbox runs retry run_51c0 --from answer
+  signalbox runs retry run_51c0 --from 'mails[2]/send'
+  signalbox runs retry run_51c0 --detach
+
+What failed is done again: its failed calls only, in a loop its failed items, in a chat the failed call of the model. Everything
+before it is kept. A tool gets the idempotency key that it had, so one that did its work before the fault does not do it again;
+a call with other arguments than before gets a key of its own. An approval stands; a call that was rejected is asked about again.
+
+Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, or another process executes the run (RUN_BUSY),
+2 wrong call or config, or a run that did not fail (RUN_NOT_RETRYABLE), 3 waiting for a person, 130 interrupted (\`runs resume\` goes on).`;
+
+interface ResumeAllFlags {
+  readonly all?: true;
+  readonly pipeline?: string;
+  readonly label?: readonly string[];
+}
+
+/** `runs resume --all`: each run that can go on now, once, whatever becomes of the others. Throws USAGE, STORE_FAILED, ABORTED. */
+async function resumeAll(
+  context: CommandContext,
+  given: string | undefined,
+  flags: ResumeAllFlags & RunFlags,
+): Promise<ExitCode> {
+  requireAllAlone(given, flags);
+  const { options, terminal, signal } = context;
+  const { formatDuration } = await import('../../runtime/runtime.ts');
+  const runtimes = await openAllRuntimes(context);
+  const filter = { pipeline: flags.pipeline, labels: readLabelFlags(flags.label) };
+  const runs: GoneOn[] = [];
+  for (const runtime of runtimes) {
+    for (const info of await runtime.runs.resumable(filter)) {
+      signal.throwIfAborted();
+      const beganAt = performance.now();
+      const came = await goOn(runtime, info, signal);
+      runs.push(came);
+      if (!options.json) terminal.print(goneOnText(came, formatDuration(performance.now() - beganAt)));
+    }
+  }
+  if (options.json) terminal.printJson({ runs });
+  else terminal.printStderr(countsText(runs));
+  return worstOf(runs);
+}
+
+/** Throws USAGE. */
+function requireAllAlone(given: string | undefined, flags: ResumeAllFlags & RunFlags): void {
+  if (given === undefined && flags.all !== true)
+    throw new RuntimeError('USAGE', 'which run? Give its id, or --all for each that can go on now');
+  if (given !== undefined) throw new RuntimeError('USAGE', 'give the id of a run or --all, not both');
+  const idle = ['wait', 'interactive', 'record', 'replay'].find((name) => Object.hasOwn(flags, name));
+  if (idle !== undefined)
+    throw new RuntimeError('USAGE', `--${idle} is about one run, not about all of them`, {
+      hint: 'Give the id of a run in place of --all.',
+    });
+}
+
+/** What became of the run. Rejects with what the whole command cannot go on after. */
+async function goOn(runtime: Runtime, info: RunInfo, signal: AbortSignal): Promise<GoneOn> {
+  const { run_id, name } = info;
+  try {
+    const { status, error } = await runtime.runs.resume(run_id, { signal, ...setDownWaits });
+    return { run_id, name, status, ...(error && { error }) };
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const error = toFault(thrown);
+    return { run_id, name, status: error.code === 'RUN_BUSY' ? 'busy' : 'left', error };
+  }
+}
+
+function worstOf(runs: readonly GoneOn[]): ExitCode {
+  const codes = runs.map(({ status }) =>
+    status === 'busy' ? 0 : status === 'left' ? 1 : exitCodeOfRun(status),
+  );
+  return codes.includes(1) ? 1 : codes.includes(3) ? 3 : 0;
+}

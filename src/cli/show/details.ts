@@ -1,13 +1,12 @@
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/format-count.ts';
 import { cut } from '../../base/text/width.ts';
-import type { RunDetails, RunLabels, TimelineEntry } from '../../contract/run.ts';
+import type { RunDetails, RunInfo, RunLabels, ShownStatus, TimelineEntry } from '../../contract/run.ts';
 import { exactText } from '../exact-text.ts';
 import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
-import { statusText, wordOf } from './run-status.ts';
 import { formatCost } from './run-steps.ts';
 
 interface WidthOf {
@@ -142,4 +141,25 @@ function pairOf({ what, step, detail }: TimelineEntry): string {
 function between(from: string, to: string): number {
   // Not negative when the clock was set back meanwhile.
   return Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+/** The status of a run as people read it. */
+function wordOf(status: ShownStatus): string {
+  return status.replaceAll('_', ' ');
+}
+
+/** The same, and what it waits for. */
+export function statusText({ status, pending, lacks_worker, suspended, waits_until }: RunInfo): string {
+  const waits = [
+    ...(suspended === undefined
+      ? []
+      : [
+          `[${suspended.error.code}] ${escapeInvisibleLine(suspended.error.message)}`,
+          `since ${suspended.since}, tried ${suspended.tries === 1 ? 'once' : `${suspended.tries} times`}, due at ${suspended.due_at}`,
+        ]),
+    ...(pending > 0 ? [`${pending} to decide`] : []),
+    ...(waits_until === undefined ? [] : [`waits until ${waits_until}`]),
+    ...(lacks_worker ? ['no worker has its build'] : []),
+  ];
+  return waits.length === 0 ? wordOf(status) : `${wordOf(status)} (${waits.join('; ')})`;
 }

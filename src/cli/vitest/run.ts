@@ -1,7 +1,6 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import type { CaseRecord, PlannedRow, RunHeader, Runtime, SuiteReport } from '../../runtime/runtime.ts';
 import type { DescribeSuiteOptions } from './options.ts';
-import { onStop } from './signals.ts';
 
 /** A row whose outcome a test waits for, in a matrix that of one variant. */
 export type AwaitedRow = PlannedRow & { readonly variant?: string };
@@ -176,3 +175,21 @@ function missingRow({ file, line }: PlannedRow) {
     message: 'the row was there when the tests were collected, and is no longer',
   };
 }
+
+/**
+ * Calls `end` on SIGINT, SIGTERM and SIGHUP; the returned function removes the listeners. Without it a
+ * signal kills the worker of vitest at once, and the processes that it has started live on.
+ */
+function onStop(end: () => void): () => void {
+  const stop = (): void => {
+    end();
+    // Vitest then exits its worker as if its main process had died, so that exit listeners run.
+    if (process.connected) process.disconnect();
+  };
+  for (const name of stopSignals) process.on(name, stop);
+  return () => {
+    for (const name of stopSignals) process.off(name, stop);
+  };
+}
+
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

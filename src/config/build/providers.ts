@@ -19,8 +19,7 @@ import type { ProviderConfig, RateLimit, StreamLimitsConfig } from '../config.ts
 import { parseDuration } from '../duration.ts';
 import { checkMockEmbeddings } from '../mock-embeddings.ts';
 import { checkMock } from '../mock-responses.ts';
-import { providerRoles, providerTypes, whyNotRole } from '../provider-types.ts';
-import { checkFallbacks, withChains } from './fallback.ts';
+import { gatewayApiOf, providerRoles, providerTypes, whyNotRole } from '../provider-types.ts';
 
 /** The providers of a checked document; of those with one id the first. */
 export function readProviders(document: YamlDocument): ProviderConfig[] {
@@ -216,5 +215,179 @@ function checkTools(document: YamlDocument): Finding[] {
       return [];
     const message = `references a tool not declared under spec.tools (got: ${tool})`;
     return [{ severity: 'error', path, message, ...suggest(tool, known) }];
+  });
+}
+
+/** The providers with their whole chains: who is asked after a provider, and after those that follow it. */
+function withChains(providers: readonly ProviderConfig[]): ProviderConfig[] {
+  const own = new Map(providers.map(({ id, fallback = [] }) => [id, fallback]));
+  return providers.map((provider) => {
+    if (provider.fallback === undefined) return provider;
+    const chain = new Set<string>();
+    const follow = (id: string): void => {
+      for (const next of own.get(id) ?? []) {
+        if (next === provider.id || chain.has(next)) continue;
+        chain.add(next);
+        follow(next);
+      }
+    };
+    follow(provider.id);
+    return { ...provider, fallback: [...chain] };
+  });
+}
+
+/**
+ * Fallbacks that nobody declares, that lead back, or that a gateway could not ask. `whyRefused` says why the provider at a path
+ * must not be used.
+ */
+function checkFallbacks(document: YamlDocument, whyRefused: (path: Path) => string | undefined): Finding[] {
+  const declared = readDeclared(document);
+  return [
+    ...declared.flatMap((provider) =>
+      provider.fallback.flatMap((next): Finding[] => findFault(provider, next, declared)),
+    ),
+    ...checkOffered(document, declared, whyRefused),
+  ];
+}
+
+function findFault(
+  { id, role }: DeclaredProvider,
+  { path, name }: DeclaredProvider['fallback'][number],
+  all: readonly DeclaredProvider[],
+): Finding[] {
+  const known = all.map((each) => each.id);
+  if (!known.includes(name)) {
+    const message = `references a provider not declared under spec.providers (got: ${name})`;
+    return [{ severity: 'error', path, message, ...suggest(name, known, 'providers') }];
+  }
+  const other = all.find((each) => each.id === name)?.role;
+  if (other !== role) {
+    const message = `the role of ${name} is ${other}, and that of ${id} is ${role}`;
+    const hint = 'A model that embeds cannot answer, nor the other way round.';
+    return [{ severity: 'error', path, message, hint }];
+  }
+  const way = findWay(name, id, all);
+  if (way === undefined) return [];
+  const message = `leads back to the provider itself: ${[id, ...way].join(' → ')}`;
+  return [
+    {
+      severity: 'error',
+      path,
+      message,
+      hint: 'Each provider is asked once; end the chain before it comes back.',
+    },
+  ];
+}
+
+/** The names from `from` to `to` along fallbacks; undefined where no way leads there. */
+function findWay(
+  from: string,
+  to: string,
+  all: readonly DeclaredProvider[],
+  seen = new Set<string>(),
+): string[] | undefined {
+  if (from === to) return [to];
+  if (seen.has(from)) return undefined;
+  seen.add(from);
+  for (const { name } of all.find(({ id }) => id === from)?.fallback ?? []) {
+    const way = findWay(name, to, all, seen);
+    if (way !== undefined) return [from, ...way];
+  }
+  return undefined;
+}
+
+/** Fallbacks of what the gateway offers that it could not ask: it forwards calls as they are, with a credential of its own. */
+function checkOffered(
+  document: YamlDocument,
+  declared: readonly DeclaredProvider[],
+  whyRefused: (path: Path) => string | undefined,
+): Finding[] {
+  const passesThrough = itemsAt(document, ['spec', 'gateway', 'pass_through']).length > 0;
+  return declared.flatMap((provider): Finding[] => {
+    const { id, type, path, fallback } = provider;
+    if (fallback.length === 0 || gatewayApiOf(type) === undefined || !isOffered(document, id)) return [];
+    if (passesThrough) return [credentialFinding([...path, 'fallback'])];
+    return fallback.flatMap((next): Finding[] => {
+      const stranger = reach(next.name, declared).find(
+        (other) => other.id !== id && whyNot(type, other, whyRefused) !== undefined,
+      );
+      const why = stranger && whyNot(type, stranger, whyRefused);
+      if (stranger === undefined || why === undefined) return [];
+      const message = stranger.id === next.name ? why : `leads to ${stranger.id}, which ${why}`;
+      return [{ severity: 'error', path: next.path, message, hint }];
+    });
+  });
+}
+
+const hint =
+  'List in spec.gateway.models providers whose fallbacks all speak their API; another entry may call the same API without one.';
+
+/** Without a list of its own the gateway offers every provider. */
+function isOffered(document: YamlDocument, id: string): boolean {
+  if (!isObject(valueAt(document, ['spec', 'gateway']))) return false;
+  const models = entriesAt(document, ['spec', 'gateway', 'models']);
+  const names = models.map(({ path }) => nonEmptyTextAt(document, [...path, 'provider']));
+  return names.length === 0 || names.includes(id);
+}
+
+/** The provider of that name, and those that follow it. */
+function reach(
+  name: string,
+  declared: readonly DeclaredProvider[],
+  seen = new Set<string>(),
+): DeclaredProvider[] {
+  const provider = declared.find(({ id }) => id === name);
+  if (provider === undefined || seen.has(name)) return [];
+  seen.add(name);
+  return [provider, ...provider.fallback.flatMap((next) => reach(next.name, declared, seen))];
+}
+
+/** Why the gateway cannot ask it in the place of a provider of that type; undefined where it can. */
+function whyNot(
+  type: string,
+  other: DeclaredProvider,
+  whyRefused: (path: Path) => string | undefined,
+): string | undefined {
+  const refused = whyRefused(other.path);
+  if (refused !== undefined) return `cannot be asked by the gateway: ${refused}`;
+  const wanted = gatewayApiOf(type);
+  const spoken = gatewayApiOf(other.type);
+  if (spoken === 'any' || (wanted === 'any' && spoken !== undefined) || spoken === wanted) return undefined;
+  const own = spoken === undefined ? 'no API that the gateway serves' : `the API of ${spoken}`;
+  return `speaks ${own}, and the gateway forwards calls of ${type} as they are`;
+}
+
+function credentialFinding(path: Path): Finding {
+  const message =
+    'is not kept by a gateway with pass_through: the credential of a client is meant for one upstream alone';
+  return {
+    severity: 'error',
+    path,
+    message,
+    hint: 'Leave spec.gateway.pass_through out, or list in spec.gateway.models providers without a fallback.',
+    atKey: true,
+  };
+}
+
+/** A provider as far as others may lean on it. */
+interface DeclaredProvider {
+  readonly path: Path;
+  readonly id: string;
+  readonly type: string;
+  readonly role: string;
+  readonly fallback: readonly { readonly path: Path; readonly name: string }[];
+}
+
+/** The providers of a document that need not be valid. */
+function readDeclared(document: YamlDocument): DeclaredProvider[] {
+  return itemsAt(document, ['spec', 'providers']).map((path) => {
+    const type = nonEmptyTextAt(document, [...path, 'type']) ?? '';
+    const fallback = itemsAt(document, [...path, 'fallback']).flatMap((item) => {
+      const name = textAt(document, item);
+      return name === undefined ? [] : [{ path: item, name }];
+    });
+    const id = nonEmptyTextAt(document, [...path, 'id']) ?? type;
+    const role = nonEmptyTextAt(document, [...path, 'role']) ?? 'llm';
+    return { path, id, type, role, fallback };
   });
 }

@@ -1,10 +1,9 @@
 import { isObject } from '../../base/json/json.ts';
-import { compileDataSchema } from '../../base/yaml/data-schema.ts';
+import { compileDataSchema, isSchema202012 } from '../../base/yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { scriptLanguages } from '../script/programs.ts';
 import { findScriptAt } from '../script/read.ts';
-import { isPlainSchema } from './plain-schema.ts';
 
 /** Why the entry at `path`, which has a `command` or a script, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {
@@ -66,3 +65,28 @@ export function findNul(document: YamlDocument, path: Path): Path | undefined {
   const texts = [[...path, 'command'], [...path, 'cwd'], ...lists, ...scripts];
   return texts.find((text) => textAt(document, text)?.includes('\0'));
 }
+
+/**
+ * Whether a schema can be compiled for certain: it fits the meta-schema of 2020-12, and has no keyword but those that refer to
+ * nothing and are no code. False says nothing. ajv need not be loaded to know that such a schema can be used.
+ */
+export function isPlainSchema(schema: Readonly<Record<string, unknown>>): boolean {
+  return hasPlainKeywords(schema) && isSchema202012(schema);
+}
+
+function hasPlainKeywords(schema: unknown): boolean {
+  if (typeof schema === 'boolean') return true;
+  if (!isObject(schema)) return false;
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (plain.has(keyword)) return true;
+    if (keyword === 'items' || keyword === 'additionalProperties') return hasPlainKeywords(value);
+    if (keyword === 'properties') return isObject(value) && Object.values(value).every(hasPlainKeywords);
+    // Not more than the meta-schema asks, but ajv refuses an empty one.
+    return keyword === 'enum' && Array.isArray(value) && value.length > 0;
+  });
+}
+
+const plain: ReadonlySet<string> = new Set(
+  `title description default examples deprecated readOnly writeOnly type const required minProperties maxProperties
+    minItems maxItems minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum`.split(/\s+/),
+);

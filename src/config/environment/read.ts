@@ -1,15 +1,18 @@
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { toRuntimeError } from '../../base/errors.ts';
 import type { YamlDocument } from '../../base/yaml/document.ts';
-import { isError } from '../../base/yaml/finding.ts';
+import { readText } from '../../base/yaml/document.ts';
+import { type Finding, isError } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
-import { valueAt } from '../../base/yaml/read.ts';
+import { nonEmptyTextAt, valueAt } from '../../base/yaml/read.ts';
 import type { ConfigEnvironment } from '../config.ts';
 import { locateFinding } from '../report.ts';
 import { promptkitVersion } from '../schema/schema.ts';
-import { readEnvFile } from './env-file.ts';
 import { type FilledDocument, fillDocument, type Variables } from './fill.ts';
 
 /** A RuntimeConfig document with what it has of the environment. */
-export interface ReadEnvironment {
+interface ReadEnvironment {
   readonly filled: FilledDocument;
   readonly problems: readonly Problem[];
   /** Whether a problem is more than the echo of a reference that could not be filled in. */
@@ -41,3 +44,37 @@ export function readEnvironment(document: YamlDocument, folder: string, env: Var
         : { variables, secrets, ...(file === undefined ? {} : { file }) },
   };
 }
+
+/** The variables of `spec.env_file`, and why it could not be read. */
+interface EnvFile {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly findings: readonly Finding[];
+  /** Absolute; undefined where the config names none. */
+  readonly file: string | undefined;
+}
+
+/** Reads the file that `spec.env_file` names; `folder` is the config's. */
+function readEnvFile(document: YamlDocument, folder: string): EnvFile {
+  const name = nonEmptyTextAt(document, envFilePath);
+  if (name === undefined) return { variables: {}, findings: [], file: undefined };
+  const file = resolve(folder, name);
+  const refuse = (message: string, hint: string): EnvFile => ({
+    ...{ variables: {}, file },
+    findings: [{ path: envFilePath, message, hint }],
+  });
+  try {
+    const text = readText(file);
+    if (typeof text !== 'string')
+      return refuse(`${name}:${text.line}:${text.column} ${text.message}`, 'Save it as UTF-8.');
+    const variables: Record<string, string> = {};
+    for (const [key, value] of Object.entries(parseEnv(text)))
+      if (value !== undefined) variables[key] = value;
+    return { variables, findings: [], file };
+  } catch (thrown) {
+    const hint = 'Make the file, or take `env_file` out: an overlay does with `env_file: null`.';
+    return refuse(toRuntimeError(thrown).message, hint);
+  }
+}
+
+/** Where a config names its file of variables. */
+const envFilePath = ['spec', 'env_file'] as const;

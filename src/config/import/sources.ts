@@ -4,9 +4,8 @@ import { RuntimeError } from '../../base/errors.ts';
 import { holds } from '../../base/files/holds.ts';
 import { followLinks } from '../../base/files/real-path.ts';
 import { isObject } from '../../base/json/json.ts';
-import { type Path, parseDocument, type YamlDocument } from '../../base/yaml/document.ts';
+import { type Path, parseDocument, readText, type YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
-import { readText } from '../../base/yaml/text-file.ts';
 import { eventForms } from './events.ts';
 
 /** A mapping of events in a file, or the reason why there is none. */

@@ -1,6 +1,6 @@
-import { readDocument, type YamlDocument } from '../../base/yaml/document.ts';
+import { isObject } from '../../base/json/json.ts';
+import { type Path, readDocument, type YamlDocument } from '../../base/yaml/document.ts';
 import { isAt } from '../../base/yaml/read.ts';
-import { mergeDocuments } from './merge.ts';
 
 /** The document of a RuntimeConfig file with its overlays; providers are told apart by their ids. Throws FILE_UNREADABLE. */
 export function readConfigDocument(file: string, overlays: readonly string[]): YamlDocument {
@@ -11,4 +11,193 @@ export function readConfigDocument(file: string, overlays: readonly string[]): Y
         mergeDocuments(base, overlay, (path) => (isAt(path, 'spec.providers') ? 'id' : undefined)),
       readDocument(file),
     );
+}
+
+/** The key whose value tells the items of the list at `path` apart; undefined of a list that is replaced as a whole. */
+type IdentityOf = (path: Path) => string | undefined;
+
+/**
+ * One document laid over another: mappings are merged key by key, lists of items with an identity item by item, and everything
+ * else is replaced; null takes a key away. Every value keeps the place of the document that it comes from.
+ */
+function mergeDocuments(base: YamlDocument, overlay: YamlDocument, identityOf: IdentityOf): YamlDocument {
+  const origins = new Map<string, Origin>();
+  const isWhole = base.value !== undefined && overlay.value !== undefined;
+  const merged = isWhole
+    ? new Merge(origins, identityOf).values(base.value, overlay.value, { base: [], overlay: [], path: [] })
+    : undefined;
+  const locate = (path: Path) => originAt({ base, overlay }, origins, path);
+  return {
+    file: base.file,
+    value: merged,
+    problems: [...base.problems, ...overlay.problems],
+    secondDocument: base.secondDocument,
+    positionOf: (path) => locate(path).document.positionOf(locate(path).path),
+    keyPositionOf: (path) => locate(path).document.keyPositionOf(locate(path).path),
+    sourceOf: (path) =>
+      exists(merged, path) ? locate(path).document.sourceOf(locate(path).path) : undefined,
+    keysOf: (path) => keysOf(merged, path, origins, { base, overlay }),
+  };
+}
+
+/** Where a value of the merged document is in each of the two; undefined: it is not there, or is not what counts. */
+interface Origin {
+  readonly base: Path | undefined;
+  readonly overlay: Path | undefined;
+}
+
+interface Sides {
+  readonly base: YamlDocument;
+  readonly overlay: YamlDocument;
+}
+
+interface Place {
+  readonly base: Path;
+  readonly overlay: Path;
+  /** In the merged document. */
+  readonly path: Path;
+}
+
+class Merge {
+  readonly #origins: Map<string, Origin>;
+  readonly #identityOf: IdentityOf;
+
+  constructor(origins: Map<string, Origin>, identityOf: IdentityOf) {
+    this.#origins = origins;
+    this.#identityOf = identityOf;
+  }
+
+  /** What both have; its origin is kept, those of wholly taken values follow from it. */
+  values(base: unknown, overlay: unknown, place: Place): unknown {
+    if (isObject(base) && isObject(overlay)) return this.#mappings(base, overlay, place);
+    const identity = this.#identityOf(place.path);
+    if (identity !== undefined && Array.isArray(base) && Array.isArray(overlay))
+      return this.#lists(base, overlay, { ...place, identity });
+    this.#keep(place.path, { base: undefined, overlay: place.overlay });
+    return overlay;
+  }
+
+  #mappings(
+    base: Readonly<Record<string, unknown>>,
+    overlay: Readonly<Record<string, unknown>>,
+    place: Place,
+  ): Record<string, unknown> {
+    this.#keep(place.path, place);
+    const keys = [...Object.keys(base), ...Object.keys(overlay).filter((key) => !Object.hasOwn(base, key))];
+    return Object.fromEntries(
+      keys
+        .filter((key) => !(Object.hasOwn(overlay, key) && overlay[key] === null))
+        .map((key) => [
+          key,
+          this.#member(
+            Object.hasOwn(base, key) ? { value: base[key] } : undefined,
+            Object.hasOwn(overlay, key) ? { value: overlay[key] } : undefined,
+            {
+              base: [...place.base, key],
+              overlay: [...place.overlay, key],
+              path: [...place.path, key],
+            },
+          ),
+        ]),
+    );
+  }
+
+  #lists(
+    base: readonly unknown[],
+    overlay: readonly unknown[],
+    { identity, ...place }: Place & { readonly identity: string },
+  ): unknown[] {
+    this.#keep(place.path, place);
+    const idOf = (item: unknown) => (isObject(item) ? item[identity] : undefined);
+    const isSame = (one: unknown, other: unknown) => idOf(one) !== undefined && idOf(one) === idOf(other);
+    const rows = base.map((item, index) => ({
+      item,
+      index,
+      over: overlay.findIndex((each) => isSame(item, each)),
+    }));
+    const added = overlay.flatMap((item, over) =>
+      base.some((each) => isSame(each, item)) ? [] : [{ item, over }],
+    );
+    return [
+      ...rows.map(({ item, index, over }) =>
+        this.#member({ value: item }, over === -1 ? undefined : { value: overlay[over] }, {
+          base: [...place.base, index],
+          overlay: [...place.overlay, over],
+          path: [...place.path, index],
+        }),
+      ),
+      ...added.map(({ item, over }, index) =>
+        this.#member(
+          undefined,
+          { value: item },
+          {
+            base: place.base,
+            overlay: [...place.overlay, over],
+            path: [...place.path, base.length + index],
+          },
+        ),
+      ),
+    ];
+  }
+
+  #member(
+    base: { readonly value: unknown } | undefined,
+    overlay: { readonly value: unknown } | undefined,
+    place: Place,
+  ): unknown {
+    if (base !== undefined && overlay !== undefined) return this.values(base.value, overlay.value, place);
+    this.#keep(place.path, {
+      base: base === undefined ? undefined : place.base,
+      overlay: overlay === undefined ? undefined : place.overlay,
+    });
+    return base === undefined ? overlay?.value : base.value;
+  }
+
+  #keep(path: Path, { base, overlay }: Origin): void {
+    this.#origins.set(keyOf(path), { base, overlay });
+  }
+}
+
+/** The document that a value comes from, and its path there; of a value that both have parts of, the overlay. */
+function originAt(
+  { base, overlay }: Sides,
+  origins: ReadonlyMap<string, Origin>,
+  path: Path,
+): { readonly document: YamlDocument; readonly path: Path } {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const origin = origins.get(keyOf(path.slice(0, length)));
+    if (origin === undefined) continue;
+    const rest = path.slice(length);
+    if (origin.overlay !== undefined) return { document: overlay, path: [...origin.overlay, ...rest] };
+    if (origin.base !== undefined) return { document: base, path: [...origin.base, ...rest] };
+  }
+  return { document: base.value === undefined ? base : overlay, path };
+}
+
+function keysOf(
+  merged: unknown,
+  path: Path,
+  origins: ReadonlyMap<string, Origin>,
+  sides: Sides,
+): readonly string[] {
+  const origin = origins.get(keyOf(path));
+  if (origin?.base === undefined || origin.overlay === undefined) {
+    const { document, path: there } = originAt(sides, origins, path);
+    return document.keysOf(there);
+  }
+  const keys = [...sides.base.keysOf(origin.base), ...sides.overlay.keysOf(origin.overlay)];
+  return [...new Set(keys)].filter((key) => exists(merged, [...path, key]));
+}
+
+function exists(value: unknown, path: Path): boolean {
+  let current = value;
+  for (const segment of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return false;
+    current = Reflect.get(current, segment);
+  }
+  return true;
+}
+
+function keyOf(path: Path): string {
+  return JSON.stringify(path.map(String));
 }

@@ -1,14 +1,12 @@
+import { basename } from 'node:path';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
-import { isError } from '../../base/yaml/finding.ts';
+import { type Finding, isError } from '../../base/yaml/finding.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
 import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findViolations, type Violation } from '../../base/yaml/violation.ts';
 import type { CommandConfig, SandboxConfig } from '../sandbox.ts';
 import { sandboxModes } from '../schema/sandbox.ts';
 import { runtimeSchema } from '../schema/schema.ts';
-import { clientOf, completeClient } from './clients.ts';
-import { readContainer } from './containers.ts';
-import { findSandboxFaults } from './faults.ts';
 
 /** The sandboxes that a document declares, in its order. */
 export function readSandboxes(document: YamlDocument): SandboxConfig[] {
@@ -90,4 +88,162 @@ function violationsOf(document: YamlDocument): readonly Violation[] {
   const known = violations.get(document) ?? findViolations(document.value, runtimeSchema);
   violations.set(document, known);
   return known;
+}
+
+/** A program and its arguments before the command. */
+interface ClientLine {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+type Read = (key: string) => string | undefined;
+
+/**
+ * The client that a sandbox of PromptKit's modes starts. Source: `buildArgs` in sdk/examples/sandboxes/dockerrun/dockerrun.go,
+ * dockerexec/dockerexec.go and kubectlexec/kubectlexec.go of AltairaLabs/PromptKit, and the keys that their `Factory` reads.
+ */
+function readContainer(
+  document: YamlDocument,
+  path: Path,
+  mode: 'docker_run' | 'docker_exec' | 'kubectl_exec',
+): ClientLine {
+  const read: Read = (key) => nonEmptyTextAt(document, [...path, key]);
+  const list = (key: string) =>
+    itemsAt(document, [...path, key]).flatMap((item) => textAt(document, item) ?? []);
+  const extra = list('extra_args');
+  switch (mode) {
+    case 'docker_run': {
+      const mounts = list('mounts').flatMap((mount) => ['-v', mount]);
+      const args = ['run', '--rm', '-i', ...joined('--network', read('network')), ...mounts, ...extra];
+      return { command: read('docker_path') ?? 'docker', args: [...args, read('image') ?? ''] };
+    }
+    case 'docker_exec': {
+      const where = [...joined('--workdir', read('workdir')), ...joined('--user', read('user'))];
+      const args = ['exec', '-i', ...where, ...extra, read('container') ?? ''];
+      return { command: read('docker_path') ?? 'docker', args };
+    }
+    case 'kubectl_exec': {
+      const global = [...joined('--kubeconfig', read('kubeconfig')), ...joined('--context', read('context'))];
+      const where = [...pair('-n', read('namespace')), ...pair('-c', read('container'))];
+      const args = [...global, 'exec', '-i', ...where, ...extra, read('pod') ?? '', '--'];
+      return { command: read('kubectl_path') ?? 'kubectl', args };
+    }
+  }
+}
+
+function joined(flag: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [`${flag}=${value}`];
+}
+
+function pair(flag: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [flag, value];
+}
+
+type Completed = Pick<CommandConfig, 'args' | 'env' | 'kill'>;
+
+/** Whose command line a client understands. */
+type Client = 'docker' | 'kubectl';
+
+/** The client that a program is, by its name; undefined for any other. */
+function clientOf(command: string): Client | undefined {
+  const name = basename(command);
+  if (name === 'kubectl') return 'kubectl';
+  return ['docker', 'podman', 'nerdctl'].includes(name) ? 'docker' : undefined;
+}
+
+/**
+ * What a client of containers needs so that variables reach the command and it ends with its call: the arguments with
+ * `${id}` and `${env}` at their places, and what ends it. Undefined where they neither run nor enter a container.
+ * Source: `docker run --help`, `docker exec --help`, `kubectl exec --help`.
+ */
+function completeClient(client: Client, command: string, args: readonly string[]): Completed | undefined {
+  const at = args.findIndex((word) => word === 'run' || word === 'exec');
+  if (at === -1) return undefined;
+  const [global, verb, rest] = [args.slice(0, at), args[at] ?? '', args.slice(at + 1)];
+  if (client === 'kubectl') return verb === 'exec' ? completeKubectl(command, args) : undefined;
+  const flags = [...global, verb];
+  if (verb === 'exec') {
+    const marked = [...flags, '-e', MARK, '${env}', ...rest];
+    return { args: marked, env: 'flags', kill: [command, ...flags, ...withoutStdin(rest), ...killer] };
+  }
+  const named = nameIn(rest);
+  const own = named === undefined ? ['--name', NAME] : [];
+  return {
+    args: [...flags, ...own, '${env}', ...rest],
+    env: 'flags',
+    kill: [command, ...global, 'kill', named ?? NAME],
+  };
+}
+
+/** Has no flag for variables, so a shell in the container takes them. */
+function completeKubectl(command: string, args: readonly string[]): Completed {
+  const end = args.indexOf('--');
+  const upTo = end === -1 ? args : args.slice(0, end);
+  return {
+    args: [...upTo, '--', 'env', MARK, ...(end === -1 ? [] : args.slice(end + 1))],
+    env: 'stdin',
+    kill: [command, ...withoutStdin(upTo), '--', ...killer],
+  };
+}
+
+const NAME = 'signalbox-${id}';
+const MARK = 'SIGNALBOX_CALL=${id}';
+
+/** Ends every process of the container whose environment has the mark of the call, sessions of their own included. */
+const killer = [
+  'sh',
+  '-c',
+  'for p in /proc/[0-9]*; do tr "\\0" "\\n" <"$p/environ" 2>/dev/null | grep -qx "$1" && kill -9 "${p#/proc/}"; done; :',
+  'signalbox-end',
+  MARK,
+];
+
+function nameIn(args: readonly string[]): string | undefined {
+  const joined = args.find((word) => word.startsWith('--name='));
+  if (joined !== undefined) return joined.slice('--name='.length);
+  const at = args.indexOf('--name');
+  return at === -1 ? undefined : args[at + 1];
+}
+
+function withoutStdin(args: readonly string[]): string[] {
+  return args.filter((word) => word !== '-i' && word !== '--interactive' && word !== '--stdin');
+}
+
+/** What is wrong with the sandbox at `path` that no schema can see. */
+export function findSandboxFaults(document: YamlDocument, path: Path): Finding[] {
+  switch (choiceAt(document, [...path, 'mode'], ['bubblewrap', 'command'])) {
+    case 'bubblewrap':
+      return ['read', 'write'].flatMap((key) =>
+        itemsAt(document, [...path, key]).flatMap((item) => findPathFault(document, item)),
+      );
+    case 'command':
+      return findCommandFaults(document, path);
+    default:
+      return [];
+  }
+}
+
+function findPathFault(document: YamlDocument, path: Path): Finding[] {
+  const text = textAt(document, path) ?? '';
+  if (text === '' || text.includes('\0')) return [{ path, message: 'must be a path' }];
+  if (!text.startsWith('~')) return [];
+  const message = `must be a whole path, or one from this file’s folder: ~ is not expanded (got: ${text})`;
+  return [{ path, message, hint: 'Write the home folder’s own path.' }];
+}
+
+function findCommandFaults(document: YamlDocument, path: Path): Finding[] {
+  const has = (key: string) => valueAt(document, [...path, key]) !== undefined;
+  if (has('command') === has('prefix')) {
+    const message = has('command')
+      ? 'command and prefix say the same: one of the two is enough'
+      : 'mode command needs a command, or a prefix';
+    const hint = 'For example: {mode: command, command: docker, args: [run, --rm, -i, python:3-slim]}.';
+    return [{ path: [...path, has('command') ? 'prefix' : 'mode'], message, hint }];
+  }
+  const words = itemsAt(document, [...path, has('command') ? 'args' : 'prefix']);
+  const hasNames = words.some((word) => textAt(document, word) === '${env}');
+  const isFlags = textAt(document, [...path, 'env']) === 'flags' || has('env_flag');
+  if (!isFlags || hasNames) return [];
+  const message = 'flags for variables need a place: an item ${env} among the arguments';
+  return [{ path: [...path, has('env') ? 'env' : 'env_flag'], message }];
 }

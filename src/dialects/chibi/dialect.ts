@@ -1,17 +1,24 @@
 import { resolve } from 'node:path';
+import { RuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import { memberOf, scanMembers } from '../../base/json/scan.ts';
-import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
+import {
+  type Answer,
+  answers,
+  type CallEvent,
+  type HookEvent,
+  type NativeEvent,
+  type ToolHookRequest,
+} from '../../contract/hook.ts';
 import type { HookContext, Turn } from '../../contract/turn.ts';
 import { malformed } from '../body.ts';
+import type { Composed, HookAnswer } from '../compose.ts';
 import type { ForeignDialect, HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { defaultsOf, requireMembers } from '../payload-table.ts';
-import { conclude } from './conclude.ts';
 import { decode } from './decode.ts';
-import { describe } from './describe.ts';
-import { pointsAt } from './permission.ts';
-import { type ChibiSettings, points, requirePoint } from './points.ts';
-import { toNeutralRequest } from './request/neutral-request.ts';
+import { describePermission, permissionFor, pointsAt } from './permission.ts';
+import { type ChibiSettings, contextMembersOf, points, requirePoint } from './points.ts';
+import { describeBody, toNeutralRequest } from './request/neutral-request.ts';
 import { encode } from './tool.ts';
 
 /**
@@ -120,4 +127,204 @@ function withoutFuel({ value }: Json): Json | undefined {
   return isObject(value) && value['fallback'] === 'call_user'
     ? Json.from({ fallback: 'call_user' })
     : undefined;
+}
+
+/** A point's payload for an event of a pipeline; what only the plugin's entry knows is added when it is encoded. */
+export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
+  return { ...describeEvent(point, event), ...contextMembersOf(requirePoint(point).fields, hookContext) };
+}
+
+function describeEvent(point: string, event: HookEvent): Payload {
+  switch (event.phase) {
+    case 'session_start':
+    case 'session_end':
+    case 'system_prompt':
+      return {};
+    case 'prompt':
+      return { prompt: event.turn.prompt };
+    case 'tool_list':
+      return { tools: event.turn.tools.map(({ name, category }) => ({ name, type: category ?? 'plugin' })) };
+    case 'request':
+      return { request_body: describeBody(event.turn) };
+    case 'loop':
+      return { message: event.turn.prompt };
+    case 'batch':
+      return { tool_calls: event.calls.map(({ name, args }) => ({ name, arguments: args })) };
+    case 'answered': {
+      const { turn, original_prompt, response } = event;
+      return { prompt: turn.prompt, original_prompt, response };
+    }
+    case 'before_execution':
+      return callOf(event.request);
+    case 'approval': {
+      const permission = permissionFor(event.request);
+      if (permission?.point === point) return permission.payload;
+      break;
+    }
+    case 'after_execution':
+      return { ...callOf(event.request), output: outputOf(event) };
+    case 'blocked': {
+      const { stage = 'before_execution' } = event;
+      return { ...callOf(event.request), output: denialTextOf({ ...event, stage }) };
+    }
+    case 'finished':
+    case 'returned':
+      return describeFinished(point, event);
+  }
+  throw new RuntimeError('INTERNAL', `chibi's ${point} does not hear of ${event.phase}`);
+}
+
+function callOf({ name, args }: ToolHookRequest) {
+  const json = Json.from(args);
+  return { tool_name: name, arguments: isObject(json.value) ? json : {} };
+}
+
+type AfterExecution = Extract<NativeEvent, { phase: 'after_execution' }>;
+type Finished = Extract<CallEvent, { phase: 'finished' | 'returned' }>;
+type Blocked = Extract<CallEvent, { phase: 'blocked' }>;
+
+/** The output of a call; a failure as `Error: …`, unless a hook has replaced its text. */
+function outputOf({ response: { content, error } }: AfterExecution | Finished): string {
+  return error !== '' && content.includes(error) ? `Error: ${error}` : content;
+}
+
+/** The output of a denied call: `Permission denied: <reason>` for a permission, else the bare reason. */
+function denialTextOf({
+  request,
+  response,
+  reason,
+  stage,
+}: Pick<Blocked, 'request' | 'response' | 'reason'> &
+  Pick<NonNullable<Finished['denial']>, 'stage'>): string {
+  if (reason === '') return response.content;
+  return stage === 'approval' && request.category !== 'shell' ? `Permission denied: ${reason}` : reason;
+}
+
+/** The final output of a call: its denial text, unless a hook has replaced it, else its output. */
+function finalOutputOf(event: Finished): string {
+  const { denial, request, response } = event;
+  if (denial === undefined || !response.content.includes(denial.reason)) return outputOf(event);
+  return denialTextOf({ request, response, ...denial });
+}
+
+function describeFinished(point: string, event: Finished): Payload {
+  const output = finalOutputOf(event);
+  if (point !== 'post_tool') {
+    return { ...callOf(event.request), output, final_output: output, cached: false };
+  }
+  // What the model wrote, before hooks changed it.
+  const originalCall = callOf({ ...event.request, args: event.asked });
+  return { ...originalCall, result: output, cached: false };
+}
+
+/**
+ * Adjusts the composed answer where members cannot be merged one by one: aborts, permissions, fuel, tools,
+ * cache.
+ */
+export function conclude(
+  question: Question,
+  hookAnswers: readonly HookAnswer[],
+  composed: Composed,
+): Composed {
+  const { family } = requirePoint(question.point);
+  // A plugin that could not be run aborts the event, and the answers of the others are dropped.
+  const failed = hookAnswers.find(({ answer }) => answer.verdict === 'abort');
+  if (failed !== undefined)
+    return { hook: failed.hook, answer: family === 'spawn' ? toDenial(failed.answer) : failed.answer };
+  if (family === 'permission') return askUnlessDenied(question, hookAnswers, composed);
+  const { answer } = composed;
+  if (answer.verdict !== 'modify') return composed;
+  const replace = adjustReplace(question, hookAnswers, answer.replace);
+  if (replace.text !== '{}') return { ...composed, answer: { ...answer, replace } };
+  const { verdict: _verdict, replace: _nothing, ...beside } = answer;
+  return { hook: null, answer: answers.allow(beside) };
+}
+
+/** The abort as a denial: a sub-agent that cannot be guarded is a failed tool, not the end of the turn. */
+function toDenial(answer: Answer): Answer {
+  const { reason, metadata } = answer;
+  const fault = answer.verdict === 'abort' && answer.error ? { error: answer.error } : {};
+  return answers.deny(reason, { metadata, ...fault });
+}
+
+/** Plugins can deny, never approve: what none of them denied is for the host to decide. */
+function askUnlessDenied(
+  { payload }: Question,
+  [first]: readonly HookAnswer[],
+  composed: Composed,
+): Composed {
+  if (first === undefined || composed.answer.verdict === 'deny') return composed;
+  const { metadata } = composed.answer;
+  return { hook: first.hook, answer: answers.ask(describePermission(payload), { metadata }) };
+}
+
+function adjustReplace(
+  { point, payload }: Question,
+  hookAnswers: readonly HookAnswer[],
+  replace: Json,
+): Json {
+  switch (point) {
+    case 'pre_api_tools':
+      return Json.from({ tools: replace });
+    case 'pre_cache_output':
+      return isObject(replace.value) && replace.value['cache'] === false
+        ? Json.from({ cache: false })
+        : replace;
+    case 'pre_agentic_loop':
+    case 'post_tool_batch': {
+      const fallback = memberOf(replace.text, scanMembers(replace.text), 'fallback');
+      const remaining = toInteger(Json.from(payload['fuel_remaining'] ?? null));
+      return Json.from({
+        ...(fallback && { fallback }),
+        // Without a limit there is no fuel to change.
+        ...(remaining !== undefined && composeFuel(hookAnswers, remaining)),
+      });
+    }
+    default:
+      return replace;
+  }
+}
+
+/** The change of the fuel: the new level where a plugin set one, else the sum of the differences. */
+interface FuelChange {
+  readonly fuel?: bigint;
+  readonly fuel_delta?: bigint;
+}
+
+/**
+ * Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Source: apply_hook_overrides in
+ * api/send.rs.
+ */
+function composeFuel(hookAnswers: readonly HookAnswer[], start: bigint): FuelChange {
+  let level = start;
+  let isSet = false;
+  let isMoved = false;
+  for (const { answer } of hookAnswers) {
+    if (answer.verdict !== 'modify') continue;
+    const { text } = answer.replace;
+    const members = scanMembers(text);
+    const fuel = toInteger(memberOf(text, members, 'fuel'));
+    const delta = toInteger(memberOf(text, members, 'fuel_delta'));
+    if (fuel !== undefined) {
+      level = fuel;
+      isSet = true;
+    }
+    if (delta === undefined) continue;
+    level = clamp(level + delta);
+    isMoved = true;
+  }
+  if (isSet) return { fuel: level };
+  return isMoved ? { fuel_delta: level - start } : {};
+}
+
+function clamp(level: bigint): bigint {
+  if (level < 0n) return 0n;
+  return level > MAX_FUEL ? MAX_FUEL : level;
+}
+
+/** chibi counts in 64 bits. */
+const MAX_FUEL = 2n ** 64n - 1n;
+
+function toInteger(json: Json | undefined): bigint | undefined {
+  return json !== undefined && /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
 }

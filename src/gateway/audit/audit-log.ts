@@ -1,15 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { replaceAtomically, writeDurably } from '../../base/files/new-file.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import type { HostEnv } from '../../process/env.ts';
 import { memoryFile } from '../../store/sqlite/connection.ts';
+import { makeFolder } from '../../store/sqlite/folder.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 import type { AuditLog, AuditRecord } from '../ports.ts';
 import { RefusedCall } from '../wire/refusal.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { createHeadOutput, type HeadOptions } from './head-output.ts';
+import { formatHead, type Head, readHead } from './head.ts';
 import { type AuditKeys, loadKeys, makeKeys } from './keys.ts';
 import { type NewCall, toNewCall } from './row.ts';
 import type { SharedWriterOptions } from './shared/writer.ts';
@@ -196,3 +198,138 @@ const BUSY_MS = 3000;
 const MOST_TOGETHER = 500;
 /** Rows that wait where nobody waits for them; what comes beyond is not kept. */
 const MOST_WAITING = 10_000;
+
+/** Items that are committed together: what comes while one group is under way is the next one. */
+interface GroupCommit<Item> {
+  /** Resolves when the item's group is committed; rejects as its commit does. */
+  add(item: Item): Promise<void>;
+  /** How many items are not committed yet. */
+  count(): number;
+  /** Resolves when all that was added is committed or rejected. */
+  onIdle(): Promise<void>;
+}
+
+/** Groups have at most so many items. */
+function createGroupCommit<Item>(
+  commit: (items: readonly Item[]) => Promise<unknown>,
+  most: number,
+): GroupCommit<Item> {
+  let waiting: Waiting<Item>[] = [];
+  let underWay = 0;
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, most);
+      waiting = waiting.slice(most);
+      underWay = group.length;
+      await settle(group, commit);
+      underWay = 0;
+    }
+    running = undefined;
+  };
+  return {
+    add: async (item) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      waiting.push({ item, resolve, reject });
+      running ??= run();
+      await promise;
+    },
+    count: () => waiting.length + underWay,
+    onIdle: async () => await running,
+  };
+}
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+async function settle<Item>(
+  group: readonly Waiting<Item>[],
+  commit: (items: readonly Item[]) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await commit(group.map(({ item }) => item));
+    for (const { resolve } of group) resolve();
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  }
+}
+
+interface HeadOptions {
+  /** A file that always has the last head alone. */
+  readonly file?: string | undefined;
+  /** Gets each head as one line of JSON. */
+  readonly print?: ((line: string) => void) | undefined;
+  readonly everyMs: number;
+}
+
+/** Gives out heads, at intervals and at the end. */
+interface HeadOutput {
+  /** The newest head, for the next time. */
+  take(head: Head): void;
+  /** Puts it into the file now; what is printed before a server has said where it listens is in the way. Never throws. */
+  keep(): void;
+  /** Gives out the last one. */
+  close(): void;
+}
+
+/** Writes heads as the options say; what goes wrong is told, and tried again with the next head. */
+function createHeadOutput(options: HeadOptions | undefined, warn: (error: RuntimeError) => void): HeadOutput {
+  let newest: Head | undefined;
+  let written: number | undefined;
+  const keep = () => {
+    try {
+      if (options?.file !== undefined && newest !== undefined) replaceHead(options.file, newest);
+    } catch (error) {
+      warn(toHeadError(error, options?.file));
+    }
+  };
+  const write = () => {
+    if (options === undefined || newest === undefined || newest.seq === written) return;
+    written = newest.seq;
+    keep();
+    options.print?.(formatHead(newest));
+  };
+  const timer = options && setInterval(write, options.everyMs);
+  timer?.unref();
+  return {
+    take: (head) => {
+      newest = head;
+    },
+    keep,
+    close: () => {
+      clearInterval(timer);
+      write();
+    },
+  };
+}
+
+/** Puts the head into the file in one step, unless another server on the same chain has put a later one there. */
+function replaceHead(file: string, head: Head): void {
+  const kept = readHead(readIfThere(file));
+  if (kept !== undefined && kept.chain === head.chain && kept.seq >= head.seq) return;
+  makeFolder(dirname(file));
+  replaceAtomically(file, (draft) => writeDurably(draft, `${formatHead(head)}\n`, 0o644));
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function toHeadError(error: unknown, file: string | undefined): RuntimeError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new RuntimeError(
+    'STORE_FAILED',
+    `the head of the audit cannot be written to ${file ?? 'stdout'}: ${why}`,
+    {
+      hint: 'Check that its folder is writable and its disk has room.',
+      cause: error,
+    },
+  );
+}

@@ -1,19 +1,19 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isSameByValue } from '../../base/json/equal.ts';
+import { isObject } from '../../base/json/json.ts';
 import { inTurnOf } from '../../base/time/turns.ts';
 import { type Link, passGate } from '../../calls/hooks/gate.ts';
 import { nextEventId } from '../../contract/call-id.ts';
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
 import { askHooks, createFaultRefusal, type Fire } from '../../models/guard/guard-outcome.ts';
-import { placeOfDenied } from '../memo/blamed-message.ts';
 import type { Caller, JudgeContext } from '../ports.ts';
 import type { ReadCall, RequestedCall } from '../stages.ts';
-import { toSubstitute } from '../stream/answer-verdict.ts';
-import { denialOf } from '../stream/denial.ts';
-import type { Substitute } from '../wire/codec.ts';
+import { denialOf, toSubstitute } from '../stream/answer-verdict.ts';
+import type { ClientHeaders } from '../upstream/headers.ts';
+import type { Substitute, WireRequest } from '../wire/codec.ts';
 import type { Refusal } from '../wire/refusal.ts';
-import { metadataOf } from './session.ts';
+import type { ClientCall } from './client-call.ts';
 
 /** A request that may go upstream. */
 export interface PassedRequest {
@@ -25,7 +25,7 @@ export interface PassedRequest {
 }
 
 /** What becomes of a request. */
-export type BeforeOutcome =
+type BeforeOutcome =
   | PassedRequest
   | { readonly kind: 'answer'; readonly substitute: Substitute; readonly by: Decision }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
@@ -119,4 +119,57 @@ function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, lef
   const { payload } = request;
   const { messages, system_prompt, other = payload.other, tools = payload.tools } = left;
   return request.write({ messages, system_prompt, other, tools }, offered.upstreamName);
+}
+
+/**
+ * The place of the message that a hook has denied, such as `messages[3]`: the one that its metadata names as
+ * `message_index`, else the only one of a request that says nothing else. Undefined where it is not known, or where hooks before it have added
+ * or dropped messages. `judged`: the messages as they came to the end of the chain.
+ */
+function placeOfDenied(
+  { metadata }: Pick<Decision, 'metadata'>,
+  { places, payload }: Pick<WireRequest, 'places' | 'payload'>,
+  judged: readonly ChatMessage[] = payload.messages,
+): string | undefined {
+  if (judged.length !== payload.messages.length) return undefined;
+  const { value } = metadata;
+  const index = isObject(value) ? value['message_index'] : undefined;
+  if (typeof index === 'number' && Number.isInteger(index)) return places[index];
+  const isAlone = places.length === 1 && payload.system_prompt === '' && payload.other.text === '{}';
+  return isAlone ? places[0] : undefined;
+}
+
+/**
+ * `request.metadata` of hooks: the endpoint, the caller, and the session that the client names in a header. A session
+ * belongs to its key, so that no key meets what another's session has.
+ */
+function metadataOf(
+  { endpoint, headers }: ClientCall,
+  { keyId, name }: Caller,
+): Readonly<Record<string, unknown>> {
+  const session = sessionIn(headers);
+  return {
+    endpoint,
+    ...(keyId !== null && { caller: name }),
+    ...(session !== undefined && { session_id: keyId === null ? session : `${keyId}:${session}` }),
+  };
+}
+
+/** The session that a header names: ours, or that of an agent. */
+function sessionIn(headers: ClientHeaders): string | undefined {
+  const own = headers['x-session-id'];
+  if (isSession(own)) return own;
+  for (const name in headers) {
+    if (!agentHeader.test(name)) continue;
+    const value = headers[name];
+    if (isSession(value)) return value;
+  }
+  return undefined;
+}
+
+/** Agents name it with a prefix of theirs, or without one. */
+const agentHeader = /^(?:[a-z-]+-)?(?:session[-_]id|conversation[-_]id)$/;
+
+function isSession(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,128}$/.test(value);
 }

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Decision } from '../../contract/hook.ts';
 import { costOf } from '../../models/spending/cost.ts';
-import { toAuditedVerdict } from '../audit/verdict.ts';
 import type { AuditedVerdict, AuditRecord, Caller, Lease, Used } from '../ports.ts';
 import { wasNotSent } from '../upstream/failures.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
@@ -10,7 +9,7 @@ import { AnswerRecord, type RecordedAnswer, recordAnswer } from './answer-record
 import type { GatewayServices } from './services.ts';
 
 /** How a call ended. */
-export interface CallEnd {
+interface CallEnd {
   readonly status: number;
   /** Of a call that no hook denied or changed. */
   readonly outcome: 'allowed' | 'failed' | 'aborted' | 'refused';
@@ -176,4 +175,12 @@ export class CallAccount {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * What the audit keeps of a decision. The reason is the hook's own; of a hook that failed it is the code of the fault alone, since
+ * its output may quote what it was shown.
+ */
+function toAuditedVerdict(phase: string, { verdict, hook, reason, error }: Decision): AuditedVerdict {
+  return { phase, verdict, hook, reason: error === undefined ? reason : error.code };
 }

@@ -1,17 +1,17 @@
 import { type Context, Hono } from 'hono';
-import { answerCall } from '../call/answer-call.ts';
+import { isLoopbackName } from '../../base/text/loopback-name.ts';
+import { answerCall, presentedKey } from '../call/answer-call.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import type { GatewayServices } from '../call/services.ts';
-import type { ClientHeaders } from '../upstream/headers.ts';
-import { findReadiness } from '../upstream/upstream.ts';
+import type { Caller } from '../ports.ts';
+import { type ClientHeaders, toHeaderMap } from '../upstream/headers.ts';
+import { findReadiness, type OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
 import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
-import type { Refusal } from '../wire/refusal.ts';
+import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 import { headersOf, type NodeBindings, toClientCall } from './client-call.ts';
-import { answerModel, answerModels } from './models.ts';
 import { queryOf } from './query.ts';
 import { toResponse } from './response.ts';
-import { refuseOrigin } from './trusted-origin.ts';
 
 /** Where the gateway has an endpoint. */
 export function pathOf(endpoint: EndpointName): string {
@@ -19,7 +19,7 @@ export function pathOf(endpoint: EndpointName): string {
 }
 
 /** What the routes of a gateway ask for. */
-export interface RouteContext {
+interface RouteContext {
   readonly services: GatewayServices;
   /** Whether new calls are taken. */
   readonly isReady: () => boolean;
@@ -128,4 +128,90 @@ const leaving: Refusal = {
   message: 'The gateway is shutting down.',
   isRetryable: true,
   retryAfter: 1,
+};
+
+/**
+ * A gateway without keys is for programs of this machine. A page in a browser reaches it too, at its address or under a name
+ * of its own that leads here; it is known by its `origin`, or by that name. Where keys are required, proxies may give any name.
+ */
+function refuseOrigin(
+  { origin, host }: ClientHeaders,
+  { requiresKeys }: Pick<GatewayServices, 'requiresKeys'>,
+): Refusal | undefined {
+  if (requiresKeys) return undefined;
+  if (origin !== undefined) return untrusted('A page in a browser cannot call a gateway without keys.');
+  if (typeof host !== 'string' || isLoopbackName(host)) return undefined;
+  return untrusted('A gateway without keys is called by the address of this machine only.');
+}
+
+function untrusted(message: string): Refusal {
+  return { status: 403, code: 'untrusted_origin', message, isRetryable: false };
+}
+
+/** `GET /v1/models`: the caller's models, as the SDK that asks reads them. */
+async function answerModels(request: Request, services: GatewayServices): Promise<Response> {
+  return await answer(request, services, (caller, headers) => {
+    const models = modelsOf(caller, services);
+    return isAnthropic(headers) ? anthropicList(models) : openaiList(models);
+  });
+}
+
+/** `GET /v1/models/NAME`. */
+async function answerModel(request: Request, name: string, services: GatewayServices): Promise<Response> {
+  return await answer(request, services, (caller, headers) => {
+    const found = modelsOf(caller, services).find((model) => model.name === name);
+    if (found === undefined) throw new RefusedCall(unknownModel);
+    return isAnthropic(headers) ? anthropicModel(found) : openaiModel(found);
+  });
+}
+
+async function answer(
+  request: Request,
+  services: GatewayServices,
+  tell: (caller: Caller, headers: ClientHeaders) => unknown,
+): Promise<Response> {
+  const headers = toHeaderMap(request.headers);
+  try {
+    const caller = await services.admission.authenticate(presentedKey(headers, services.config.passThrough));
+    return Response.json(tell(caller, headers));
+  } catch (thrown) {
+    const codec = services.codecs[isAnthropic(headers) ? 'messages' : 'chat'];
+    return toResponse(toRefusalReply(codec, toRefusal(thrown)));
+  }
+}
+
+/** Each name once. */
+function modelsOf({ models }: Caller, services: GatewayServices): OfferedModel[] {
+  const allowed = services.models.filter(({ name }) => models === undefined || models.includes(name));
+  return allowed.filter(({ name }, index) => allowed.findIndex((other) => other.name === name) === index);
+}
+
+function isAnthropic(headers: ClientHeaders): boolean {
+  return headers['anthropic-version'] !== undefined;
+}
+
+/** `models` is what Codex looks for; an empty list leaves it the ones that it knows. */
+function openaiList(models: readonly OfferedModel[]) {
+  return { object: 'list', data: models.map(openaiModel), models: [] };
+}
+
+function openaiModel({ name, provider }: OfferedModel) {
+  return { id: name, object: 'model', created: 0, owned_by: provider.id };
+}
+
+function anthropicList(models: readonly OfferedModel[]) {
+  const data = models.map(anthropicModel);
+  return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+}
+
+function anthropicModel({ name }: OfferedModel) {
+  return { type: 'model', id: name, display_name: name, created_at: '1970-01-01T00:00:00Z' };
+}
+
+const unknownModel = {
+  status: 404,
+  code: 'model_not_found',
+  message: 'There is no such model here.',
+  param: 'model',
+  isRetryable: false,
 };

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../../store/postgres/connection/address.ts';
-import type { CallRefusal } from '../../store/postgres/keys/call-refusal.ts';
+import type { CallRefusal } from '../../store/postgres/keys/counted-calls.ts';
 import { type CountedCalls, openCountedCalls } from '../../store/postgres/keys/counted-calls.ts';
 import type { Estimate, Lease, Used } from '../ports.ts';
 import type { RefusedCall } from '../wire/refusal.ts';
 import { createBacklog } from './backlog.ts';
+import type { KeyLedger, PresentedKey } from './key-ring.ts';
 import { findPresented, presentedKeyOf } from './key-ring.ts';
 import { digestOf } from './key-text.ts';
-import type { KeyLedger, PresentedKey } from './ledger.ts';
 import { secondsLeft } from './period.ts';
 import {
   expiredKey,

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
 import { type Connection, ignoreErrors, memoryFile, openConnection } from '../../store/sqlite/connection.ts';
+import type { Layout } from '../../store/sqlite/layout.ts';
 import { createStatement } from '../../store/sqlite/statement.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
@@ -9,7 +10,6 @@ import { createKeptAnswers } from './kept-answers.ts';
 import { createMarks, type MarkLimits } from './marks.ts';
 import type { Memo } from './memo.ts';
 import { createMemoKey, type MemoKey, openMemoKey } from './memo-key.ts';
-import { memoLayout } from './memo-layout.ts';
 
 /**
  * The memo that belongs to a state store: in the same database, whose address `env` has; or `memo.db` and `memo.key` beside the
@@ -60,3 +60,24 @@ function createMemo(connection: Connection, key: MemoKey, limits: MarkLimits): M
     },
   };
 }
+
+// Names are keyed hashes, values one word or a sealed text: nothing here says what anybody wrote.
+const tables = `
+CREATE TABLE marks (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL,
+  used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX marks_by_use ON marks (used_at);
+
+CREATE TABLE kept_answers (
+  name TEXT PRIMARY KEY,
+  run_id TEXT NOT NULL UNIQUE,
+  sealed TEXT NOT NULL,
+  kept_at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT, WITHOUT ROWID;
+`;
+
+/** "SGBM": what a gateway remembers of earlier calls. */
+const memoLayout: Layout = { applicationId: 0x5347424d, version: 1, tables };

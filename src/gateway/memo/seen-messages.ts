@@ -1,14 +1,23 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { elementsOf, exactMembers } from '../../base/json/scan.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import type { FilterPort } from '../../calls/capability/hook.ts';
 import type { FilterLink, Link } from '../../calls/hooks/link.ts';
+import { parseMessage } from '../../calls/hooks/message.ts';
 import { isFilter } from '../../calls/hooks/steps.ts';
-import type { ProviderRequest } from '../../contract/provider.ts';
+import type { Allow, Answer, Modify, NativeEvent } from '../../contract/hook.ts';
+import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
+import { withoutTextParts } from '../../dialects/text-parts.ts';
+import type { Message, Transport } from '../../process/transport.ts';
 import type { SeenMessages } from '../ports.ts';
+import { isSameMessage } from '../wire/replaced-messages.ts';
 import { createHookIdentities } from './hook-identity.ts';
-import { findUnjudgedPart, type PartVerdict } from './judged-part.ts';
+import type { Marks } from './marks.ts';
 import type { Memo } from './memo.ts';
 import { namesOfPrefixes } from './message-chain.ts';
-import { type Shortening, shortenLink } from './shortened-link.ts';
 
-export interface SeenMessagesOptions {
+interface SeenMessagesOptions {
   readonly memo: Pick<Memo, 'isShared' | 'key' | 'marks'>;
   /** By the name of a hook; one that is not there judges all messages. */
   readonly judge: ReadonlyMap<string, 'all' | 'new'>;
@@ -46,4 +55,209 @@ export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMess
       };
     },
   };
+}
+
+/** What the hook of a link is shown of a request, and who is told what it made of that. */
+interface Shortening {
+  /** Done before `shorten`; absent: nothing has to be done. Never rejects. */
+  prepare?: ((request: ProviderRequest) => Promise<void>) | undefined;
+  shorten(request: ProviderRequest): UnjudgedPart;
+  note(verdicts: readonly (readonly [name: string, verdict: PartVerdict])[]): void;
+}
+
+/** The link of a filter that is asked about a part of a request, and whose answer is one about the whole. */
+function shortenLink(link: FilterLink, shortening: Shortening): FilterLink {
+  const { listener } = link;
+  return { ...link, listener: { ...listener, port: shortenPort(listener.port, shortening) } };
+}
+
+function shortenPort(port: FilterPort, { prepare, shorten, note }: Shortening): FilterPort {
+  const { codec, transport } = port;
+  // What was encoded is what the reply is about.
+  const parts = new WeakMap<NativeEvent, UnjudgedPart>();
+  const encode = (event: NativeEvent): Message => {
+    if (event.phase !== 'before_call') return codec.encode(event);
+    const part = shorten(event.request);
+    parts.set(event, part);
+    return codec.encode({ ...event, request: part.shown });
+  };
+  const late = prepare && encodeLate(transport, { prepare, encode });
+  return {
+    ...port,
+    ...(late && { transport: late.transport }),
+    codec: {
+      encode: late?.encode ?? encode,
+      decode: (reply, event) => {
+        const part = parts.get(event);
+        if (part === undefined || event.phase !== 'before_call') return codec.decode(reply, event);
+        const { output, notes } = codec.decode(reply, { ...event, request: part.shown });
+        const { answer, verdicts } = joinAnswer(output, part);
+        note(verdicts);
+        return { output: answer, notes };
+      },
+    },
+  };
+}
+
+interface LateEncoding {
+  readonly prepare: NonNullable<Shortening['prepare']>;
+  readonly encode: (event: NativeEvent) => Message;
+}
+
+/** What is sent is known only after something that takes time: until then something else stands for it. */
+function encodeLate(transport: Transport, { prepare, encode }: LateEncoding) {
+  const waiting = new WeakMap<Message, NativeEvent>();
+  const late: Transport = {
+    ...(transport.notify && { notify: (message, signal) => notifyOver(transport, message, signal) }),
+    ...(transport.startCount && { startCount: () => transport.startCount?.() ?? 0 }),
+    warm: () => transport.warm(),
+    close: () => transport.close(),
+    exchange: async (message, signal, clock) => {
+      const event = waiting.get(message);
+      if (event?.phase === 'before_call') await prepare(event.request);
+      return await transport.exchange(event === undefined ? message : encode(event), signal, clock);
+    },
+  };
+  return {
+    transport: late,
+    encode: (event: NativeEvent): Message => {
+      const placeholder: Message = { method: '', body: '' };
+      waiting.set(placeholder, event);
+      return placeholder;
+    },
+  };
+}
+
+async function notifyOver(transport: Transport, message: Message, signal?: AbortSignal): Promise<void> {
+  await transport.notify?.(message, signal);
+}
+
+/** What a hook answered about a part of a request. */
+interface JoinedAnswer {
+  /** As if the hook had been asked about the whole request. */
+  readonly answer: Answer;
+  /** What it made of what it was shown, to be remembered if the request is allowed. */
+  readonly verdicts: readonly (readonly [name: string, verdict: PartVerdict])[];
+}
+
+/** Joins the answer to a part with what was not asked about. Throws REPLY_MALFORMED where that cannot be done exactly. */
+function joinAnswer(answer: Answer, part: UnjudgedPart): JoinedAnswer {
+  if (answer.verdict === 'allow') return { answer, verdicts: verdictsOf(part, () => 'same') };
+  if (answer.verdict === 'modify') return joinModify(answer, part);
+  return { answer: { ...answer, metadata: withPlaceInWhole(answer.metadata, part) }, verdicts: [] };
+}
+
+function joinModify(answer: Modify, part: UnjudgedPart): JoinedAnswer {
+  const members = new Map(exactMembers(answer.replace));
+  if (members.has('system_prompt') && !part.hasSystemPrompt)
+    throw malformed('it replaces a system prompt that it was not shown, because it had let it pass before');
+  const given = members.get('messages');
+  const isPromptChanged = members.has('system_prompt');
+  if (given === undefined) {
+    const verdicts = verdictsOf(part, (place) => (place === 0 && isPromptChanged ? 'changed' : 'same'));
+    return { answer, verdicts };
+  }
+  const texts = elementsOf(given).map(({ text }) => text);
+  members.set('messages', joinMessages(texts, part));
+  const isInPlace = texts.length === part.indexes.length;
+  const isSame = part.indexes.map((index, at) => {
+    const [sent, text] = [part.whole.messages[index], texts[at]];
+    return isInPlace && sent !== undefined && text !== undefined && isUnchanged(sent, text);
+  });
+  const verdicts = verdictsOf(part, (place, at) => {
+    if (place === 0) return isPromptChanged ? 'changed' : 'same';
+    return isSame[at] === true ? 'same' : 'changed';
+  });
+  const joined: Allow | Modify = { ...answer, replace: Json.from(Object.fromEntries(members)) };
+  return { answer: joined, verdicts };
+}
+
+/** Each message in the place of the one that was shown; or, where only the end was shown, any list in its place. */
+function joinMessages(texts: readonly string[], { whole, indexes }: UnjudgedPart): Json {
+  const kept = whole.messages.map((message) => stringifyJson(message));
+  const first = indexes[0] ?? kept.length;
+  if (texts.length === indexes.length)
+    for (const [at, index] of indexes.entries()) kept[index] = texts[at] ?? 'null';
+  else if (kept.length - first === indexes.length) kept.splice(first, indexes.length, ...texts);
+  else
+    throw malformed(
+      `it was shown ${formatCount(indexes.length, 'message')} from among others and gives ${texts.length} in their place`,
+    );
+  return new Json(`[${kept.join(',')}]`);
+}
+
+function isUnchanged(sent: ChatMessage, text: string): boolean {
+  return isSameMessage(sent, withoutTextParts(parseMessage(text), sent));
+}
+
+/** A verdict for each part that the hook was shown; `at` is its place among the shown messages, -1 for the prompt. */
+function verdictsOf(
+  { names, hasSystemPrompt, indexes }: UnjudgedPart,
+  verdictOf: (place: number, at: number) => PartVerdict,
+): readonly (readonly [string, PartVerdict])[] {
+  const places = [
+    ...(hasSystemPrompt ? [{ place: 0, at: -1 }] : []),
+    ...indexes.map((index, at) => ({ place: index + 1, at })),
+  ];
+  return places.map(({ place, at }) => [names[place] ?? '', verdictOf(place, at)] as const);
+}
+
+/** `message_index`, which counts the messages that the hook was shown, as it counts those of the request. */
+function withPlaceInWhole(metadata: Json, { indexes }: UnjudgedPart): Json {
+  const { value } = metadata;
+  const given = isObject(value) ? value['message_index'] : undefined;
+  const at = given === undefined && indexes.length === 1 ? 0 : given;
+  const index = typeof at === 'number' ? indexes[at] : undefined;
+  if (index === undefined) return metadata;
+  return Json.from({ ...Object.fromEntries(exactMembers(metadata)), message_index: index });
+}
+
+function malformed(what: string): RuntimeError {
+  return new RuntimeError('REPLY_MALFORMED', what, {
+    hint: 'Let the hook judge all messages: take it out of spec.gateway.judge.',
+  });
+}
+
+/** What a hook made of a message, or of the system prompt: nothing, or something else. */
+type PartVerdict = 'same' | 'changed';
+
+/** The part of a request that a hook still has to judge. */
+interface UnjudgedPart {
+  /** The request as it comes to the hook. */
+  readonly whole: ProviderRequest;
+  /** The names of its prefixes: of the system prompt, then with one message more each. */
+  readonly names: readonly string[];
+  /** Whether the hook is shown the system prompt. */
+  readonly hasSystemPrompt: boolean;
+  /** The indexes of the messages that the hook is shown, in order; the last message is always one of them. */
+  readonly indexes: readonly number[];
+  /** The request with these messages alone. */
+  readonly shown: ProviderRequest;
+}
+
+/**
+ * Leaves out what the hook has let pass as it was, at this place, behind these very messages. What it has changed is shown
+ * to it again, so that it is changed again.
+ */
+function findUnjudgedPart(whole: ProviderRequest, names: readonly string[], marks: Marks): UnjudgedPart {
+  const verdicts = names.map((name) => marks.find(name));
+  const { messages } = whole;
+  // A gap in what is remembered: what is behind it was judged behind something that is forgotten.
+  const unknown = verdicts.indexOf(undefined);
+  const known = unknown === -1 ? verdicts.length : unknown;
+  const isSettled = (place: number) => place < known && verdicts[place] === 'same';
+  const indexes = messages.flatMap((_, index) =>
+    isSettled(index + 1) && index < messages.length - 1 ? [] : [index],
+  );
+  const hasSystemPrompt = !isSettled(0);
+  const shown = {
+    ...whole,
+    messages: pick(messages, indexes),
+    ...(!hasSystemPrompt && { system_prompt: '' }),
+  };
+  return { whole, names, hasSystemPrompt, indexes, shown };
+}
+
+function pick(messages: readonly ChatMessage[], indexes: readonly number[]): readonly ChatMessage[] {
+  return indexes.flatMap((index) => messages[index] ?? []);
 }

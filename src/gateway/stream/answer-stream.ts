@@ -1,19 +1,20 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { whenAborted } from '../../base/time/when-aborted.ts';
+import type { Decision } from '../../contract/hook.ts';
+import { createContradictionRefusal } from '../../models/guard/guard-outcome.ts';
 import { passAnswer, type StreamDoor } from '../../models/guard/pass-answer.ts';
 import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
-import type { Channel, StreamPart, StreamReader, StreamWriter } from '../wire/codec.ts';
-import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+import type { Channel, StreamPart, StreamReader, StreamWriter, Substitute } from '../wire/codec.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import { plainReplaced } from '../wire/replaced-messages.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import type { AnswerJudge } from './answer-judge.ts';
-import { judgeAnswer, toStop } from './answer-verdict.ts';
+import { type AnswerVerdict, denialOf, judgeAnswer, toStop } from './answer-verdict.ts';
 import { AnswerWindows } from './answer-windows.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { HeldShare } from './held-bytes.ts';
-import { OutcomeWriter } from './outcome-writer.ts';
-import { Patience } from './patience.ts';
 import type { StreamedCall, StreamSettings } from './stream-call.ts';
 import type { StreamLog } from './stream-log.ts';
-import { UpstreamEvents } from './upstream-events.ts';
 
 /** One streamed answer on its way through the hooks to a client. */
 export class AnswerStream implements StreamDoor<ReadEvent, string> {
@@ -181,4 +182,213 @@ const upstreamError: Refusal = {
   code: 'upstream_failed',
   message: 'The upstream told an error in its answer.',
   isRetryable: true,
+};
+
+/** An upstream's events, one by one. */
+class UpstreamEvents {
+  readonly #events: AsyncIterator<SseEvent>;
+  readonly #abandon: (reason: unknown) => void;
+  #isComplete = false;
+
+  constructor(events: AsyncIterable<SseEvent>, abandon: (reason: unknown) => void) {
+    this.#events = events[Symbol.asyncIterator]();
+    this.#abandon = abandon;
+  }
+
+  /** The answer is complete: what the upstream does from now on cannot break it off any more. */
+  complete(): void {
+    this.#isComplete = true;
+  }
+
+  /** Undefined at the end. Throws RefusedCall when the upstream fails. */
+  async next(): Promise<SseEvent | undefined> {
+    try {
+      const { done, value } = await (this.#isComplete ? this.#nextSoon() : this.#events.next());
+      return done === true ? undefined : value;
+    } catch (error) {
+      if (this.#isComplete) return undefined;
+      if (error instanceof RefusedCall) throw error;
+      throw new RefusedCall(brokenOff, error);
+    }
+  }
+
+  /** Ends the upstream's answer. */
+  end(reason: unknown): void {
+    this.#abandon(reason);
+    // Not awaited: it may be waiting for an upstream that does not listen.
+    void this.#events.return?.().then(undefined, () => {});
+  }
+
+  async #nextSoon(): Promise<IteratorResult<SseEvent, unknown>> {
+    const next = this.#events.next();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<{ readonly done: true; readonly value: undefined }>((resolve) => {
+      timer = setTimeout(() => resolve({ done: true, value: undefined }), afterEndMs);
+    });
+    try {
+      return await Promise.race([next, late]);
+    } finally {
+      clearTimeout(timer);
+      next.catch(() => {});
+    }
+  }
+}
+
+/** How long what follows a complete answer, such as its usage, is waited for. */
+const afterEndMs = 2000;
+
+const brokenOff: Refusal = {
+  status: 502,
+  code: 'upstream_failed',
+  message: 'The upstream broke its answer off, so it is withheld.',
+  isRetryable: true,
+};
+
+interface PatienceOptions {
+  /** How long a client gets nothing before it is told to wait, in milliseconds. */
+  readonly waitMs: number;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** What a waiting client is sent; empty for nothing. */
+  readonly wait: () => string;
+}
+
+/** Waits for work, and keeps the client awake meanwhile. */
+class Patience {
+  readonly #options: PatienceOptions;
+  #fedAt = performance.now();
+
+  constructor(options: PatienceOptions) {
+    this.#options = options;
+  }
+
+  /** The client was sent something. */
+  feed(): void {
+    this.#fedAt = performance.now();
+  }
+
+  /** The result of the work; yields what the client is sent meanwhile. Throws the signal's reason once it is aborted. */
+  async *during<T>(work: Promise<T>): AsyncGenerator<string, T> {
+    for (;;) {
+      const done = await this.#within(work);
+      if (done !== undefined) {
+        if (this.#isHungry()) yield* this.#feedWait();
+        return done.value;
+      }
+      yield* this.#feedWait();
+    }
+  }
+
+  #isHungry(): boolean {
+    return performance.now() - this.#fedAt >= this.#options.waitMs;
+  }
+
+  *#feedWait(): Generator<string> {
+    if (!this.#isHungry()) return;
+    this.feed();
+    const text = this.#options.wait();
+    if (text !== '') yield text;
+  }
+
+  /** Undefined when the time to wait is over first. */
+  #within<T>(work: Promise<T>): Promise<{ readonly value: T } | undefined> {
+    const { waitMs, signal } = this.#options;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => settle(() => resolve(undefined)), waitMs);
+      const forget = whenAborted(signal, () => settle(() => reject(signal.reason)));
+      const settle = (act: () => void): void => {
+        clearTimeout(timer);
+        forget();
+        act();
+      };
+      work.then(
+        (value) => settle(() => resolve({ value })),
+        (error: unknown) => settle(() => reject(error)),
+      );
+      if (signal.aborted) settle(() => reject(signal.reason));
+    });
+  }
+}
+
+interface OutcomeParts {
+  readonly call: StreamedCall;
+  readonly settings: StreamSettings;
+  readonly log: StreamLog;
+  readonly writer: StreamWriter;
+  readonly windows: AnswerWindows | undefined;
+  readonly frames: FrameQueue;
+}
+
+/** Ends a stream as its verdict says, behind what the client has already. */
+class OutcomeWriter {
+  readonly #call: StreamedCall;
+  readonly #settings: StreamSettings;
+  readonly #log: StreamLog;
+  readonly #writer: StreamWriter;
+  readonly #windows: AnswerWindows | undefined;
+  readonly #frames: FrameQueue;
+
+  constructor({ call, settings, log, writer, windows, frames }: OutcomeParts) {
+    this.#call = call;
+    this.#settings = settings;
+    this.#log = log;
+    this.#writer = writer;
+    this.#windows = windows;
+    this.#frames = frames;
+  }
+
+  /** Throws RefusedCall where the client is to be told an error, and the signal's reason once it is aborted. */
+  *write(verdict: AnswerVerdict): Generator<string, void> {
+    this.#call.signal.throwIfAborted();
+    switch (verdict.kind) {
+      case 'refuse':
+        return yield* this.#refuse(verdict.refusal);
+      case 'stand-in':
+        this.#log.outcome = verdict.substitute.end === 'stop' ? 'modified' : 'denied';
+        return yield this.#finish(this.#substitute(verdict.substitute), verdict.by);
+      case 'changed':
+        this.#log.outcome = 'modified';
+        return yield this.#finish(verdict.body, verdict.by);
+      case 'same':
+        this.#log.outcome = this.#windows?.isChanged === true ? 'modified' : 'allowed';
+        if (this.#windows?.isChanged === true) yield this.#finish(verdict.body, undefined);
+        else yield* this.#frames.takeAll();
+    }
+  }
+
+  *#refuse(refusal: Refusal): Generator<string, void> {
+    const { codec, model } = this.#call;
+    const isAnswered = this.#settings.onDeny === 'answer' && isSaidAsAnswer(refusal);
+    const hasText = this.#windows?.sent().length ?? 0;
+    if (!isAnswered || codec.substitute === undefined || hasText > 0) throw new RefusedCall(refusal);
+    this.#log.refuse(refusal);
+    yield this.#finish(codec.substitute({ text: refusal.message, end: 'refused' }, model), undefined);
+  }
+
+  /** The body of a stand-in, behind the text that the client has already. */
+  #substitute({ text, end }: Substitute): string {
+    const { codec, model } = this.#call;
+    if (codec.substitute === undefined) throw new Error(`${codec.name} has no texts as answers`);
+    const sent = this.#windows?.sent().find(({ choice, member }) => choice === 0 && member === 'content');
+    const before = sent === undefined ? '' : `${sent.sent}\n\n`;
+    return codec.substitute({ text: before + text, end }, model);
+  }
+
+  /** Throws RefusedCall when the client has something that the answer does not begin with. */
+  #finish(body: string, by: Decision | undefined): string {
+    try {
+      return this.#writer.finish(body);
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      if (by === undefined) throw new RefusedCall(contradicted, error);
+      throw new RefusedCall(denialOf(createContradictionRefusal(by), 'after_call'), error);
+    }
+  }
+}
+
+const contradicted: Refusal = {
+  status: 400,
+  code: 'content_filter',
+  message: 'The whole answer does not begin with what had already gone out of it.',
+  isRetryable: false,
 };

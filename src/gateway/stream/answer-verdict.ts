@@ -1,16 +1,16 @@
-import type { Decision } from '../../contract/hook.ts';
+import type { Decision, Phase } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import {
   type AfterCall,
   createFaultRefusal,
   type GuardOutcome,
+  type Refusal as GuardRefusal,
   type SubstituteAnswer,
 } from '../../models/guard/guard-outcome.ts';
 import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
 import type { Substitute, WireAnswer } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { AnswerJudge } from './answer-judge.ts';
-import { denialOf } from './denial.ts';
 
 /** What becomes of a whole answer, streamed or not. */
 export type AnswerVerdict =
@@ -71,4 +71,20 @@ async function writeJudged(
     if (error instanceof RefusedCall) return { kind: 'refuse', refusal: error.refusal };
     return { kind: 'refuse', refusal: denialOf(createFaultRefusal('after_call', error, by), 'after_call') };
   }
+}
+
+/**
+ * What a client is told when hooks let something not pass: 400 `content_filter` for a denial, 503 `guard_failed` when a
+ * hook failed or could not be asked. It quotes nothing but the hook's own words.
+ */
+export function denialOf({ error, decision }: GuardRefusal, phase: Phase): Refusal {
+  const { verdict, hook } = decision;
+  // What no hook has decided is a fault of asking.
+  const isFault = decision.error !== undefined || hook === null;
+  return {
+    ...(isFault ? { status: 503, code: 'guard_failed' } : { status: 400, code: 'content_filter' }),
+    message: error.message,
+    isRetryable: false,
+    verdict: { verdict, hook, phase },
+  };
 }

@@ -1,16 +1,33 @@
-import type { GatewayConfig, GatewayModelConfig, ProviderConfig } from '../../config/config.ts';
+import type { Readable } from 'node:stream';
+import { Pool } from 'undici';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { startTimer } from '../../base/time/deadline.ts';
+import { once } from '../../base/time/once.ts';
+import { whenAborted } from '../../base/time/when-aborted.ts';
+import type {
+  GatewayConfig,
+  GatewayLimits,
+  GatewayModelConfig,
+  ProviderConfig,
+} from '../../config/config.ts';
 import { gatewayApiOf } from '../../config/provider-types.ts';
+import { startCallDeadline } from '../../models/open/call-deadline.ts';
+import { type HttpAccess, readAccess } from '../../models/open/http-model.ts';
 import { replaceMock } from '../../models/open/mock-replacement.ts';
-import type { RateQueue } from '../../models/rate/rate-queue.ts';
+import { providerKinds } from '../../models/open/provider-kinds.ts';
+import type { RateQueue, Turn } from '../../models/rate/rate-queue.ts';
+import { readRetryAfter } from '../../models/rate/retry-after.ts';
 import type { StreamLimits } from '../../models/rate/stream-limits.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
-import { openHttpUpstream } from './http-upstream.ts';
-import { limitStreams, limitUpstream } from './limited-upstream.ts';
+import { endpointPaths } from '../wire/endpoints.ts';
+import { RefusedCall } from '../wire/refusal.ts';
+import { readStream, toUpstreamRefusal } from './failures.ts';
+import type { ClientHeaders } from './headers.ts';
 import { openMockUpstream } from './mock/mock-upstream.ts';
-import type { OfferedModel, Upstream } from './upstream.ts';
+import type { HeaderMap, OfferedModel, Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
 
-export interface OfferContext {
+interface OfferContext {
   readonly env: HostEnv;
   /** The config file's folder. */
   readonly folder: string;
@@ -126,3 +143,289 @@ const openaiEndpoints: ReadonlySet<EndpointName> = new Set(['chat', 'responses',
 const anthropicEndpoints: ReadonlySet<EndpointName> = new Set(['messages', 'count_tokens']);
 const allEndpoints: ReadonlySet<EndpointName> = new Set([...openaiEndpoints, ...anthropicEndpoints]);
 const noEndpoints: ReadonlySet<EndpointName> = new Set();
+
+interface UpstreamLimit {
+  readonly provider: string;
+  readonly rate: RateQueue;
+  /** How long a call waits for its turn at most. */
+  readonly waitMs: number;
+  /** Of an answer, where the request does not say how long it may be. */
+  readonly maxTokens: number | undefined;
+}
+
+/** The upstream, whose calls begin one after another as the limit of its provider has room. */
+function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstream {
+  return {
+    ...upstream,
+    send: async (request) => {
+      const turn = await takeTurn(request, limit);
+      const answer = await upstream.send(request);
+      if (answer.status === 429) noteRefusal(turn, answer);
+      return answer;
+    },
+  };
+}
+
+interface StreamsLimit {
+  readonly provider: string;
+  readonly streams: StreamLimits;
+  readonly waitMs: number;
+}
+
+/** The upstream, of whose streams no more are open at once than its provider allows. */
+function limitStreams(upstream: Upstream, { provider, streams, waitMs }: StreamsLimit): Upstream {
+  return {
+    ...upstream,
+    send: async (request) => {
+      const { endpoint, body, signal } = request;
+      if (endpoint === 'embeddings' || endpoint === 'count_tokens' || !asksForStream.test(textOf(body)))
+        return await upstream.send(request);
+      const leave = await waitFor(provider, waitMs, signal, streams.take);
+      // A client that stops reading aborts the call and closes nothing.
+      const forget = whenAborted(signal, leave);
+      const end = () => {
+        forget();
+        leave();
+      };
+      try {
+        const answer = await upstream.send(request);
+        const discard = () => {
+          end();
+          answer.discard();
+        };
+        return { ...answer, body: endingWith(answer.body, end), discard };
+      } catch (thrown) {
+        end();
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** A member of that name anywhere else costs a place for a moment, and no more. */
+const asksForStream = /"stream"\s*:\s*true/;
+
+/** Calls back once nothing more is read, also where nothing ever was. */
+function endingWith(body: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const pieces = body[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          try {
+            const next = await pieces.next();
+            if (next.done === true) end();
+            return next;
+          } catch (thrown) {
+            end();
+            throw thrown;
+          }
+        },
+        return: async () => {
+          end();
+          return (await pieces.return?.()) ?? { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
+async function takeTurn(request: UpstreamRequest, limit: UpstreamLimit): Promise<Turn> {
+  const { provider, rate, waitMs } = limit;
+  return await waitFor(provider, waitMs, request.signal, (signal) =>
+    rate.take(estimate(request, limit), signal),
+  );
+}
+
+/** Throws RefusedCall (429, 503), or the signal's reason. */
+async function waitFor<Place>(
+  provider: string,
+  waitMs: number,
+  signal: AbortSignal,
+  take: (signal: AbortSignal) => Promise<Place>,
+): Promise<Place> {
+  const deadline = startCallDeadline(provider, waitMs, signal);
+  try {
+    return await take(deadline.signal);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { code, message } = toRuntimeError(thrown);
+    const isFull = thrown instanceof RuntimeError && code === 'PROVIDER_TIMEOUT';
+    throw new RefusedCall(
+      isFull
+        ? {
+            status: 429,
+            code: 'provider_rate_limited',
+            message: `${message}.`,
+            retryAfter: 1,
+            isRetryable: true,
+          }
+        : { status: 503, code: 'provider_unusable', message: `${message}.`, isRetryable: true },
+      thrown,
+    );
+  } finally {
+    deadline.end();
+  }
+}
+
+/** Four bytes a token, as they mostly are, and the longest answer that is asked for; the answer's usage is not read here. */
+function estimate({ endpoint, body }: UpstreamRequest, { maxTokens }: UpstreamLimit): number {
+  if (endpoint === 'count_tokens') return 0;
+  const input = Math.ceil(Buffer.byteLength(body) / BYTES_PER_TOKEN);
+  if (endpoint === 'embeddings') return input;
+  const asked = /"max_(?:completion_|output_)?tokens"\s*:\s*(\d{1,9})/.exec(textOf(body))?.[1];
+  return input + Number(asked ?? maxTokens ?? DEFAULT_OUTPUT_TOKENS);
+}
+
+function textOf(body: UpstreamRequest['body']): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString();
+}
+
+const BYTES_PER_TOKEN = 4;
+const DEFAULT_OUTPUT_TOKENS = 4096;
+
+function noteRefusal(turn: Turn, { headers }: UpstreamAnswer): void {
+  turn.settle(0);
+  const waitMs = readRetryAfter(headers) ?? 0;
+  if (waitMs > 0) turn.hold(waitMs);
+}
+
+interface HttpUpstreamContext {
+  readonly env: HostEnv;
+  /** The config file's folder. */
+  readonly folder: string;
+  readonly limits: Pick<GatewayLimits, 'upstreamMs' | 'idleMs' | 'answerMs'>;
+  /** Whether clients bring their own credentials, so that the provider needs none. */
+  readonly passesThrough: boolean;
+  /** Told of the API's key, which no log may show. */
+  readonly addSecrets: (secrets: readonly string[]) => void;
+}
+
+/** The API of a provider, called over a pool of connections; its key is read with the first call. */
+function openHttpUpstream(config: ProviderConfig, context: HttpUpstreamContext): Upstream {
+  const opened = once(async () => await openTarget(config, context));
+  return {
+    send: async (request) => await send(config.id, await openOrRefuse(opened.open, config.id), request),
+    findFault: async () =>
+      await opened.open().then(
+        () => undefined,
+        (thrown: unknown) => toRuntimeError(thrown).message,
+      ),
+    close: async () => await (await opened.opened())?.pool.destroy(),
+  };
+}
+
+interface Target {
+  readonly pool: Pool;
+  readonly basePath: string;
+  /** Of the provider: its credential, and what its entry adds. */
+  readonly headers: HeaderMap;
+  /** For the rest of an answer. */
+  readonly answerMs: number;
+}
+
+async function openTarget(config: ProviderConfig, context: HttpUpstreamContext): Promise<Target> {
+  const kind = providerKinds.get(config.type);
+  if (kind === undefined) throw new Error(`no kind ${config.type}`);
+  const { passesThrough, limits, addSecrets } = context;
+  const access = await readAccess(config, { ...kind, needsKey: kind.needsKey && !passesThrough }, context);
+  addSecrets(access.secrets);
+  const url = new URL(baseUrlOf(config, access));
+  const pool = new Pool(url.origin, {
+    headersTimeout: config.requestTimeoutMs ?? limits.upstreamMs,
+    bodyTimeout: config.streams?.idleMs ?? limits.idleMs,
+    connect: { timeout: 10_000 },
+    keepAliveTimeout: 30_000,
+  });
+  const basePath = url.pathname.replace(/\/$/, '');
+  return { pool, basePath, headers: headersOf(config, access), answerMs: limits.answerMs };
+}
+
+async function openOrRefuse(open: () => Promise<Target>, id: string): Promise<Target> {
+  try {
+    return await open();
+  } catch (thrown) {
+    const message = `Provider "${id}" cannot be used: ${toRuntimeError(thrown).message}`;
+    throw new RefusedCall({ status: 503, code: 'provider_unusable', message, isRetryable: false }, thrown);
+  }
+}
+
+/** Anthropic's SDK reads an address without the version's path, ours with it; both are meant by either. */
+function baseUrlOf({ type }: ProviderConfig, { baseUrl }: HttpAccess): string {
+  if (!isAnthropic(type) || /\/v\d+$/.test(baseUrl)) return baseUrl;
+  return `${baseUrl}/v1`;
+}
+
+function headersOf({ type }: ProviderConfig, { apiKey, headers }: HttpAccess): HeaderMap {
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  if (apiKey === undefined) return own;
+  const credential: HeaderMap = isAnthropic(type)
+    ? { 'x-api-key': apiKey }
+    : { authorization: `Bearer ${apiKey}` };
+  return { ...credential, ...own };
+}
+
+async function send(id: string, target: Target, request: UpstreamRequest): Promise<UpstreamAnswer> {
+  const { endpoint, query, headers, body, signal } = request;
+  try {
+    const {
+      statusCode,
+      headers: answered,
+      body: stream,
+    } = await target.pool.request({
+      method: 'POST',
+      path: target.basePath + endpointPaths[endpoint] + query,
+      headers: { ...withoutReplaced(headers, target.headers), ...fixedHeaders },
+      body,
+      signal,
+    });
+    endInTime(stream, target.answerMs);
+    return {
+      status: statusCode,
+      headers: flatten(answered),
+      body: readStream(stream, id, signal),
+      discard: () => void stream.destroy(),
+    };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toUpstreamRefusal(thrown, id);
+  }
+}
+
+/** A stream that never ends, however often it says something, must not hold its client for ever. */
+function endInTime(stream: Readable, timeoutMs: number): void {
+  const timer = startTimer({ timeoutMs }, () => {
+    const error = new Error(`the answer was not whole within ${timeoutMs} ms`);
+    stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
+  });
+  stream.on('error', () => {}).once('close', () => timer.clear());
+}
+
+const fixedHeaders: HeaderMap = {
+  'content-type': 'application/json',
+  // Bodies are read as they come.
+  'accept-encoding': 'identity',
+};
+
+/** A credential that the client passes through takes the place of the provider's, whichever header either is in. */
+function withoutReplaced(client: HeaderMap, own: HeaderMap): HeaderMap {
+  if (client['authorization'] === undefined && client['x-api-key'] === undefined)
+    return { ...client, ...own };
+  const { authorization: _, 'x-api-key': __, ...rest } = own;
+  return { ...rest, ...client };
+}
+
+function flatten(headers: ClientHeaders): HeaderMap {
+  const flat: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string') flat[name] = value;
+  }
+  return flat;
+}
+
+/** Whether a type of provider speaks Anthropic's API, whichever of its names it has. */
+function isAnthropic(type: string): boolean {
+  const kind = providerKinds.get(type);
+  return kind !== undefined && kind === providerKinds.get('anthropic');
+}

@@ -1,9 +1,33 @@
-import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
-import type { CallSettings } from './before-call.ts';
-import type { Fire } from './guard-outcome.ts';
-import { generateGuarded } from './guarded-generate.ts';
-import { streamGuarded } from './guarded-stream-call.ts';
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4Middleware,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import { RuntimeError } from '../../base/errors.ts';
+import type { Decision } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import { type AnswerOutcome, runAfterCall } from './after-call.ts';
+import { createPieceEvent } from './after-call-event.ts';
+import { type AdmittedCall, type CallSettings, type ModelCall, runBeforeCall } from './before-call.ts';
+import {
+  type Decisions,
+  reportDecisions,
+  tokenCounts,
+  unknownUsage,
+  withReport,
+  withTextlessReport,
+  zeroUsage,
+} from './decision-report.ts';
+import { askHooks, createContradictionRefusal, denialFinishReason, type Fire } from './guard-outcome.ts';
+import { generateGuarded, knownUsage, withoutAnswerText } from './guarded-generate.ts';
 import { requireModelV4, requireSupportedVersion } from './model-version.ts';
+import { finishPart, type StreamEnd, streamContent, streamText, toStream } from './output-stream.ts';
+import { passAnswer, type StreamDoor } from './pass-answer.ts';
+import { StreamCollector } from './stream-collector.ts';
+import { TextWindow } from './text-window.ts';
+import { createUniqueToolCallIds, type UniqueToolCallIds } from './unique-tool-call-ids.ts';
+import { type PieceVerdict, releasePieces, type StoppedAnswer } from './window-pieces.ts';
 import { requireWindow } from './window-size.ts';
 
 export interface GuardOptions {
@@ -44,4 +68,383 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
       return streamGuarded({ model, params }, settings);
     },
   };
+}
+
+type Part = LanguageModelV4StreamPart;
+
+export interface StreamSettings extends CallSettings {
+  /** The hold-back window; undefined: the answer is held until it is complete. */
+  readonly windowChars: number | undefined;
+}
+
+/** Streams the model's answer through the hooks of both phases. Rejects with what the model throws first. */
+export async function streamGuarded(
+  call: ModelCall,
+  settings: StreamSettings,
+): Promise<LanguageModelV4StreamResult> {
+  const consumerGone = new AbortController();
+  const modelStop = new AbortController();
+  const signal = AbortSignal.any(
+    settings.signal === undefined ? [consumerGone.signal] : [settings.signal, consumerGone.signal],
+  );
+  const admitted = await runBeforeCall(call, { ...settings, signal });
+  signal.throwIfAborted();
+  if (admitted.kind !== 'admit') return { stream: toStream(streamRefusal(admitted), { cancel: () => {} }) };
+  const startedAt = performance.now();
+  const result = await callModel(admitted, AbortSignal.any([signal, modelStop.signal]));
+  const upstream = openUpstream(result.stream, modelStop, createUniqueToolCallIds(admitted.params.prompt));
+  const latencyMs = () => Math.round(performance.now() - startedAt);
+  const { metadata, onSame } = holdMetadata(result);
+  const guarded: GuardedStream = { fire: settings.fire, admitted, upstream, signal, latencyMs, onSame };
+  const cancel = (reason: unknown): void => {
+    consumerGone.abort(reason);
+    upstream.abandon(reason);
+  };
+  return {
+    ...metadata,
+    stream: toStream(passAnswer(new AnswerDoor(guarded, settings.windowChars)), { cancel }),
+  };
+}
+
+/**
+ * The result's request and response members, empty until `onSame` is called: a body or a header may quote an
+ * answer that is withheld or changed. The AI SDK reads both when the stream has ended.
+ */
+function holdMetadata({ request, response }: LanguageModelV4StreamResult) {
+  const metadata = { request: {}, response: {} };
+  const onSame = () => {
+    Object.assign(metadata.request, request);
+    Object.assign(metadata.response, response);
+  };
+  return { metadata, onSame };
+}
+
+/** The stream of a call that was refused or answered by a hook, without calling the model. */
+async function* streamRefusal(
+  outcome: Exclude<Awaited<ReturnType<typeof runBeforeCall>>, AdmittedCall>,
+): AsyncGenerator<Part> {
+  if (outcome.kind === 'answer') yield { type: 'stream-start', warnings: [] };
+  yield* endWithheld(outcome, { before: outcome.decision }, zeroUsage);
+}
+
+async function callModel(
+  { model, params }: AdmittedCall,
+  abortSignal: AbortSignal,
+): Promise<LanguageModelV4StreamResult> {
+  try {
+    return await model.doStream({ ...params, abortSignal });
+  } catch (error) {
+    throw withoutAnswerText(error);
+  }
+}
+
+/**
+ * Streams an answer to the AI SDK. Without a window nothing goes out before the after_call hooks have seen the whole of
+ * it; behind one its text does, as one part however many the model streamed.
+ */
+export class AnswerDoor implements StreamDoor<Part, Part> {
+  readonly #passage: GuardedStream;
+  readonly #window: TextWindow | undefined;
+  readonly #collector = new StreamCollector();
+  #end: StreamEnd = interruptedEnd;
+  #windows = 0;
+  /** Released, and not yet sent. */
+  #released = '';
+  #sentChars = 0;
+  #isTextOpen = false;
+
+  constructor(passage: GuardedStream, windowChars: number | undefined) {
+    this.#passage = passage;
+    this.#window = windowChars === undefined ? undefined : new TextWindow(windowChars);
+  }
+
+  async *next(): AsyncGenerator<Part, Part | undefined> {
+    for (;;) {
+      const event = await this.#passage.upstream.next();
+      if (event.kind === 'held') return event.part;
+      if (event.kind === 'failed') throw new UpstreamFailure(event.error);
+      if (event.kind === 'finished') {
+        this.#end = event.end;
+        return undefined;
+      }
+      yield event.part;
+    }
+  }
+
+  async *take(part: Part): AsyncGenerator<Part, StoppedAnswer | undefined> {
+    this.#collector.add(part);
+    if (this.#window === undefined || part.type !== 'text-delta') return undefined;
+    this.#window.push(part.delta);
+    const { text, stopped } = await releasePieces(this.#window, (piece) => this.#judgePiece(piece));
+    this.#released += text;
+    return stopped;
+  }
+
+  *release(): Generator<Part> {
+    const text = this.#released;
+    this.#released = '';
+    yield* this.#emit(text);
+  }
+
+  async *conclude(): AsyncGenerator<Part, void> {
+    const end = this.#end;
+    const outcome = await runAfterCallOnCollected(this.#passage, this.#collector, end);
+    if (outcome.kind === 'refuse' || outcome.kind === 'answer') yield* this.#withhold(outcome);
+    else {
+      const content = outcome.kind === 'same' ? this.#collector.content() : outcome.content;
+      if (!this.#continuesReleased(content))
+        return yield* this.#withhold(createContradictionRefusal(outcome.decision));
+      yield* this.#finishText(content);
+      const parts = outcome.kind === 'same' ? this.#collector.parts() : streamContent(outcome.content);
+      const isLeft = this.#window === undefined ? () => true : isNoText;
+      const decisions = this.#decisions(outcome.decision);
+      yield* endReleased(this.#passage, outcome, { parts: parts.filter(isLeft), end, decisions });
+    }
+    await this.#passage.upstream.drain();
+  }
+
+  abandon(reason: unknown): void {
+    this.#passage.upstream.abandon(reason);
+  }
+
+  async *breakOff(stopped: StoppedAnswer): AsyncGenerator<Part, void> {
+    this.#passage.signal.throwIfAborted();
+    await runAfterCallOnCollected(this.#passage, this.#collector, interruptedEnd);
+    yield* this.#withhold(stopped);
+  }
+
+  *#withhold(withheld: StoppedAnswer): Generator<Part> {
+    this.#passage.signal.throwIfAborted();
+    yield* this.#closeText();
+    yield* endWithheld(withheld, this.#decisions(withheld.decision), this.#end.usage);
+  }
+
+  /** A fault of the guard itself ends the stream with INTERNAL, without answer text. */
+  async *fail(error: unknown): AsyncGenerator<Part, void> {
+    if (error instanceof UpstreamFailure) yield* this.#closeText();
+    const fault = new RuntimeError('INTERNAL', 'the guard failed, so the answer is withheld');
+    yield* endFailed(this.#passage, error instanceof UpstreamFailure ? error.cause : fault);
+  }
+
+  #continuesReleased(content: readonly LanguageModelV4Content[]): boolean {
+    return this.#window === undefined || textOf(content).startsWith(this.#window.released);
+  }
+
+  /** The text that is not out yet, and its end, with the model's citations and metadata when it is one text. */
+  *#finishText(content: readonly LanguageModelV4Content[]): Generator<Part> {
+    if (this.#window === undefined) return;
+    yield* this.#emit(textOf(content).slice(this.#sentChars));
+    const texts = content.filter((part) => part.type === 'text');
+    yield* this.#closeText(texts.length === 1 ? texts[0] : undefined);
+  }
+
+  *#closeText(text: Partial<TextContent> = {}): Generator<Part> {
+    if (!this.#isTextOpen) return;
+    this.#isTextOpen = false;
+    const { citations, providerMetadata: metadata } = text;
+    yield {
+      type: 'text-end',
+      id: textPartId,
+      ...(citations && { citations }),
+      ...(metadata && { providerMetadata: metadata }),
+    };
+  }
+
+  *#emit(text: string): Generator<Part> {
+    if (text === '') return;
+    if (!this.#isTextOpen) yield { type: 'text-start', id: textPartId };
+    this.#isTextOpen = true;
+    this.#sentChars += text.length;
+    yield { type: 'text-delta', id: textPartId, delta: text };
+  }
+
+  async #judgePiece(piece: string): Promise<PieceVerdict> {
+    const { fire, admitted, signal, latencyMs } = this.#passage;
+    this.#windows += 1;
+    const message: ChatMessage = { role: 'assistant', content: piece };
+    const { request } = admitted;
+    const event = createPieceEvent({ request, message, latencyMs: latencyMs() }, this.#windows);
+    const outcome = await askHooks(fire, event, { signal, filtersOnly: true });
+    return outcome.kind === 'pass' ? { kind: 'pass', text: outcome.event.response.message.content } : outcome;
+  }
+
+  #decisions(after: Decision): Decisions {
+    const windows = this.#window === undefined ? {} : { windows: this.#windows };
+    return { before: this.#passage.admitted.decision, after, ...windows };
+  }
+}
+
+/** What the model threw, so that it is not taken for a fault of the guard. */
+class UpstreamFailure extends Error {
+  constructor(cause: unknown) {
+    super('the model failed', { cause });
+  }
+}
+
+type TextContent = Extract<LanguageModelV4Content, { type: 'text' }>;
+
+const textPartId = 'signalbox-text';
+
+function textOf(content: readonly LanguageModelV4Content[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function isNoText({ type }: Part): boolean {
+  return type !== 'text-start' && type !== 'text-delta' && type !== 'text-end';
+}
+
+/** A streamed answer that passes the guard. */
+export interface GuardedStream {
+  readonly fire: Fire;
+  readonly admitted: AdmittedCall;
+  readonly upstream: Upstream;
+  /** Aborted when the caller aborts or the consumer cancels the stream. */
+  readonly signal: AbortSignal;
+  /** Since the model was called. */
+  readonly latencyMs: () => number;
+  /** Called when the answer is released unchanged. */
+  readonly onSame: () => void;
+}
+
+/** Runs the after_call hooks over the collected answer. */
+export async function runAfterCallOnCollected(
+  { fire, admitted, signal, latencyMs }: GuardedStream,
+  collector: StreamCollector,
+  { finishReason, usage }: StreamEnd,
+): Promise<AnswerOutcome> {
+  const answer = { content: collector.content(), finishReason, usage };
+  return runAfterCall(answer, { fire, admitted, signal, latencyMs: latencyMs() });
+}
+
+interface ReleasedAnswer {
+  readonly parts: readonly Part[];
+  readonly end: StreamEnd;
+  readonly decisions: Decisions;
+}
+
+/** The remaining parts of a released answer, and its finish part. */
+export function endReleased(
+  { onSame }: GuardedStream,
+  outcome: Exclude<AnswerOutcome, StoppedAnswer>,
+  { parts, end, decisions }: ReleasedAnswer,
+): Part[] {
+  if (outcome.kind === 'same') {
+    onSame();
+    return [...parts, finishPart({ ...end, providerMetadata: withReport(end.providerMetadata, decisions) })];
+  }
+  const { finishReason } = outcome;
+  const providerMetadata = withTextlessReport(end.providerMetadata, decisions);
+  return [...parts, finishPart({ finishReason, usage: tokenCounts(end.usage), providerMetadata })];
+}
+
+/** The end of a stream whose answer is withheld: the denial, or what stands in for the answer. */
+export function endWithheld(
+  withheld: StoppedAnswer,
+  decisions: Decisions,
+  usage: StreamEnd['usage'],
+): Part[] {
+  const end = { usage: tokenCounts(usage), providerMetadata: reportDecisions(decisions) };
+  if (withheld.kind === 'answer') {
+    const { text, finishReason } = withheld.answer;
+    return [...streamText(text), finishPart({ ...end, finishReason })];
+  }
+  const { error, decision } = withheld;
+  return [{ type: 'error', error }, finishPart({ ...end, finishReason: denialFinishReason(decision) })];
+}
+
+/**
+ * The error and finish parts of a stream that failed; held parts are dropped. Throws when the caller aborted.
+ */
+export function endFailed({ upstream, admitted, signal }: GuardedStream, error: unknown): Part[] {
+  upstream.abandon(error);
+  signal.throwIfAborted();
+  return [
+    { type: 'error', error: withoutAnswerText(error) },
+    finishPart({
+      finishReason: { unified: 'error', raw: undefined },
+      usage: unknownUsage,
+      providerMetadata: reportDecisions({ before: admitted.decision }),
+    }),
+  ];
+}
+
+/** The next event of a model's stream. */
+type UpstreamEvent =
+  /** A part without answer content, which may pass at once. */
+  | { readonly kind: 'free'; readonly part: Part }
+  /** A part of the answer. */
+  | { readonly kind: 'held'; readonly part: Part }
+  /** The answer is complete, or the stream has ended as if it were. */
+  | { readonly kind: 'finished'; readonly end: StreamEnd }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** A model's stream that can be abandoned at any moment. */
+export interface Upstream {
+  /** Never rejects. Skips raw chunks, which hold the answer unfiltered. */
+  next(): Promise<UpstreamEvent>;
+  /** Reads the stream to its end, so that its other transforms finish. Never rejects. */
+  drain(): Promise<void>;
+  /** Aborts the model call and cancels the stream. */
+  abandon(reason: unknown): void;
+}
+
+/**
+ * Reads a stream; `stop` ends the signal that its model was called with. Tool call ids are made unique,
+ * and uncounted zeros are removed from the usage.
+ */
+export function openUpstream(
+  stream: ReadableStream<Part>,
+  stop: AbortController,
+  calls: UniqueToolCallIds,
+): Upstream {
+  const reader = stream.getReader();
+  const next = async (): Promise<UpstreamEvent> => {
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return { kind: 'finished', end: interruptedEnd };
+        if (value.type !== 'raw') return toUpstreamEvent(calls.part(value));
+      }
+    } catch (error) {
+      return { kind: 'failed', error };
+    }
+  };
+  return {
+    next,
+    drain: async () => {
+      try {
+        while (!(await reader.read()).done);
+      } catch {
+        // The answer was complete, so a later error of its stream does not matter.
+      }
+    },
+    abandon: (reason) => {
+      stop.abort(reason);
+      // A stream that has failed rejects its cancellation too.
+      reader.cancel(reason).catch(() => {});
+    },
+  };
+}
+
+/** The end of an answer that was cut off. */
+export const interruptedEnd: StreamEnd = {
+  finishReason: { unified: 'interrupted', raw: undefined },
+  usage: unknownUsage,
+};
+
+function toUpstreamEvent(part: Part): UpstreamEvent {
+  switch (part.type) {
+    case 'stream-start':
+    case 'response-metadata':
+    case 'ping':
+      return { kind: 'free', part };
+    case 'finish': {
+      const { type: _, usage, ...end } = part;
+      return { kind: 'finished', end: { ...end, usage: knownUsage(usage) } };
+    }
+    case 'error':
+      return { kind: 'failed', error: part.error };
+    default:
+      return { kind: 'held', part };
+  }
 }

@@ -1,4 +1,6 @@
-import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import type { LanguageModelV4GenerateResult, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
 import { type AnswerOutcome, runAfterCall } from './after-call.ts';
 import { type AdmittedCall, type CallSettings, type ModelCall, runBeforeCall } from './before-call.ts';
 import {
@@ -9,8 +11,6 @@ import {
   zeroUsage,
 } from './decision-report.ts';
 import { createUniqueToolCallIds } from './unique-tool-call-ids.ts';
-import { knownUsage } from './usage.ts';
-import { withoutAnswerText } from './withheld-error.ts';
 
 type Result = LanguageModelV4GenerateResult;
 
@@ -97,3 +97,77 @@ function withoutQuotes({ usage, response, warnings }: Result): Omit<Result, 'con
     },
   };
 }
+
+/**
+ * A provider's error without text of an answer that no hook has seen: errors about an answer that could not
+ * be parsed quote it and become PROVIDER_FAILED. All others pass unchanged, so that callers can retry.
+ */
+export function withoutAnswerText(thrown: unknown): unknown {
+  if (!quotesAnswer(thrown)) return thrown;
+  return new RuntimeError('PROVIDER_FAILED', 'the model’s answer could not be read', {
+    hint: 'The answer itself is withheld, because no hook has seen it.',
+  });
+}
+
+const quotingErrors = new Set([
+  'AI_TypeValidationError',
+  'AI_JSONParseError',
+  'AI_InvalidResponseDataError',
+  'AI_NoContentGeneratedError',
+  'AI_NoObjectGeneratedError',
+]);
+
+function quotesAnswer(thrown: unknown): boolean {
+  let error = thrown;
+  for (let depth = 0; isObject(error); depth++) {
+    const { name, statusCode: status, cause, errors } = error;
+    if (typeof name === 'string' && quotingErrors.has(name)) return true;
+    if (typeof status === 'number' && status < 300) return true;
+    if (Array.isArray(errors) && errors.some(quotesAnswer)) return true;
+    // A chain of causes may be a circle.
+    if (depth > 16) return true;
+    error = cause;
+  }
+  return false;
+}
+
+/**
+ * The usage with uncounted totals as undefined: where an API reports a usage without one of its totals, the
+ * packages write 0.
+ */
+export function knownUsage({
+  inputTokens,
+  outputTokens,
+  ...rest
+}: LanguageModelV4Usage): LanguageModelV4Usage {
+  const { raw } = rest;
+  const { total: input } = inputTokens;
+  const { total: output } = outputTokens;
+  return {
+    ...rest,
+    inputTokens: isCounted(input, raw, inputNames) ? inputTokens : { ...inputTokens, total: undefined },
+    outputTokens: isCounted(output, raw, outputNames) ? outputTokens : { ...outputTokens, total: undefined },
+  };
+}
+
+/** What the APIs call their totals. */
+const inputNames = ['prompt_tokens', 'input_tokens', 'promptTokenCount', 'total_input_tokens'];
+const outputNames = [
+  'completion_tokens',
+  'output_tokens',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'total_output_tokens',
+];
+
+/** Whether a total was counted: true for any but 0, and for raw usage of an unknown form. */
+function isCounted(total: number | undefined, raw: unknown, names: readonly string[]): boolean {
+  if (total !== 0 || !isObject(raw)) return true;
+  const isKnown = Object.keys(raw).some((name) =>
+    [...inputNames, ...outputNames, ...sumNames].includes(name),
+  );
+  const isEmpty = Object.keys(raw).length === 0;
+  return !(isKnown || isEmpty) || names.some((name) => typeof raw[name] === 'number');
+}
+
+const sumNames = ['total_tokens', 'totalTokenCount'];

@@ -1,16 +1,29 @@
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import {
+  isJSONValue,
+  type LanguageModelV4FilePart,
+  type LanguageModelV4Message,
+  type LanguageModelV4Prompt,
+  type LanguageModelV4ToolResultOutput,
+  type LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
+import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { describeMessage } from './message-description.ts';
-import { rebuildMessages } from './rebuilt-messages.ts';
+import { alignMessages } from './message-alignment.ts';
+import { describeMessage, type ToolPart } from './message-description.ts';
+import { plainMessage } from './plain-json.ts';
+import { type AssistantPart, readCalls, rebuildAssistant } from './rebuilt-assistant.ts';
+import { createFileFinder, type FindFile, type PlainObject, rebuildBody } from './rebuilt-body.ts';
 
 /** A prompt in the native dialect's form. */
-export interface NativePrompt {
+interface NativePrompt {
   readonly messages: readonly ChatMessage[];
   readonly system_prompt: string;
 }
 
 /** A prompt, and the messages that `fromPrompt` made of it. */
-export interface SentPrompt {
+interface SentPrompt {
   readonly prompt: LanguageModelV4Prompt;
   readonly messages: readonly ChatMessage[];
 }
@@ -71,4 +84,271 @@ function buildSystem(text: string, lead: readonly SystemMessage[]): readonly Sys
 export function roundOf(prompt: LanguageModelV4Prompt): number {
   const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user') + 1);
   return 1 + turn.filter(({ role }) => role === 'assistant').length;
+}
+
+interface SentMessages {
+  /** Without the system messages at its beginning. */
+  readonly prompt: readonly LanguageModelV4Message[];
+  /** What `describeMessage` made of them, in order. */
+  readonly messages: readonly ChatMessage[];
+}
+
+/** The prompt messages of native messages: the sent ones where unchanged, new ones for the others. */
+function rebuildMessages(messages: readonly ChatMessage[], sent: SentMessages): LanguageModelV4Message[] {
+  const origins = listOrigins(sent);
+  const isUntouched =
+    messages.length === origins.length &&
+    messages.every((message, index) => message === sent.messages[index]);
+  if (isUntouched) return [...sent.prompt];
+  const items = listItems(messages, sent.messages, origins);
+  const findFile = createFileFinder(() => sent.prompt.flatMap(filesOf));
+  const built: LanguageModelV4Message[] = [];
+  for (let at = 0; at < items.length; ) {
+    const { message, count } = takeUnchanged(items, at) ?? rebuildMessage(items, at, findFile);
+    built.push(message);
+    at += count;
+  }
+  return built;
+}
+
+/** The prompt message that a native message came from. */
+interface MessageOrigin {
+  readonly from: LanguageModelV4Message;
+  /** The tool part that it is, for a message of a tool. */
+  readonly part: ToolPart | undefined;
+  /** For the first message of `from` how many there are, 0 for the others. */
+  readonly span: number;
+}
+
+/** A native message that hooks returned, with its origin. */
+interface AlignedMessage {
+  readonly plain: PlainObject;
+  readonly role: ChatMessage['role'];
+  readonly origin: MessageOrigin | undefined;
+  /** The position of its origin; -1 without one. */
+  readonly index: number;
+  readonly isSame: boolean;
+}
+
+interface RebuiltMessage {
+  readonly message: LanguageModelV4Message;
+  /** How many native messages went into it. */
+  readonly count: number;
+}
+
+function listOrigins({ prompt }: SentMessages): MessageOrigin[] {
+  return prompt.flatMap((from) => {
+    const parts = partsOf(from);
+    return parts.map((part, index) => ({ from, part, span: index === 0 ? parts.length : 0 }));
+  });
+}
+
+/** One entry for each native message that `describeMessage` makes. */
+function partsOf(message: LanguageModelV4Message): (ToolPart | undefined)[] {
+  if (message.role === 'tool') return message.content;
+  if (message.role !== 'assistant') return [undefined];
+  return [undefined, ...message.content.filter((part) => part.type === 'tool-result')];
+}
+
+function listItems(
+  messages: readonly ChatMessage[],
+  sent: readonly ChatMessage[],
+  origins: readonly MessageOrigin[],
+): AlignedMessage[] {
+  const aligned = alignMessages(sent, messages);
+  return messages.map((message, at) => {
+    const plain = plainMessage(message);
+    const { index = -1, isSame = false } = aligned[at] ?? {};
+    const origin = origins[index];
+    const item = { plain, role: message.role };
+    if (origin === undefined || !isResultOfSameCall(plain, origin)) {
+      return { ...item, origin: undefined, index: -1, isSame: false };
+    }
+    return { ...item, origin, index, isSame };
+  });
+}
+
+/** Whether a tool result still belongs to the call of its origin. */
+function isResultOfSameCall({ tool_result: result }: PlainObject, { part }: MessageOrigin): boolean {
+  return part?.type !== 'tool-result' || (isObject(result) && result['id'] === part.toolCallId);
+}
+
+/** The prompt message itself, when all native messages that it was sent as are here and the same. */
+function takeUnchanged(items: readonly AlignedMessage[], at: number): RebuiltMessage | undefined {
+  const { origin, index } = items[at] ?? {};
+  if (origin === undefined || index === undefined || origin.span === 0) return undefined;
+  const group = items.slice(at, at + origin.span);
+  const isWhole =
+    group.length === origin.span &&
+    group.every((item, offset) => item.isSame && item.index === index + offset);
+  return isWhole ? { message: origin.from, count: origin.span } : undefined;
+}
+
+function rebuildMessage(items: readonly AlignedMessage[], at: number, findFile: FindFile): RebuiltMessage {
+  const item = items[at];
+  if (item === undefined) throw new RuntimeError('INTERNAL', 'a replaced message is missing');
+  const { plain, role, origin } = item;
+  if (role !== 'assistant' && readCalls(plain['tool_calls']).length > 0) {
+    throw new RuntimeError('REPLY_MALFORMED', `a replaced ${role} message has \`tool_calls\``);
+  }
+  switch (role) {
+    case 'system': {
+      const content = String(plain['content']);
+      return { message: { ...optionsOf(origin), role, content }, count: 1 };
+    }
+    case 'user': {
+      const body = origin?.from.role === 'user' ? origin.from.content : [];
+      const content = [...rebuildBody(plain, { body, findFile, keepsOptions: true })];
+      return { message: { ...optionsOf(origin), role, content }, count: 1 };
+    }
+    case 'assistant':
+      return rebuildAssistantGroup(items, at, { item, findFile });
+    case 'tool':
+      return rebuildToolGroup(items, at, findFile);
+  }
+}
+
+/** The provider options of the original message, to spread. */
+function optionsOf(origin: MessageOrigin | undefined) {
+  const options = origin?.from.providerOptions;
+  return options === undefined ? {} : { providerOptions: options };
+}
+
+/** An assistant message and the results, behind it, of tools that the provider ran. */
+function rebuildAssistantGroup(
+  items: readonly AlignedMessage[],
+  at: number,
+  { item, findFile }: { readonly item: AlignedMessage; readonly findFile: FindFile },
+): RebuiltMessage {
+  const from = item.origin?.from;
+  if (from?.role !== 'assistant') {
+    return { message: rebuildAssistant(item.plain, { content: [], findFile, results: new Map() }), count: 1 };
+  }
+  const results = new Map<AssistantPart, AssistantPart>();
+  let end = at + 1;
+  for (let next = items[end]; next?.origin?.from === from; next = items[++end]) {
+    const old = next.origin.part;
+    const result = rebuildTool(next, findFile);
+    if (old?.type === 'tool-result' && result.type === 'tool-result') results.set(old, result);
+  }
+  const message = rebuildAssistant(item.plain, { content: from.content, findFile, results });
+  return { message, count: end - at };
+}
+
+/** A run of tool messages is one message of the prompt, or where it was several, as many. */
+function rebuildToolGroup(items: readonly AlignedMessage[], at: number, findFile: FindFile): RebuiltMessage {
+  const content: ToolPart[] = [];
+  let from: LanguageModelV4Message | undefined;
+  let end = at;
+  for (let next = items[end]; next?.role === 'tool'; next = items[++end]) {
+    if (end > at && takeUnchanged(items, end) !== undefined) break;
+    if (next.origin !== undefined && from !== undefined && next.origin.from !== from) break;
+    from ??= next.origin?.from;
+    content.push(rebuildTool(next, findFile));
+  }
+  if (from?.role === 'assistant') {
+    const what = 'the result of a tool that the provider ran has lost the message of its call';
+    throw new RuntimeError('REPLY_MALFORMED', what);
+  }
+  const options = from?.providerOptions;
+  return {
+    message: { role: 'tool', content, ...(options && { providerOptions: options }) },
+    count: end - at,
+  };
+}
+
+function rebuildTool({ plain, origin, isSame }: AlignedMessage, findFile: FindFile): ToolPart {
+  const part = origin?.part;
+  return isSame && part !== undefined ? part : rebuildToolPart(plain, { part, findFile });
+}
+
+function filesOf({ content }: LanguageModelV4Message): LanguageModelV4FilePart[] {
+  if (typeof content === 'string') return [];
+  return content.flatMap((part): LanguageModelV4FilePart[] => {
+    if (part.type === 'file') return [part];
+    if (part.type !== 'tool-result' || part.output.type !== 'content') return [];
+    return part.output.value.filter((value) => value.type === 'file');
+  });
+}
+
+interface ToolOrigin {
+  /** The part that was sent in this message's place. */
+  readonly part: ToolPart | undefined;
+  readonly findFile: FindFile;
+}
+
+/** The part of a tool message that a replaced message stands for. Throws REPLY_MALFORMED when it is none. */
+function rebuildToolPart(message: PlainObject, { part, findFile }: ToolOrigin): ToolPart {
+  if (isObject(message['tool_approval'])) return rebuildApproval(message, message['tool_approval']);
+  const result = message['tool_result'];
+  if (!isObject(result)) throw malformedResult();
+  const { id, name } = result;
+  if (typeof id !== 'string' || typeof name !== 'string') throw malformedResult();
+  const old = part?.type === 'tool-result' && part.toolCallId === id ? part : undefined;
+  const output = rebuildOutput({ content: message['content'], ...result }, old, findFile);
+  return { type: 'tool-result', toolCallId: id, toolName: name, output };
+}
+
+function malformedResult(): RuntimeError {
+  const what = 'a replaced tool message has no `tool_result` with an id and a name';
+  return new RuntimeError('REPLY_MALFORMED', what);
+}
+
+function rebuildApproval({ content }: PlainObject, { id, approved }: PlainObject): ToolPart {
+  if (typeof id !== 'string' || typeof approved !== 'boolean') {
+    throw new RuntimeError('REPLY_MALFORMED', 'a replaced `tool_approval` is not {id, approved}');
+  }
+  const reason = typeof content === 'string' && content !== '' ? { reason: content } : {};
+  return { type: 'tool-approval-response', approvalId: id, approved, ...reason };
+}
+
+type Output = LanguageModelV4ToolResultOutput;
+
+function rebuildOutput(
+  result: PlainObject,
+  old: LanguageModelV4ToolResultPart | undefined,
+  findFile: FindFile,
+): Output {
+  if (Array.isArray(result['parts'])) {
+    const value = rebuildBody(result, { body: [], findFile, keepsOptions: false });
+    return { type: 'content', value: [...value] };
+  }
+  const text = changedText(result, old);
+  if (!isError(result)) return okOutput(text, old?.output);
+  if (result['error_type'] === 'approval') return { type: 'execution-denied', reason: text };
+  return old?.output.type === 'error-json'
+    ? jsonOutput(text, 'error-json')
+    : { type: 'error-text', value: text };
+}
+
+function isError({ error, error_type: type }: PlainObject): boolean {
+  return (typeof error === 'string' && error !== '') || type === 'approval';
+}
+
+function okOutput(text: string, old: Output | undefined): Output {
+  return old?.type === 'json' ? jsonOutput(text, 'json') : { type: 'text', value: text };
+}
+
+/** A changed JSON text that is JSON no more is sent as text. */
+function jsonOutput(text: string, type: 'json' | 'error-json'): Output {
+  const value = tryParseLossless(text);
+  if (value !== undefined && isJSONValue(value)) return { type, value };
+  return { type: type === 'json' ? 'text' : 'error-text', value: text };
+}
+
+/** The text of a failed result stands in `content` and in `error`; the copy that was changed counts. */
+function changedText(
+  { content, error }: PlainObject,
+  old: LanguageModelV4ToolResultPart | undefined,
+): string {
+  const text = typeof content === 'string' ? content : '';
+  if (typeof error !== 'string' || error === '' || error === text) return text;
+  const [sent] = old === undefined ? [] : describeMessage({ role: 'tool', content: [old] });
+  const before = sent?.message.content ?? '';
+  if (error === before) return text;
+  if (text === before) return error;
+  throw new RuntimeError(
+    'REPLY_MALFORMED',
+    'a replaced tool message says one thing in `content`, another in `error`',
+  );
 }

@@ -1,21 +1,35 @@
 import { isAbsolute, join } from 'node:path';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type {
+  EmbeddingModelV4,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
+import { isObject } from '../../base/json/json.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import type { ProviderConfig } from '../../config/config.ts';
+import { providerTypes } from '../../config/provider-types.ts';
+import type { Scrubber } from '../../contract/scrub.ts';
+import type { HostEnv } from '../../process/env.ts';
+import { batchTexts } from '../embedding/batching-model.ts';
+import type { EmbedByTool } from '../embedding/embed-by-tool.ts';
+import { createEmbeddingModel, type EmbedTexts } from '../embedding/embedding-call.ts';
 import type { Provider } from '../provider.ts';
-import type { Peer } from '../provider-error.ts';
-import { openRecording } from '../recording/call-replay.ts';
-import type { ApiAccess } from './api-packages.ts';
-import { withLimits } from './call-limits.ts';
+import { createProviderError, type Peer } from '../provider-error.ts';
+import type { RateQueue } from '../rate/rate-queue.ts';
+import type { StreamLimits } from '../rate/stream-limits.ts';
+import type { CallRecorder } from '../recording/call-recorder.ts';
+import { openRecording, type RecordingContext } from '../recording/call-replay.ts';
+import { wrapModel } from '../wrapped-model.ts';
+import { type Limits, withLimits } from './call-limits.ts';
 import { unusableError } from './credential.ts';
-import { withDefaults } from './defaults.ts';
 import { openHttpModel } from './http-model.ts';
+import { openMockEmbeddings } from './mock-embeddings.ts';
 import { openMockModel } from './mock-model.ts';
-import { openEmbeddings } from './open-embeddings.ts';
-import { type ProviderContext, requireKind, toPeer } from './provider-context.ts';
-import { readLimits } from './read-limits.ts';
-import { withWarnings } from './settings-not-taken.ts';
-import { withStructuredOutput } from './structured-output.ts';
+import type { ApiAccess } from './provider-kinds.ts';
+import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 
 /** Opens a declared provider; nothing is read, imported or sent before the first call of `model`. */
 export function openProvider(config: ProviderConfig, context: ProviderContext): Provider {
@@ -104,4 +118,327 @@ async function openReplayModel({ id, model, additionalConfig }: ProviderConfig, 
     throw unusableError(id, 'additional_config.provider: must be the id of a provider');
   const recording = await openRecording(isAbsolute(file) ? file : join(folder, file));
   return recording.model(provider, model);
+}
+
+/** The model, with the entry's sampling settings where a call has none of its own, and with a signal for all calls. */
+export function withDefaults(
+  model: LanguageModelV4,
+  { temperature, topP, maxTokens }: ProviderConfig['defaults'],
+  signal: AbortSignal | undefined,
+): LanguageModelV4 {
+  return wrapModel(model, {
+    transformParams: async ({ params }) => ({
+      ...params,
+      ...pick('temperature', params.temperature ?? temperature),
+      ...pick('topP', params.topP ?? topP),
+      ...pick('maxOutputTokens', params.maxOutputTokens ?? maxTokens),
+      ...pick('abortSignal', eitherOf(params.abortSignal, signal)),
+    }),
+  });
+}
+
+function pick<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>>;
+function pick(key: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [key]: value };
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
+}
+
+/** Tells of each setting of a call that the API does not take, once for all calls of the model. */
+export function withWarnings(model: LanguageModelV4, warn: (message: string) => void): LanguageModelV4 {
+  const told = new Set<string>();
+  const tell = (warnings: readonly SharedV4Warning[]) => {
+    for (const warning of warnings) {
+      const message = wordWarning(warning);
+      if (message === undefined || told.has(message)) continue;
+      told.add(message);
+      warn(message);
+    }
+  };
+  return wrapModel(model, {
+    wrapGenerate: async ({ doGenerate }) => {
+      const result = await doGenerate();
+      tell(result.warnings);
+      return result;
+    },
+    wrapStream: async ({ doStream }) => {
+      const result = await doStream();
+      const listen = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+        transform: (part, controller) => {
+          if (part.type === 'stream-start') tell(part.warnings);
+          controller.enqueue(part);
+        },
+      });
+      return { ...result, stream: result.stream.pipeThrough(listen) };
+    },
+  });
+}
+
+/** Undefined for what changes nothing in a call's meaning. */
+function wordWarning(warning: SharedV4Warning): string | undefined {
+  if (warning.type !== 'unsupported') return undefined;
+  const name = settingNames.get(warning.feature) ?? warning.feature;
+  const details = warning.details === undefined ? '' : `: ${warning.details}`;
+  return `its API does not take ${name}, so the call goes without${details}`;
+}
+
+/** What the settings of the AI SDK are called in files. */
+const settingNames: ReadonlyMap<string, string> = new Map([
+  ['topP', 'top_p'],
+  ['stopSequences', 'stop'],
+  ['maxOutputTokens', 'max_tokens'],
+  ['toolChoice', 'tool_choice'],
+  ['responseFormat', 'output'],
+]);
+
+/**
+ * The model; a JSON Schema that its calls ask the answer to fit goes to the API where that keeps to one, else into the
+ * system prompt.
+ */
+export function withStructuredOutput(
+  model: LanguageModelV4,
+  method: ProviderConfig['structuredOutput'] = 'schema',
+): LanguageModelV4 {
+  return wrapModel(model, {
+    transformParams: async ({ params }) => {
+      const { responseFormat: format } = params;
+      if (format?.type !== 'json' || !isObject(format.schema)) return params;
+      if (method === 'schema' && takesSchema(format.schema, params)) return withSchema(params, format.schema);
+      return withInstruction(params, format.schema, method);
+    },
+  });
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** APIs take schemas of objects; some packages send one as a tool named `json`. */
+function takesSchema({ type }: Schema, { tools = [] }: LanguageModelV4CallOptions): boolean {
+  return type === 'object' && tools.every(({ name }) => name !== 'json');
+}
+
+function withSchema(params: LanguageModelV4CallOptions, schema: Schema): LanguageModelV4CallOptions {
+  if (isStrict(schema)) return params;
+  const { providerOptions: options } = params;
+  const loose = { strictJsonSchema: false };
+  return {
+    ...params,
+    providerOptions: {
+      ...options,
+      openai: { ...options?.['openai'], ...loose },
+      openaiCompatible: { ...options?.['openaiCompatible'], ...loose },
+    },
+  };
+}
+
+/**
+ * Whether every object of a schema says what members it has and requires them all, without which OpenAI refuses to keep
+ * strictly to it. Source: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  const { properties, required } = schema;
+  const isObjectSchema = schema['type'] === 'object' || isObject(properties);
+  const names = isObject(properties) ? Object.keys(properties) : [];
+  const isClosed = schema['additionalProperties'] === false;
+  const isComplete = names.every((name) => Array.isArray(required) && required.includes(name));
+  if (isObjectSchema && !(isClosed && isComplete)) return false;
+  if (looseKeywords.some((keyword) => Object.hasOwn(schema, keyword))) return false;
+  return Object.values(schema).every(isStrict);
+}
+
+const looseKeywords = [
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+];
+
+/** APIs that only know that JSON is wanted ask for the word in the prompt. */
+function withInstruction(
+  { responseFormat: _, ...params }: LanguageModelV4CallOptions,
+  schema: Schema,
+  method: ProviderConfig['structuredOutput'],
+): LanguageModelV4CallOptions {
+  const words = `Answer with one JSON value that fits this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
+  return {
+    ...params,
+    prompt: withSystemText(params.prompt, words),
+    ...(method === 'json' && { responseFormat: { type: 'json' } }),
+  };
+}
+
+function withSystemText(prompt: LanguageModelV4Prompt, text: string): LanguageModelV4Prompt {
+  const [first, ...rest] = prompt;
+  if (first?.role !== 'system') return [{ role: 'system', content: text }, ...prompt];
+  return [{ ...first, content: `${first.content}\n\n${text}` }, ...rest];
+}
+
+/**
+ * A model that embeds, with deadline and retries around it. Calls for one text each go to the API together; recordings and caches
+ * stand above, and have them one by one. Throws PROVIDER_UNUSABLE.
+ */
+export async function openEmbeddings(
+  config: ProviderConfig,
+  context: ProviderContext,
+): Promise<{ readonly model: LanguageModelV4; readonly peer: Peer }> {
+  const { embed, peer, most, retries } = await openEmbeddingSource(config, context);
+  const about = { id: config.id, provider: config.type, modelId: config.model };
+  const model = createEmbeddingModel(about, embed);
+  const limited = withLimits(model, readLimits(config, retries), peer, context.rate);
+  return { model: batchTexts(limited, config.id, most), peer };
+}
+
+interface EmbeddingSource {
+  readonly embed: EmbedTexts;
+  readonly peer: Peer;
+  /** How many texts one request may have. */
+  readonly most: number;
+  readonly retries: number;
+}
+
+async function openEmbeddingSource(
+  config: ProviderConfig,
+  context: ProviderContext,
+): Promise<EmbeddingSource> {
+  const { id, type, model } = config;
+  const local = { peer: { id, secrets: [] }, most: Number.POSITIVE_INFINITY, retries: 0 };
+  if (type === 'mock') return { ...local, embed: openMockEmbeddings(config) };
+  if (type === 'tool') {
+    const { embedByTool } = context;
+    if (embedByTool === undefined)
+      throw unusableError(id, 'its type is tool, and here no tool can be called');
+    return { ...local, embed: (texts, signal) => embedByTool({ provider: id, tool: model, texts, signal }) };
+  }
+  const kind = requireKind(config);
+  const { embed } = kind;
+  if (embed === undefined) throw unusableError(id, `its type ${type} has no embeddings`);
+  const open = async (access: ApiAccess) => await embed(config, access);
+  const opened = await openHttpModel(config, kind, { ...context, open });
+  const dimensions = readDimensions(config);
+  return {
+    embed: askEmbeddingModel(opened.model, { provider: id, dimensions }),
+    peer: toPeer(opened.peer, context),
+    most: (await opened.model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY,
+    retries: 2,
+  };
+}
+
+function readDimensions({ id, additionalConfig }: ProviderConfig): number | undefined {
+  const { dimensions } = additionalConfig;
+  if (dimensions === undefined) return undefined;
+  if (typeof dimensions === 'number' && Number.isInteger(dimensions) && dimensions > 0) return dimensions;
+  throw unusableError(id, 'additional_config.dimensions must be a whole number from 1 on');
+}
+
+/** Asks an embedding model of the AI SDK. */
+export function askEmbeddingModel(
+  model: EmbeddingModelV4,
+  { provider, dimensions }: { readonly provider: string; readonly dimensions: number | undefined },
+): EmbedTexts {
+  return async (texts, signal) => {
+    const { embeddings, usage, warnings, response } = await model.doEmbed({
+      values: [...texts],
+      ...(dimensions !== undefined && { dimensions }),
+      ...(signal && { abortSignal: signal }),
+    });
+    const vectors = inOrder(embeddings, response?.body, provider);
+    return { vectors, tokens: usage?.tokens, warnings };
+  };
+}
+
+/** The vectors in the order of the texts, which OpenAI's form names by `index` and packages do not read. Throws PROVIDER_FAILED. */
+function inOrder(vectors: number[][], body: unknown, provider: string): number[][] {
+  const data = isObject(body) && Array.isArray(body['data']) ? body['data'] : [];
+  const places = data.map((item: unknown) => (isObject(item) ? item['index'] : undefined));
+  if (places.length !== vectors.length || places.every((place) => place === undefined)) return vectors;
+  const ordered: number[][] = [];
+  for (const [position, place] of places.entries()) {
+    const vector = vectors[position];
+    const isPlace = Number.isInteger(place) && Number(place) >= 0 && Number(place) < vectors.length;
+    if (vector === undefined || !isPlace || ordered[Number(place)] !== undefined) {
+      const message = 'its answer does not tell which text each embedding belongs to';
+      throw createProviderError(provider, { message, retryable: false });
+    }
+    ordered[Number(place)] = vector;
+  }
+  return ordered;
+}
+
+/** The request timeout where the config gives none. */
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** The deadline and retries of a provider’s calls. Throws PROVIDER_UNUSABLE. */
+export function readLimits(config: ProviderConfig, retries: number, streams?: StreamLimits): Limits {
+  const timeoutMs = config.requestTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const own = {
+    retries: readCount(config, 'max_retries', { max: 10, fallback: retries }),
+    retryBaseMs: readCount(config, 'retry_base_ms', { max: 60_000, fallback: 500 }),
+    maxWaitMs: MAX_WAIT_MS,
+  };
+  const { idleMs = timeoutMs, retry } = config.streams ?? {};
+  const ofStreams = retry && {
+    ...{ retries: retry.retries, retryBaseMs: retry.initialDelayMs, maxWaitMs: retry.maxDelayMs },
+    mayRetry: () => streams?.mayRetry() ?? true,
+  };
+  return { timeoutMs, idleMs, retry: own, streamRetry: ofStreams ?? own, takePlace: streams?.take };
+}
+
+const MAX_WAIT_MS = 60_000;
+
+function readCount(
+  { id, additionalConfig }: ProviderConfig,
+  key: string,
+  { max, fallback }: { readonly max: number; readonly fallback: number },
+): number {
+  const value = additionalConfig[key] ?? fallback;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
+  throw unusableError(id, `additional_config.${key} must be a whole number from 0 to ${max}`);
+}
+
+/** What a declared provider is opened with. */
+export interface ProviderContext {
+  /** The environment in which keys are looked up. */
+  readonly env: HostEnv;
+  /** The config file's folder. */
+  readonly folder: string;
+  /** Records every call. */
+  readonly recorder?: CallRecorder | undefined;
+  /** The recording that answers every call: nothing is sent, and no key is needed. */
+  readonly replay?: string | undefined;
+  /** How recorded calls are looked up. */
+  readonly replayContext?: RecordingContext | undefined;
+  /** Receives API keys, and takes secrets out of error messages. */
+  readonly scrubber?: Scrubber | undefined;
+  /** What keeps its calls to the limits of its entry. */
+  readonly rate?: RateQueue | undefined;
+  /** What keeps its streams to theirs. */
+  readonly streams?: StreamLimits | undefined;
+  /** Asks a tool of the runtime for vectors; absent: none can be called. */
+  readonly embedByTool?: EmbedByTool | undefined;
+  /** What the model is opened for; undefined: to answer. */
+  readonly role?: ProviderConfig['role'] | undefined;
+  /** Told of each setting that the API does not take, once. */
+  readonly warn?: ((message: string) => void) | undefined;
+  /** Ends every call that is under way. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The kind of API of a provider. Throws PROVIDER_UNUSABLE. */
+export function requireKind({ id, type }: ProviderConfig): ProviderKind {
+  const kind = providerKinds.get(type);
+  if (kind !== undefined) return kind;
+  const { hint } = suggest(type, providerTypes, 'types');
+  throw unusableError(id, `the type ${JSON.stringify(type)} is not known`, hint);
+}
+
+/** The API, whose secrets no error shows. */
+export function toPeer(peer: Peer, { scrubber }: ProviderContext): Peer {
+  scrubber?.add(peer.secrets);
+  return { ...peer, scrub: scrubber?.text };
 }

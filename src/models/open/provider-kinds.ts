@@ -1,11 +1,10 @@
-import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
+import { randomUUID } from 'node:crypto';
+import type { EmbeddingModelV4, LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { isObject, parseLossless } from '../../base/json/json.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import type { HttpProviderType } from '../../config/provider-types.ts';
 import { wrapModel } from '../wrapped-model.ts';
-import { type ApiAccess, openCompatible, openGoogle, openOpenAi } from './api-packages.ts';
 import { unusableError } from './credential.ts';
-import { readEndpoint } from './endpoint.ts';
-import { createExactFetch, withExactInput } from './exact-numbers.ts';
 
 /** A kind of API that is called over HTTP. */
 export interface ProviderKind {
@@ -130,5 +129,163 @@ function withoutStorage(model: LanguageModelV4): LanguageModelV4 {
         openai: { store: false, ...params.providerOptions?.['openai'] },
       },
     }),
+  });
+}
+
+interface EndpointDefaults {
+  /** The API's own address, without a path; absent: the entry must name one. */
+  readonly origin?: string;
+  /** The path of the API's version. */
+  readonly versionPath?: string;
+  /** Whether the version path is added to other hosts as well when the entry gives no path. */
+  readonly appliesToAnyHost?: boolean;
+}
+
+/** The base URL of requests, without a trailing slash. Throws PROVIDER_UNUSABLE. */
+function readEndpoint(
+  config: ProviderConfig,
+  { origin: usual, versionPath = '', appliesToAnyHost }: EndpointDefaults,
+): string {
+  const { baseUrl } = config;
+  if (baseUrl === undefined && usual !== undefined) return usual + versionPath;
+  if (baseUrl === undefined) throw unusableError(config.id, `${config.type} needs a base_url`);
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw unusableError(config.id, 'base_url must be an http or https address');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw unusableError(config.id, 'base_url must be an address without a user, a query or a fragment');
+  }
+  const text = url.href.replace(/\/+$/, '');
+  const isBare = url.pathname === '/';
+  return isBare && (appliesToAnyHost || url.origin === usual) ? text + versionPath : text;
+}
+
+// Two packages parse the arguments of tool calls and write them again, which rounds long numbers. So
+// `createExactFetch` marks such a number as a string, and `withExactInput` restores it in the result.
+
+/** A fetch whose answers of JSON keep the digits of tool arguments, for `withExactInput` to find. */
+export function createExactFetch(inner: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await inner(input, init);
+    if (!response.ok || response.body === null) return response;
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const body = isStream ? markEvents(response.body) : markNumbers(await response.text());
+    const headers = new Headers(response.headers);
+    // Neither is true of the new body.
+    headers.delete('content-encoding');
+    headers.delete('content-length');
+    return new Response(body, { status: response.status, statusText: response.statusText, headers });
+  };
+}
+
+/** The model; the numbers that its `createExactFetch` has marked get their original spelling. */
+export function withExactInput(model: LanguageModelV4): LanguageModelV4 {
+  return wrapModel(model, {
+    wrapGenerate: async ({ doGenerate }) => {
+      const result = await doGenerate();
+      return { ...result, content: result.content.map(restorePart) };
+    },
+    wrapStream: async ({ doStream }) => {
+      const result = await doStream();
+      const restore = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+        transform: (part, controller) => controller.enqueue(restorePart(part)),
+      });
+      return { ...result, stream: result.stream.pipeThrough(restore) };
+    },
+  });
+}
+
+const mark = `exact-${randomUUID()}:`;
+const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
+
+function restorePart<P extends { readonly type: string }>(part: P): P {
+  // Answers that fit a schema may come as the arguments of a call, and are given as a text.
+  if (part.type === 'text' && 'text' in part && typeof part.text === 'string') {
+    return part.text.includes(mark) ? { ...part, text: part.text.replaceAll(marked, '$1') } : part;
+  }
+  if (part.type === 'tool-call' && 'input' in part && typeof part.input === 'string') {
+    return { ...part, input: part.input.replaceAll(marked, '$1') };
+  }
+  if (part.type === 'tool-input-delta' && 'delta' in part && typeof part.delta === 'string') {
+    return { ...part, delta: part.delta.replaceAll(marked, '$1') };
+  }
+  return part;
+}
+
+function markEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array> {
+  let rest = '';
+  const lines = new TransformStream<string, string>({
+    transform: (chunk, controller) => {
+      const complete = `${rest}${chunk}`.split('\n');
+      rest = complete.pop() ?? '';
+      for (const line of complete) controller.enqueue(`${markLine(line)}\n`);
+    },
+    flush: (controller) => controller.enqueue(markLine(rest)),
+  });
+  return body.pipeThrough(new TextDecoderStream()).pipeThrough(lines).pipeThrough(new TextEncoderStream());
+}
+
+function markLine(line: string): string {
+  return line.startsWith('data:') ? `data: ${markNumbers(line.slice('data:'.length).trim())}` : line;
+}
+
+/** Matches text that may hold a number which a double cannot represent. */
+const possiblyInexact = /\d[\d.]{15}|\d[eE][+-]?\d/;
+
+function markNumbers(json: string): string {
+  if (!possiblyInexact.test(json)) return json;
+  try {
+    return JSON.stringify(markTree(parseLossless(json), false));
+  } catch {
+    // What is no JSON is for the package to refuse.
+    return json;
+  }
+}
+
+/** `input` is Anthropic's word for the arguments of a call, `args` Gemini's. */
+function markTree(value: unknown, isInput: boolean): unknown {
+  if (Array.isArray(value)) return value.map((member) => markTree(member, isInput));
+  if (!isObject(value)) return value;
+  if (JSON.isRawJSON(value)) return isInput ? mark + value.rawJSON : value;
+  const members = Object.entries(value).map(([key, member]) => [
+    key,
+    markTree(member, isInput || key === 'input' || key === 'args'),
+  ]);
+  return Object.fromEntries(members);
+}
+
+/** The address, credential and transport of API calls. */
+export interface ApiAccess {
+  readonly baseUrl: string;
+  /** Absent: no credential is sent. */
+  readonly apiKey?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+}
+
+/** The AI SDK's package for OpenAI, with that access. */
+async function openOpenAi({ baseUrl, apiKey = '', headers, fetch }: ApiAccess) {
+  const { createOpenAI } = await import('@ai-sdk/openai');
+  return createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch });
+}
+
+/** Its package for Gemini. */
+async function openGoogle({ baseUrl, apiKey = '', headers, fetch }: ApiAccess) {
+  const { createGoogle } = await import('@ai-sdk/google');
+  return createGoogle({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch });
+}
+
+/** Its package for APIs that speak as OpenAI's does. */
+async function openCompatible({ type }: ProviderConfig, { baseUrl, apiKey, headers, fetch }: ApiAccess) {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return createOpenAICompatible({
+    name: type,
+    baseURL: baseUrl,
+    headers: { ...headers },
+    fetch,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+    ...(apiKey === undefined ? {} : { apiKey }),
   });
 }

@@ -1,15 +1,18 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { RuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { canonicalJson, findDifference } from '../../base/json/equal.ts';
+import { sharedPrefixLength } from '../../base/text/shared-prefix.ts';
 import { abortedError } from '../../base/time/deadline.ts';
 import type { Redact } from '../../contract/scrub.ts';
+import { type ByteRange, type ReadAt, readerOf, readRange, scanLines } from '../../process/cassette/lines.ts';
+import { createReplayQueues } from '../../process/cassette/replay-queues.ts';
 import { createModel } from '../wrapped-model.ts';
-import { describeDifference } from './call-difference.ts';
 import type { CallOutcome, ModelCallRequest, RecordedCall } from './model-call.ts';
-import { describeModelCall, digestCall, redactCall } from './recorded-call.ts';
-import { openRecordedCalls, type RecordedCalls } from './recorded-calls.ts';
+import { decodeRecordedCall, describeModelCall, digestCall, redactCall } from './recorded-call.ts';
 
 /** Recorded model calls, each of which answers once. */
-export interface Recording {
+interface Recording {
   /** A model that answers from the recording what the provider of that id answered. Its calls throw REPLAY_MISS. */
   model(provider: string, modelName: string): LanguageModelV4;
 }
@@ -83,4 +86,124 @@ function replayMissError({ provider, mode }: ModelCallRequest, why: string): Run
     'REPLAY_MISS',
     `no recorded answer to this ${what} of provider "${provider}": ${why}`,
   );
+}
+
+/** Where a call first differs from the recorded one that is nearest to it, as a sentence. */
+function describeDifference(call: ModelCallRequest, recorded: readonly ModelCallRequest[]): string {
+  const own = recorded.filter(({ provider }) => provider === call.provider);
+  if (own.length === 0) return 'none of its calls is recorded';
+  const sameModel = own.filter(({ model }) => model === call.model);
+  if (sameModel.length === 0) return `recorded is the model ${own[0]?.model}, called is ${call.model}`;
+  const sameMode = sameModel.filter(({ mode }) => mode === call.mode);
+  if (sameMode.length === 0) return `its calls were recorded ${call.mode === 'stream' ? 'un' : ''}streamed`;
+  const path = findDifference(call.request, nearest(call, sameMode).request);
+  return `the nearest recorded call differs at ${path ?? 'an unknown place'}`;
+}
+
+/** The call whose request begins with the most of what this one begins with. */
+function nearest(call: ModelCallRequest, recorded: readonly ModelCallRequest[]): ModelCallRequest {
+  const text = canonicalJson(call.request);
+  const ranked = recorded
+    .map((candidate) => ({ candidate, shared: sharedPrefixLength(text, canonicalJson(candidate.request)) }))
+    .toSorted((one, other) => other.shared - one.shared);
+  return ranked[0]?.candidate ?? call;
+}
+
+/**
+ * The model calls of a recording, by offset; contents stay on the disk. Methods reject with FILE_UNREADABLE.
+ */
+interface RecordedCalls {
+  /** The next call of that digest in the order in which they began, each of which is taken once. */
+  take(digest: string): Promise<RecordedCall | undefined>;
+  /** Whether there is a call of that digest, taken or not. */
+  has(digest: string): boolean;
+  /** The first calls of a provider. */
+  firstOf(provider: string): Promise<RecordedCall[]>;
+}
+
+/**
+ * Finds the calls in a recording. Lines that were cut off, and those of processes, are left out. Throws
+ * FILE_UNREADABLE, also for a call that is damaged or of another version.
+ */
+export async function openRecordedCalls(file: string): Promise<RecordedCalls> {
+  const source = await openSource(file);
+  const queues = createReplayQueues(MAX_COMPARED);
+  let foundLines = 0;
+  let unknownLines = 0;
+  await source.use((read) =>
+    scanLines(read, (line, range, lineNumber) => {
+      if (isProcessLine(line)) return;
+      const call = decodeRecordedCall(line.toString('utf8'), `${file}:${lineNumber}`);
+      if (call === undefined) {
+        unknownLines += 1;
+        return;
+      }
+      foundLines += 1;
+      const { digest: key, recorder, number, provider: group } = call;
+      queues.add({ range, key, recorder, number, group });
+    }),
+  );
+  if (foundLines === 0 && unknownLines > 0) throw noCallsError(file);
+  const readCall = async (range: ByteRange): Promise<RecordedCall> => {
+    const line = await source.use((read) => readRange(read, range));
+    const call = decodeRecordedCall(line.toString('utf8'), file);
+    if (call === undefined) throw unreadableError(file, new Error('it has changed'));
+    return call;
+  };
+  return {
+    take: async (digest) => {
+      const next = queues.take(digest);
+      return next && (await readCall(next));
+    },
+    has: (digest) => queues.count(digest) > 0,
+    firstOf: async (provider) => await Promise.all(queues.group(provider).first.map(readCall)),
+  };
+}
+
+/** How many calls of a provider a call is compared with when it is not found. */
+const MAX_COMPARED = 200;
+
+/** Whether a cassette line is not a model call. */
+function isProcessLine(line: Buffer): boolean {
+  const head = line.toString('latin1', 0, 12);
+  return ['{"blob":', '{"exchange":', '{"cut":'].some((start) => head.startsWith(start));
+}
+
+interface RecordingSource {
+  use<T>(work: (read: ReadAt) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Opens a file anew for each read, since a model is never closed; the content of a pipe is kept in memory.
+ */
+async function openSource(file: string): Promise<RecordingSource> {
+  const use: RecordingSource['use'] = (work) => withFile(file, (handle) => work(readerOf(handle)));
+  const piped = await withFile(file, async (handle) =>
+    (await handle.stat()).isFile() ? undefined : await handle.readFile(),
+  );
+  return piped === undefined ? { use } : { use: (work) => work(readerOf(piped)) };
+}
+
+async function withFile<T>(file: string, work: (handle: FileHandle) => Promise<T>): Promise<T> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file, 'r');
+    return await work(handle);
+  } catch (thrown) {
+    throw unreadableError(file, thrown);
+  } finally {
+    await handle?.close();
+  }
+}
+
+function unreadableError(file: string, thrown: unknown): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const message = `the recording ${file} cannot be read: ${toRuntimeError(thrown).message}`;
+  return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
+}
+
+function noCallsError(file: string): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${file} holds no recorded model call`, {
+    hint: 'Make a recording with `--record FILE`.',
+  });
 }

@@ -12,8 +12,7 @@ import type { ProviderConfig } from '../../config/config.ts';
 import type { CallScope } from '../call-scope.ts';
 import { withoutTransport } from '../recording/call-recorder.ts';
 import { type CallOutcome, outcome as outcomeShape } from '../recording/model-call.ts';
-import { describeModelCall } from '../recording/recorded-call.ts';
-import { decodeSdkValue, encodeSdkValue } from '../recording/sdk-value.ts';
+import { decodeSdkValue, describeModelCall, encodeSdkValue } from '../recording/recorded-call.ts';
 
 /** The entry of one call in the cache of its scope. */
 export interface CachedCall {

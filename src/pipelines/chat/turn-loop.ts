@@ -1,13 +1,30 @@
 import { RuntimeError, toFault } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
+import type { CallResult } from '../../calls/hooks/call-result.ts';
 import { completeMessage, textsAt, withTextAt } from '../../calls/hooks/message.ts';
-import { toolCallsOf } from '../state/requested-calls.ts';
+import { unknownTool } from '../../calls/tool-call/before-execution.ts';
+import type { PlannedCall } from '../../calls/tool-call/pending-call.ts';
+import type { FinishedCall } from '../../contract/turn.ts';
+import { runCalls } from '../run/calls.ts';
+import { callIdOf } from '../run/tool-step.ts';
+import { journalStep } from '../state/record.ts';
+import { idOf, type RequestedCall, toolCallsOf } from '../state/requested-calls.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
-import { endTurn, fireBatch, stopTurn, type TurnContext } from '../turn-hooks.ts';
+import { turnRecord } from '../state/turn-record.ts';
+import {
+  endTurn,
+  fireBatch,
+  hookContextOf,
+  notifyAnswered,
+  stopTurn,
+  type TurnContext,
+  toTurn,
+} from '../turn-hooks.ts';
 import { requestAnswer } from './answer-request.ts';
 import { chargeRound, roundsLeft } from './loop-control.ts';
-import { reprompt } from './reprompt.ts';
+import { dropContext } from './session-context.ts';
 import { appendResults } from './tool-results.ts';
-import { callTools, isHandedBack, isHandled } from './tool-round.ts';
+import { applyTurnRecord, firePhases } from './turn-start.ts';
 import { viewOf } from './turn-state.ts';
 
 /**
@@ -125,4 +142,121 @@ function warnOfIgnoredFollowUp({ run }: TurnContext, hooks: readonly (string | n
 
 function isAnswered({ state: { answer } }: TurnContext): boolean {
   return answer !== undefined && toolCallsOf(answer.message).length === 0;
+}
+
+/**
+ * Restarts the turn loop after an answer, with a prompt of its own and the original system prompt, tools and
+ * options: changes by the hooks of tool_list, request and loop hold for one pass only. Returns the outcome if
+ * a hook stopped it.
+ */
+async function reprompt(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
+  const { run, chat, state } = turn;
+  const { base } = state;
+  // Source: docs/plugins.md, whose loop this is; `call_user` is what a chat here is configured with.
+  const text = `[reengaged (fuel: ${roundsLeft(state)}/${chat.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
+  state.fallback = 'call_user';
+  const before = toTurn(turn);
+  state.model = undefined;
+  const nextTurn = {
+    ...toTurn(turn),
+    prompt: text,
+    system_prompt: base.system,
+    tools: base.offered,
+    options: base.options,
+    messages: [...before.messages, completeMessage({ role: 'user', content: text })],
+  };
+  const promptLinks = run.links.filter(({ group }) => group.dialect.firesOnLoopPrompts === true);
+  const record = await journalStep(run.journal, { name: `${path}/reprompt`, kind: turnRecord }, async () => {
+    await notifyAnswered(turn);
+    const phases = ['prompt', 'tool_list', 'request', 'loop'] as const;
+    return await firePhases(turn, { turn: nextTurn, phases, promptLinks });
+  });
+  dropContext(run.session, record.taken ?? []);
+  const stopped = applyTurnRecord(turn, record);
+  if (stopped !== undefined) return stopped;
+  state.modelPrompt = { prompt: record.prompt, original: text };
+  // The model still sees withheld answers, unless a hook has replaced the conversation.
+  if (record.isRewritten === true) state.messages.splice(0, state.messages.length, ...record.messages);
+  else state.messages.push(completeMessage({ role: 'user', content: record.prompt }));
+  return undefined;
+}
+
+/** Makes the calls of one answer; those that must run alone come after the others. */
+async function callTools(
+  turn: TurnContext,
+  path: string,
+  requested: readonly RequestedCall[],
+): Promise<CallResult[]> {
+  const { run, chat } = turn;
+  const { scope, step } = chat;
+  const calls = requested.map((call, position) => planCall(turn, `${path}/call-${position + 1}`, call));
+  const isExclusive = ({ tool }: PlannedCall) => tool.isExclusive === true || tool.flow !== undefined;
+  const concurrentCalls = calls.filter((call) => !isExclusive(call));
+  const hookContext = hookContextOf(turn);
+  const deferred = new Map<string, () => Promise<void>>();
+  const deferNotification = (name: string, notify: () => Promise<void>) => deferred.set(name, notify);
+  const roundContext = { scope, hookContext, deferNotification };
+  try {
+    const first = await runCalls(run, concurrentCalls, {
+      ...roundContext,
+      concurrency: step.toolConcurrency,
+    });
+    const results = new Map(concurrentCalls.map((call, index) => [call.name, first[index]]));
+    for (const call of calls.filter(isExclusive)) {
+      const [result] = await runCalls(run, [call], { ...roundContext, concurrency: 1 });
+      results.set(call.name, result);
+    }
+    return calls.flatMap(({ name }) => results.get(name) ?? []);
+  } finally {
+    // Also for calls made before the run was suspended: they are not made again.
+    for (const { name } of calls) await deferred.get(name)?.();
+  }
+}
+
+/** The call of an offered tool; any other name is an unknown tool, which only hooks can answer. */
+function planCall(
+  { run, chat, state }: TurnContext,
+  name: string,
+  { id, name: tool, args }: RequestedCall,
+): PlannedCall {
+  const isOffered = chat.step.tools.includes(tool) && state.offered.some((each) => each.name === tool);
+  const known = isOffered ? run.tools.get(tool) : undefined;
+  const callId = callIdOf(run, name);
+  const edition = run.journal.editionOf?.(name);
+  return {
+    name,
+    tool: known ?? unknownTool(tool, run),
+    args,
+    callId,
+    edition,
+    toolUseId: idOf({ id }, callId),
+  };
+}
+
+/** Whether hooks answered every call of the round for the caller; their texts are then the final answer. */
+function isHandled({ state }: TurnContext, results: readonly CallResult[]): boolean {
+  const texts = results.flatMap(({ handled }) => (handled === undefined ? [] : [handled]));
+  if (texts.length === 0 || texts.length < results.length || state.answer === undefined) return false;
+  const message = completeMessage({ role: 'assistant', content: texts.join('\n') });
+  state.answer = { ...state.answer, message, finish_reason: 'stop', metadata: new Json('{}') };
+  state.messages.push(message);
+  return true;
+}
+
+/** Whether a flow control tool ended the turn; its text is then the final answer. */
+function isHandedBack(
+  { run, state }: TurnContext,
+  calls: readonly FinishedCall[],
+  results: readonly CallResult[],
+): boolean {
+  const end = calls.find(
+    ({ name }, index) =>
+      run.tools.get(name)?.flow?.endsTurn === true && results[index]?.outcome.status === 'ok',
+  );
+  if (end === undefined || state.answer === undefined) return false;
+  state.isHandedBack = true;
+  const message = completeMessage({ role: 'assistant', content: end.content });
+  state.answer = { ...state.answer, message, finish_reason: 'stop' };
+  state.messages.push(message);
+  return true;
 }

@@ -1,22 +1,24 @@
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
+import { compileExpressions } from '../../base/expression/expression.ts';
 import { locateViolation } from '../../base/yaml/check.ts';
-import { parseDocument, readDocument, type YamlDocument } from '../../base/yaml/document.ts';
-import type { Problem } from '../../base/yaml/problem.ts';
-import { requireLoaded, sortProblems } from '../../base/yaml/problem.ts';
-import { readText } from '../../base/yaml/text-file.ts';
-import { findViolations } from '../../base/yaml/violation.ts';
+import { parseDocument, readDocument, readText, type YamlDocument } from '../../base/yaml/document.ts';
+import { expressionAt } from '../../base/yaml/expressions.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { type Problem, requireLoaded, sortProblems } from '../../base/yaml/problem.ts';
+import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, schemaAt, textAt } from '../../base/yaml/read.ts';
+import { compileSchema } from '../../base/yaml/schema-check.ts';
+import { findViolations, type Violation } from '../../base/yaml/violation.ts';
 import { type Chain, loadBelow } from './below/load-below.ts';
-import type { Pipeline } from './pipeline.ts';
-import { readPipeline } from './read-pipeline.ts';
+import { everyVariable, type Pipeline } from './pipeline.ts';
+import { type PipelineOf, readSteps } from './read-step.ts';
 import { pipelineSchema } from './schema.ts';
 import { validatePipeline } from './validate.ts';
 import type { PipelineRuntime } from './validate-names.ts';
 import { listSteps } from './validate-tree.ts';
-import { isCoveredByOther, wordViolation } from './violation-wording.ts';
 
 /** A pipeline, unless one of its problems is an error. */
-export interface LoadedPipeline {
+interface LoadedPipeline {
   readonly pipeline: Pipeline | undefined;
   /** In the order of the file, and those of the pipelines that it runs, each once. */
   readonly problems: readonly Problem[];
@@ -105,4 +107,90 @@ function checkShape(document: YamlDocument): readonly Problem[] {
   return violations
     .filter((violation) => !isCoveredByOther(violation))
     .map((violation) => locateViolation(document, wordViolation(violation), pipelineSchema));
+}
+
+/** Whether the check of an expression reports the same more precisely, as of a text in place of a mapping. */
+function isCoveredByOther({ keyword, path }: Violation): boolean {
+  return keyword === 'pattern' && ['args', 'params', 'context'].includes(String(path.at(-1)));
+}
+
+/** The violation with a message in words for a pattern; other violations are unchanged. */
+function wordViolation(violation: Violation): Violation {
+  if (violation.keyword !== 'pattern') return violation;
+  const [section, place] = violation.path;
+  const isName = section === 'spec' && (place === 'env' || place === 'vars');
+  const worded = isName ? nameWords[place] : (words[String(violation.path.at(-1))] ?? expressionWords);
+  return { ...violation, ...worded };
+}
+
+const expressionWords = { message: 'must be one `${…}` where it is written as a text' };
+
+const nameWords = {
+  env: {
+    message: 'must be the name of an environment variable: letters, digits and `_`, no digit first',
+    hint: 'Write names only; `vars` is for values.',
+  },
+  vars: {
+    message: 'the name must be letters, digits and `_`, and not begin with a digit',
+    hint: 'Expressions name the value as `vars.NAME`.',
+  },
+};
+
+const words: Readonly<Record<string, { readonly message: string; readonly hint?: string }>> = {
+  id: {
+    message: 'must be letters, digits and `_`, and not begin with a digit',
+    hint: 'Expressions name the step as `steps.ID`.',
+  },
+  tool_choice: { message: 'must be auto, none, required, or a mapping with `tool`' },
+  backoff: {
+    message: 'must be a duration such as 500ms, 2s or 1m, or a mapping of initial_ms, factor and max_ms',
+  },
+  expires: { message: 'must be a duration such as 30m, 24h or 7d' },
+  wait: {
+    message: 'must be a duration such as 30s, 10m or 36h, a `${…}` that gives one, or a mapping with `until`',
+  },
+  on_error: { message: 'must be stop, continue, or a mapping of steps and then' },
+};
+
+/** The pipeline that a checked document declares; `source` is its text. Call it only without errors. */
+function readPipeline(
+  document: YamlDocument,
+  source: string,
+  below: ReadonlyMap<string, Pipeline>,
+): Pipeline {
+  const file = resolve(document.file);
+  const pipelineOf: PipelineOf = (named) => {
+    const found = below.get(named);
+    if (found === undefined) throw new RuntimeError('INTERNAL', `the pipeline ${named} was not loaded`);
+    return found;
+  };
+  const runtime = nonEmptyTextAt(document, ['spec', 'runtime']);
+  return {
+    file,
+    name: nonEmptyTextAt(document, ['metadata', 'name']) ?? nameOf(file),
+    source,
+    pipelines: Object.fromEntries(
+      [...below].flatMap(([each, { source: text, pipelines }]) => [
+        [each, text],
+        ...Object.entries(pipelines),
+      ]),
+    ),
+    ...omitUndefined({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
+    checkInput: compileSchema(schemaAt(document, ['spec', 'input'])),
+    env: itemsAt(document, ['spec', 'env']).map((item) => textAt(document, item) ?? ''),
+    vars: entriesAt(document, ['spec', 'vars']).map(({ name, path }) => ({
+      name,
+      value: expressionAt(document, path, everyVariable) ?? compileExpressions(null, []),
+    })),
+    steps: readSteps(document, ['spec', 'steps'], pipelineOf),
+    finally: readSteps(document, ['spec', 'finally'], pipelineOf),
+    ...omitUndefined({
+      output: expressionAt(document, ['spec', 'output'], everyVariable),
+      onFault: choiceAt(document, ['spec', 'on_fault'], ['suspend', 'fail']),
+    }),
+  };
+}
+
+function nameOf(file: string): string {
+  return basename(file).replace(/(\.pipeline)?\.(ya?ml|json)$/, '');
 }

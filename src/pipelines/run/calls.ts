@@ -1,4 +1,5 @@
-import { toFault } from '../../base/errors.ts';
+import PQueue from 'p-queue';
+import { RuntimeError, toFault } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
 import { tryJson } from '../../base/json/try-parse.ts';
 import {
@@ -9,7 +10,8 @@ import {
   resultOf,
   type ToolDenied,
 } from '../../calls/hooks/call-result.ts';
-import { prepareCall, stoppedCall } from '../../calls/tool-call/call.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
+import { type PreparedCall, prepareCall, stoppedCall } from '../../calls/tool-call/call.ts';
 import { type DecidedInRound, runCallLoop } from '../../calls/tool-call/call-loop.ts';
 import type { CallContext } from '../../calls/tool-call/callable-tool.ts';
 import { prepareDecidedCall } from '../../calls/tool-call/decided-call.ts';
@@ -19,12 +21,13 @@ import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { failed } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
-import { callRecord } from '../state/call-record.ts';
-import { findRecord } from '../state/record.ts';
+import { callRecord, type JournaledCall } from '../state/call-record.ts';
+import type { AskedCall } from '../state/journal.ts';
+import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import type { Scope } from '../state/step-scope.ts';
-import { type CallSlot, paceOf, runCallRound } from './call-round.ts';
-import { type CallStep, journalCall } from './journal-call.ts';
+import { requireFinished } from '../state/suspension.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 
 interface RoundContext {
   readonly scope: Scope;
@@ -207,4 +210,168 @@ async function waitForDecisions(
   } finally {
     for (const clock of clocks) clock.resume();
   }
+}
+
+/** A call of a run as a step of its journal. */
+interface CallStep {
+  /** Its path. */
+  readonly name: string;
+  /** What is asked for. */
+  readonly asked: AskedCall & { readonly key?: string };
+  readonly prepare: () => Promise<PreparedCall>;
+  /** Whether hooks hear of it before it is made. */
+  readonly isHeard: boolean;
+  /** Whether nobody acts on its result before the next step of the journal begins. */
+  readonly isDeferred: boolean;
+  /** Whether it may be made again after it was cut off. */
+  readonly mayRepeat: boolean;
+  /** The result to use instead of making the call, if the turn ended meanwhile. */
+  readonly replacement: () => CallResult | undefined;
+  /** The result of a call that was cut off and must not be repeated. */
+  readonly whenInterrupted: () => CallResult;
+}
+
+/**
+ * Asks the call's hooks when its turn comes, then makes it as a journal step. The step begins after the hooks
+ * were asked and once the tool has its slot, so that a step that was begun means that the tool may have acted. Throws ABORTED,
+ * STORE_FAILED.
+ */
+async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
+  const { name, asked, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
+  const known = findRecord(run.journal, name, callRecord);
+  if (known !== undefined) return known;
+  await slot.waitForTurn();
+  requireNotAborted(run);
+  run.journal.requireWritable?.(name);
+  const isInterrupted = !mayRepeat && run.journal.wasCutOff(name);
+  // Hooks act on what came before.
+  if (isHeard) await run.journal.settle?.();
+  const prepared = isInterrupted ? undefined : await prepare();
+  if (prepared?.stopped !== undefined) complete(run, prepared.stopped);
+  else await slot.finishHooks();
+  requireNotAborted(run);
+  const work = async (): Promise<JournaledCall> => {
+    if (prepared === undefined) return { ...whenInterrupted(), ...asked };
+    const otherwise = prepared.stopped === undefined ? replacement() : undefined;
+    return { ...(otherwise ?? complete(run, await prepared.finish())), ...asked };
+  };
+  return await journalStep(run.journal, { name, kind: callRecord }, work, { isDeferred, beginsInSlot: true });
+}
+
+/** Throws ABORTED when the run is being suspended. */
+function requireNotAborted({ signal }: RunContext): void {
+  if (signal.aborted) throw new RuntimeError('ABORTED', 'the call was not made');
+}
+
+/**
+ * Returns the result. Throws ABORTED if the end of the run cut the call off, so that it is made again on
+ * resume.
+ */
+function complete(run: RunContext, result: CallResult): CallResult {
+  const { outcome } = result;
+  if (outcome.status === 'failed' || outcome.status === 'denied') requireFinished(run, outcome.error);
+  return result;
+}
+
+/**
+ * How the calls of one round are ordered. at_once: not at all. judged: their hooks are asked one call after
+ * another. judged_first: likewise, and no call is made before the hooks of all were asked. one_by_one: one
+ * whole call after another.
+ */
+type Pace = 'at_once' | 'judged' | 'judged_first' | 'one_by_one';
+
+/** The strictest pace that the dialects of these links require. */
+function paceOf(links: readonly Link[]): Pace {
+  const wanted = links.map((link) => ('group' in link ? link.group.dialect.callOrder : 'at_once'));
+  return paces.findLast((pace) => wanted.includes(pace)) ?? 'at_once';
+}
+
+const paces: readonly Pace[] = ['at_once', 'judged', 'judged_first', 'one_by_one'];
+
+/** The position of a call among those of its round. */
+interface CallSlot {
+  /** Resolves when the hooks of all calls before have been asked. */
+  waitForTurn(): Promise<void>;
+  /**
+   * Reports that this call passed its hooks, so that the next call’s are asked. Resolves when the call may be
+   * made.
+   */
+  finishHooks(): Promise<void>;
+  /** Resolves when all earlier calls have their results, after their hooks. */
+  waitForResults(): Promise<void>;
+}
+
+interface RoundOptions {
+  readonly pace: Pace;
+  /** Calls made at once, at most. */
+  readonly concurrency: number;
+}
+
+/**
+ * Does the work of every call of a round in the order that its pace requires. Throws as `mapConcurrently`
+ * does.
+ */
+async function runCallRound<Item, Result>(
+  items: readonly Item[],
+  { pace, concurrency }: RoundOptions,
+  work: (item: Item, slot: CallSlot, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  if (pace === 'at_once' || pace === 'one_by_one' || items.length === 1) {
+    const limit = pace === 'one_by_one' ? 1 : concurrency;
+    return await mapConcurrently(items, limit, (item, index) => work(item, unorderedSlot, index));
+  }
+  const slots = new PQueue({ concurrency: Math.max(1, concurrency) });
+  const hooksDone = createOrderedGates(items.length);
+  const callsDone = createOrderedGates(items.length);
+  return await mapConcurrently(items, items.length, async (item, index) => {
+    let releaseSlot = () => {};
+    const slot: CallSlot = {
+      waitForTurn: () => hooksDone.before(index),
+      finishHooks: async () => {
+        hooksDone.leave(index);
+        if (pace === 'judged_first') await hooksDone.before(items.length);
+        releaseSlot = await takeQueueSlot(slots);
+      },
+      waitForResults: () => callsDone.before(index),
+    };
+    try {
+      return await work(item, slot, index);
+    } finally {
+      releaseSlot();
+      hooksDone.leave(index);
+      callsDone.leave(index);
+    }
+  });
+}
+
+const unorderedSlot: CallSlot = {
+  waitForTurn: async () => {},
+  finishHooks: async () => {},
+  waitForResults: async () => {},
+};
+
+/** Gates in a row: each may be left at any time, and waiting for one waits for all before it. */
+function createOrderedGates(length: number) {
+  const places = Array.from({ length }, () => Promise.withResolvers<void>());
+  const before: Promise<unknown>[] = [Promise.resolve()];
+  for (const [index, { promise }] of places.entries()) before.push(Promise.all([before[index], promise]));
+  return {
+    leave: (index: number) => places[index]?.resolve(),
+    /** Resolves when all gates before this one have been left. */
+    before: async (index: number): Promise<void> => {
+      await before[index];
+    },
+  };
+}
+
+/** Resolves when the queue has a free slot, with the function that releases it. */
+async function takeQueueSlot(slots: PQueue): Promise<() => void> {
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  await new Promise<void>((resolve) => {
+    void slots.add(async () => {
+      resolve();
+      await left;
+    });
+  });
+  return leave;
 }

@@ -2,26 +2,22 @@ import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import type { Json } from '../../base/json/json.ts';
 import { currentFence } from '../../base/time/fence.ts';
 import { type DecisionInput, requireDecision } from '../../calls/tool-call/decider.ts';
-import type { RunEvent } from '../../contract/event.ts';
+import type { Emit, RunEvent } from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
 import { envBelow } from '../file/below/tools-below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
-import { emitBoth } from '../state/emit-both.ts';
 import { toCurrentSteps } from '../state/retries.ts';
 import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
-import { withRunId } from '../suspend/resume-hint.ts';
 import { MOST_TRIES, notDueError, toSetDown } from '../suspend/set-down.ts';
-import { openBelow } from './below/open-below.ts';
 import { requireOutermost, requireRun } from './below/require-run.ts';
-import { createRunBelow } from './below/run-below.ts';
+import { createRunBelow, isLeft, redoFaults, requireDue } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
 import { isRunEnd, runPipeline } from './execute-run.ts';
-import { isLeft, redoFaults, requireDue } from './go-on.ts';
 import { busyError, keepRun, type StartOptions } from './new-run.ts';
 
 /** The store, services and config that runs use. */
@@ -309,4 +305,35 @@ async function describe(store: Store, id: string, isOfAnother = false): Promise<
   const status = isUnderWay && !isOfAnother ? 'pending' : run.status;
   const { current } = toCurrentSteps(id, await store.listSteps(id));
   return toRunDocument({ ...run, status }, [...current.values()], pendings);
+}
+
+/** The runs below one that have not ended, the newest first. */
+async function openBelow(store: Store, root: string): Promise<readonly string[]> {
+  const all = await store.summarizeRuns({ root }, Date.now());
+  return all.filter(({ status }) => !isEnded(status)).map(({ id }) => id);
+}
+
+/** Tells the listener of a run what is told of it. */
+function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
+  return (event) => {
+    emit(event);
+    if ('run' in event) onEvent(event);
+  };
+}
+
+/**
+ * The error with the run id and a hint how to resume; errors other than ABORTED and STORE_FAILED are
+ * unchanged.
+ */
+function withRunId(thrown: unknown, id: string): RuntimeError {
+  const error = toRuntimeError(thrown);
+  const { code, message, details } = error;
+  if ((code !== 'ABORTED' && code !== 'STORE_FAILED') || details['run_id'] === id) return error;
+  const hint = `Go on with \`signalbox runs resume ${id}\`.`;
+  const options = {
+    hint: code === 'ABORTED' ? hint : error.hint,
+    details: { ...details, run_id: id },
+    cause: error,
+  };
+  return new RuntimeError(code, `run ${id}: ${message}`, options);
 }

@@ -1,35 +1,50 @@
+import { createHash } from 'node:crypto';
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
 import { stringifyJson } from '../../base/json/json.ts';
 import { isDeeperThan } from '../../base/json/parted.ts';
+import { object } from '../../base/json/record.ts';
 import { exactMembers } from '../../base/json/scan.ts';
+import { number } from '../../base/json/shape.ts';
+import { sleep } from '../../base/time/deadline.ts';
+import { parseDuration } from '../../config/duration.ts';
 import { runChat } from '../chat.ts';
-import { isLoop, nestedSteps } from '../file/nested-steps.ts';
-import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
-import { findRecord, journalStep } from '../state/record.ts';
+import type { GroupStep, ParallelStep, PipelineStep, Step, WaitStep } from '../file/pipeline.ts';
+import { parseTime } from '../file/time.ts';
+import { RunSuspended } from '../state/journal.ts';
+import { findRecord, journalStep, plainRecord } from '../state/record.ts';
+import { belowName, belowRecord, type EndBelow } from '../state/run-below.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { startClock } from '../state/step-clock.ts';
 import {
   combineOutcomes,
   failedStep,
   failedStepFromError,
+  okStep,
   type StepEntry,
   type StepOutcome,
   skippedStep,
   stepRecord,
 } from '../state/step-outcome.ts';
-import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } from '../state/step-scope.ts';
+import {
+  attemptPathOf,
+  evaluateIn,
+  forkScope,
+  recordOutcome,
+  type Scope,
+  type StepContext,
+} from '../state/step-scope.ts';
 import { isSuspension } from '../state/suspension.ts';
 import { runAskStep } from './ask-step.ts';
-import { runPipelineStep } from './below/pipeline-step.ts';
 import { runEvalStep } from './eval-step.ts';
 import { openFailFast } from './fail-fast.ts';
 import { runForEach, runWhile } from './loops.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import { runRetried } from './retried-step.ts';
+import { readInput, requireInput } from './run-input.ts';
+import { iso } from './timeline.ts';
 import { runToolStep } from './tool-step.ts';
-import { runWaitStep } from './wait-step.ts';
 
 /**
  * Runs steps in order, each under its condition, loop, timeout and on_error. Returns the outcome that
@@ -250,4 +265,145 @@ function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: S
   );
   const view = Object.fromEntries(exactMembers(outcome.view));
   return { ...outcome, view: composeJson({ ...view, steps: inner }) };
+}
+
+/** All nested steps, handlers included, except those inside a nested loop, whose items hold their views. */
+function nestedSteps(step: Step): readonly Step[] {
+  return childSteps(step).flatMap(withNestedSteps);
+}
+
+/** Whether it runs many times, each under a path of its own. */
+function isLoop({ forEach, whileLoop }: Step): boolean {
+  return forEach !== undefined || whileLoop !== undefined;
+}
+
+function withNestedSteps(step: Step): readonly Step[] {
+  const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
+  return [step, ...(isLoop(step) ? [] : nestedSteps(step)), ...handlers.flatMap(withNestedSteps)];
+}
+
+function childSteps(step: Step): readonly Step[] {
+  switch (step.kind) {
+    case 'parallel':
+      return step.steps;
+    case 'steps':
+      return [...step.steps, ...step.otherwise];
+    default:
+      return [];
+  }
+}
+
+/**
+ * Runs a pipeline as a run of its own. Which one is kept before it begins, so that after a crash the same run is gone on with.
+ * Throws INPUT_INVALID, EXPRESSION_FAILED, and what suspends a run.
+ */
+async function runPipelineStep(run: RunContext, placed: StepContext<PipelineStep>): Promise<StepOutcome> {
+  const { step, name, scope, retries = 0 } = placed;
+  const { pipeline } = step;
+  const path = attemptPathOf(placed);
+  const place = { name: belowName(path), kind: belowRecord };
+  const readGiven = () => {
+    const given = readInput(stringifyJson(evaluateIn(scope, step.input)));
+    requireInput(pipeline, given);
+    return given;
+  };
+  const known = findRecord(run.journal, place.name, belowRecord);
+  const given = known === undefined ? readGiven() : undefined;
+  const edition = run.journal.editionOf?.(place.name) ?? 0;
+  const { run_id: id } =
+    known ??
+    (await journalStep(
+      run.journal,
+      place,
+      async () => ({ run_id: idOf(run.journal.runId, path, edition), retry: run.retry }),
+      { holdsSteps: true },
+    ));
+  const end = await run.runBelow(run, {
+    ...{ id, pipeline, step: name, known, scope },
+    input: () => given ?? readGiven(),
+    isRepeated: retries > 0 || edition > 0,
+  });
+  return toStepOutcome(end, { id, name, pipeline: pipeline.name });
+}
+
+/** The same for the same attempt, whoever makes it. */
+function idOf(runId: string, path: string, edition: number): string {
+  const digest = createHash('sha256').update(`${runId}\n${path}\n${edition}`).digest('hex');
+  return `run_${digest.slice(0, 16)}`;
+}
+
+function toStepOutcome(
+  { status, output, error, failedAt, transient }: EndBelow,
+  { id, name, pipeline }: { readonly id: string; readonly name: string; readonly pipeline: string },
+): StepOutcome {
+  if (status === 'completed') return okStep({ output, run_id: id });
+  const { code = 'INTERNAL', message = '', hint = '' } = error ?? {};
+  const where = failedAt === undefined ? '' : `, step "${failedAt}"`;
+  const fault = { code, message: `pipeline "${pipeline}"${where}: ${message}`, hint };
+  const at = failedAt === undefined ? {} : { failed_at: failedAt };
+  const outcome = failedStep(status, fault, { output: null, run_id: id, ...at });
+  return {
+    ...outcome,
+    ...(failedAt !== undefined && { failedAt: `${name}/${failedAt}` }),
+    ...(transient && { transient: { ...transient, at: `${name}/${transient.at}` } }),
+  };
+}
+
+/**
+ * Lets time go by, in this process or, where it is long, in none (RunSuspended). When it is over is kept first, so that a run that is set down or killed waits for what
+ * is left of it. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED.
+ */
+async function runWaitStep(
+  run: RunContext,
+  { step, name, scope }: StepContext<WaitStep>,
+): Promise<StepOutcome> {
+  const place = { name: `${name}/due`, kind: dueRecord };
+  const { now = async () => Date.now() } = run.journal;
+  const { due_at: dueAt } = await journalStep(run.journal, place, async () => ({
+    due_at: dueOf(step, scope, await now()),
+  }));
+  // Nothing is waited for where nothing may be done.
+  run.journal.requireWritable?.(place.name);
+  const until = iso(dueAt);
+  let leftMs = dueAt - (await now());
+  // The time of a group around it goes on meanwhile.
+  if (scope.clocks.length === 0 && leftMs > (run.longestWaitMs ?? dueAt) && !scope.signal.aborted)
+    throw new RunSuspended({ until: dueAt });
+  if (leftMs > 0) run.emit({ type: 'step.waiting', run: run.journal.runId, step: name, until });
+  for (; leftMs > 0; leftMs = dueAt - (await now())) {
+    if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" waits until ${until}`);
+    // In pieces, since the clock may be set, and the machine sleep.
+    await sleep(Math.min(leftMs, PIECE_MS), scope.signal);
+  }
+  return okStep({ until });
+}
+
+const PIECE_MS = 30_000;
+
+/** ms since 1970. */
+const dueRecord = plainRecord('end of the wait', object({ due_at: number }));
+
+function dueOf({ wait }: WaitStep, scope: Scope, now: number): number {
+  const asked = evaluateIn(scope, 'until' in wait ? wait.until : wait.for);
+  const due = 'until' in wait ? timeOf(asked) : addTo(now, msOf(asked));
+  if (due !== undefined && due >= 0 && due <= LATEST) return Math.round(due);
+  const wanted =
+    'until' in wait ? 'no time by RFC 3339 with its zone' : 'no duration such as 10m, and no milliseconds';
+  throw new RuntimeError('EXPRESSION_FAILED', `\`wait\` is ${stringifyJson(asked)}, which is ${wanted}`);
+}
+
+/** The end of the year 9999. */
+const LATEST = 253_402_300_799_999;
+
+function timeOf(asked: unknown): number | undefined {
+  return typeof asked === 'string' ? parseTime(asked) : undefined;
+}
+
+function msOf(asked: unknown): number | undefined {
+  if (typeof asked === 'string') return parseDuration(asked);
+  return typeof asked === 'number' && asked >= 0 ? asked : undefined;
+}
+
+function addTo(now: number, ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : now + ms;
 }

@@ -1,15 +1,20 @@
+import { createHash } from 'node:crypto';
 import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import type { Json } from '../../base/json/json.ts';
+import { FreshText } from '../../base/json/compose.ts';
+import { canonicalJson } from '../../base/json/equal.ts';
+import { Json } from '../../base/json/json.ts';
+import { fromSkeleton, LongJson, type LongText, PartedJson } from '../../base/json/parted.ts';
 import { fenced } from '../../base/time/fence.ts';
 import type { PendingRecord } from '../../contract/approval.ts';
+import { KeptText, measureText, QuotedText, type TextMeasure } from '../../store/kept-text.ts';
 import type { Claim, StepRecord, Store } from '../../store/store.ts';
-import { createKeyOf } from './call-keys.ts';
-import { callRecord } from './call-record.ts';
+import { answerRecord } from './answer-record.ts';
+import { callRecord, type JournaledCall } from './call-record.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
-import type { Journal } from './journal.ts';
-import { createKeptOutcomes } from './kept-outcomes.ts';
+import type { Journal, KeyOf } from './journal.ts';
+import { type RecordKind, readRecord } from './record.ts';
+import { toolCallsOf } from './requested-calls.ts';
 import { type CurrentSteps, splitName, toCurrentSteps } from './retries.ts';
-import { createRunTexts } from './run-texts.ts';
 
 /** What earlier attempts at the same step of another run did. */
 export interface EarlierRuns {
@@ -195,4 +200,213 @@ function createDeferred() {
 /** Records that the step begins. Throws RUN_ENDED if another process has cancelled the run. */
 async function beginStep(store: Store, runId: string, name: string): Promise<void> {
   await store.beginStep(runId, name, Date.now(), { unlessCancelled: true });
+}
+
+/** The outcomes of a run that are in memory, by name. */
+interface KeptOutcomes {
+  find(name: string): Json | undefined;
+  set(name: string, outcome: Json): void;
+  /** Drops the one of this run of a loop, such as `loop[3]`, and all inside it. */
+  forget(name: string): void;
+}
+
+/** Outcomes by the innermost run of a loop that they are of, so that one is forgotten without a look at the others. */
+function createKeptOutcomes(): KeptOutcomes {
+  const parts = new Map<string, LoopPart>();
+  const open = (name: string): LoopPart => {
+    const known = parts.get(name);
+    if (known !== undefined) return known;
+    const made = { outcomes: new Map<string, Json>(), inner: new Set<string>() };
+    parts.set(name, made);
+    if (name !== '') open(partOf(name.slice(0, name.lastIndexOf('[')))).inner.add(name);
+    return made;
+  };
+  const forget = (name: string): void => {
+    for (const inner of parts.get(name)?.inner ?? []) forget(inner);
+    parts.delete(name);
+  };
+  return {
+    find: (name) => parts.get(partOf(name))?.outcomes.get(name),
+    set: (name, outcome) => void open(partOf(name)).outcomes.set(name, outcome),
+    forget: (name) => {
+      forget(name);
+      parts.get(partOf(name.slice(0, name.lastIndexOf('['))))?.inner.delete(name);
+    },
+  };
+}
+
+interface LoopPart {
+  readonly outcomes: Map<string, Json>;
+  /** The runs of loops directly inside it. */
+  readonly inner: Set<string>;
+}
+
+/** The innermost run of a loop that a path stands in: `a[1]/b[2]` of `a[1]/b[2]/c/call`; '' outside of loops. */
+function partOf(name: string): string {
+  return name.slice(0, name.lastIndexOf(']') + 1);
+}
+
+/** The long texts of one run, each of which is kept once. */
+interface RunTexts {
+  /** Makes known what the store has. */
+  add(outcome: Json): void;
+  /** The outcome of a step, with what the run has already in place of what is the same. */
+  adopt(step: string, outcome: Json): Json;
+}
+
+export function createRunTexts(store: Pick<Store, 'readText'>, runId: string): RunTexts {
+  const known = new Map<string, KeptText>();
+  const add = (text: KeptText): KeptText => {
+    const key = keyOf(text);
+    if (!known.has(key)) known.set(key, text);
+    return text;
+  };
+  const find = (text: string): KeptText | undefined => {
+    const kept = known.get(keyOf(measureText(text)));
+    return kept?.read() === text ? kept : undefined;
+  };
+  const adoptPart = (part: LongText, step: string, number: number): LongText => {
+    if (!(part instanceof FreshText)) return part;
+    const { text, string } = part;
+    const same = find(text) ?? (string === undefined ? undefined : find(string));
+    if (same !== undefined) return same.length === text.length ? same : new QuotedText(same);
+    const place = { runId, step, number };
+    return add(new KeptText(place, measureText(text), () => store.readText(place), text));
+  };
+  return {
+    add: (outcome) => {
+      for (const text of keptTextsOf(outcome)) add(text);
+    },
+    adopt: (step, outcome) => {
+      if (outcome instanceof LongJson) return new LongJson(adoptPart(outcome.long, step, 0));
+      if (!(outcome instanceof PartedJson)) return outcome;
+      const parts = outcome.parts.map((part, number) => adoptPart(part, step, number));
+      return fromSkeleton(outcome.skeleton, parts);
+    },
+  };
+}
+
+function keyOf({ length, hash }: TextMeasure): string {
+  return `${length}:${hash}`;
+}
+
+function keptTextsOf(outcome: Json): KeptText[] {
+  return outcome instanceof PartedJson ? outcome.parts.filter((part) => part instanceof KeptText) : [];
+}
+
+/** The keys of calls in a run that was retried. */
+function createKeyOf(runId: string, { current, redone, retries }: CurrentSteps): KeyOf {
+  const earlier = Map.groupBy(earlierCalls(runId, redone), ({ scope }) => scope);
+  const taken = new Set([...current.values()].flatMap((record) => keyIn(runId, record)));
+  return (path, key, asked) => {
+    const { scope, isChat } = scopeOf(path);
+    const calls = earlier.get(scope);
+    if (calls === undefined) return key;
+    const signature = signatureOf(asked.tool, asked.args);
+    // Of a call that was cut off nobody knows what it was given: it may have been this.
+    const same = calls.find(
+      (call) =>
+        (call.signature === signature || (!isChat && call.signature === undefined)) &&
+        !(isChat && taken.has(call.key)),
+    );
+    const chosen = same?.key ?? `${key}~${retries}`;
+    if (isChat) taken.add(chosen);
+    return chosen;
+  };
+}
+
+interface EarlierCall {
+  readonly scope: string;
+  readonly key: string;
+  /** Undefined: not known. */
+  readonly signature: string | undefined;
+}
+
+const ofChat = /^(.+?)\/attempt-\d+\/(?:.+\/)?call-\d+$/;
+
+/** Where calls are compared: a step, or a chat, in which a model asks for calls in any order. Undefined: it is no call. */
+function scopeOf(path: string): { readonly scope: string; readonly isChat: boolean } {
+  const chat = ofChat.exec(path)?.[1];
+  return chat === undefined ? { scope: keyOfStep(path), isChat: false } : { scope: chat, isChat: true };
+}
+
+/** The key of all attempts at a tool step. */
+function keyOfStep(path: string): string {
+  return path.replace(/\/retry-\d+\/call$/, '/call');
+}
+
+function earlierCalls(runId: string, redone: readonly StepRecord[]): EarlierCall[] {
+  const answers = new Map<string, StepRecord>();
+  // The latest first, whose key is that of all before it which asked for the same.
+  const calls: EarlierCall[] = [];
+  for (const record of redone) {
+    const { step } = record;
+    if (!/\/call(?:-\d+)?$/.test(step)) answers.set(step, record);
+    else calls.unshift(toEarlierCall(runId, record, answers));
+  }
+  return calls;
+}
+
+function toEarlierCall(
+  runId: string,
+  record: StepRecord,
+  answers: ReadonlyMap<string, StepRecord>,
+): EarlierCall {
+  const { step } = record;
+  const kept = readKept(runId, callRecord, record);
+  const { scope, isChat } = scopeOf(step);
+  const asked = kept?.tool === undefined || kept.args === undefined ? undefined : { ...kept };
+  const known = asked ?? (isChat ? requestOf(runId, step, answers) : undefined);
+  const signature =
+    known?.tool === undefined || known.args === undefined ? undefined : signatureOf(known.tool, known.args);
+  return { scope, key: kept?.key ?? (isChat ? step : keyOfStep(step)), signature };
+}
+
+/** What the model asked for, of a call that was cut off or kept by an earlier version. */
+function requestOf(
+  runId: string,
+  step: string,
+  answers: ReadonlyMap<string, StepRecord>,
+): Partial<Pick<JournaledCall, 'tool' | 'args'>> | undefined {
+  const [, round = '', position = ''] = /^(.+)\/call-(\d+)$/.exec(step) ?? [];
+  const record = answers.get(round);
+  const answer = record && readKept(runId, answerRecord, record);
+  if (answer === undefined || 'error' in answer) return undefined;
+  const call = toolCallsOf(answer.message)[Number(position) - 1];
+  return call && { tool: call.name, args: new Json(call.args) };
+}
+
+/** The key that was kept with a call, where it is not that of its place. */
+function keyIn(runId: string, record: StepRecord): string[] {
+  if (!/\/call-\d+$/.test(record.step)) return [];
+  const key = readKept(runId, callRecord, record)?.key;
+  return key === undefined ? [] : [key];
+}
+
+/** Undefined for what has not ended, and what is no such record. */
+function readKept<Value>(
+  runId: string,
+  kind: RecordKind<Value>,
+  { step, outcome }: StepRecord,
+): Value | undefined {
+  try {
+    return outcome === null ? undefined : readRecord(kind, outcome, { run: runId, step });
+  } catch {
+    return undefined;
+  }
+}
+
+function signatureOf(tool: string, args: Json): string {
+  return createHash('sha256')
+    .update(`${tool}\n${spelling(args)}`)
+    .digest('hex');
+}
+
+/** Members in whatever order are the same arguments. */
+function spelling({ text }: Json): string {
+  try {
+    return canonicalJson(new Json(text).toJSON());
+  } catch {
+    return text;
+  }
 }

@@ -1,16 +1,23 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { RuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { findDifference } from '../../base/json/equal.ts';
+import { isObject, parseLossless } from '../../base/json/json.ts';
+import { sharedPrefixLength } from '../../base/text/shared-prefix.ts';
+import { abortedError } from '../../base/time/deadline.ts';
+import { type QueueClock, type Stopwatch, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import type { Emit } from '../../contract/event.ts';
 import type { Redact } from '../../contract/scrub.ts';
-import type { Transport } from '../transport.ts';
-import { openCassetteIndex } from './cassette-index.ts';
-import {
-  type ExchangeRecorder,
-  type ExchangeRecorderContext,
-  openExchangeRecorder,
-} from './exchange-recorder.ts';
-import type { Entry } from './recorded-request.ts';
-import { createReplayTransport } from './replay-transport.ts';
+import { closedError } from '../oneshot.ts';
+import type { Message, Reply, Transport } from '../transport.ts';
+import { readBlob, textToBlob } from './blob.ts';
+import { type ByteRange, readerOf, readRange } from './lines.ts';
+import { describeRequest, digestRequest, type Entry, type RecordedRequest } from './recorded-request.ts';
+import { openRecordingWriter, type RecordingWriter } from './recording-writer.ts';
+import { createOffsetTable, createReplayQueues, type ReplayQueues, shortDigest } from './replay-queues.ts';
+import { entryKey, openToRead, scanCassette, unreadableError } from './scan.ts';
+import { faultToStored, outcomeFromStored, replyToStored, type StoredOutcome } from './stored-outcome.ts';
+import { withoutVolatileFields } from './volatile-fields.ts';
 
 /** The files that the exchanges of a runtime go to and come from. */
 export interface CassetteOptions {
@@ -130,4 +137,268 @@ async function openOptionalRecorder(
     await onFailure();
     throw thrown;
   }
+}
+
+interface ReplayTransportContext {
+  readonly index: CassetteIndex;
+  readonly redact: Redact;
+  /** Called for each request that was not found. */
+  readonly onMiss: () => void;
+}
+
+/** A transport that answers from a cassette and starts nothing. Its exchanges reject as the recorded ones, and with REPLAY_MISS. */
+function createReplayTransport(binding: Entry, context: ReplayTransportContext): Transport {
+  let isClosed = false;
+  const throwIfEnded = (signal: AbortSignal | undefined) => {
+    if (isClosed) throw closedError(binding.name);
+    if (signal?.aborted) throw abortedError(binding.name, signal);
+  };
+  return {
+    exchange: async (message, signal) => {
+      throwIfEnded(signal);
+      const reply = await answer(binding, message, context);
+      if (signal?.aborted) throw abortedError(binding.name, signal);
+      return reply;
+    },
+    // Nothing was recorded of it, since nothing came back.
+    ...(binding.mode === 'server' && { notify: async (_, signal) => throwIfEnded(signal) }),
+    warm: () => {},
+    close: async () => {
+      isClosed = true;
+    },
+  };
+}
+
+async function answer(
+  binding: Entry,
+  message: Message,
+  { index, redact, onMiss }: ReplayTransportContext,
+): Promise<Reply> {
+  const request = describeRequest(binding, message, redact);
+  const key = digestRequest(request);
+  const line = await index.take(key);
+  if (line === undefined) {
+    onMiss();
+    throw await explainMiss(request, index);
+  }
+  const reply = await outcomeFromStored(line, index.readBlob);
+  if (reply !== undefined) return reply;
+  throw new RuntimeError('FILE_UNREADABLE', `the cassette’s exchange ${key} has no reply`);
+}
+
+/** REPLAY_MISS, naming the entry and the nearest recorded request. Rejects with FILE_UNREADABLE. */
+async function explainMiss(request: RecordedRequest, index: CassetteIndex): Promise<RuntimeError> {
+  const { capability, name } = request;
+  const reason = await explainReason(request, index);
+  return new RuntimeError(
+    'REPLAY_MISS',
+    `the cassette has no reply to this request of ${capability} "${name}": ${reason}`,
+    { hint: `Record again with \`--record FILE\`, or let it run for real with \`--live ${name}\`.` },
+  );
+}
+
+async function explainReason(request: RecordedRequest, library: CassetteIndex): Promise<string> {
+  const same = library.count(digestRequest(request));
+  if (same > 0) return `it was recorded ${times(same)}, and each reply is given once`;
+  const { count } = library.entry(request);
+  if (count === 0) return 'none of its exchanges is recorded';
+  const recorded = count === 1 ? 'the one exchange of it is' : `all ${count} exchanges of it are`;
+  return `${recorded} of other requests${await describeNearest(request, library)}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** The end of the sentence: where the request first differs from the recorded one that begins most like it. */
+async function describeNearest(request: RecordedRequest, library: CassetteIndex): Promise<string> {
+  const requested = withoutVolatileFields(request.body, request.volatileFields);
+  let nearest = { shared: -1, body: '', about: '' };
+  for (const place of library.entry(request).first) {
+    const line = await library.read(place);
+    const body = withoutVolatileFields(
+      (await library.readBlob(String(line['body']))).toString('utf8'),
+      request.volatileFields,
+    );
+    const shared = sharedPrefixLength(requested, body);
+    if (shared > nearest.shared) nearest = { shared, body, about: summarize(line) };
+  }
+  const about = summarize(request);
+  if (nearest.about !== about) return `; recorded was ${nearest.about}, asked is ${about}`;
+  const path = findDifference(parse(requested), parse(nearest.body));
+  return path === undefined ? '' : `; the nearest differs at ${path === '' ? 'its beginning' : path}`;
+}
+
+function summarize({ dialect, mode, method, env }: RequestSummary): string {
+  const variables = isObject(env) ? Object.entries(env).map(([key, value]) => `${key}=${value ?? ''}`) : [];
+  return [dialect, mode, method, ...variables].join(', ');
+}
+
+interface RequestSummary {
+  readonly dialect?: unknown;
+  readonly mode?: unknown;
+  readonly method?: unknown;
+  readonly env?: unknown;
+}
+
+function parse(body: string): unknown {
+  try {
+    return parseLossless(body);
+  } catch {
+    return body;
+  }
+}
+
+/** The members of a line. */
+type LineMembers = Readonly<Record<string, unknown>>;
+
+/** Finds exchanges and blobs in a cassette. Keeps their offsets only; the contents stay on the disk. */
+export interface CassetteIndex extends Pick<ReplayQueues, 'count'> {
+  /** The next exchange of that key in the order in which they began, each of which is taken once. */
+  take(key: string): Promise<LineMembers | undefined>;
+  /** How many exchanges of an entry there are, and the first of them. */
+  entry(entry: Pick<Entry, 'capability' | 'name'>): ReturnType<ReplayQueues['group']>;
+  read(place: ByteRange): Promise<LineMembers>;
+  /** The bytes of a blob. */
+  readBlob(id: string): Promise<Buffer>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Indexes the lines of a cassette. Rejects with FILE_UNREADABLE, as the methods do. */
+export async function openCassetteIndex(file: string): Promise<CassetteIndex> {
+  const handle = await openToRead(file);
+  const offsets = createOffsetTable();
+  const blobs = new Map<string, number>();
+  const queues = createReplayQueues(MAX_COMPARED);
+  try {
+    await scanCassette(handle, file, {
+      onBlob: (id, place) => blobs.set(shortDigest(id), offsets.add(place)),
+      onExchange: queues.add,
+    });
+  } catch (thrown) {
+    await handle.close();
+    throw thrown instanceof RuntimeError ? thrown : unreadableError(file, thrown);
+  }
+  const read = async (place: ByteRange): Promise<LineMembers> => {
+    try {
+      const value: unknown = JSON.parse((await readRange(readerOf(handle), place)).toString('utf8'));
+      if (isObject(value)) return value;
+    } catch (thrown) {
+      throw unreadableError(file, thrown);
+    }
+    throw unreadableError(file, new Error('it has changed'));
+  };
+  return {
+    take: async (key) => {
+      const place = queues.take(key);
+      return place && (await read(place));
+    },
+    count: queues.count,
+    entry: (entry) => queues.group(entryKey(entry)),
+    read,
+    readBlob: async (id) => {
+      const place = blobs.get(shortDigest(id));
+      const bytes = place === undefined ? undefined : readBlob(await read(offsets.get(place)));
+      if (bytes === undefined) throw unreadableError(file, new Error(`it has no blob ${id}`));
+      return bytes;
+    },
+    close: async () => {
+      await handle.close().catch(() => {});
+    },
+  };
+}
+
+/** How many exchanges of an entry a request is compared with when it is not found. */
+const MAX_COMPARED = 100;
+
+/** Records the requests of entries and how each exchange ended. */
+interface ExchangeRecorder {
+  /**
+   * The transport with every exchange recorded, except those that their caller aborts. Once the file could
+   * not be written, nothing is sent any more and exchanges reject with FILE_UNREADABLE.
+   */
+  wrap(binding: Entry, transport: Transport): Transport;
+  /** Resolves when all exchanges so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
+  findFault(): Promise<Error | undefined>;
+  /** Writes pending lines and closes the file. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface ExchangeRecorderContext {
+  readonly redact: Redact;
+  readonly emit: Emit;
+}
+
+/** Opens a cassette to add to it, or begins one that its owner alone may read. Throws FILE_UNREADABLE. */
+async function openExchangeRecorder(
+  file: string,
+  { redact, emit }: ExchangeRecorderContext,
+): Promise<ExchangeRecorder> {
+  /** The ids of the blobs that the file has already. */
+  const writtenBlobs = new Set<string>();
+  const writer = openRecordingWriter(file, {
+    isDurable: false,
+    inspect: async (opened) => {
+      if (!(await opened.stat()).isFile()) return;
+      await scanCassette(opened, file, { onBlob: (id) => writtenBlobs.add(id) });
+    },
+    onFailure: ({ message }) => emit({ type: 'note', name: 'cassette', level: 'warn', message }),
+  });
+  await writer.ready();
+  const write = async ({ binding, message, id, watch }: StartedExchange, outcome: StoredOutcome) => {
+    const request = describeRequest(binding, message, redact);
+    const { capability, name, dialect, mode, method, env } = request;
+    const body = textToBlob(request.body);
+    const line = JSON.stringify({
+      exchange: 1,
+      key: digestRequest(request),
+      ...id,
+      ...{ capability, name, dialect, mode, method },
+      ...(env !== undefined && { env }),
+      body: body.id,
+      ...outcome.members,
+      duration_ms: wholeMs(watch.read()).durationMs,
+    });
+    const fresh = [body, ...outcome.blobs].filter(({ id }) => !writtenBlobs.has(id) && writtenBlobs.add(id));
+    await writer.write([...fresh.map((blob) => blob.line), line]);
+  };
+  const recordExchange = async (
+    {
+      binding,
+      message,
+      clock,
+    }: Pick<StartedExchange, 'binding' | 'message'> & { clock: QueueClock | undefined },
+    exchange: (clock: QueueClock) => Promise<Reply>,
+  ) => {
+    const started = { binding, message, id: writer.begin(), watch: startStopwatch(clock) };
+    const reply = await exchange(started.watch).catch(async (thrown) => {
+      const error = toRuntimeError(thrown);
+      if (!isCallerEnded(error)) await write(started, faultToStored(error, redact));
+      throw thrown;
+    });
+    await write(started, replyToStored(reply, redact));
+    return reply;
+  };
+  return {
+    wrap: (binding, transport) => ({
+      ...transport,
+      exchange: (message, signal, clock) =>
+        recordExchange({ binding, message, clock }, (watch) => transport.exchange(message, signal, watch)),
+    }),
+    findFault: () => writer.findFault(),
+    close: () => writer.close(),
+  };
+}
+
+interface StartedExchange {
+  readonly binding: Entry;
+  readonly message: Message;
+  readonly id: ReturnType<RecordingWriter['begin']>;
+  readonly watch: Stopwatch;
+}
+
+/** Whether the caller or `close` ended the exchange, so that there is no outcome to record. */
+function isCallerEnded({ code }: RuntimeError): boolean {
+  return code === 'ABORTED' || code === 'RUNTIME_CLOSED';
 }

@@ -1,8 +1,26 @@
+import { fstatSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { crashLineOf } from '../../base/text/crash-line.ts';
+import { waitForSettled } from '../../base/time/deadline.ts';
 import type { Binding } from '../binding.ts';
+import type {
+  ExitStatus,
+  LaunchedProcess,
+  LaunchListener,
+  LaunchRequest,
+  Restraint,
+} from '../launch/launch.ts';
+import { closeAll, findNativeParts, openPipes, openStdin, writeInput } from '../launch/native.ts';
+import { signalGroup } from '../launch/process-groups.ts';
+import { keepNodeAlive } from '../launch/system/stream-output.ts';
 import { closedError, onlyIf, openOneshot } from '../oneshot.ts';
-import { type ProcessContext, startProcess } from '../process.ts';
+import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
+import { createBackOff } from '../spare/back-off.ts';
+import { settledStamp, stampOf } from '../spare/stamp.ts';
+import { createLineSplitter } from '../stream-reader.ts';
 import type { Transport } from '../transport.ts';
-import { openForks } from './forks.ts';
+import { findPython, type PythonCommand } from './python.ts';
 
 /**
  * One process per exchange, as `openOneshot`, but forked from one that has imported what the script imports. What cannot be forked
@@ -36,5 +54,360 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
       await oneshot.close();
       await forks.close();
     },
+  };
+}
+
+/** The helpers of one entry, one after another: a new one after each change of the entry's files. */
+interface Forks {
+  /** The helper that forks from the files as they are now; undefined while the entry runs as one-shot. Never rejects. */
+  find(): Promise<Helper | undefined>;
+  /** From here on there is no helper any more, for those who wait for one either. */
+  stop(): void;
+  /** Ends all helpers, and with them their children. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** The helper that was last started, or tried; undefined stands for none with these files. */
+interface Attempt {
+  readonly stamp: string;
+  readonly since: number;
+  readonly helper: Promise<Helper | undefined>;
+}
+
+type MakePipes = (input: Uint8Array) => HandedPipes;
+
+/** Opens the helpers of an entry; starts none. `note` is told why the entry runs as one-shot. */
+function openForks(binding: Binding, context: ProcessContext, note: (reason: string) => void): Forks {
+  const helpers = new Set<Helper>();
+  const backOff = createBackOff();
+  const makePipes = findPipeMaker();
+  const stopping = Promise.withResolvers<undefined>();
+  let isStopped = false;
+  let current: Attempt | undefined;
+  let notBefore = 0;
+
+  const keep = async (helper: Helper, stamp: string) => {
+    helpers.add(helper);
+    const how = await helper.gone;
+    helpers.delete(helper);
+    if (how === 'ended') return;
+    if (helper.hasServed()) backOff.recordTaken();
+    if (backOff.recordDeath(stamp)) note('the process that forks it has died five times in a row');
+    notBefore = performance.now() + backOff.delayMs();
+  };
+  const open = async (pipes: MakePipes): Promise<Helper | undefined> => {
+    const stamp = await settledStamp(binding);
+    const python = findPython(binding);
+    if ('reason' in python) return void note(python.reason);
+    if (isStopped || !backOff.admits(stamp)) return undefined;
+    const helper = await startHelper(binding, context, { python, makePipes: pipes });
+    void keep(helper, stamp);
+    const refused = await Promise.race([helper.refused, stopping.promise.then(() => 'it is closed')]);
+    if (refused === undefined) return helper;
+    void helper.end();
+    if (!isStopped) note(refused);
+    return undefined;
+  };
+  const renew = (pipes: MakePipes, stamp: string) => {
+    void current?.helper.then((helper) => helper?.retire());
+    // What cannot be started now: the call starts the script itself, and tells what is wrong.
+    current = { stamp, since: performance.now(), helper: open(pipes).catch(() => undefined) };
+  };
+  const isOld = ({ since }: Attempt) => performance.now() - since > MAX_AGE_MS;
+  return {
+    find: async () => {
+      if (makePipes === undefined) return void note('it needs Linux with glibc, and the package koffi');
+      while (!isStopped) {
+        const stamp = stampOf(binding).text;
+        if (current?.stamp !== stamp || isOld(current)) renew(makePipes, stamp);
+        const attempt = current;
+        const helper = await attempt?.helper;
+        if (attempt !== current) continue;
+        if (helper === undefined || helper.isAlive()) return isStopped ? undefined : helper;
+        if (performance.now() < notBefore) return undefined;
+        renew(makePipes, stamp);
+      }
+      return undefined;
+    },
+    stop: () => {
+      isStopped = true;
+      stopping.resolve(undefined);
+    },
+    close: async () => {
+      await current?.helper;
+      await Promise.all([...helpers].map((helper) => helper.end()));
+    },
+  };
+}
+
+/** What it has imported from outside the entry's folders may have changed. */
+const MAX_AGE_MS = 5 * 60_000;
+
+/** One life of a process that has imported what a script imports, and forks for each call. */
+interface Helper {
+  /** undefined once it can fork; otherwise why it never can. Never rejects. */
+  readonly refused: Promise<string | undefined>;
+  /** Settles when the process is gone, and all its children with it: `died` though it was to go on. */
+  readonly gone: Promise<'died' | 'ended'>;
+  /** Whether it has forked at all. */
+  hasServed(): boolean;
+  isAlive(): boolean;
+  /** Forks a child. Rejects when it could not be forked, or is not known to have been. */
+  launch(request: LaunchRequest, watch: LaunchListener | undefined): Promise<LaunchedProcess>;
+  /** Lets it end when no call needs it any more. Safe to call again. */
+  retire(): void;
+  /** Ends it, children included, with SIGTERM, a grace and SIGKILL. Never rejects. */
+  end(): Promise<void>;
+}
+
+/** What a helper has to know beyond its entry. */
+interface HelperOptions {
+  readonly python: PythonCommand;
+  readonly makePipes: (input: Uint8Array) => HandedPipes;
+}
+
+/** A child that was asked for and has not ended. */
+interface Child {
+  pid: number | undefined;
+  readonly started: PromiseWithResolvers<number>;
+  readonly ended: PromiseWithResolvers<ExitStatus>;
+}
+
+/** Starts a helper. Throws PROCESS_START. */
+async function startHelper(
+  binding: Binding,
+  context: ProcessContext,
+  { python, makePipes }: HelperOptions,
+): Promise<Helper> {
+  const { command, flags, script, args } = python;
+  // In a package of bundles its place is known by name only.
+  const helperFile = createRequire(import.meta.url).resolve('#fork-helper');
+  const { cpuSeconds: _, processes: __, ...limits } = binding.limits ?? {};
+  const process = await startProcess(
+    {
+      ...{ ...binding, mode: 'server', command, args: [...flags, helperFile, script, ...args] },
+      // Each child counts its own computing and processes; of all else the helper may have as much as one of them.
+      limits: binding.limits && limits,
+    },
+    context,
+    null,
+  );
+  // Each call that it forks for has a limit of time, whose timer keeps Node alive meanwhile.
+  process.keepAlive(false);
+  const children = new Map<string, Child>();
+  const verdict = Promise.withResolvers<string | undefined>();
+  let isRetired = false;
+  let isReady = false;
+  let isGone = false;
+  let count = 0;
+
+  const retireIfIdle = () => {
+    if (isRetired && children.size === 0) process.stdin?.end();
+  };
+  const forget = (id: string) => {
+    children.delete(id);
+    retireIfIdle();
+  };
+  const onStarted = ({ id, pid }: Extract<Report, { type: 'started' }>) => {
+    const child = children.get(id);
+    if (child === undefined) return;
+    child.pid = pid;
+    child.started.resolve(pid);
+  };
+  const onReport = (report: Report | undefined) => {
+    switch (report?.type) {
+      case 'ready':
+        isReady = true;
+        return verdict.resolve(undefined);
+      case 'refused':
+        return verdict.resolve(report.reason);
+      case 'started':
+        return onStarted(report);
+      case 'failed':
+        children.get(report.id)?.started.reject(new Error(`it could not be forked: ${report.reason}`));
+        return forget(report.id);
+      case 'ended':
+        children.get(report.id)?.ended.resolve(report.end);
+        return forget(report.id);
+      default:
+        return undefined;
+    }
+  };
+  const onGone = () => {
+    const wasWanted = isReady && !isRetired;
+    isGone = true;
+    verdict.resolve(describeEnd(process));
+    for (const { pid, started, ended } of children.values()) {
+      started.reject(new Error('the process that forks it has ended'));
+      // Nobody can tell how it ends any more, so it must not pass for done.
+      if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+      ended.resolve({ exitCode: null, signal: 'SIGKILL' });
+    }
+    children.clear();
+    // What its imports have started.
+    process.killGroup();
+    process.release();
+    return wasWanted ? 'died' : 'ended';
+  };
+  const reportsRead = readLines(process, (line) => onReport(readReport(line)));
+  const gone = Promise.all([process.ended, reportsRead]).then(onGone);
+
+  const ask = async (
+    pipes: HandedPipes,
+    restraint: Restraint | undefined,
+  ): Promise<Child & { readonly pid: number }> => {
+    const id = String(count++);
+    const child: Child = {
+      pid: undefined,
+      started: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+    };
+    children.set(id, child);
+    process.stdin?.write(encodeRequest(id, pipes.childEnds, restraint));
+    return { ...child, pid: await child.started.promise };
+  };
+  return {
+    refused: verdict.promise,
+    gone,
+    hasServed: () => count > 0,
+    isAlive: () => !isGone && !isRetired,
+    launch: async ({ input, restraint }, watch) => {
+      if (isGone || input === null) throw new Error('the process that forks it has ended');
+      const pipes = makePipes(input);
+      const started = watch?.starting(pipes.stdoutName);
+      try {
+        const { pid, ended } = await ask(pipes, restraint);
+        started?.(pid);
+        const { settle, ...streams } = pipes.open();
+        return { pid, ended: ended.promise.finally(settle), ...streams };
+      } catch (error) {
+        started?.(null);
+        pipes.discard();
+        throw error;
+      } finally {
+        pipes.closeChildEnds();
+      }
+    },
+    retire: () => {
+      isRetired = true;
+      retireIfIdle();
+    },
+    end: async () => {
+      isRetired = true;
+      process.keepAlive(true);
+      process.stdin?.end();
+      if (!(await waitForSettled(gone, END_MS))) await process.terminate();
+      await gone;
+    },
+  };
+}
+
+/** It ends its children within a second. */
+const END_MS = 2_000;
+
+function describeEnd(process: WatchedProcess): string {
+  const last = crashLineOf(process.stderr());
+  return `Python ended before it could fork${last ? `: ${last}` : ''}`;
+}
+
+/** Reads the helper's lines; resolves at their end. */
+function readLines(process: WatchedProcess, onLine: (line: string) => void): Promise<void> {
+  const lines = createLineSplitter(
+    { maxBytes: MAX_LINE_BYTES, prefixBytes: 0 },
+    { onLine: (bytes, start, end) => onLine(bytes.toString('utf8', start, end)), onLongLine: () => {} },
+  );
+  process.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+  return new Promise((resolve) => process.stdout.once('close', resolve));
+}
+
+const MAX_LINE_BYTES = 64 * 1024;
+
+/** What the helper says of itself and of its children; `id` is that of the request. */
+type Report =
+  | { readonly type: 'ready' }
+  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'started'; readonly id: string; readonly pid: number }
+  | { readonly type: 'failed'; readonly id: string; readonly reason: string }
+  | { readonly type: 'ended'; readonly id: string; readonly end: ExitStatus };
+
+/** A line of the helper; undefined for one that says nothing known. Source: fork-helper.py. */
+function readReport(line: string): Report | undefined {
+  const [type, id = '', word = '', ...rest] = line.split(' ');
+  switch (type) {
+    case 'ready':
+      return { type };
+    case 'refused':
+      return { type, reason: line.slice('refused '.length) };
+    case 'started':
+      return { type, id, pid: Number(word) };
+    case 'failed':
+      return { type, id, reason: [word, ...rest].join(' ') };
+    case 'ended':
+      return { type, id, end: readEnd(word, Number(rest[0])) };
+    default:
+      return undefined;
+  }
+}
+
+function readEnd(how: string, number: number): ExitStatus {
+  return how === 'exit' ? { exitCode: number, signal: null } : { exitCode: null, signal: signalName(number) };
+}
+
+function signalName(number: number): string {
+  const known = Object.entries(constants.signals).find(([, value]) => value === number);
+  return known?.[0] ?? `signal ${number}`;
+}
+
+/** Asks for a child with these descriptors of this process as its stdin, stdout and stderr, held to that. Source: fork-helper.py. */
+function encodeRequest(id: string, standard: readonly number[], restraint: Restraint | undefined): string {
+  const joins = restraint?.joins.map((file) => Buffer.from(file).toString('hex')) ?? [];
+  const limits = restraint?.limits.map(({ option, soft, hard }) => `${option}:${soft}:${hard}`) ?? [];
+  return `${[id, process.pid, ...standard, joins.join(',') || '-', limits.join(',') || '-'].join(' ')}\n`;
+}
+
+/** The standard streams of a process that another process starts for us. */
+interface HandedPipes {
+  /** Its stdin, stdout and stderr, for whoever starts it to open by /proc/PID/fd. */
+  readonly childEnds: readonly [number, number, number];
+  /** How /proc shows its stdout. */
+  readonly stdoutName: string;
+  /** Closes our copies of its ends: without that its outputs do not end with it. */
+  closeChildEnds(): void;
+  /** Our ends, once the process is started; the input is written already, as far as it fits. To be called once. */
+  open(): HandedStreams;
+  /** Closes our ends, where no process was started. */
+  discard(): void;
+}
+
+/** Our ends of the streams of a started process. */
+interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stderr' | 'keepAlive'> {
+  /** The process has ended: what little it wrote is given to who listens. */
+  settle(): void;
+}
+
+/** Makes pipes that another process can hand to its child; undefined without glibc and koffi. */
+function findPipeMaker(): ((input: Uint8Array) => HandedPipes) | undefined {
+  const parts = findNativeParts();
+  if (parts === undefined) return undefined;
+  const { libc, reader } = parts;
+  return (input) => {
+    const [stdin, stdout, stderr] = openPipes(libc);
+    // The reading end is open here as well, so this cannot fail.
+    const isWritten = writeInput(libc, stdin.write, input);
+    return {
+      childEnds: [stdin.read, stdout.write, stderr.write],
+      stdoutName: `pipe:[${fstatSync(stdout.write).ino}]`,
+      closeChildEnds: () => closeAll(libc, [stdin.read, stdout.write, stderr.write]),
+      open: () => {
+        const outputs = reader.open(stdout.read, stderr.read);
+        const rest = isWritten ? null : openStdin(stdin.write, input);
+        const keepAlive = (keeps: boolean) => {
+          keepNodeAlive(rest, keeps);
+          for (const output of [outputs.stdout, outputs.stderr]) output.keepAlive(keeps);
+        };
+        return { ...outputs, stdin: rest, settle: () => reader.settle(outputs), keepAlive };
+      },
+      discard: () => closeAll(libc, [...(isWritten ? [] : [stdin.write]), stdout.read, stderr.read]),
+    };
   };
 }

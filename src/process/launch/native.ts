@@ -1,12 +1,19 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { constants } from 'node:os';
 import threads from 'node:worker_threads';
 import { createSlots, type Slots } from '../../base/time/slots.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { createExits, type Exits } from './system/exits.ts';
-import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './system/libc.ts';
+import {
+  errorName,
+  F_GETPIPE_SZ,
+  type Libc,
+  O_CLOEXEC,
+  requireLibc,
+  STRUCT_BYTES,
+  WNOHANG,
+} from './system/libc.ts';
 import { createOutputReader, type OutputReader, type Outputs } from './system/outputs.ts';
-import { createSpawner, type Spawner } from './system/posix-spawn.ts';
 import { keepNodeAlive } from './system/stream-output.ts';
 
 /**
@@ -163,4 +170,205 @@ export function openStdin(fd: number, input: Uint8Array | null): Socket {
 /** Closes descriptors. */
 export function closeAll(libc: Libc, fds: readonly number[]): void {
   for (const fd of fds) libc.close(fd);
+}
+
+/** Learns how processes end that Node knows nothing of. It waits for each by its number, so that Node's own are left to it. */
+interface Exits {
+  /** Calls `onEnd` once, in a later turn of the event loop, when the process has ended. */
+  watch(pid: number, onEnd: (ended: ExitStatus) => void): void;
+  /** Whether the process keeps Node alive while it lives, as it does until this is called. */
+  keepAlive(pid: number, keeps: boolean): void;
+  /** Looks now, rather than at the next signal. */
+  look(): void;
+}
+
+/** Watches the processes that this thread starts. */
+function createExits(libc: Libc): Exits {
+  const listeners = new Map<number, (ended: ExitStatus) => void>();
+  /** Those whose lives keep Node alive. */
+  const needed = new Set<number>();
+  const status = new Int32Array(new ArrayBuffer(STATUS_BYTES));
+  const lookAt = (pid: number) => {
+    const onEnd = listeners.get(pid);
+    if (onEnd === undefined) return;
+    const reaped: number = libc.waitpid(pid, status, WNOHANG);
+    if (reaped === 0) return;
+    listeners.delete(pid);
+    keepAlive(pid, false);
+    // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
+    onEnd(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
+  };
+  const look = () => {
+    for (const pid of listeners.keys()) lookAt(pid);
+  };
+  let heartbeat: NodeJS.Timeout | undefined;
+  const keepAlive = (pid: number, keeps: boolean) => {
+    if (keeps && listeners.has(pid)) needed.add(pid);
+    else needed.delete(pid);
+    // A signal listener does not keep Node alive, and a process that somebody waits for must.
+    if (needed.size > 0) heartbeat?.ref();
+    else heartbeat?.unref();
+  };
+  const begin = () => {
+    if (threads.isMainThread) process.on('SIGCHLD', look);
+    return setInterval(look, threads.isMainThread ? HEARTBEAT_MS : POLL_MS);
+  };
+  return {
+    watch: (pid, onEnd) => {
+      listeners.set(pid, onEnd);
+      heartbeat ??= begin();
+      keepAlive(pid, true);
+      // It may have ended, and its signal may have come, before anybody knew its number.
+      setImmediate(lookAt, pid);
+    },
+    keepAlive,
+    look,
+  };
+}
+
+const HEARTBEAT_MS = 1000;
+/** Signals reach the main thread only; another has to look. */
+const POLL_MS = 5;
+/** More than the four that are used, since memory of up to 64 bytes may move. */
+const STATUS_BYTES = 128;
+
+/** Source: WIFEXITED, WEXITSTATUS and WTERMSIG of <sys/wait.h>. */
+function decodeStatus(status: number): ExitStatus {
+  const signal = status & 0x7f;
+  return signal === 0
+    ? { exitCode: (status >> 8) & 0xff, signal: null }
+    : { exitCode: null, signal: signalName(signal) };
+}
+
+function signalName(number: number): string {
+  const known = Object.entries(constants.signals).find(([, value]) => value === number);
+  return known?.[0] ?? `signal ${number}`;
+}
+
+/** Starts processes with posix_spawn. */
+interface Spawner {
+  /** Starts a process with those descriptors as its standard streams and what follows them; its number. Rejects with the system's error code. */
+  spawn(request: LaunchRequest, standard: readonly number[]): Promise<number>;
+}
+
+/**
+ * With `inBackground` each call runs on a thread of libuv's, since posix_spawn waits until the child runs its program; else
+ * at once, in this thread.
+ */
+function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: boolean }): Spawner {
+  const texts = createTexts(libc);
+  const idle: Frame[] = [];
+  return {
+    spawn: async (request, standard) => {
+      const frame = idle.pop() ?? createFrame();
+      const { command, cwd } = request;
+      fillActions(libc, frame, standard, cwd);
+      const path = Buffer.from(`${command}\0`);
+      const args = [
+        frame.pid,
+        path,
+        frame.actions,
+        libc.attributes,
+        texts.argv(request),
+        texts.envp(request),
+      ];
+      try {
+        const error: number = inBackground ? await callInBackground(libc, args) : libc.spawn(...args);
+        if (error !== 0) throw new Error(errorName(error));
+        return frame.pid[0] ?? 0;
+      } finally {
+        libc.actionsDestroy(frame.actions);
+        idle.push(frame);
+      }
+    },
+  };
+}
+
+/** The memory of one call, which the next one uses again. */
+interface Frame {
+  readonly pid: Int32Array;
+  readonly actions: Buffer;
+}
+
+function createFrame(): Frame {
+  // Larger than what is used: memory of up to 64 bytes may move.
+  return { pid: new Int32Array(new ArrayBuffer(128)), actions: Buffer.allocUnsafeSlow(STRUCT_BYTES) };
+}
+
+function fillActions(libc: Libc, { actions }: Frame, standard: readonly number[], cwd: string): void {
+  libc.actionsInit(actions);
+  for (const [target, fd] of standard.entries()) libc.addDup2(actions, fd, target);
+  // Ours close by themselves; those that this process was started with do not.
+  libc.addCloseFrom?.(actions, standard.length);
+  libc.addChdir(actions, cwd);
+}
+
+/** What a call that has not returned points to must not be collected. */
+const pointedTo = new Set<readonly unknown[]>();
+
+function callInBackground(libc: Libc, args: readonly unknown[]): Promise<number> {
+  pointedTo.add(args);
+  return new Promise<number>((resolve, reject) => {
+    libc.spawn.async(...args, (fault: unknown, error: number) => {
+      pointedTo.delete(args);
+      if (fault === null) resolve(error);
+      else reject(fault);
+    });
+  });
+}
+
+/** Arguments and environments as C has them, kept for as long as the lists that they were made of. */
+function createTexts(libc: Libc) {
+  const argvs = new WeakMap<readonly string[], { readonly command: string; readonly argv: Buffer }>();
+  const envps = new WeakMap<LaunchRequest['env'], Buffer>();
+  return {
+    argv: ({ command, args }: LaunchRequest): Buffer => {
+      const known = argvs.get(args);
+      if (known?.command === command) return known.argv;
+      const argv = encodeStrings(libc, [command, ...args]);
+      argvs.set(args, { command, argv });
+      return argv;
+    },
+    envp: ({ env }: LaunchRequest): Buffer => {
+      const known = envps.get(env);
+      if (known !== undefined) return known;
+      const envp = encodeStrings(
+        libc,
+        Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      );
+      envps.set(env, envp);
+      return envp;
+    },
+  };
+}
+
+/** A null-terminated list of C strings, as `argv` and `envp` are, in one piece of memory that points into itself. */
+function encodeStrings({ addressOf, pointerBytes }: Libc, texts: readonly string[]): Buffer {
+  const strings = Buffer.from(texts.map((text) => `${text}\0`).join(''));
+  const tableBytes = (texts.length + 1) * pointerBytes;
+  // Not from Node's pool, whose pieces may not be aligned.
+  const list = Buffer.allocUnsafeSlow(tableBytes + strings.length);
+  strings.copy(list, tableBytes);
+  const table = tableOf(list, texts.length + 1, pointerBytes);
+  let next = addressOf(list) + BigInt(tableBytes);
+  for (const [index, text] of texts.entries()) {
+    table(index, next);
+    next += BigInt(Buffer.byteLength(text) + 1);
+  }
+  table(texts.length, 0n);
+  return list;
+}
+
+/** Writes addresses in the order of bytes of this machine. */
+function tableOf({ buffer, byteOffset }: Buffer, length: number, pointerBytes: number) {
+  if (pointerBytes === 8) {
+    const wide = new BigUint64Array(buffer, byteOffset, length);
+    return (index: number, address: bigint) => {
+      wide[index] = address;
+    };
+  }
+  const narrow = new Uint32Array(buffer, byteOffset, length);
+  return (index: number, address: bigint) => {
+    narrow[index] = Number(address);
+  };
 }

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import type { RuntimeError } from '../../base/errors.ts';
+import { RuntimeError } from '../../base/errors.ts';
 import { findInterpreterFault } from '../../base/files/interpreter.ts';
 import type { Binding } from '../binding.ts';
-import type { ExitStatus, Launcher, LaunchRequest } from '../launch/launch.ts';
+import type { ExitStatus, Launcher, LaunchRequest, Restraint, ShellLimit } from '../launch/launch.ts';
 import type { ProcessLimits } from '../process-config.ts';
-import type { ControlGroup } from './cgroup/group.ts';
+import { startError } from '../start-error.ts';
+import { withStderr } from '../stderr.ts';
+import type { ControlGroup, GroupEvents } from './cgroup/group.ts';
 import { type GroupMaker, openGroupMaker } from './cgroup/places.ts';
-import { restrainRequest, shellLimitsOf } from './restrained-request.ts';
-import { type Supervision, supervise } from './supervisor.ts';
-import { faultOf } from './verdict.ts';
+import { type LimitName, type Reached, reachedOf, type Supervision, supervise } from './supervisor.ts';
 
 /** How one process is held to its limits. */
 interface Hold {
@@ -108,4 +108,158 @@ function withoutBounds(
     ...(processes !== undefined && group?.bounds.has('pids') !== true && { processes }),
     ...(cpuSeconds !== undefined && { cpuSeconds }),
   };
+}
+
+/** What is known of a process when it is over, or given up. */
+interface Evidence extends GroupEvents {
+  /** The limit for which it was killed by us. */
+  readonly killedFor: Reached | undefined;
+  /** One of its processes was seen at the limit of computing. */
+  readonly sawCpuLimit: Reached | undefined;
+  /** Absent when it has not ended. */
+  readonly end?: ExitStatus | undefined;
+  readonly stderr: string;
+  /** It ended well, and without a word on stdout. */
+  readonly isSilent: boolean;
+}
+
+/**
+ * LIMIT_EXCEEDED for a process that reached a limit and failed, PROCESS_START for one that could not be restrained. What ended well
+ * with an answer has coped with whatever it reached.
+ */
+export function faultOf(name: string, limits: ProcessLimits, evidence: Evidence): RuntimeError | undefined {
+  const { end, stderr, isSilent } = evidence;
+  if (end?.exitCode === 0 && !isSilent) return undefined;
+  const reached = findReached(limits, evidence);
+  if (reached === undefined) return findStartFault(name, evidence);
+  const { limit, value, seen } = reached;
+  const error = new RuntimeError(
+    'LIMIT_EXCEEDED',
+    `"${name}" reached its limit ${limit}: ${value} (${seen})`,
+    { details: { limit, value, seen, ...(end && { exit_code: end.exitCode, signal: end.signal }) } },
+  );
+  return withStderr(error, stderr);
+}
+
+function findReached(limits: ProcessLimits, evidence: Evidence): Reached | undefined {
+  const { killedFor, sawCpuLimit, oomKills, refusedStarts, end } = evidence;
+  if (killedFor !== undefined) return killedFor;
+  if (oomKills > 0)
+    return reachedOf(limits, 'memory_mb', 'the system ended a process of it for want of memory');
+  if (end !== undefined && end.exitCode !== 0) {
+    const bySignal = findSignal(limits, end);
+    if (bySignal !== undefined) return bySignal;
+  }
+  if (refusedStarts > 0) return reachedOf(limits, 'processes', `${refusedStarts} processes could not start`);
+  if (end === undefined || end.exitCode === 0) return undefined;
+  return findWords(limits, evidence.stderr) ?? sawCpuLimit;
+}
+
+/** A shell exits with 128 and the number when a signal ended what it ran. Source: POSIX, "Exit Status for Commands". */
+function findSignal(limits: ProcessLimits, { exitCode, signal }: ExitStatus): Reached | undefined {
+  const has = (name: string, number: number) => signal === name || exitCode === 128 + number;
+  if (has('SIGXCPU', 24)) return reachedOf(limits, 'cpu_seconds', 'it was ended by SIGXCPU');
+  if (has('SIGXFSZ', 25)) return reachedOf(limits, 'file_size_mb', 'it was ended by SIGXFSZ');
+  return undefined;
+}
+
+/** The last words of a process that could not go on, by the limit that it speaks of. */
+function findWords(limits: ProcessLimits, stderr: string): Reached | undefined {
+  const tail = stderr.slice(-TAIL_CHARACTERS);
+  for (const [limit, pattern] of lastWords) {
+    const [words] = pattern.exec(tail) ?? [];
+    const reached = words === undefined ? undefined : reachedOf(limits, limit, `its last words: ${words}`);
+    if (reached !== undefined) return reached;
+  }
+  return undefined;
+}
+
+const TAIL_CHARACTERS = 4096;
+
+/** As C libraries, Python, Node, Java, Go and shells have them. */
+const lastWords: readonly (readonly [LimitName, RegExp])[] = [
+  // A child was ended by it. Source: signal(7) for the name, strsignal of glibc, musl and the BSDs for the words.
+  ['cpu_seconds', /\bSIGXCPU\b|cpu ?time limit exceeded/i],
+  ['open_files', /EMFILE|too many open files|\bErrno 24\b|: error 24\b/i],
+  ['file_size_mb', /EFBIG|file too large|file size limit exceeded|\bErrno 27\b/i],
+  [
+    'memory_mb',
+    /ENOMEM|MemoryError|out of memory|cannot allocate memory|OutOfMemoryError|bad_alloc|\bErrno 12\b|failed to map segment/i,
+  ],
+  ['processes', /cannot fork|unable to create (?:native )?thread|can't start new thread/i],
+];
+
+function findStartFault(name: string, { end, stderr }: Evidence): RuntimeError | undefined {
+  const [line = ''] = stderr.split('\n', 1);
+  const isUnsettable = end?.exitCode === unsettableExit && line.startsWith(unsettableWords);
+  const isExec = /^signalbox-limits: (?:line )?\d+: exec: /.test(line) && (end?.exitCode ?? 0) >= 126;
+  return isUnsettable || isExec ? startError(name, line) : undefined;
+}
+
+/**
+ * The same request through a shell that joins control groups, limits itself and becomes the command, so that whatever the command
+ * starts is held as well and its number stays the same. What cannot be set ends it with `unsettableExit`.
+ */
+function restrainRequest(request: LaunchRequest, restraint: Restraint): LaunchRequest {
+  const { joins, limits, nice } = restraint;
+  const lines = [
+    helpers,
+    // What a shell adds to the environment by itself.
+    ...shellVariables.filter((name) => request.env[name] === undefined).map((name) => `unset ${name}`),
+    ...joins.map((file) => `{ echo 0 >'${file}'; } 2>/dev/null || cannot 'control group'`),
+    ...limits.map(({ option, soft, hard }) => `limit -${option} ${soft} ${hard}`),
+    `exec ${nice === 0 ? '' : `${nicePath()} -n ${nice} `}"$@"`,
+  ];
+  return {
+    ...request,
+    command: '/bin/sh',
+    args: ['-c', lines.join('\n'), 'signalbox-limits', request.command, ...request.args],
+    restraint,
+  };
+}
+
+/** The exit code of a process that cannot be restrained, and the beginning of what it then says on stderr. */
+const unsettableExit = 125;
+const unsettableWords = 'signalbox: the system does not let it set its';
+
+/** A limit that is stricter already stays. */
+const helpers = `cannot() { echo "${unsettableWords} $1" >&2; exit ${unsettableExit}; }
+limit() {
+ulimit -S "$1" "$2" 2>/dev/null && ulimit -H "$1" "$3" 2>/dev/null && return
+has=$(ulimit -H "$1")
+[ "$has" != unlimited ] && [ "$has" -le "$3" ] || cannot "limit $1"
+ulimit -S "$1" "$has" 2>/dev/null
+}`;
+
+const shellVariables = ['PWD', 'OLDPWD', 'SHLVL'];
+
+/** The limits that the system keeps for each process by itself, in the units of a shell. */
+function shellLimitsOf({
+  memoryMb,
+  cpuSeconds,
+  openFiles,
+  fileSizeMb,
+}: ProcessLimits): readonly ShellLimit[] {
+  const limits: ShellLimit[] = [];
+  const add = (option: ShellLimit['option'], soft: number, hard = soft) =>
+    limits.push({ option, soft, hard });
+  if (fileSizeMb !== undefined) add('f', fileSizeMb * 2048);
+  if (memoryMb !== undefined) add('d', (memoryMb + RESERVED_MB) * 1024);
+  if (cpuSeconds !== undefined) add('t', cpuSeconds, cpuSeconds + CPU_GRACE_SECONDS);
+  // Last, since the shell itself opens files.
+  if (openFiles !== undefined) add('n', openFiles);
+  return limits;
+}
+
+/**
+ * What a process may reserve beyond what it may use: Node 24 has 560 MiB of writable memory when it uses 43, and a Java
+ * with default options commits a 64th of the machine at once.
+ */
+const RESERVED_MB = 1024;
+
+/** Between SIGXCPU, which a process may catch to say something yet, and SIGKILL. */
+const CPU_GRACE_SECONDS = 2;
+
+function nicePath(): string {
+  return existsSync('/usr/bin/nice') ? '/usr/bin/nice' : '/bin/nice';
 }

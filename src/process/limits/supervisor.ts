@@ -2,9 +2,7 @@ import { availableParallelism } from 'node:os';
 import { readProcess } from '../../base/files/process-stat.ts';
 import { signalGroup, signalProcess } from '../launch/process-groups.ts';
 import type { ProcessLimits } from '../process-config.ts';
-import { Family } from './family.ts';
-import { type ProcessRow, pageBytes, readProcessTable, readSharedOutBytes } from './process-table.ts';
-import { type Reached, reachedOf } from './reached.ts';
+import { Family, type ProcessRow, pageBytes, readProcessTable, readSharedOutBytes } from './family.ts';
 
 /** Looks after one process and all that it starts. */
 export interface Supervision {
@@ -148,3 +146,29 @@ function killAll(leader: number, members: readonly ProcessRow[]): void {
     if (group !== leader && readProcess(pid)?.startedAt === startedAt) signalProcess(pid, 'SIGKILL');
   }
 }
+
+/** A limit as the config names it. */
+export type LimitName = 'memory_mb' | 'cpu_seconds' | 'open_files' | 'processes' | 'file_size_mb';
+
+/** A limit that was reached. */
+export interface Reached {
+  readonly limit: LimitName;
+  /** What the limit allows. */
+  readonly value: number;
+  /** What showed it, as the end of a sentence. */
+  readonly seen: string;
+}
+
+/** A reached limit of that name; undefined where the entry has none of it. */
+export function reachedOf(limits: ProcessLimits, limit: LimitName, seen: string): Reached | undefined {
+  const value = limits[memberOf[limit]];
+  return value === undefined ? undefined : { limit, value, seen };
+}
+
+const memberOf = {
+  memory_mb: 'memoryMb',
+  cpu_seconds: 'cpuSeconds',
+  open_files: 'openFiles',
+  processes: 'processes',
+  file_size_mb: 'fileSizeMb',
+} as const satisfies Record<LimitName, keyof ProcessLimits>;

@@ -2,8 +2,7 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { readProcess } from '../../base/files/process-stat.ts';
 import { signalProcess } from '../launch/process-groups.ts';
 import { removeTable } from '../launch/system/group-table.ts';
-import { findOrphans, type Orphan } from './find-orphans.ts';
-import { findKilledOwners } from './killed-owners.ts';
+import { findKilledOwners, findOrphans, type Orphan } from './find-orphans.ts';
 
 /**
  * Ends what killed Signalboxes have left running: SIGTERM, a grace, SIGKILL to exactly these processes. Keeps no program alive:

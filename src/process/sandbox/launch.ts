@@ -1,15 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { constants } from 'node:os';
 import { RuntimeError } from '../../base/errors.ts';
 import { findExecutable } from '../../base/files/executable.ts';
+import { findInterpreterFault } from '../../base/files/interpreter.ts';
+import { waitForSettled } from '../../base/time/deadline.ts';
 import type { Emit } from '../../contract/event.ts';
-import type { Sandbox } from '../binding/sandbox.ts';
+import type { BubblewrapSandbox, CommandSandbox, Sandbox } from '../binding/sandbox.ts';
 import type { Binding } from '../binding.ts';
-import type { LaunchedProcess, Launcher, LaunchRequest } from '../launch/launch.ts';
-import { withOwnerMark } from '../launch/system/owner-mark.ts';
+import { isAlwaysForwarded } from '../env.ts';
+import type { ExitStatus, Inside, LaunchedProcess, Launcher, LaunchRequest } from '../launch/launch.ts';
+import { launchListener, releaseGroup, signalGroup, signalProcess } from '../launch/process-groups.ts';
+import { type Leftovers, withOwnerMark } from '../launch/system/owner-mark.ts';
 import { describeLaunchError, startError } from '../start-error.ts';
-import { launchBubblewrapped } from './bubblewrap/launch.ts';
-import { launchHanded } from './command/launch.ts';
-import { sandboxError } from './fault.ts';
+import { probeBubblewrap, wordsOf } from './bubblewrap/probe.ts';
+import { sandboxError, startBubblewrap } from './bubblewrap/start.ts';
+import { openStatusFile, type StatusFile } from './bubblewrap/status.ts';
 
 /** What a sandbox is started with. */
 export interface SandboxContext {
@@ -52,4 +58,249 @@ function requireCommand({ name, command, args, cwd, env }: Binding): Pick<Launch
   const executable = findExecutable(command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
   return { command: executable.path, args: [...(executable.leading ?? []), ...args] };
+}
+
+/**
+ * Starts the request in a sandbox of its own, which ends with its command, with bwrap and with this process. Throws
+ * SANDBOX_FAILED where this machine cannot make one.
+ */
+async function launchBubblewrapped(
+  entry: string,
+  sandbox: BubblewrapSandbox,
+  { request, launch }: { readonly request: LaunchRequest; readonly launch: Launcher },
+): Promise<LaunchedProcess> {
+  const probe = await probeBubblewrap(sandbox, launch);
+  if (!probe.isPossible) throw sandboxError(entry, sandbox, probe.reason, { hint: probe.hint });
+  const status = openStatusFile();
+  try {
+    const launched = await startBubblewrap(entry, sandbox, request, {
+      launch,
+      status,
+      watch: launchListener,
+    });
+    const ended = launched.ended.then((end) => {
+      // Where bwrap was ended itself, which may have been before what it has started was bound to it.
+      killInside(status);
+      status.close();
+      return trueEnd(end, status.exitCode());
+    });
+    const startFault = (said: string) => findStartFault(entry, sandbox, { request, status, said });
+    return { ...launched, ended, inside: { ...insideOf(status), startFault: whenOver(ended, startFault) } };
+  } catch (error) {
+    status.close();
+    throw error;
+  }
+}
+
+/** Nothing can be said of a start before its end, nor of one that a signal ended first. */
+function whenOver(
+  ended: Promise<ExitStatus>,
+  find: (said: string) => RuntimeError | undefined,
+): Inside['startFault'] {
+  let end: ExitStatus | undefined;
+  void ended.then((known) => {
+    end = known;
+  });
+  return (said) => (end === undefined || end.signal !== null ? undefined : find(said));
+}
+
+function insideOf(status: StatusFile): Omit<Inside, 'startFault'> {
+  return {
+    terminate: () => {
+      const child = runningChild(status);
+      // The group of the command and what it has started; its first process, which is bwrap's, is deaf to all but SIGKILL.
+      return child !== undefined && signalGroup(child, 'SIGTERM');
+    },
+    kill: async () => killInside(status),
+  };
+}
+
+function runningChild(status: StatusFile): number | undefined {
+  return status.isOpen && status.exitCode() === undefined ? status.child() : undefined;
+}
+
+/** Everything inside ends with its first process. */
+function killInside(status: StatusFile): void {
+  const child = runningChild(status);
+  if (child !== undefined) signalProcess(child, 'SIGKILL');
+}
+
+/**
+ * How the command ended. bwrap exits with 128 more than the number of a signal; a command that does so itself is told as ended
+ * by that signal too.
+ */
+function trueEnd(end: ExitStatus, inner: number | undefined): ExitStatus {
+  if (end.exitCode === null || inner === undefined || inner <= 128) return end;
+  const known = Object.entries(constants.signals).find(([, number]) => number === inner - 128);
+  return known === undefined ? end : { exitCode: null, signal: known[0] };
+}
+
+interface Start {
+  readonly request: LaunchRequest;
+  readonly status: StatusFile;
+  /** What bwrap wrote to stderr. */
+  readonly said: string;
+}
+
+/** bwrap tells an exit code of what it has started only: without one, the command never ran. */
+function findStartFault(entry: string, sandbox: BubblewrapSandbox, start: Start): RuntimeError | undefined {
+  if (start.status.exitCode() !== undefined) return undefined;
+  const words = wordsOf(start.said) || 'bubblewrap failed without a word';
+  const { command, cwd, env } = start.request;
+  const fault = words.includes('execvp')
+    ? findInterpreterFault(command, { cwd, searchPath: env['PATH'] ?? '' })
+    : undefined;
+  if (fault !== undefined) return sandboxError(entry, sandbox, fault.reason, { hint: fault.hint });
+  const hint = `A sandbox shows the system’s folders, the folder of the config file and the program; what else is needed stands in \`read\` of spec.sandboxes.${sandbox.name}.`;
+  return sandboxError(entry, sandbox, `its sandbox "${sandbox.name}" could not start it: ${words}`, { hint });
+}
+
+/** Tells of what went wrong where nobody waits any more. */
+type Note = (message: string) => void;
+
+/** What a command is handed over with. */
+interface HandingOver {
+  readonly request: LaunchRequest;
+  readonly launch: Launcher;
+  /** Of the entry: whether what it leaves running is to live on. */
+  readonly leftovers: Leftovers;
+  readonly note: Note;
+}
+
+/** Starts the program that the request is handed to, with the mark of whom it belongs to. Throws PROCESS_START. */
+async function launchHanded(
+  entry: string,
+  sandbox: CommandSandbox,
+  { request, launch, leftovers, note }: HandingOver,
+): Promise<LaunchedProcess> {
+  const id = randomUUID();
+  const { prelude, request: unmarked } = handOver(sandbox, request, id);
+  const handed = { ...unmarked, env: withOwnerMark(unmarked.env, leftovers) };
+  const launched = await launch(handed, launchListener).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw startError(entry, `${sandbox.program}, which its sandbox "${sandbox.name}" starts: ${reason}`, {
+      cause,
+    });
+  });
+  if (request.input === null && prelude !== '') launched.stdin?.write(prelude);
+  if (sandbox.kill === null) return launched;
+  const kill = sandbox.kill.map((word) => fill(word, id));
+  return withEnd(launched, (isNeeded) =>
+    runKill(kill, { request: handed, launch, note: isNeeded ? note : () => {} }),
+  );
+}
+
+/**
+ * The process, with the end of the command where it runs, which outlives the program that it was handed to: once, after whatever
+ * else than an end of the command's own.
+ */
+function withEnd(launched: LaunchedProcess, run: (isNeeded: boolean) => Promise<void>): LaunchedProcess {
+  let isAsked = false;
+  let isOver = false;
+  let killing: Promise<void> | undefined;
+  const kill = async (isNeeded: boolean) => {
+    killing ??= run(isNeeded);
+    await killing;
+  };
+  const ended = launched.ended.then(async (end) => {
+    isOver = true;
+    // A program that was asked to end may have seen the command end in time, or have left it alone.
+    if (end.signal !== null || isAsked) await kill(end.signal !== null);
+    await killing;
+    return end;
+  });
+  const inside: Inside = {
+    terminate: () => {
+      isAsked = true;
+      return false;
+    },
+    kill: async () => {
+      if (!isOver) await kill(true);
+      await killing;
+    },
+    startFault: () => undefined,
+  };
+  return { ...launched, ended, inside };
+}
+
+async function runKill(
+  [command = '', ...args]: readonly string[],
+  { request, launch, note }: Pick<HandingOver, 'request' | 'launch' | 'note'>,
+): Promise<void> {
+  try {
+    const { cwd, env } = request;
+    const launched = await launch({ command, args, cwd, env, input: new Uint8Array() }, launchListener);
+    for (const output of [launched.stdout, launched.stderr])
+      output.listen({ onData: () => {}, onClose: () => {} });
+    const isOver = await waitForSettled(launched.ended, KILL_MS);
+    if (!isOver) signalGroup(launched.pid, 'SIGKILL');
+    const end = await launched.ended;
+    releaseGroup(launched.pid);
+    for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy();
+    if (end.exitCode !== 0)
+      note(`what should end it where it runs failed: ${command} ended with ${end.exitCode ?? end.signal}`);
+  } catch (error) {
+    note(
+      `what should end it where it runs could not be started: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+const KILL_MS = 10_000;
+
+/** A request as the program of a sandbox is given it. */
+interface Handed {
+  readonly request: LaunchRequest;
+  /** What stands before all else on stdin. */
+  readonly prelude: string;
+}
+
+/**
+ * The request for the program that hands it on; `id` names the call. Only names of variables stand on its command line: the
+ * values are in its own environment, or on stdin.
+ */
+function handOver(sandbox: CommandSandbox, request: LaunchRequest, id: string): Handed {
+  const { command, args, cwd, env, input } = request;
+  const names = Object.keys(env).filter((name) => !isAlwaysForwarded(name) || sandbox.named.includes(name));
+  const isOnStdin = sandbox.env === 'stdin' && names.length > 0;
+  const flags = sandbox.env === 'flags' ? names.flatMap((name) => flagOf(sandbox.envFlag, name)) : [];
+  const before = sandbox.args.flatMap((word) => (word === '${env}' ? flags : [fill(word, id)]));
+  const shell = isOnStdin ? ['sh', '-c', readVariables, 'signalbox'] : [];
+  const prelude = isOnStdin
+    ? `${names.map((name) => `${name}=${escapeValue(env[name] ?? '')}\n`).join('')}\n`
+    : '';
+  const kept = isOnStdin
+    ? Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)))
+    : env;
+  return {
+    prelude,
+    request: {
+      command: sandbox.program,
+      args: [...before, ...shell, command, ...args],
+      ...{ cwd, env: { ...sandbox.own, ...kept } },
+      input: input === null || prelude === '' ? input : Buffer.concat([Buffer.from(prelude), input]),
+    },
+  };
+}
+
+/** The text with the name of the call at its place. */
+function fill(word: string, id: string): string {
+  return word.replaceAll('${id}', id);
+}
+
+/** `-e NAME`, or `--env=NAME`. */
+function flagOf(flag: string, name: string): string[] {
+  return flag.endsWith('=') ? [`${flag}${name}`] : [flag, name];
+}
+
+/**
+ * Takes variables from the first lines of stdin, up to an empty one, and becomes the command. A POSIX shell reads no byte more
+ * than a line from what is no file.
+ */
+const readVariables =
+  'while IFS= read -r l && [ -n "$l" ]; do v=$(printf "%b." "$l"); export "${v%.}"; done; exec "$@"';
+
+/** As `printf %b` reads it. */
+function escapeValue(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

@@ -1,13 +1,16 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { abortedError, sleep, waitForSettled } from '../../base/time/deadline.ts';
-import type { Binding } from '../binding.ts';
-import { closedError } from '../oneshot.ts';
+import {
+  abortedError,
+  type Deadline,
+  sleep,
+  startDeadline,
+  waitForSettled,
+} from '../../base/time/deadline.ts';
+import type { Binding, RestartPolicy } from '../binding.ts';
+import { closedError, withHint } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import type { Handshake, Transport } from '../transport.ts';
-import { type Dispatch, dispatch } from './dispatch.ts';
-import { performHandshake, withStage } from './handshake.ts';
-import { createRestartTracker } from './restart-tracker.ts';
-import { openSession, type Session } from './session.ts';
+import type { Handshake, Message, Reply, Transport } from '../transport.ts';
+import { type InFlight, openSession, type Session } from './session.ts';
 
 /** A transport to one process. */
 export interface ServerTransport extends Transport {
@@ -178,4 +181,228 @@ function circuitError(name: string, deaths: number): RuntimeError {
     'SERVER_CIRCUIT_OPEN',
     `the server "${name}" died ${deaths} times in a row and is left alone for now`,
   );
+}
+
+/**
+ * Performs the handshake with a server that has received nothing yet. When `check` refuses it, kills its
+ * process group and rejects with that error, stage `hello`; rejects with RUNTIME_CLOSED, without killing,
+ * once `closing` is aborted.
+ */
+async function performHandshake(
+  session: Session,
+  handshake: Handshake,
+  { binding, closing }: { readonly binding: Binding; readonly closing: AbortSignal },
+): Promise<void> {
+  const outcome = await requestHandshake(session, handshake, { binding, closing }).catch((thrown) =>
+    toRuntimeError(thrown),
+  );
+  if (closing.aborted) throw closedError(binding.name);
+  const refusal = findRefusal(handshake, outcome);
+  if (refusal === undefined) return;
+  session.process.killGroup();
+  throw withStage(refusal, 'hello');
+}
+
+async function requestHandshake(
+  session: Session,
+  { message }: Handshake,
+  { binding, closing }: { readonly binding: Binding; readonly closing: AbortSignal },
+): Promise<Reply> {
+  const { name } = binding;
+  const timeoutMs = message.timeoutMs ?? binding.timeoutMs;
+  const createError = () =>
+    new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer its greeting within ${timeoutMs} ms`);
+  const deadline = startDeadline({ name, timeoutMs, signal: closing, createError });
+  try {
+    return await awaitOutcome(session.request(message), deadline);
+  } finally {
+    deadline.clear();
+  }
+}
+
+/**
+ * The error that refuses the server, if any: that of `check`, else a missing reply; `check` sees malformed
+ * ones.
+ */
+function findRefusal({ check }: Handshake, outcome: Reply | RuntimeError): RuntimeError | undefined {
+  try {
+    return check(outcome) ?? (isNoReply(outcome) ? outcome : undefined);
+  } catch (thrown) {
+    return toRuntimeError(thrown);
+  }
+}
+
+function isNoReply(outcome: Reply | RuntimeError): outcome is RuntimeError {
+  return outcome instanceof RuntimeError && outcome.code !== 'REPLY_MALFORMED';
+}
+
+/** The error with the stage of a server's life at which it came. */
+function withStage(error: RuntimeError, stage: 'start' | 'hello'): RuntimeError {
+  const { code, message, hint, details } = error;
+  return new RuntimeError(code, message, { hint, details: { ...details, stage }, cause: error });
+}
+
+/** A message to a server, and how a session sends it. */
+interface Dispatch<Outcome> {
+  readonly message: Message;
+  readonly signal: AbortSignal | undefined;
+  readonly send: (session: Session) => InFlight<Outcome>;
+  /** Makes the error for an expired limit; default: PROCESS_TIMEOUT. */
+  readonly createError?: ((timeoutMs: number) => RuntimeError) | undefined;
+}
+
+interface DispatchTarget {
+  readonly binding: Binding;
+  readonly handshake: Handshake | undefined;
+}
+
+/**
+ * Sends the message once there is a session and returns its outcome. The time limit covers the start of the
+ * server; with a handshake it counts from when the server is ready. Rejects with PROCESS_START when it is not
+ * ready in time.
+ */
+async function dispatch<Outcome>(
+  request: Dispatch<Outcome>,
+  session: Promise<Session>,
+  { binding, handshake }: DispatchTarget,
+): Promise<Outcome> {
+  const { name } = binding;
+  const { message, signal, send, createError } = request;
+  const timeoutMs = message.timeoutMs ?? binding.timeoutMs;
+  const readySession =
+    handshake &&
+    (await waitUntilReady(session, {
+      name,
+      signal,
+      timeoutMs: timeoutMs + handshakeTimeoutMs(handshake, binding),
+    }));
+  const deadline = startDeadline({ name, timeoutMs, signal, createError });
+  try {
+    return await awaitOutcome(
+      send(readySession ?? (await Promise.race([session, deadline.expired]))),
+      deadline,
+    );
+  } finally {
+    deadline.clear();
+  }
+}
+
+function handshakeTimeoutMs({ message }: Handshake, binding: Binding): number {
+  return message.timeoutMs ?? binding.timeoutMs;
+}
+
+/**
+ * The session, once its handshake is done. Rejects with PROCESS_START, not PROCESS_TIMEOUT, when it is late.
+ */
+async function waitUntilReady(
+  session: Promise<Session>,
+  limit: { readonly name: string; readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
+): Promise<Session> {
+  const expiry = (timeoutMs: number) =>
+    new RuntimeError(
+      'PROCESS_START',
+      `"${limit.name}" could not be started: it was not ready within ${timeoutMs} ms`,
+      {
+        details: { stage: 'start' },
+      },
+    );
+  const ready = startDeadline({ ...limit, createError: expiry });
+  try {
+    return await Promise.race([session, ready.expired]);
+  } finally {
+    ready.clear();
+  }
+}
+
+/**
+ * The outcome of a message, or the deadline's rejection, whichever comes first; a message that has failed or
+ * is late is abandoned. PROCESS_TIMEOUT gets the hint that abandoning it gives.
+ */
+async function awaitOutcome<Outcome>(inFlight: InFlight<Outcome>, deadline: Deadline): Promise<Outcome> {
+  try {
+    return await Promise.race([inFlight.outcome, deadline.expired]);
+  } catch (error) {
+    const late = error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT' ? error : undefined;
+    const hint = inFlight.abandon(late !== undefined);
+    throw late === undefined ? error : withHint(late, hint);
+  }
+}
+
+/** Decides whether and when a server that has died may be started and called again. */
+export interface RestartTracker {
+  /** Deaths since the last good reply. */
+  readonly deaths: number;
+  /** Too many deaths in a row: only `admit` decides about a call. */
+  readonly isTripped: boolean;
+  /** Whether a call now would be refused. */
+  readonly isRefusing: boolean;
+  /**
+   * Whether one call may be made. `refused` while the circuit is open, or while the trial call after its
+   * pause is underway.
+   */
+  admit(): 'admitted' | 'trial' | 'refused';
+  /** Milliseconds to wait before a start. */
+  startDelayMs(): number;
+  /** A process ended, or could not be started. Returns true when that opened the circuit. */
+  recordDeath(): boolean;
+  recordSuccess(): void;
+  /** The trial call failed though the process did not die; reopens the circuit. */
+  trialFailed(): void;
+  /** The trial call had no reply to prove anything by, or was given up, so the next call is the trial. */
+  trialUndecided(): void;
+}
+
+/** Counts deaths and keeps the time; `now` gives milliseconds on a clock that only goes forward. */
+export function createRestartTracker(
+  policy: RestartPolicy,
+  now: () => number = () => performance.now(),
+): RestartTracker {
+  let deaths = 0;
+  let diedAt = 0;
+  let openUntil = 0;
+  let trying = false;
+  const isTripped = () => deaths >= policy.circuitDeaths;
+  const isRefusing = () => isTripped() && (trying || now() < openUntil);
+  const open = () => {
+    trying = false;
+    openUntil = now() + policy.circuitPauseMs;
+  };
+  return {
+    get deaths() {
+      return deaths;
+    },
+    get isTripped() {
+      return isTripped();
+    },
+    get isRefusing() {
+      return isRefusing();
+    },
+    admit: () => {
+      if (!isTripped()) return 'admitted';
+      if (isRefusing()) return 'refused';
+      trying = true;
+      return 'trial';
+    },
+    startDelayMs: () => {
+      if (deaths < 2 || isTripped()) return 0;
+      const pause = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (deaths - 2));
+      return Math.max(0, diedAt + pause - now());
+    },
+    recordDeath: () => {
+      deaths += 1;
+      diedAt = now();
+      if (isTripped()) open();
+      return isTripped();
+    },
+    recordSuccess: () => {
+      deaths = 0;
+      trying = false;
+    },
+    trialFailed: () => {
+      if (trying) open();
+    },
+    trialUndecided: () => {
+      trying = false;
+    },
+  };
 }

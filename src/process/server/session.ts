@@ -1,18 +1,21 @@
+import type { Writable } from 'node:stream';
 import { RuntimeError } from '../../base/errors.ts';
+import { lastLineOf } from '../../base/text/last-line.ts';
+import { abortedError, drain, timeoutError, waitForSettled } from '../../base/time/deadline.ts';
+import { DeadlineList } from '../../base/time/deadline-list.ts';
+import { whenAborted } from '../../base/time/when-aborted.ts';
 import type { Sandbox } from '../binding/sandbox.ts';
 import type { Binding } from '../binding.ts';
+import type { ExitStatus } from '../launch/launch.ts';
 import { isComputing } from '../limits/family.ts';
-import { unansweredError } from '../oneshot.ts';
+import { noReplyHint, oneshotHint, unansweredError, withHint } from '../oneshot.ts';
 import type { ProcessContext, WatchedProcess } from '../process.ts';
-import { noReplyHint, oneshotHint, withHint } from '../server-hints.ts';
-import { createLineSplitter, readInTurns } from '../stream-reader.ts';
+import { withStderr } from '../stderr.ts';
+import { createLineSplitter, readInTurns, whenClosed } from '../stream-reader.ts';
 import type { Message, RpcReply } from '../transport.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { encodeNotification, encodeRequest } from './json-rpc.ts';
-import { openLimits } from './limits.ts';
-import { Outbox, type QueuedLine } from './outbox.ts';
-import { exitError, waitForSessionEnd } from './session-end.ts';
-import type { BegunRequest } from './waiting-requests.ts';
+import type { BegunRequest, WaitingRequest } from './waiting-requests.ts';
 
 /** A message that is on its way: a request until it is answered, a notification until it is written. */
 export interface InFlight<Outcome> {
@@ -45,7 +48,7 @@ export interface Session {
   endStdin(): void;
 }
 
-export interface SessionStart extends InboxOptions {
+interface SessionStart extends InboxOptions {
   readonly process: WatchedProcess;
 }
 
@@ -189,3 +192,211 @@ function requireRoom({ name, maxOutputBytes }: Binding, outbox: Outbox | null): 
     `"${name}" has not read ${outbox.pendingBytes} bytes of earlier requests`,
   );
 }
+
+/** How a server's process ended. */
+interface SessionEnd extends ExitStatus {
+  /** The process closed its stdout and lived on, so it was killed. */
+  readonly closedStdout: boolean;
+}
+
+/**
+ * Waits for the end of the process, or of its stdout: a process that closed its stdout is of no more use.
+ * Then reads its outputs to their end, at most `drainMs`. Never rejects.
+ */
+async function waitForSessionEnd(
+  binding: Binding,
+  child: WatchedProcess,
+  isStopping: () => boolean,
+): Promise<SessionEnd> {
+  const closed = whenClosed(child.stdout);
+  await Promise.race([child.ended, closed]);
+  // A process that closed its stdout exits at once or not at all; one that was asked to end gets its grace.
+  const isStillRunning = !(await waitForSettled(child.ended, EXIT_AFTER_STDOUT_MS)) && !isStopping();
+  if (isStillRunning) child.killGroup();
+  const ended = await child.ended;
+  await drain(Promise.all([closed, child.stderrClosed]), binding.drainMs);
+  if (binding.leftovers === 'kill') child.killGroup();
+  return { ...ended, closedStdout: isStillRunning };
+}
+
+const EXIT_AFTER_STDOUT_MS = 100;
+
+/** SERVER_EXIT, for the requests that were in flight when the server ended. */
+function exitError(end: SessionEnd, stderr: string): RuntimeError {
+  const { exitCode, signal } = end;
+  const how = end.closedStdout
+    ? 'closed its stdout and was killed'
+    : signal === null
+      ? `ended with exit code ${exitCode}`
+      : `was ended by ${signal}`;
+  const message = `the server ${how} while the request was in flight`;
+  const details = { exit_code: exitCode, signal };
+  const hint =
+    lastLineOf(stderr) === ''
+      ? 'It wrote nothing to stderr; it is started again on the next call.'
+      : undefined;
+  return withStderr(new RuntimeError('SERVER_EXIT', message, { hint, details }), stderr);
+}
+
+/** What may end the wait for a reply. */
+interface Ending {
+  /** Default: the limit of the binding. */
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The limits of the requests to one life of a server. */
+interface Limits {
+  /**
+   * Fails the request with PROCESS_TIMEOUT or ABORTED when its time is over or its caller gives up, unless it is settled
+   * before. `abandon` stops the wait, and gives the hint for a request that timed out.
+   */
+  begin(request: WaitingRequest, ending: Ending, abandon: (isLate: boolean) => string | undefined): void;
+}
+
+/** The limits of requests by this binding: one timer for all that have the same time. */
+function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
+  const usual = new DeadlineList(usualMs);
+  const others = new Map<number, DeadlineList>();
+  const listOf = (timeoutMs: number) => {
+    const known = others.get(timeoutMs);
+    if (known !== undefined) return known;
+    const list = new DeadlineList(timeoutMs);
+    if (others.size < MOST_LISTS) others.set(timeoutMs, list);
+    return list;
+  };
+  return {
+    begin: (request, { timeoutMs = usualMs, signal }, abandon) => {
+      const list = timeoutMs === usualMs ? usual : listOf(timeoutMs);
+      const limit = list.start(() => {
+        const hint = abandon(true);
+        request.reject(withHint(timeoutError(name, timeoutMs), hint));
+      });
+      const forgetSignal =
+        signal &&
+        whenAborted(signal, () => {
+          abandon(false);
+          request.reject(abortedError(name, signal));
+        });
+      request.whenSettled(() => {
+        list.clear(limit);
+        forgetSignal?.();
+      });
+    },
+  };
+}
+
+/** A message has the limit of its point or that of its entry; whoever gives each its own gets a list for each. */
+const MOST_LISTS = 16;
+
+/** A line that waits to be written. */
+export interface QueuedLine {
+  /** Empty once the line is being written or was taken back. */
+  text: string;
+  readonly onWritten: (() => void) | undefined;
+}
+
+/**
+ * Lines on their way into a stream, in order. What is sent in one turn of the event loop, or while the reader is busy,
+ * leaves in one write, of at most BATCH_LENGTH or one line, so that a line which is in no write yet can be taken back.
+ */
+export class Outbox {
+  readonly #stream: Writable;
+  #queue: QueuedLine[] = [];
+  /** The length of all queued texts, in UTF-16 units. */
+  #queuedLength = 0;
+  /** The same in bytes, once somebody had to know. */
+  #queuedBytes: number | undefined;
+  #writingBytes = 0;
+  #withdrawn = 0;
+  #isBusy = false;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  /** Bytes that were queued and are not written yet. */
+  get pendingBytes(): number {
+    this.#queuedBytes ??= this.#queue.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    return this.#writingBytes + this.#queuedBytes;
+  }
+
+  /** Whether no more bytes are pending than that. */
+  hasRoom(maxBytes: number): boolean {
+    // A unit has at most three bytes, so that most often none has to be counted.
+    return this.#writingBytes + 3 * this.#queuedLength <= maxBytes || this.pendingBytes <= maxBytes;
+  }
+
+  /** Queues a line. `onWritten` is called when its last byte is written, and never if it is not. */
+  send(text: string, onWritten?: () => void): QueuedLine {
+    const line = { text, onWritten };
+    this.#queue.push(line);
+    this.#count(text, 1);
+    if (!this.#isBusy) {
+      this.#isBusy = true;
+      // Behind the promises of this turn, which may send more.
+      process.nextTick(() => this.#writeBatch());
+    }
+    return line;
+  }
+
+  /** Takes a line back unless its writing has begun. */
+  withdraw(line: QueuedLine): void {
+    if (line.text === '') return;
+    this.#count(line.text, -1);
+    line.text = '';
+    this.#withdrawn += 1;
+    if (this.#withdrawn * 2 > this.#queue.length) this.#forgetWithdrawn();
+  }
+
+  #writeBatch(): void {
+    this.#forgetWithdrawn();
+    const batch = this.#takeBatch();
+    if (batch.length === 0 || !this.#stream.writable) {
+      this.#isBusy = false;
+      return;
+    }
+    let text = '';
+    for (const line of batch) {
+      text += line.text;
+      line.text = '';
+    }
+    this.#count(text, -1);
+    this.#writingBytes = Buffer.byteLength(text);
+    this.#stream.write(text, (error) => {
+      this.#writingBytes = 0;
+      if (!error) for (const { onWritten } of batch) onWritten?.();
+      this.#writeBatch();
+    });
+  }
+
+  /** The lines of the next write. */
+  #takeBatch(): readonly QueuedLine[] {
+    const all = this.#queue;
+    if (this.#queuedLength <= BATCH_LENGTH) {
+      this.#queue = [];
+      return all;
+    }
+    let length = 0;
+    const end = all.findIndex(({ text }) => {
+      length += text.length;
+      return length > BATCH_LENGTH;
+    });
+    return all.splice(0, Math.max(end, 1));
+  }
+
+  #count(text: string, sign: 1 | -1): void {
+    this.#queuedLength += sign * text.length;
+    if (this.#queuedLength === 0) this.#queuedBytes = undefined;
+    else if (this.#queuedBytes !== undefined) this.#queuedBytes += sign * Buffer.byteLength(text);
+  }
+
+  #forgetWithdrawn(): void {
+    if (this.#withdrawn === 0) return;
+    this.#queue = this.#queue.filter(({ text }) => text !== '');
+    this.#withdrawn = 0;
+  }
+}
+
+/** As much as a pipe holds. */
+const BATCH_LENGTH = 64 * 1024;

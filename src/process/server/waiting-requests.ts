@@ -1,7 +1,6 @@
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../base/errors.ts';
 import { attachUnusableLine } from '../../contract/unusable-line.ts';
 import type { RpcReply } from '../transport.ts';
-import { createAbandonedRequests } from './abandoned-requests.ts';
 
 /** A request whose reply is awaited. */
 export class WaitingRequest {
@@ -137,4 +136,35 @@ export class WaitingRequests {
       ? { what: 'late reply', detail: `nobody waits for a reply to request ${id} any more` }
       : { what: 'unknown reply', detail: `there never was a request ${id}` };
   }
+}
+
+/** Ids of requests that were abandoned unanswered, so that a late reply is recognised as such. */
+interface AbandonedRequests {
+  /** Whether no abandoned request can still be answered. */
+  readonly isEmpty: boolean;
+  add(id: number): void;
+  /** Removes the id; returns whether it was there. */
+  take(id: number): boolean;
+}
+
+/**
+ * Remembers the last `capacity` ids. An older one counts as unanswered for good, so that a reply without an
+ * id is never taken for that of another request.
+ */
+export function createAbandonedRequests(capacity = 1000): AbandonedRequests {
+  const ids = new Set<number>();
+  let overflowed = false;
+  return {
+    get isEmpty() {
+      return ids.size === 0 && !overflowed;
+    },
+    add: (id) => {
+      ids.add(id);
+      if (ids.size <= capacity) return;
+      const [oldest] = ids;
+      if (oldest !== undefined) ids.delete(oldest);
+      overflowed = true;
+    },
+    take: (id) => ids.delete(id),
+  };
 }

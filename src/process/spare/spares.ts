@@ -1,15 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+import type { Writable } from 'node:stream';
 import { sleep, waitForSettled } from '../../base/time/deadline.ts';
 import { trackWork } from '../../base/time/work.ts';
 import type { Binding } from '../binding.ts';
+import { createPool } from '../pool.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
 import { createBackOff } from './back-off.ts';
-import { deliver } from './deliver.ts';
-import { hasMemoryToSpare } from './memory.ts';
 import { settledStamp, stampOf } from './stamp.ts';
-import { inStartGate } from './start-gate.ts';
 
 /** Processes of one entry that were started ahead of their calls and wait for a request on stdin. */
-export interface Spares {
+interface Spares {
   /**
    * Hands the request to one of them, which nobody else gets and which was started from the files as they are now;
    * undefined when there is none, or none that lived to read it. Rejects with what `requireStart` throws.
@@ -158,4 +159,77 @@ function inBackground(work: () => Promise<void>) {
     },
     ended: async () => await running,
   };
+}
+
+/**
+ * Whether there is memory for processes that only wait: at least a tenth of what this process may use at most (by its control
+ * group, where there is one), or 512 MiB, is free.
+ */
+function hasMemoryToSpare(): boolean {
+  const allowed = process.constrainedMemory();
+  const total = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+  return process.availableMemory() >= Math.min(total / 10, FLOOR_BYTES);
+}
+
+const FLOOR_BYTES = 512 * 1024 * 1024;
+
+/**
+ * Writes the whole request to a process that waits for it, and ends its stdin. False when the process had ended before it could
+ * have read a byte of it, so that another one may be asked in its place.
+ */
+async function deliver(request: Uint8Array, { stdin, ended }: WatchedProcess): Promise<boolean> {
+  if (stdin === null) return false;
+  // So little goes into an empty pipe whole or not at all: a write that fails has handed nothing over.
+  const written = await write(stdin, request.subarray(0, ATOMIC_BYTES));
+  if (written) {
+    stdin.end(request.subarray(ATOMIC_BYTES));
+    return true;
+  }
+  // A process that lives has closed its stdin, which is its right: it answers without the request.
+  return !(await waitForSettled(ended, REAP_MS));
+}
+
+/** Source: PIPE_BUF of <limits.h>, the same on Linux and macOS or less than what a pipe there holds. */
+const ATOMIC_BYTES = 512;
+/** The end of a process whose stdin is gone is known by then. */
+const REAP_MS = 200;
+
+function write(stdin: Writable, bytes: Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    stdin.write(bytes, (error) => resolve(error === null || error === undefined));
+  });
+}
+
+/** At most half of the cores start processes ahead of calls, for all entries together: calls that run come first. */
+const gate = createPool(Math.max(1, Math.floor(availableParallelism() / 2)));
+
+/**
+ * Runs `start` when it is its turn among all starts ahead of calls. The turn lasts until the process that was started sleeps,
+ * which it does once it waits for its request.
+ */
+async function inStartGate(start: () => Promise<number | undefined>): Promise<void> {
+  await gate.add(async () => {
+    const pid = await start();
+    if (pid !== undefined) await whenAsleep(pid);
+  });
+}
+
+const LOOK_MS = 5;
+/** What is still busy after this long is no start any more. */
+const LONGEST_MS = 1_000;
+
+async function whenAsleep(pid: number): Promise<void> {
+  const until = performance.now() + LONGEST_MS;
+  do await sleep(LOOK_MS);
+  while (isBusy(pid) && performance.now() < until);
+}
+
+/** Source: proc_pid_stat(5): the state follows the name, which stands in parentheses. False where there is no /proc. */
+function isBusy(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^[RD]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
+  }
 }

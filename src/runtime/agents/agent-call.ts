@@ -1,22 +1,27 @@
+import { toDocument } from '../../base/json/document-builder.ts';
 import { isSameToTheDigit } from '../../base/json/equal.ts';
 import { isObject, type Json, parseLossless } from '../../base/json/json.ts';
 import type { EventInput } from '../../calls/hooks/event-input.ts';
+import { decisionOf } from '../../calls/hooks/hook-chain.ts';
 import type { AgentTools } from '../../calls/tool-call/agent-tool.ts';
 import { findRequiredApproval } from '../../calls/tool-call/before-execution.ts';
 import { unfilteredCall } from '../../calls/tool-call/call.ts';
 import type { Call } from '../../calls/tool-call/callable-tool.ts';
-import { notifyPending, toPendingCall } from '../../calls/tool-call/pending-call.ts';
+import { toDecisionDocument } from '../../calls/tool-call/document.ts';
+import { type DecidedRecord, notifyPending, toPendingCall } from '../../calls/tool-call/pending-call.ts';
 import { whyNotDecided } from '../../calls/tool-call/quorum.ts';
 import { readArgs } from '../../calls/tool-call/tool-args.ts';
+import { configOptions } from '../../config/overlay/options.ts';
+import type { PendingRecord } from '../../contract/approval.ts';
 import { nextCallId } from '../../contract/call-id.ts';
 import type { DecisionDocument } from '../../contract/document.ts';
 import type { Emit } from '../../contract/event.ts';
+import { answers } from '../../contract/hook.ts';
 import { createHookContext } from '../../contract/turn.ts';
 import type { AgentCaller } from '../../dialects/inbound.ts';
+import { type ChangeWaiter, openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
 import type { Store } from '../../store/store.ts';
-import { changeArgs, refuseCall, refuseDecided, refuseOpen } from './agent-answers.ts';
 import { type AskedCall, openQuestion, useDecision } from './agent-question.ts';
-import { openDecisionWait } from './decision-wait.ts';
 
 /** What judging a call of an agent needs. */
 export interface AgentJudging {
@@ -137,4 +142,94 @@ async function judgeEdited(
   return refuseCall(
     `hook "${hook}" does not let the arguments pass that were approved in the place of the call's own`,
   );
+}
+
+interface DecisionWait {
+  /** The record when it is decided, by any process; undefined: not within the time of the whole wait, or before it was given up. Throws STORE_FAILED. */
+  until(record: PendingRecord): Promise<DecidedRecord | undefined>;
+  close(): void;
+}
+
+/** Waits for decisions, all together for so long. */
+function openDecisionWait(
+  store: Store,
+  { holdMs, signal }: { readonly holdMs: number; readonly signal: AbortSignal },
+): DecisionWait {
+  // Not by the clock of the day, which may be set.
+  const since = performance.now();
+  let waiter: ChangeWaiter | undefined;
+  return {
+    until: async (record) => {
+      let current = record;
+      for (;;) {
+        if (isDecided(current)) return current;
+        const leftMs = holdMs - (performance.now() - since);
+        // Given up, too, it is told with its question, which stays.
+        if (leftMs <= 0 || signal.aborted) return undefined;
+        if (waiter === undefined) {
+          waiter = openChangeWaiter(store, signal);
+          // What was decided before the watch began is seen now.
+        } else {
+          const due = Math.min(Date.now() + leftMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
+          await waiter.next(due).catch(unless(signal));
+        }
+        current = (await store.findPending(record.id, Date.now())) ?? current;
+      }
+    },
+    close: () => waiter?.close(),
+  };
+}
+
+function isDecided(record: PendingRecord): record is DecidedRecord {
+  return record.ruling !== null;
+}
+
+/** Throws what is no end of the wait. */
+function unless(signal: AbortSignal): (error: unknown) => void {
+  return (error) => {
+    if (!signal.aborted) throw error;
+  };
+}
+
+const byPeople = { hook: null, dialect: null };
+
+/** A call that is not to be made, with a reason that no hook has given. */
+function refuseCall(reason: string): DecisionDocument {
+  return toDecisionDocument(decisionOf(byPeople, answers.deny(reason)));
+}
+
+/** A call that waits: what is asked, who it waits for, and how it goes on. */
+function refuseOpen({ id, tool, message }: PendingRecord, config: string): DecisionDocument {
+  const approve = `signalbox pending approve ${id}${configOptions(config)}`;
+  return refuseCall(
+    `tool "${tool}" waits for a person (${id}), who decides with \`${approve}\` or \`reject\`; after that make the very same call again. The question is: ${message}`,
+  );
+}
+
+/** A call whose arguments a person has written anew; the agent has to be able to take them. */
+function changeArgs(before: DecisionDocument, args: Json, { ruling }: DecidedRecord): DecisionDocument {
+  const by = 'by' in ruling ? ruling.by : '';
+  const reason = `approved by ${by} with other arguments`;
+  const changed = toDocument<DecisionDocument>({ ...before, verdict: 'modify', reason, replace: { args } });
+  return { ...changed, hook: null, dialect: null };
+}
+
+/** What becomes of a call that was decided otherwise than by an approval. */
+function refuseDecided({ tool, ruling }: DecidedRecord): DecisionDocument {
+  switch (ruling.kind) {
+    case 'responded': {
+      const given = typeof ruling.result.value === 'string' ? ruling.result.value : ruling.result.text;
+      return refuseCall(`tool "${tool}" was answered in its place by ${ruling.by}: ${given}`);
+    }
+    case 'expired':
+      return refuseCall(`nobody decided about tool "${tool}" in time`);
+    case 'approved':
+      return refuseCall(`tool "${tool}" may not run`);
+    case 'rejected':
+    case 'cancelled': {
+      const by = ruling.by === '' ? '' : ` by ${ruling.by}`;
+      const why = ruling.reason === '' ? '' : `: ${ruling.reason}`;
+      return refuseCall(`tool "${tool}" was ${ruling.kind}${by}${why}`);
+    }
+  }
 }

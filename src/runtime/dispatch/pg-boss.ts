@@ -1,7 +1,63 @@
+import PQueue from 'p-queue';
+import type { Job as BossJob, ConstructorOptions, JobInsert, PgBoss } from 'pg-boss';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
 import type { Address } from '../../store/postgres/connection/address.ts';
-import type { Dispatcher } from './dispatcher.ts';
-import { createReceiver } from './pg-boss-receiver.ts';
-import { createSender } from './pg-boss-sender.ts';
+import { connect, type Link } from '../../store/postgres/connection/client.ts';
+import { isLostConnection, toPostgresError } from '../../store/postgres/connection/postgres-error.ts';
+import { createSession, type Session, transact } from '../../store/postgres/connection/session.ts';
+import { orNothing } from '../../store/postgres/work/transaction.ts';
+import type { Announce, Job, Transaction } from '../../store/shared-work.ts';
+import type { Row } from '../../store/sqlite/row.ts';
+import type { Dispatcher, JobHandler, TakeJobs, Working, WorkOptions } from './dispatcher.ts';
+import { type FetchedJob, type JobLoop, type JobSource, startJobLoop } from './job-loop.ts';
+
+/** Beside the schema of the store, and of no other program's pg-boss. */
+const SCHEMA = 'signalbox_jobs';
+
+/** The channel on which workers are told in which queue there is something. */
+const CHANNEL = 'signalbox_jobs';
+
+/** What goes for everybody: neither notifications of its own, which leave jobs unfetched, nor schedules, nor telemetry. */
+const common: ConstructorOptions = {
+  schema: SCHEMA,
+  schedule: false,
+  registerInstance: false,
+  useListenNotify: false,
+  openTelemetry: { enabled: false },
+};
+
+/** Of each queue. A job may take a day at most, as long as its worker is heard of. */
+const queueOptions = {
+  // At most one job of a run waits, and any number of workers may find out that somebody else has it.
+  policy: 'short',
+  heartbeatSeconds: 15,
+  expireInSeconds: 24 * 3600,
+  retryLimit: 1_000_000,
+  retryDelay: 1,
+  deleteAfterSeconds: 600,
+} as const;
+
+function toInsert({ kind, id }: Job, afterMs = 0): JobInsert {
+  return {
+    data: { kind, id },
+    singletonKey: `${kind} ${id}`,
+    ...(afterMs > 0 && { startAfter: Math.max(1, Math.ceil(afterMs / 1_000)) }),
+  };
+}
+
+/** What stands in a job. Throws for one that no Signalbox of this version made. */
+function readData(data: unknown): Pick<Job, 'kind' | 'id'> {
+  const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;
+  const { kind, id } = isObject(read) ? read : {};
+  if ((kind === 'run' || kind === 'chunk') && typeof id === 'string') return { kind, id };
+  throw new TypeError('a job is of no kind that this version of Signalbox knows');
+}
+
+/** Tells workers of the queue, when the transaction is committed. */
+async function notify(transaction: Pick<Transaction, 'query'>, queue: string): Promise<void> {
+  await transaction.query({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, queue] });
+}
 
 /** Jobs in the database of the store, in a schema of their own, by pg-boss. */
 export function openPgBoss(address: Address, report: (error: unknown) => void): Dispatcher {
@@ -11,4 +67,240 @@ export function openPgBoss(address: Address, report: (error: unknown) => void): 
     work: async (handler, options) => await createReceiver(address, handler, options),
     close: sender.close,
   };
+}
+
+interface Sender {
+  readonly announce: Announce;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts jobs into queues in the transactions of others, over their connection and no other. It makes neither tables nor queues:
+ * where no worker ever was, nobody is told, and the sweep of the first one finds what waits.
+ */
+function createSender(report: (error: unknown) => void): Sender {
+  let boss: Promise<PgBoss> | undefined;
+  let current: Transaction | undefined;
+  const db = {
+    executeSql: async (text: string, values: unknown[] = []) => {
+      // What it does now and then of its own accord can wait.
+      if (current === undefined) throw new Error('there is no transaction');
+      return { rows: [...(await current.query({ text, values }))] };
+    },
+  };
+  const open = () => {
+    boss ??= openBoss(db).catch((error: unknown) => {
+      boss = undefined;
+      throw error;
+    });
+    return boss;
+  };
+  /** There is one place for the transaction. */
+  const turns = new PQueue({ concurrency: 1 });
+  const announceNow = async (jobs: readonly Job[], transaction: Transaction): Promise<boolean> => {
+    const [installed] = await transaction.query({ text: look });
+    if (installed?.['there'] !== true) return false;
+    current = transaction;
+    const opened = await open();
+    let isComplete = true;
+    for (const [queue, each] of Map.groupBy(jobs, (job) => job.queue)) {
+      const [known] = await transaction.query({ text: findQueue, values: [queue] });
+      if (known === undefined) {
+        isComplete = false;
+        continue;
+      }
+      await opened.insert(
+        queue,
+        each.map((job) => toInsert(job)),
+        { db },
+      );
+      await notify(transaction, queue);
+    }
+    return isComplete;
+  };
+  return {
+    announce: (jobs, transaction) =>
+      turns.add(async () => {
+        try {
+          return (await orNothing(transaction, () => announceNow(jobs, transaction), report)) ?? false;
+        } finally {
+          current = undefined;
+        }
+      }),
+    close: async () => {
+      const opened = await boss?.catch(() => undefined);
+      await opened?.stop({ graceful: false, close: false }).catch(() => {});
+    },
+  };
+}
+
+async function openBoss(db: {
+  executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+}): Promise<PgBoss> {
+  const { PgBoss } = await loadPgBoss();
+  const boss = new PgBoss({ ...common, db, migrate: false, supervise: false });
+  boss.on('error', () => {});
+  return await boss.start();
+}
+
+const look = `SELECT EXISTS (
+  SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = '${SCHEMA}' AND c.relname = 'queue') AS there`;
+const findQueue = `SELECT name FROM ${SCHEMA}.queue WHERE name = $1`;
+
+/** Takes jobs over a connection of its own, on which it is told of them too. Makes the tables and queues. Rejects with STORE_FAILED. */
+async function createReceiver(address: Address, handler: JobHandler, options: WorkOptions): Promise<Working> {
+  const { PgBoss } = await loadPgBoss();
+  let loop: JobLoop | undefined;
+  const listen = async (link: Link) => {
+    link.onNotification((queue) => loop?.wake(queue));
+    await link.query({ text: `LISTEN ${CHANNEL}` });
+  };
+  const session = await openSession(address, async (link) => {
+    await listen(link);
+    // What was told meanwhile was told to nobody.
+    loop?.wake();
+  });
+  const turns = new PQueue({ concurrency: 1 });
+  const run = async <Result>(work: (link: Link) => Promise<Result>): Promise<Result> =>
+    await turns.add(() => session.run(work));
+  const boss = new PgBoss({ ...common, db: databaseOf(run), ...supervision });
+  boss.on('error', () => {});
+  try {
+    await run(listen);
+    await boss.start();
+    for (const queue of options.queues) await boss.createQueue(queue, queueOptions);
+  } catch (error) {
+    await boss.stop({ graceful: false, close: false }).catch(() => {});
+    await session.close();
+    throw toPostgresError(error, address);
+  }
+  loop = startJobLoop(sourceOf(boss, run, options.take), handler, { ...options, ...pace });
+  return {
+    ...loop,
+    close: async () => {
+      loop.stop();
+      await loop.ended;
+      await boss.stop({ graceful: false, close: false }).catch(() => {});
+      await turns.onIdle();
+      await session.close();
+    },
+  };
+}
+
+/** A worker that is gone is known to be after 15 to 25 seconds; the sweep finds its runs before. */
+const supervision = {
+  superviseIntervalSeconds: 10,
+  monitorIntervalSeconds: 10,
+  maintenanceIntervalSeconds: 300,
+};
+const pace = { pollMs: 5_000, touchMs: 5_000 };
+const RETRY_MS = 30_000;
+
+type Run = <Result>(work: (link: Link) => Promise<Result>) => Promise<Result>;
+
+async function openSession(address: Address, onReconnect: (link: Link) => Promise<void>): Promise<Session> {
+  try {
+    return createSession(await connect(address), { address, retryMs: RETRY_MS, onReconnect });
+  } catch (error) {
+    throw toPostgresError(error, address);
+  }
+}
+
+/** Statements that stand alone. */
+function databaseOf(run: Run) {
+  return {
+    executeSql: async (text: string, values: unknown[] = []) => ({
+      rows: await asItIs(run, (link) => link.query({ text, values })),
+    }),
+  };
+}
+
+/** Statements of a transaction that somebody else has begun, and ends. */
+function databaseWithin(link: Link) {
+  return {
+    executeSql: async (text: string, values: unknown[] = []) => ({
+      rows: [...(await link.query({ text, values }))],
+    }),
+  };
+}
+
+/**
+ * What Postgres says about a statement reaches pg-boss in its own words, by which it tells harmless errors from others. A text of
+ * its own that begins a transaction and fails, as when several workers make the tables at once, leaves that transaction open.
+ */
+async function asItIs(run: Run, ask: (link: Link) => Promise<readonly Row[]>): Promise<Row[]> {
+  const answer = await run(async (link) => {
+    try {
+      return { rows: await ask(link) };
+    } catch (error) {
+      if (link.isLost() || isLostConnection(error)) throw error;
+      await link.query({ text: 'ROLLBACK' });
+      return { error };
+    }
+  });
+  if ('rows' in answer) return [...answer.rows];
+  throw answer.error;
+}
+
+function sourceOf(boss: PgBoss, run: Run, take: TakeJobs): JobSource<Attempt> {
+  return {
+    fetch: (queue, most) =>
+      run((link) =>
+        transact(link, async () => {
+          const db = databaseWithin(link);
+          const found = await boss.fetch<object>(queue, { batchSize: most, db });
+          if (found.length === 0) return { jobs: [], isFull: false };
+          const fetched = found.map((job) => toFetched(queue, job));
+          const transaction = { query: link.query, afterCommit: () => {} };
+          const taken = await take(fetched, transaction);
+          const isTaken = (job: Job) => taken.some(({ kind, id }) => kind === job.kind && id === job.id);
+          const over = fetched.filter((job) => !isTaken(job)).map(({ ticket }) => ticket);
+          if (over.length > 0) await boss.complete(queue, over, null, { db });
+          return { jobs: fetched.filter(isTaken), isFull: fetched.length === most };
+        }),
+      ),
+    complete: async ({ queue, ticket }) => void (await boss.complete(queue, ticket)),
+    retry: async (job, afterMs) => {
+      const { queue } = job;
+      await run((link) =>
+        transact(link, async () => {
+          const db = databaseWithin(link);
+          await boss.complete(queue, job.ticket, null, { db });
+          await boss.insert(queue, [toInsert(job, afterMs)], { db });
+          await notify(link, queue);
+        }),
+      );
+    },
+    touch: async (jobs) => {
+      for (const [queue, each] of Map.groupBy(jobs, (job) => job.queue))
+        await boss.touch(
+          queue,
+          each.map(({ ticket }) => ticket),
+        );
+    },
+  };
+}
+
+interface Attempt {
+  readonly id: string;
+  readonly retryCount: number;
+}
+
+function toFetched(queue: string, { id, retryCount, data }: BossJob<object>): FetchedJob<Attempt> {
+  return { queue, ...readData(data), ticket: { id, retryCount } };
+}
+
+/** The queue in Postgres, which is loaded when it is used. Throws STORE_FAILED where it is not installed. */
+async function loadPgBoss(): Promise<typeof import('pg-boss')> {
+  try {
+    return await import('pg-boss');
+  } catch (cause) {
+    throw new RuntimeError(
+      'STORE_FAILED',
+      'the package "pg-boss", by which workers of a Postgres store are told of runs, cannot be loaded',
+      { hint: 'Install it: npm install pg-boss.', cause },
+    );
+  }
 }

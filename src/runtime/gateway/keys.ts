@@ -3,14 +3,13 @@ import { RuntimeError } from '../../base/errors.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/of.ts';
 import { requireConfig } from '../../config/load.ts';
+import type { NewKey } from '../../gateway/keys/manager.ts';
 import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';
-import type { NewKey } from '../../gateway/keys/new-key.ts';
 import { hostEnv } from '../../process/env.ts';
 
 export { parseDuration } from '../../config/duration.ts';
 export type { KeyDocument, UsageDocument } from '../../gateway/keys/document.ts';
-export type { KeyDetails, KeyManager } from '../../gateway/keys/manager.ts';
-export type { NewKey } from '../../gateway/keys/new-key.ts';
+export type { KeyDetails, KeyManager, NewKey } from '../../gateway/keys/manager.ts';
 
 /**
  * Opens the keys of a RuntimeConfig file; a new one may name only models and hook sets that the config has. Throws CONFIG_INVALID,

@@ -5,27 +5,32 @@ import { createHookSet, type HookSet, namesOf, selectHooks } from '../../calls/h
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
+import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import { type AuditLogOptions, openAuditLog } from '../../gateway/audit/audit-log.ts';
 import type { GatewayServices } from '../../gateway/call/services.ts';
+import type { FallbackWatch } from '../../gateway/fallback/turn.ts';
 import { createGuardedFetch, type Fetch } from '../../gateway/http/guarded-fetch.ts';
 import { createRoutes, pathOf } from '../../gateway/http/routes.ts';
 import type { FetchHandler } from '../../gateway/http/server.ts';
 import { openAdmission } from '../../gateway/keys/admission.ts';
-import type { Caller } from '../../gateway/ports.ts';
+import { openMemo } from '../../gateway/memo/open-memo.ts';
+import { openSeenMessages } from '../../gateway/memo/seen-messages.ts';
+import type { Caller, SeenMessages, ToolJudge } from '../../gateway/ports.ts';
 import { HeldBytes } from '../../gateway/stream/held-bytes.ts';
+import { openToolJudge } from '../../gateway/tools/tool-judge.ts';
 import { findModel } from '../../gateway/upstream/find-model.ts';
 import { type Offer, offerModels } from '../../gateway/upstream/offered-models.ts';
-import { findReadiness } from '../../gateway/upstream/upstream.ts';
+import { findReadiness, type OfferedModel } from '../../gateway/upstream/upstream.ts';
 import { codecs } from '../../gateway/wire/codecs.ts';
+import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker } from '../../models/fallback/breaker.ts';
+import { openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { LazyStore } from '../lazy-store.ts';
 import type { Rates } from '../stages/rates.ts';
 import { signingKeyOf } from './audit.ts';
 import type { GatewayDocument } from './document.ts';
-import { fallbackWarnings, watchFallbacks } from './fallbacks.ts';
-import { openJudges } from './judges.ts';
 
 export interface GatewayContext {
   readonly config: RuntimeConfig;
@@ -184,5 +189,79 @@ function openHookSets(links: readonly Link[]) {
     close: async () => {
       await Promise.all([...sets.values()].map((set) => set.close()));
     },
+  };
+}
+
+/** What a gateway remembers of its upstreams' faults; each is told as a warning of its provider. */
+function watchFallbacks(emit: Emit): FallbackWatch {
+  const warn = (name: string, message: string) => emit({ type: 'note', name, level: 'warn', message });
+  return {
+    breaker: createBreaker(),
+    onFallback: (from, to, why) => warn(from, `${why.replace(/\.$/, '')}; "${to}" is asked instead`),
+    onOpen: (id) =>
+      warn(
+        id,
+        `it has failed ${BREAKER_FAILURES} times in a row: for ${BREAKER_PAUSE_MS / 1000} s others are asked first`,
+      ),
+  };
+}
+
+/** What a gateway does not do with the fallbacks of a model, for people. */
+function fallbackWarnings({ name, provider, fallbacks }: OfferedModel): string[] {
+  const asked = new Set(fallbacks.map((each) => each.provider.id));
+  const left = (provider.fallback ?? []).filter((id) => !asked.has(id));
+  const unpriced = [provider, ...fallbacks.map((each) => each.provider)].filter(
+    ({ pricing }) => pricing === undefined,
+  );
+  return [
+    ...left.map(
+      (id) =>
+        `model "${name}": the fallback "${id}" of "${provider.id}" is not asked: it does not speak its API, or cannot be used`,
+    ),
+    ...(asked.size > 0 && unpriced.length > 0 && unpriced.length <= asked.size
+      ? [
+          `model "${name}": keys with a budget may not call it, because ${unpriced.map(({ id }) => `"${id}"`).join(' and ')} of its providers has no pricing`,
+        ]
+      : []),
+  ];
+}
+
+interface JudgesContext {
+  readonly config: RuntimeConfig;
+  readonly emit: Emit;
+  readonly env: HostEnv;
+  readonly store: LazyStore;
+  readonly declared: DeclaredTools;
+  readonly linksOf: (caller: Caller) => readonly Link[];
+}
+
+/** What judges beside the provider hooks, as far as the config asks for it. */
+interface Judges {
+  readonly tools: ToolJudge | undefined;
+  readonly seen: SeenMessages | undefined;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens the tool hooks of agents that run elsewhere, and the memory of `judge: new`. Throws STORE_FAILED. */
+async function openJudges(context: JudgesContext): Promise<Judges> {
+  const { config, emit, env, store, declared, linksOf } = context;
+  const { gateway, stateStore } = config;
+  const judgesNew = [...gateway.judge.values()].includes('new');
+  if (!gateway.tools.hooks && !judgesNew) return { tools: undefined, seen: undefined, close: async () => {} };
+  const memo = await openMemo(stateStore, env);
+  const { pending, holdMs } = gateway.tools;
+  const judge = () =>
+    openToolJudge({
+      ...{ memo, declared, linksOf, emit, config: identityOf(config) },
+      isDurable: stateStore.type !== 'memory',
+      holdMs: pending === 'hold' ? holdMs : 0,
+      openStore: store.open,
+      openWaiter: openChangeWaiter,
+    });
+  return {
+    tools: gateway.tools.hooks ? judge() : undefined,
+    seen: judgesNew ? openSeenMessages({ memo, judge: gateway.judge }) : undefined,
+    close: memo.close,
   };
 }

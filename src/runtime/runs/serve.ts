@@ -1,19 +1,32 @@
-import { toRuntimeError } from '../../base/errors.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
 import { createSecretHider } from '../../base/text/hide-secrets.ts';
 import { once } from '../../base/time/once.ts';
 import { unknownName } from '../../base/yaml/unknown-name.ts';
-import { toHookInfos, toToolInfo } from '../../calls/tool-call/document.ts';
+import { type EventInput, readEvent } from '../../calls/hooks/event-input.ts';
+import type { PointEvent } from '../../calls/hooks/fire-point.ts';
+import { passGate } from '../../calls/hooks/gate.ts';
+import { agentTools, resolveToolNames } from '../../calls/tool-call/agent-tool.ts';
+import {
+  toDecisionDocument,
+  toEvalDocument,
+  toHookInfos,
+  toToolInfo,
+} from '../../calls/tool-call/document.ts';
+import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
-import type { Emit } from '../../contract/event.ts';
+import { nextEventId } from '../../contract/call-id.ts';
+import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
+import type { Emit, RunEvent } from '../../contract/event.ts';
+import type { RunDocument } from '../../contract/run.ts';
 import { scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
 import { lazyGuard } from '../../models/guard/lazy-guard.ts';
+import { type EvalInput, toEvalRequest } from '../../pipelines/run/eval-request.ts';
+import type { RunListener } from '../../pipelines/run/runs.ts';
 import type { ResultStore } from '../../store/result-store.ts';
-import { openAgents } from '../agents/agents-api.ts';
-import type { GatewayOptions, Runtime } from '../api.ts';
+import type { AgentEvent, EvalOptions, FireOptions, GatewayOptions, JudgeOptions, Runtime } from '../api.ts';
+import type { StartedRun } from '../api-options.ts';
 import { callDirectly } from '../direct-call.ts';
-import { callEval } from '../eval-call.ts';
-import { fireEvent } from '../fire-event.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
 import type { Lazy, LazyStore } from '../lazy-store.ts';
 import { scrubEvent } from '../stages/events.ts';
@@ -23,7 +36,6 @@ import type { WiredRuntime } from '../stages/wire.ts';
 import type { BuildOf } from '../worker/build.ts';
 import type { LazyDispatcher } from '../worker/lazy-dispatcher.ts';
 import { redactDocument } from './redacted-document.ts';
-import { toStartedRun } from './started-run.ts';
 
 interface ServeContext {
   readonly rates: Rates;
@@ -37,7 +49,7 @@ interface ServeContext {
 }
 
 /** A runtime without its end; `suspendRuns` suspends every active run. */
-export type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
+type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
   /** Never rejects. */
   suspendRuns(): Promise<void>;
   /** Ends its gateways. Never rejects. */
@@ -188,4 +200,224 @@ export function serveRuntime(
 
 function isFailure(document: Readonly<Record<string, unknown>>): boolean {
   return ['failed', 'denied', 'suspended', 'unscored'].includes(String(document['status']));
+}
+
+/** Scores an input outside any pipeline or suite. Throws NAME_UNKNOWN, USAGE. */
+async function callEval(
+  { evals, services }: Pick<WiredRuntime, 'evals' | 'services'>,
+  { type, input }: { readonly type: string; readonly input: EvalInput },
+  { id = type, threshold, signal = neverAborted }: EvalOptions = {},
+): Promise<EvalDocument> {
+  const request = toEvalRequest(type, input);
+  // Wrong params are a usage error of a direct call only; in suites and pipelines they may depend on the case.
+  if (!evals.has(type)) (await import('../../builtins/checks/all.ts')).requireParams(request);
+  const { outcome, passed } = await services.score({ id, type, request, threshold, signal });
+  return toEvalDocument(outcome, passed);
+}
+
+/** The default signal, which is never aborted. */
+const neverAborted = new AbortController().signal;
+
+interface AgentsContext {
+  readonly config: RuntimeConfig;
+  readonly wired: WiredRuntime;
+  readonly store: LazyStore;
+  readonly emit: Emit;
+}
+
+/** The methods of a runtime for agents that run elsewhere. */
+function openAgents({ config, wired, store, emit }: AgentsContext): Runtime['agents'] {
+  const { pending, holdMs } = config.agents ?? { pending: 'refuse', holdMs: 0 };
+  const waitMs = pending === 'hold' ? holdMs : 0;
+  const hasApprovals = config.approvals !== undefined || config.tools.some(({ approval }) => approval);
+  return {
+    hasApprovals,
+    holdMs: hasApprovals ? waitMs : 0,
+    judge: async ({ caller, ...event }: AgentEvent, options: JudgeOptions = {}) => {
+      const {
+        signal = new AbortController().signal,
+        withinMs = Number.POSITIVE_INFINITY,
+        cwd = '',
+      } = options;
+      const fire = async (fired: AgentEvent) => await fireEvent(wired, fired, { signal });
+      if (caller === undefined || !hasApprovals) return await fire(event);
+      const since = performance.now();
+      const { judgeAgentCall } = await import('../agents/agent-call.ts');
+      const placed = { ...caller, cwd: caller.cwd === '' ? cwd : caller.cwd };
+      return await judgeAgentCall(event, placed, {
+        ...{ fire, signal, emit, config: identityOf(config), openStore: store.open },
+        tools: agentTools(wired.declared, wired.links),
+        isDurable: config.stateStore.type !== 'memory',
+        holdMs: Math.min(waitMs, withinMs - (performance.now() - since) - ANSWER_MS),
+      });
+    },
+  };
+}
+
+/** What is left for the answer when the wait is over. */
+const ANSWER_MS = 1_000;
+
+/** Takes an event, or a point of a foreign dialect, through its hooks. Throws EVENT_INVALID. */
+async function fireEvent(
+  {
+    links,
+    groups,
+    tools,
+    declared,
+    checkArgs,
+  }: Pick<WiredRuntime, 'links' | 'groups' | 'tools' | 'declared' | 'checkArgs'>,
+  event: EventInput | PointEvent,
+  { signal, onHear, wholeFaults }: FireOptions = {},
+): Promise<DecisionDocument> {
+  const call = nextEventId();
+  if (!isPointEvent(event)) {
+    const resolved = resolveToolNames(readEvent(event), agentTools(declared, links));
+    const { decision } = await passGate(links, resolved, { call, signal, check: checkArgs, onHear });
+    return toDecisionDocument(decision, { wholeFaults });
+  }
+  const { fireForeignPoint } = await import('../foreign-point.ts');
+  const host = { tool_count: tools.size };
+  const decision = await fireForeignPoint(event, { groups, call, signal, host, onHear });
+  return toDecisionDocument(decision, { wholeFaults });
+}
+
+/** A caller without types may hand in anything. */
+function isPointEvent(event: EventInput | PointEvent): event is PointEvent {
+  return isObject(event) && 'dialect' in event;
+}
+
+/** A run that `begin` begins: its document, its id before that, and its events, as `toShown` gives them. */
+function toStartedRun(
+  begin: (listener: RunListener) => Promise<RunDocument>,
+  toShown: (event: RunEvent) => RunEvent,
+): StartedRun {
+  const queue = openEventQueue(toShown);
+  const kept = Promise.withResolvers<string>();
+  // What it was rejected with, the document is rejected with too.
+  kept.promise.catch(() => {});
+  const begun = begin({ onKept: kept.resolve, onEvent: queue.push });
+  // A promise of its own, so that a run that nobody waits for and that failed is reported as any other rejection.
+  const document = begun.then((ended) => {
+    queue.end();
+    return ended;
+  });
+  begun.catch((error: unknown) => {
+    kept.reject(error);
+    queue.end(error);
+  });
+  let isRead = false;
+  const read = () => {
+    if (isRead) {
+      throw new RuntimeError('USAGE', 'the events of a run have one reader', {
+        hint: 'Hand the events on from there.',
+      });
+    }
+    isRead = true;
+    // The reader is told.
+    document.catch(() => {});
+    return queue.reader;
+  };
+  return Object.assign(document, { id: kept.promise, [Symbol.asyncIterator]: read });
+}
+
+/** The events of a run on their way to one reader, who may be slow, or gone. */
+interface EventQueue {
+  /** Never waits. What a reader has not read while much more came is dropped, the oldest first, and counted. */
+  push(event: RunEvent): void;
+  /** No event follows; `error`: why the run could not go on. */
+  end(error?: unknown): void;
+  /** What is left of the events, and those to come. */
+  readonly reader: AsyncIterableIterator<RunEvent>;
+}
+
+/** `toShown` gives what the reader gets of an event. */
+export function openEventQueue(toShown: (event: RunEvent) => RunEvent): EventQueue {
+  let waiting: RunEvent[] = [];
+  let size = 0;
+  let dropped = 0;
+  let end: { readonly error?: unknown } | undefined;
+  let wake: (() => void) | undefined;
+  const take = (): RunEvent | undefined => {
+    const [first] = waiting;
+    if (first === undefined) return undefined;
+    if (dropped > 0) {
+      const { run } = first;
+      const gap = { type: 'events.dropped', run, count: dropped } as const;
+      dropped = 0;
+      return gap;
+    }
+    waiting.shift();
+    size -= sizeOf(first);
+    return first;
+  };
+  const next = async (): Promise<IteratorResult<RunEvent>> => {
+    for (;;) {
+      const event = take();
+      if (event !== undefined) return { value: toShown(event), done: false };
+      if (end !== undefined) {
+        const { error } = end;
+        end = {};
+        if (error !== undefined) throw error;
+        return { value: undefined, done: true };
+      }
+      await new Promise<void>((resolve) => {
+        const others = wake;
+        wake = () => {
+          others?.();
+          resolve();
+        };
+      });
+    }
+  };
+  const tell = () => {
+    const waker = wake;
+    wake = undefined;
+    waker?.();
+  };
+  return {
+    push: (event) => {
+      if (end !== undefined) return;
+      waiting.push(event);
+      size += sizeOf(event);
+      while (waiting.length > MOST_EVENTS || (size > MOST_CHARACTERS && waiting.length > 1)) {
+        const oldest = waiting.shift();
+        size -= oldest === undefined ? 0 : sizeOf(oldest);
+        dropped += 1;
+      }
+      tell();
+    },
+    end: (error) => {
+      end ??= error === undefined ? {} : { error };
+      tell();
+    },
+    reader: {
+      next,
+      return: async () => {
+        end = {};
+        waiting = [];
+        dropped = 0;
+        tell();
+        return { value: undefined, done: true };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    },
+  };
+}
+
+/** What waits for a slow reader at most. */
+const MOST_EVENTS = 1_000;
+const MOST_CHARACTERS = 1_000_000;
+
+/** Characters, about: of what may be long in it. */
+function sizeOf(event: RunEvent): number {
+  switch (event.type) {
+    case 'text':
+      return event.text.length;
+    case 'pending.opened':
+      return event.message.length + event.reason.length;
+    default:
+      return 'error' in event ? (event.error?.message.length ?? 0) : 0;
+  }
 }

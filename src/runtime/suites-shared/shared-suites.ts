@@ -1,27 +1,39 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { stringifyJson } from '../../base/json/json.ts';
+import { fencedBy } from '../../base/time/fence.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { Announce } from '../../store/shared-work.ts';
-import type { SuiteChunks } from '../../store/suite-chunks.ts';
-import type { Suite } from '../../suites/file/model.ts';
+import type { ChunkClaim, ChunkProgress, SuiteChunks } from '../../store/suite-chunks.ts';
+import type { Suite, SuiteProgress } from '../../suites/file/model.ts';
+import { openJournal, openStoredRun } from '../../suites/journal.ts';
 import { requireSuite } from '../../suites/load.ts';
-import type { SuiteReport } from '../../suites/record.ts';
-import { keepRun, openRequiredStore } from '../../suites/run/keep-run.ts';
+import type { RunHeader, SuiteReport } from '../../suites/record.ts';
+import { keepRun, openRequiredStore, requireRun } from '../../suites/run/keep-run.ts';
 import { chunkSizeOf } from '../../suites/run/window.ts';
-import { filesOf } from '../../suites/shared/chunk-work.ts';
+import { newRunAccumulator } from '../../suites/run-accumulator.ts';
+import { awaitChunks } from '../../suites/shared/await-chunks.ts';
+import {
+  type ChunkWork,
+  filesOf,
+  folderOf,
+  fromShared,
+  readChunkWork,
+  toShared,
+} from '../../suites/shared/chunk-work.ts';
+import { judgeChunk, readPlace, readSharedTally } from '../../suites/shared/judge-chunk.ts';
+import { planChunks } from '../../suites/shared/plan-chunks.ts';
+import type { SuiteOptions } from '../../suites/suite-run.ts';
 import type { SuiteRunOptions } from '../api.ts';
 import type { Handled } from '../dispatch/dispatcher.ts';
-import { namedOptions, usage } from '../suite-options.ts';
+import { applyOptions, namedOptions, usage } from '../suite-options.ts';
 import type { BuildOf } from '../worker/build.ts';
-import { type ChunkJudgeContext, createChunkJudge } from './chunk-judge.ts';
-import { mergeTallies, planAndAwait, tellCases, workOf } from './coordinate.ts';
 
-export interface SharedSuitesContext extends ChunkJudgeContext {
+interface SharedSuitesContext extends ChunkJudgeContext {
   readonly announce: Announce;
   readonly buildOf: BuildOf;
   readonly emit: Emit;
@@ -155,3 +167,185 @@ function buildOfFile(file: string, config: RuntimeConfig, buildOf: BuildOf): [st
     return [];
   }
 }
+
+interface ChunkJudgeContext {
+  readonly config: RuntimeConfig;
+  judgingOf(suite: Suite, options: SuiteRunOptions): Promise<Judging>;
+  /** The results of the state store. Throws STORE_FAILED. */
+  results(): Promise<ResultStore>;
+}
+
+/** Judges chunks that were claimed. False: another worker has it meanwhile, and nothing was kept. */
+type JudgeClaimed = (claim: ChunkClaim, runId: string, signal: AbortSignal) => Promise<boolean>;
+
+/** Loads what the chunks of a run are judged with, once for those that follow one another. */
+function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
+  const load = createLoader(context);
+  return async (claim, runId, signal) => {
+    const { suite, header, judging, folder } = await load(claim.work);
+    const store = await context.results();
+    // Of a run that was never reopened nothing of an open part is kept.
+    const isReopened = (await store.reopenings(runId)).length > 0;
+    const { find } = openJournal(store, runId, isReopened);
+    const judged = await fencedBy(claim, () =>
+      judgeChunk(suite, readPlace(claim.place), { ...judging, header, signal, runId, folder, find }),
+    );
+    return await claim.end(judged.records, judged.tally);
+  };
+}
+
+interface Loaded {
+  readonly suite: Suite;
+  readonly header: RunHeader;
+  readonly judging: Judging;
+  readonly folder: string;
+}
+
+function createLoader({ config, judgingOf }: ChunkJudgeContext): (work: string) => Promise<Loaded> {
+  let last: { readonly work: string; readonly loading: Promise<Loaded> } | undefined;
+  const load = async (text: string): Promise<Loaded> => {
+    const work = readChunkWork(text);
+    const file = fromShared(dirname(resolve(config.file)), work.suite);
+    const { epochs, reducer, retries, timeoutMs, keepGoing, cache, providers, header } = work;
+    const folder = folderOf({ file });
+    const dataset = work.dataset === undefined ? undefined : fromShared(folder, work.dataset);
+    const options = { epochs, reducer, retries, timeoutMs, keepGoing, cache, providers, dataset };
+    const suite = applyOptions(requireSuite(file, config), options);
+    // Messages name files as the one who began the run does.
+    return {
+      suite: { ...suite, file: header.file },
+      header,
+      judging: await judgingOf(suite, options),
+      folder,
+    };
+  };
+  return (work) => {
+    if (last?.work !== work) last = { work, loading: load(work) };
+    const { loading } = last;
+    loading.catch(() => {
+      last = undefined;
+    });
+    return loading;
+  };
+}
+
+/** A run, and the options that it was begun with. */
+interface Coordinated {
+  readonly header: RunHeader;
+  readonly options: SuiteRunOptions;
+}
+
+/** Gives the cases to workers, and waits for them. Throws as `planChunks` and `awaitChunks` do. */
+async function planAndAwait(
+  chunks: SuiteChunks,
+  suite: Suite,
+  { header, options, rowsPerChunk }: Coordinated & { readonly rowsPerChunk: number },
+): Promise<void> {
+  const { run_id: runId } = header;
+  const ending = new AbortController();
+  const signal =
+    options.signal === undefined ? ending.signal : AbortSignal.any([options.signal, ending.signal]);
+  const planned = planChunks(chunks, suite, { runId, rowsPerChunk, signal });
+  // Whoever awaits the chunks is told.
+  planned.catch(() => {});
+  let total: number | null = null;
+  planned.then(
+    ({ rows }) => {
+      total = rows;
+    },
+    () => {},
+  );
+  try {
+    await awaitChunks(chunks, {
+      ...{ runId, signal, total: planned.then((plan) => plan.chunks) },
+      onProgress: (now) => options.onProgress?.(toProgress(now, total), undefined),
+    });
+  } finally {
+    ending.abort();
+    await planned.catch(() => {});
+  }
+}
+
+/** Rows that are done count as cases; what they came to is known at the end. */
+function toProgress({ doneRows, rows }: ChunkProgress, total: number | null): SuiteProgress {
+  const fraction = rows === 0 ? null : doneRows / rows;
+  return {
+    cases: doneRows,
+    problems: 0,
+    evals: doneRows,
+    failed: 0,
+    unscored: 0,
+    passed: doneRows,
+    total,
+    fraction,
+  };
+}
+
+/** What all chunks came to together. */
+async function mergeTallies(
+  chunks: SuiteChunks,
+  suite: Suite,
+  { header, options, started }: Coordinated & { readonly started: number },
+): Promise<SuiteReport> {
+  const accumulator = newRunAccumulator(suite, { header, keepGoing: options.keepGoing });
+  let rows = 0;
+  for await (const text of chunks.tallies(header.run_id)) {
+    const { rows: judged, tally } = readSharedTally(text);
+    rows += judged;
+    accumulator.merge(tally);
+  }
+  return accumulator.report({ durationMs: performance.now() - started, rows, fault: undefined });
+}
+
+/** Tells a reporter of every case, in order, as they are kept. */
+async function tellCases(
+  store: ResultStore,
+  runId: string,
+  { problems }: SuiteReport,
+  { reporter }: SuiteRunOptions,
+): Promise<void> {
+  if (reporter === undefined) return;
+  for await (const record of openStoredRun(store, await requireRun(store, runId)).cases())
+    await reporter.onCase(record);
+  for (const problem of problems) await reporter.onProblem(problem);
+}
+
+/** What all chunks of a run are judged with. */
+function workOf(
+  config: RuntimeConfig,
+  suite: Suite,
+  { dataset, providers, reducer, timeoutMs, keepGoing = false, cache }: SuiteRunOptions,
+  header: RunHeader,
+): ChunkWork {
+  const folder = dirname(resolve(config.file));
+  return {
+    ...{
+      suite: toShared(folder, suite.file),
+      header,
+      epochs: suite.epochs,
+      retries: suite.retries,
+      keepGoing,
+    },
+    ...(dataset !== undefined && { dataset: toShared(folderOf(suite), dataset) }),
+    ...(providers !== undefined && { providers }),
+    ...(reducer !== undefined && { reducer }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(cache !== undefined && { cache: cache !== false }),
+  };
+}
+
+/** What the cases of a suite are judged with. */
+export type Judging = Pick<
+  SuiteOptions,
+  | 'keepGoing'
+  | 'window'
+  | 'epochConcurrency'
+  | 'fire'
+  | 'scrub'
+  | 'scrubRow'
+  | 'subject'
+  | 'variants'
+  | 'score'
+  | 'aroundEpoch'
+  | 'onFound'
+>;

@@ -1,11 +1,32 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import PQueue from 'p-queue';
 import { RuntimeError } from '../../base/errors.ts';
+import { concatBytes } from '../../base/files/concat-bytes.ts';
+import { stringifyJson } from '../../base/json/json.ts';
+import { members, number, optional, readShape, type Shape, text } from '../../base/json/shape.ts';
+import { tryParse } from '../../base/json/try-parse.ts';
 import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
-import { newToken } from './access.ts';
-import { createRoutes } from './routes.ts';
-import { openShelf, type ShelfOptions } from './shelf.ts';
+import { compareRuns } from '../../suites/compare/compare.ts';
+import { renderComparisonHtml } from '../../suites/compare/render.ts';
+import type { RatingInput } from '../../suites/rating/rating.ts';
+import { detailOf, openServedHtml } from '../../suites/report/html/html.ts';
+import { addressOfRun, renderRunsPage } from '../../suites/report/html/runs-page.ts';
+import { replayReport } from '../../suites/report/replay-report.ts';
+import type { Sink } from '../../suites/report/reporter.ts';
+import {
+  entryPage,
+  htmlReply,
+  jsonReply,
+  type Refusal,
+  refusalDocument,
+  refusalPage,
+  toRefusal,
+} from './replies.ts';
+import { openShelf, type Shelf, type ShelfOptions, type ShelvedRun } from './shelf.ts';
 
-export interface ViewOptions extends ShelfOptions {
+interface ViewOptions extends ShelfOptions {
   /** A name or address of this machine alone. */
   readonly host: string;
   /** Default: `defaultPort`, or any that is free where that is taken. 0: any that is free. */
@@ -14,7 +35,7 @@ export interface ViewOptions extends ShelfOptions {
 }
 
 /** Pages over runs that are served. */
-export interface ServedView {
+interface ServedView {
   /** With the token; `path`, from `/` on, is what is shown first. */
   urlOf(path: string): string;
   /** Cuts what is under way. Never rejects. */
@@ -68,3 +89,240 @@ function requireLoopback(host: string): void {
     },
   );
 }
+
+interface ViewContext {
+  readonly shelf: Shelf;
+  readonly token: string;
+  /** Under whose name ratings are given until another is. */
+  readonly userName: string;
+}
+
+/** The pages over runs. What is not among them is 404, and nothing of an address is ever a path of a file. */
+function createRoutes({ shelf, token, userName }: ViewContext): Hono {
+  const app = new Hono();
+  // One at a time: each holds what one side said of every case.
+  const comparing = new PQueue({ concurrency: 1 });
+  app.use(async ({ req }, next) => {
+    const isPage = isPageRequest(req.raw);
+    const refuse = isPage ? refusalPage : refusalDocument;
+    const refusal = methodRefusal(req.method) ?? refuseName(req.raw);
+    if (refusal !== undefined) return refuse(refusal);
+    // No browser sends the token by itself: the script of this page does, whatever link or address has led here.
+    if (isPage && req.raw.headers.get('authorization') === null) return entryPage(noEntry);
+    const visit = refuseVisit(req.raw, token) ?? (req.method === 'GET' ? undefined : refuseChange(req.raw));
+    return visit === undefined ? await next() : refuse(visit);
+  });
+  app.get('/', async ({ req }) => {
+    const suite = req.query('suite') || undefined;
+    return htmlReply(renderRunsPage(await shelf.page(suite, req.queries('after') ?? [])));
+  });
+  app.get('/compare', async ({ req }) => {
+    const [a, b] = [await shelf.open(req.query('a') ?? ''), await shelf.open(req.query('b') ?? '')];
+    const comparison = await comparing.add(async () => await compareRuns(a.source, b.source, {}));
+    return htmlReply(renderComparisonHtml(comparison, { home: '/' }));
+  });
+  app.get('/runs/:id', async ({ req }) => {
+    const id = req.param('id');
+    const run = await shelf.open(id);
+    return htmlReply(
+      await streamPage(async (sink) => await replayReport(run.source, openPage(sink, id, run))),
+    );
+  });
+  app.get('/runs/:id/case', async ({ req }) => {
+    const { source } = await shelf.open(req.param('id'));
+    const [number, variant] = [Number(req.query('number')), req.query('variant')];
+    for await (const record of source.cases(req.query('id') ?? '')) {
+      if (record.number !== number || record.variant !== variant) continue;
+      const detail = detailOf(record);
+      if (detail !== '') return jsonReply(detail);
+    }
+    throw new RuntimeError('NAME_UNKNOWN', 'the run has no such case, or it is too large to be shown', {
+      hint: '`signalbox eval show RUN --case ID` has all of it.',
+    });
+  });
+  app.post('/runs/:id/ratings', async ({ req }) => {
+    const { runs } = await requireKept(req.param('id'));
+    const rating = await runs.rate(req.param('id'), await readRatingBody(req.raw));
+    return jsonReply(stringifyJson({ run_id: req.param('id'), rating }));
+  });
+  app.delete('/runs/:id/ratings', async ({ req }) => {
+    const { runs } = await requireKept(req.param('id'));
+    const place = await readRatingBody(req.raw);
+    await runs.unrate(req.param('id'), place);
+    return jsonReply(stringifyJson({ run_id: req.param('id'), removed: placeOf(place) }));
+  });
+  app.notFound(({ req }) => refuseAs(req.raw, notFound));
+  app.onError((thrown, { req }: Context) => refuseAs(req.raw, toRefusal(thrown)));
+  return app;
+
+  function openPage(sink: Parameters<typeof openServedHtml>[0], id: string, { runs }: ShelvedRun) {
+    const address = addressOfRun(id);
+    return openServedHtml(sink, {
+      ...{ home: '/', cases: `${address}/case`, ratings: runs === undefined ? null : `${address}/ratings` },
+      ...{ token, by: userName },
+    });
+  }
+
+  async function requireKept(id: string) {
+    const { runs } = await shelf.open(id);
+    if (runs !== undefined) return { runs };
+    throw new RuntimeError('USAGE', 'a run of a file takes no ratings: they are kept with runs of a store');
+  }
+}
+
+function placeOf({ case: id, variant, eval: evalId, by }: Awaited<ReturnType<typeof readRatingBody>>) {
+  return { case: id, ...(variant !== undefined && { variant }), eval: evalId ?? null, by };
+}
+
+/** Whether a person waits for a page, rather than a page for data. */
+function isPageRequest({ method, url }: Request): boolean {
+  return method === 'GET' && !/\/(?:case|ratings)$/.test(new URL(url).pathname);
+}
+
+function refuseAs(request: Request, refusal: Refusal): Response {
+  return isPageRequest(request) ? refusalPage(refusal, '/') : refusalDocument(refusal);
+}
+
+function methodRefusal(method: string): Refusal | undefined {
+  return ['GET', 'POST', 'DELETE'].includes(method) ? undefined : wrongMethod;
+}
+
+const wrongMethod = {
+  status: 405,
+  code: 'method_not_allowed',
+  message: 'There is no such method here',
+  hint: '',
+};
+const notFound = { status: 404, code: 'not_found', message: 'There is no such page', hint: '' };
+
+/**
+ * A body that is written while it is read, no faster than its reader takes it: of a page of any size only the part that is under
+ * way is in memory. Resolves with its first part, and rejects with what `produce` throws before; what it throws later cuts the body.
+ */
+export async function streamPage(
+  produce: (sink: Sink) => Promise<void>,
+): Promise<ReadableStream<Uint8Array>> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const encoder = new TextEncoder();
+  const begun = Promise.withResolvers<void>();
+  let waiting = '';
+  const flush = async (): Promise<void> => {
+    const part = encoder.encode(waiting);
+    waiting = '';
+    begun.resolve();
+    // Rejects when the reader has gone.
+    await writer.write(part);
+  };
+  const write = async (text: string): Promise<void> => {
+    waiting += text;
+    if (waiting.length >= PART) await flush();
+  };
+  const work = async (): Promise<void> => {
+    await produce({ hasColour: false, columns: undefined, write });
+    await flush();
+    await writer.close();
+  };
+  const whole = work();
+  whole.catch(async (thrown: unknown) => await writer.abort(thrown).catch(() => {}));
+  writer.closed.catch(() => {});
+  await Promise.race([begun.promise, whole]);
+  return readable;
+}
+
+/** Characters that are sent together. */
+const PART = 64 * 1024;
+
+/** Reads what a page sends of a rating, or of one that is taken back. Throws USAGE. */
+async function readRatingBody({ body }: Request): Promise<RatingInput> {
+  const bytes = await readBounded(body ?? []);
+  return readShape(ratingInput, tryParse(new TextDecoder().decode(bytes)), (path) => {
+    const at = path === '' ? '' : ` (at ${path})`;
+    return new RuntimeError('USAGE', `what was sent is no rating${at}`, {
+      hint: 'It is {"case", "by"} with "variant", "eval", "score", "label" and "comment" as far as they are said.',
+    });
+  });
+}
+
+const ratingInput: Shape<RatingInput> = members<RatingInput>({
+  case: text,
+  by: text,
+  variant: optional(text),
+  eval: optional(text),
+  score: optional(number),
+  label: optional(text),
+  comment: optional(text),
+});
+
+/** The longest rating as JSON, each of its characters escaped. */
+const MOST_BYTES = 128 * 1024;
+
+async function readBounded(body: AsyncIterable<Uint8Array> | readonly never[]): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > MOST_BYTES) throw new RuntimeError('USAGE', `a rating has at most ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return concatBytes(chunks, length);
+}
+
+/**
+ * The secret of 192 bits that lets somebody in, made anew with each start. It stands in the fragment of the address that is
+ * printed, which goes nowhere, and from then on in `Authorization`. Never in a cookie: browsers send those to all ports of a host.
+ */
+function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** Why nothing is shown, whatever the token; undefined: it may be. Pages of other names that lead here do not get in. */
+function refuseName({ headers }: Request): Refusal | undefined {
+  const host = headers.get('host');
+  return host !== null && isLoopbackName(host) ? undefined : otherName;
+}
+
+/** Why nothing is shown to who has not the token; undefined: it is. */
+function refuseVisit({ headers }: Request, token: string): Refusal | undefined {
+  const [, given = ''] = /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '') ?? [];
+  return isSame(given, token) ? undefined : noEntry;
+}
+
+/** Why nothing is changed; undefined: it may be. Asked beside `refuseVisit`. */
+function refuseChange({ headers }: Request): Refusal | undefined {
+  const origin = headers.get('origin');
+  if (origin !== null && origin !== `http://${headers.get('host')}`) return foreign;
+  if (!['same-origin', null].includes(headers.get('sec-fetch-site'))) return foreign;
+  return /^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '') ? undefined : notJson;
+}
+
+/** Takes as long whatever is given. */
+function isSame(given: string, secret: string): boolean {
+  const [one, other] = [given, secret].map((each) => createHash('sha256').update(each).digest());
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+}
+
+const otherName: Refusal = {
+  status: 403,
+  code: 'untrusted_host',
+  message: 'This server is asked by a name that is not this machine’s own',
+  hint: 'Open it as 127.0.0.1 or localhost.',
+};
+const noEntry: Refusal = {
+  status: 403,
+  code: 'no_entry',
+  message: 'Only the address that `signalbox eval view` has printed leads in',
+  hint: 'Open that address, with its token; each start has another one.',
+};
+const foreign: Refusal = {
+  status: 403,
+  code: 'untrusted_origin',
+  message: 'A page of another server cannot change anything here',
+  hint: '',
+};
+const notJson: Refusal = {
+  status: 415,
+  code: 'not_json',
+  message: 'What changes something is sent as application/json',
+  hint: '',
+};

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { RuntimeError } from '../../base/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { glob } from 'tinyglobby';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/format-count.ts';
 import { within } from '../../base/time/within.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
-import { parseListen } from '../../config/listen.ts';
+import { formatListen, type ListenAddress, parseListen } from '../../config/listen.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { RunDocument } from '../../contract/run.ts';
+import { loadPipeline } from '../../pipelines/file/load.ts';
+import { buildTextOf } from '../../pipelines/run/new-run.ts';
 import type { Job, SharedWork, Transaction, WorkerRecord } from '../../store/shared-work.ts';
 import type { Dispatcher, Handled, Working, WorkOptions } from '../dispatch/dispatcher.ts';
 import type { Worker, WorkerOptions } from './api.ts';
 import type { BuildOf } from './build.ts';
-import { continueRun } from './continue-run.ts';
-import { findPipelines } from './find-pipelines.ts';
-import { type Health, serveHealth } from './health.ts';
-import { startRounds } from './rounds.ts';
 
 export interface WorkerContext {
   readonly config: RuntimeConfig;
@@ -216,4 +218,162 @@ function readListen(text: string | undefined) {
   throw new RuntimeError('USAGE', `"${text}" is no address to listen on`, {
     hint: 'Write HOST:PORT, as in 127.0.0.1:8080; port 0 is any free one.',
   });
+}
+
+/** The texts that tell the builds of the pipeline files that match a pattern, as seen from an absolute folder, by their absolute paths. */
+async function findPipelines(folder: string, pattern: string): Promise<ReadonlyMap<string, string>> {
+  const ignore = ['**/node_modules/**', '**/.git/**', '**/.signalbox/**'];
+  const files = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false, ignore });
+  return new Map(files.toSorted().flatMap((file) => textOf(file).map((text) => [file, text] as const)));
+}
+
+/** None for a file that cannot be read: no run of it can be begun here either. */
+function textOf(file: string): string[] {
+  try {
+    const text = readFileSync(file, 'utf8');
+    // Most run no other, and need not be read as YAML.
+    if (!/\bpipeline["']?\s*:/.test(text)) return [text];
+    const { pipeline } = loadPipeline(file, undefined);
+    return [pipeline === undefined ? text : buildTextOf(pipeline)];
+  } catch {
+    return [];
+  }
+}
+
+/** Work that is done again and again until it is stopped. */
+interface Rounds {
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
+/** Does the work about every so many ms, never twice at once; of faults in a row the first is reported. */
+function startRounds(
+  everyMs: number,
+  work: () => Promise<unknown>,
+  report: (message: string) => void,
+): Rounds {
+  const stopping = new AbortController();
+  const go = async () => {
+    let isReported = false;
+    while (!stopping.signal.aborted) {
+      try {
+        await work();
+        isReported = false;
+      } catch (error) {
+        if (!isReported) report(toRuntimeError(error).message);
+        isReported = true;
+      }
+      const pauseMs = everyMs * (0.8 + 0.4 * Math.random());
+      await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  };
+  const going = go();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await going;
+    },
+  };
+}
+
+interface ContinueContext {
+  readonly work: SharedWork;
+  /** Executes a run until it ends or waits. Throws as `runs.resume` does. */
+  readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
+  /** Tells what became of a run. */
+  readonly note: (level: 'info' | 'warn', message: string) => void;
+}
+
+/** Goes on with a run that is to be worked on, until it ends, waits for a person, or is to be left to others. Rejects with STORE_FAILED. */
+async function continueRun(
+  { work, resume, note }: ContinueContext,
+  id: string,
+  signal: AbortSignal,
+): Promise<Handled> {
+  const beganAt = performance.now();
+  try {
+    let document = await resume(id, signal);
+    // All was decided while it was being suspended.
+    while (document.status === 'pending' && document.pending.length === 0)
+      document = await resume(id, signal);
+    note('info', `run ${id} ${document.status} after ${Math.round(performance.now() - beganAt)} ms`);
+    return 'done';
+  } catch (thrown) {
+    const { code, message } = toRuntimeError(thrown);
+    // Removed or ended by somebody else, or somebody has it: if he leaves it, the next sweep tells of it.
+    if (code === 'RUN_UNKNOWN' || code === 'RUN_ENDED' || code === 'RUN_BUSY') return 'done';
+    if (code === 'ABORTED' && signal.aborted) {
+      await work.giveBack(id);
+      note('info', `run ${id} is given back`);
+      return 'done';
+    }
+    note('warn', `run ${id} was left: [${code}] ${message}`);
+    return { retryMs: code === 'STORE_FAILED' ? FAULT_MS : REFUSED_MS };
+  }
+}
+
+/** A store that was gone may be there again; what it holds of the run may be damaged too. */
+const FAULT_MS = 5_000;
+/** What this worker cannot read, another one of the same build cannot either. */
+const REFUSED_MS = 60_000;
+
+/** What is known of a worker. */
+interface Health {
+  /** Whether it reaches its database. */
+  readonly isAlive: boolean;
+  /** Whether it takes jobs. */
+  readonly isReady: boolean;
+  readonly busy: number;
+}
+
+interface HealthServer {
+  readonly url: string;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Answers GET /healthz and /readyz with 200 or 503. `look` never rejects. Throws LISTEN_FAILED. */
+async function serveHealth(
+  { host, port }: ListenAddress,
+  look: () => Promise<Health>,
+): Promise<HealthServer> {
+  const server = createServer(async (request, response) => {
+    const health = await look();
+    const answers: Readonly<Record<string, boolean>> = {
+      '/healthz': health.isAlive,
+      '/readyz': health.isAlive && health.isReady,
+    };
+    const isGood = answers[new URL(request.url ?? '/', 'http://worker').pathname];
+    const status = isGood === undefined ? 404 : isGood ? 200 : 503;
+    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+    response.end(
+      isGood === undefined
+        ? '{"error":"there is /healthz and /readyz"}\n'
+        : `${JSON.stringify({ status: isGood ? 'ok' : health.isAlive ? 'draining' : 'no database', busy: health.busy })}\n`,
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new RuntimeError(
+          'LISTEN_FAILED',
+          `${formatListen({ host, port })} cannot be listened on: ${cause.message}`,
+          {
+            cause,
+          },
+        ),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const bound =
+    address === null || typeof address === 'string' ? { host, port } : { host, port: address.port };
+  return {
+    url: `http://${formatListen(bound)}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
 }

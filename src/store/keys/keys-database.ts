@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Connection,
   ignoreErrors,
@@ -8,17 +11,15 @@ import {
   transact,
 } from '../sqlite/connection.ts';
 import { guardWork } from '../sqlite/guard-work.ts';
+import type { Layout } from '../sqlite/layout.ts';
 import { createRunLocks, type RunLocks } from '../sqlite/run-locks.ts';
 import { createStatement } from '../sqlite/statement.ts';
 import { toStoreError } from '../sqlite/store-error.ts';
 import { closedStoreError } from '../store-rules.ts';
-import { createJournalSync } from './journal-sync.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
-import { keysLayout } from './layout.ts';
 import { createLeaseTable, type LeaseTable } from './lease-table.ts';
 import { createRateTable, type RateTable } from './rate-table.ts';
 import { createUsageTable, type UsageTable } from './usage-table.ts';
-import { createWorkQueue } from './work-queue.ts';
 
 /** The tables of a keys database, over one connection. */
 export interface KeysTables {
@@ -48,7 +49,7 @@ export interface KeysDatabase {
   close(): Promise<void>;
 }
 
-export interface KeysDatabaseOptions {
+interface KeysDatabaseOptions {
   /** How long other processes may be in the way, in ms. */
   readonly waitMs?: number;
   /** What a change waits for: the disk, or only the system, which has it on the disk about a second later. */
@@ -138,3 +139,214 @@ function openTables({ database }: Connection): KeysTables {
 function openLocks(file: string, database: Omit<Parameters<typeof createRunLocks>[0], 'file'>): RunLocks {
   return createRunLocks({ file, ...database });
 }
+
+/** Has what was committed written to the disk soon, without anybody who waits for it. */
+interface JournalSync {
+  /** Something was committed. */
+  touch(): void;
+  /** Waits for a sync that is under way. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Syncs the journal of a database within about a second of each commit, on a thread of the system's pool. */
+function createJournalSync(file: string): JournalSync {
+  const journal = `${realpathSync(file)}-wal`;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  return {
+    touch: () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        running = running.then(() => sync(journal));
+      }, SYNC_AFTER_MS).unref();
+    },
+    close: async () => {
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+const SYNC_AFTER_MS = 1000;
+
+/** Never rejects: whoever closes the database removes its journal, and a disk that fails shows it to the next commit. */
+async function sync(journal: string): Promise<void> {
+  try {
+    const handle = await open(journal, 'r');
+    try {
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // As above.
+  }
+}
+
+/** Pieces of work that are done together, in the order in which they were asked for. */
+interface WorkQueue {
+  /** Resolves when the work and all that was done with it is kept. Rejects with what it, or the keeping, throws. */
+  add<Result>(work: () => Result): Promise<Result>;
+  /** Resolves when nothing waits. */
+  onIdle(): Promise<void>;
+}
+
+/** Does all of the works in one transaction, or none. */
+type DoTogether = (works: readonly (() => void)[]) => Promise<void>;
+
+/** A queue that hands what is asked for within one turn of the event loop, or during an earlier commit, to one call. */
+function createWorkQueue(doTogether: DoTogether): WorkQueue {
+  let waiting: Entry[] = [];
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    for (await nextTurn(); waiting.length > 0; ) {
+      const batch = waiting;
+      waiting = [];
+      await commit(batch, doTogether);
+    }
+    running = undefined;
+  };
+  return {
+    add: (work) => {
+      const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof work>>();
+      let result: { readonly value: ReturnType<typeof work> } | undefined;
+      waiting.push({
+        work: () => {
+          result = { value: work() };
+        },
+        done: () =>
+          result === undefined ? reject(new Error('the work was not done')) : resolve(result.value),
+        reject,
+      });
+      running ??= run();
+      return promise;
+    },
+    onIdle: async () => {
+      while (running !== undefined) await running;
+    },
+  };
+}
+
+interface Entry {
+  readonly work: () => void;
+  readonly done: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Never rejects. */
+async function commit(batch: readonly Entry[], doTogether: DoTogether): Promise<void> {
+  try {
+    await doTogether(batch.map(({ work }) => work));
+    for (const { done } of batch) done();
+  } catch (error) {
+    if (batch.length === 1) batch[0]?.reject(error);
+    // One of them is at fault, and the others are not to suffer for it.
+    else for (const entry of batch) await commit([entry], doTogether);
+  }
+}
+
+const tables = `
+CREATE TABLE keys (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  models TEXT,
+  hooks TEXT,
+  requests_per_minute INTEGER,
+  tokens_per_minute INTEGER,
+  concurrent INTEGER,
+  budget_day INTEGER,
+  budget_month INTEGER,
+  budget_total INTEGER,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER
+) STRICT;
+CREATE INDEX keys_by_name ON keys (name);
+CREATE UNIQUE INDEX keys_in_use ON keys (name) WHERE revoked_at IS NULL;
+
+CREATE TABLE secrets (
+  seq INTEGER PRIMARY KEY,
+  key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE,
+  prefix TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  hint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER
+) STRICT;
+CREATE INDEX secrets_by_prefix ON secrets (prefix);
+CREATE INDEX secrets_by_key ON secrets (key);
+
+CREATE TABLE usage (
+  key TEXT NOT NULL,
+  period TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cost INTEGER NOT NULL,
+  estimated INTEGER NOT NULL,
+  PRIMARY KEY (key, period)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE rates (
+  key TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('requests', 'tokens')),
+  second INTEGER NOT NULL,
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (key, kind, second)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE leases (
+  owner TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  second INTEGER NOT NULL,
+  day TEXT NOT NULL,
+  is_reserved INTEGER NOT NULL CHECK (is_reserved IN (0, 1)),
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cost INTEGER NOT NULL CHECK (cost >= 0),
+  PRIMARY KEY (owner, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE held (
+  key TEXT NOT NULL PRIMARY KEY,
+  calls INTEGER NOT NULL,
+  cost INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE generation (number INTEGER NOT NULL) STRICT;
+INSERT INTO generation VALUES (1);
+`;
+
+/** What the open calls of a key hold together follows from the rows themselves, however they come and go. */
+const heldTriggers = `
+CREATE TRIGGER lease_begins AFTER INSERT ON leases BEGIN
+  INSERT INTO held (key, calls, cost) VALUES (NEW.key, 1, NEW.cost)
+  ON CONFLICT DO UPDATE SET calls = calls + 1, cost = cost + excluded.cost;
+END;
+CREATE TRIGGER lease_changes AFTER UPDATE OF cost ON leases BEGIN
+  UPDATE held SET cost = cost + NEW.cost - OLD.cost WHERE key = NEW.key;
+END;
+CREATE TRIGGER lease_ends AFTER DELETE ON leases BEGIN
+  UPDATE held SET calls = calls - 1, cost = cost - OLD.cost WHERE key = OLD.key;
+END;
+`;
+
+/** Every change of a key is seen by every process, at its next look. */
+const generationTriggers = ['keys', 'secrets']
+  .flatMap((table) =>
+    ['INSERT', 'UPDATE', 'DELETE'].map(
+      (change) => `CREATE TRIGGER ${table}_${change.toLowerCase()} AFTER ${change} ON ${table} BEGIN
+  UPDATE generation SET number = number + 1;
+END;`,
+    ),
+  )
+  .join('\n');
+
+/** "SGBK": keys of the gateway, what they have used, and the calls that are under way. */
+export const keysLayout: Layout = {
+  applicationId: 0x5347424b,
+  version: 1,
+  tables: `${tables}${heldTriggers}${generationTriggers}`,
+};

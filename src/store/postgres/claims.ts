@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError } from '../../base/errors.ts';
 import { numberOf } from '../sqlite/row.ts';
 import type { Claim } from '../store.ts';
 import { checkRunId, endedInSql, endedRunError } from '../store-rules.ts';
 import type { Link } from './connection/client.ts';
 import { endSession } from './connection/session.ts';
-import { lostClaimError } from './lost-claim.ts';
 
 /** The runs that are claimed here. */
 export interface Claims {
@@ -23,7 +23,7 @@ export interface Claims {
   releaseAll(): Promise<void>;
 }
 
-export interface ClaimsOptions {
+interface ClaimsOptions {
   /** The place of the store, for error messages. */
   readonly location: string;
   /** Of this store among all that are open. */
@@ -249,4 +249,13 @@ async function claimAgain(link: Link, runId: string, epoch: number): Promise<boo
     await sleep(pauseMs);
   }
   return false;
+}
+
+/** STORE_FAILED: the run is another process's by now, so nothing more of it is written here. */
+export function lostClaimError(runId: string, location: string): RuntimeError {
+  return new RuntimeError(
+    'STORE_FAILED',
+    `run ${runId} is claimed here no more: the connection to the state store ${location} was lost, or this process was not heard of for too long`,
+    { hint: 'Nothing was written. Another process may go on with the run; resume it, if none does.' },
+  );
 }

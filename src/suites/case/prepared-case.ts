@@ -1,18 +1,27 @@
-import { isObject } from '../../base/json/json.ts';
-import type { EvalContext, EvalRequest, Threshold } from '../../contract/eval.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject, stringifyJson } from '../../base/json/json.ts';
+import { requireThreshold } from '../../calls/capability/threshold.ts';
+import type { EvalContext, EvalRequest, EvalToolCall, Threshold } from '../../contract/eval.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
 import { datasetError } from '../dataset-error.ts';
 import type { CheckTree, GuardCheck, Suite, SuiteEval } from '../file/model.ts';
 import type { Answer } from '../subject/answer.ts';
-import { lastAnswer } from '../transcript/last-answer.ts';
-import { requireObject, requireText } from '../transcript/row-values.ts';
-import { readContext } from './context.ts';
+import {
+  type JsonObject,
+  readIndex,
+  readList,
+  readObject,
+  readText,
+  readToolCalls,
+  requireObject,
+  requireText,
+} from '../transcript/tool-calls.ts';
 import { readLabel } from './read-label.ts';
-import { readThreshold } from './read-threshold.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
 
 /** A case with its evals, every expression evaluated. */
-export interface PreparedCase {
+interface PreparedCase {
   /** The judged text; empty when the case has none. */
   readonly content: string;
   readonly context: EvalContext;
@@ -165,4 +174,161 @@ function prepareCheck(
       context,
     },
   };
+}
+
+/** The text of the last assistant message; undefined when there is no assistant message. */
+export function lastAnswer(messages: readonly ChatMessage[]): string | undefined {
+  return messages.findLast(({ role }) => role === 'assistant')?.content;
+}
+
+/**
+ * Reads evaluated bounds; null counts as none. Throws DATASET_INVALID when they are not bounds of a score.
+ */
+function readThreshold(value: unknown, place: string): Threshold {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw datasetError(place, 'a mapping', value);
+  const { min_score: min, max_score: max } = value;
+  const threshold = {
+    ...readBound(min, 'min_score', place),
+    ...readBound(max, 'max_score', place),
+  };
+  try {
+    requireThreshold(threshold);
+  } catch (error) {
+    if (error instanceof RuntimeError)
+      throw new RuntimeError('DATASET_INVALID', `${place}: ${error.message}`);
+    throw error;
+  }
+  return threshold;
+}
+
+function readBound<Key extends 'min_score' | 'max_score'>(
+  value: unknown,
+  key: Key,
+  place: string,
+): { [K in Key]?: number } {
+  const found: { [K in Key]?: number } = {};
+  if (value === undefined || value === null) return found;
+  if (typeof value !== 'number') throw datasetError(`${place}.${key}`, 'a number from 0 to 1', value);
+  found[key] = value;
+  return found;
+}
+
+/**
+ * The conversation around a case, with every absent or null member empty; tool calls that it does not list are those of
+ * its messages. Throws DATASET_INVALID.
+ */
+export function readContext(value: unknown): EvalContext {
+  const context = readObject(value, 'context');
+  refuseUnknown(context);
+  const messages = readMessages(context['messages'], messagesPlace);
+  return {
+    messages,
+    turn_index: readIndex(context['turn_index'], 'context.turn_index'),
+    tool_calls: isAbsent(context['tool_calls'])
+      ? readToolCalls(messages, messagesPlace)
+      : readList(context['tool_calls'], 'context.tool_calls').map(readToolCall),
+    variables: readObject(context['variables'], 'context.variables'),
+    metadata: readObject(context['metadata'], 'context.metadata'),
+    ...optionalText(context, 'session_id'),
+    ...optionalText(context, 'prompt_id'),
+  };
+}
+
+const messagesPlace = 'context.messages';
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+const members: ReadonlySet<string> = new Set([
+  'messages',
+  'turn_index',
+  'tool_calls',
+  'variables',
+  'metadata',
+  'session_id',
+  'prompt_id',
+]);
+
+function refuseUnknown(context: JsonObject): void {
+  const unknown = Object.keys(context).find((key) => !members.has(key));
+  if (unknown === undefined) return;
+  const hint = `Known members: ${[...members].join(', ')}.`;
+  throw new RuntimeError('DATASET_INVALID', `context.${unknown}: unknown member`, { hint });
+}
+
+function readToolCall(value: unknown, index: number): EvalToolCall {
+  const place = `context.tool_calls[${index}]`;
+  const {
+    name,
+    args = {},
+    result,
+    error,
+    error_type: errorType,
+    index: position,
+  } = requireObject(value, place);
+  return {
+    name: requireText(name, `${place}.name`),
+    args,
+    result:
+      typeof result === 'object' && result !== null
+        ? stringifyJson(result)
+        : readText(result, `${place}.result`),
+    error: readText(error, `${place}.error`),
+    index: readIndex(position, `${place}.index`),
+    ...(isAbsent(errorType) ? {} : { error_type: readText(errorType, `${place}.error_type`) }),
+  };
+}
+
+function optionalText(context: JsonObject, key: 'session_id' | 'prompt_id'): Record<string, string> {
+  const value = context[key];
+  return isAbsent(value) ? {} : { [key]: readText(value, `context.${key}`) };
+}
+
+/**
+ * Messages as OpenAI's API or PromptKit has them, with their whole text in `content`; their other members stay as
+ * they are. Throws DATASET_INVALID.
+ */
+function readMessages(value: unknown, place: string): readonly ChatMessage[] {
+  return readList(value, place).map((item, index) => readMessage(item, `${place}[${index}]`));
+}
+
+function readMessage(value: unknown, place: string): ChatMessage {
+  const message = requireObject(value, place);
+  const role = readRole(message['role'], `${place}.role`);
+  return { ...message, role, content: readContent(message, place) };
+}
+
+function readRole(value: unknown, place: string): ChatMessage['role'] {
+  // OpenAI's newer name for the same thing.
+  const role = value === 'developer' ? 'system' : roles.find((known) => known === value);
+  if (role === undefined) throw datasetError(place, `one of ${roles.join(', ')}`, value);
+  return role;
+}
+
+const roles = ['system', 'user', 'assistant', 'tool'] as const;
+
+/** A message's own text, or where it has none that of PromptKit's `parts` or `tool_result`. */
+function readContent(message: JsonObject, place: string): string {
+  const content = textOf(message['content'], `${place}.content`);
+  if (content !== '') return content;
+  const { parts, tool_result: result } = message;
+  if (Array.isArray(parts)) return textOf(parts, `${place}.parts`);
+  if (!isObject(result)) return '';
+  const resultText = textOf(result['content'], `${place}.tool_result.content`);
+  return resultText === '' ? textOf(result['parts'], `${place}.tool_result.parts`) : resultText;
+}
+
+/** A text, or the texts of parts; an image or a recording has none. */
+function textOf(value: unknown, place: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) throw datasetError(place, 'text or a list of parts', value);
+  return value.map((part: unknown, index) => textOfPart(part, `${place}[${index}]`)).join('');
+}
+
+function textOfPart(value: unknown, place: string): string {
+  const { type, text } = requireObject(value, place);
+  return type === 'text' || typeof text === 'string' ? requireText(text, `${place}.text`) : '';
 }

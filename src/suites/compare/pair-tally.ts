@@ -1,14 +1,222 @@
-import { members, number, type Shape } from '../../base/json/shape.ts';
+import { bisect, gammaln } from 'simple-statistics';
+import {
+  divide,
+  type Exact,
+  exact,
+  multiply,
+  newDecimalSum,
+  subtract,
+  sumOf,
+  toDouble,
+} from '../../base/json/decimal.ts';
+import { members, nullOr, number, type Shape } from '../../base/json/shape.ts';
 import type { GuardRecord } from '../record.ts';
-import type { PairedDifference } from '../run/difference-record.ts';
+import type { PairedDifference, ScoreDifference } from '../run/difference-record.ts';
 import { newClassificationTally } from '../stats/classification.ts';
 import { newLatencySketch } from '../stats/latency.ts';
-import type { Mergeable } from '../stats/mergeable.ts';
+import { type DecimalSumState, decimalSumState, groupsOf, type Mergeable } from '../stats/mergeable.ts';
 import type { ComparedClassification, Decisions } from './comparison.ts';
-import { mcNemarPValue, newPairedScores, type PairedScoresState, pairedScoresState } from './paired-test.ts';
 import type { SideOutcome } from './side.ts';
 
-export type VerdictChange = 'regression' | 'improvement' | 'none';
+/** Compares the scores of pairs, B − A, in memory that does not grow with their number. */
+interface PairedScores extends Mergeable<PairedScoresState> {
+  add(a: number, b: number): void;
+  /** The same in whatever order they came; null without pairs. */
+  difference(): ScoreDifference | null;
+}
+
+interface PairedScoresState {
+  readonly pairs: number;
+  readonly ties: number;
+  readonly sum_a: DecimalSumState;
+  readonly sum_b: DecimalSumState;
+  readonly sum: DecimalSumState;
+  readonly squares: DecimalSumState;
+  readonly sizes: readonly number[];
+  /** Null without pairs, as the greatest. */
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
+const pairedScoresState: Shape<PairedScoresState> = members<PairedScoresState>({
+  ...{ pairs: number, ties: number },
+  ...{ sum_a: decimalSumState, sum_b: decimalSumState, sum: decimalSumState, squares: decimalSumState },
+  sizes: groupsOf(1),
+  ...{ least: nullOr(number), greatest: nullOr(number) },
+});
+
+export function newPairedScores(): PairedScores {
+  const [ofA, ofB, all, squares] = [newDecimalSum(), newDecimalSum(), newDecimalSum(), newDecimalSum()];
+  /** The differences that are not 0, as far as the exact test needs them. */
+  const sizes: number[] = [];
+  let [pairs, ties] = [0, 0];
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const keepSizes = (more: readonly number[]): void => {
+    sizes.push(...more.slice(0, maxSignFlips + 1 - sizes.length));
+  };
+  return {
+    add(a, b) {
+      const each = sumOf([b, -a]);
+      pairs += 1;
+      ofA.add(a);
+      ofB.add(b);
+      all.add(each);
+      squares.addProduct(each, each);
+      least = Math.min(least, each);
+      most = Math.max(most, each);
+      if (each === 0) ties += 1;
+      else keepSizes([each]);
+    },
+    state: () => ({
+      ...{ pairs, ties, sum_a: ofA.state(), sum_b: ofB.state(), sum: all.state(), squares: squares.state() },
+      ...{ sizes: [...sizes], least: pairs === 0 ? null : least, greatest: pairs === 0 ? null : most },
+    }),
+    merge(other) {
+      pairs += other.pairs;
+      ties += other.ties;
+      ofA.merge(other.sum_a);
+      ofB.merge(other.sum_b);
+      all.merge(other.sum);
+      squares.merge(other.squares);
+      keepSizes(other.sizes);
+      least = Math.min(least, other.least ?? least);
+      most = Math.max(most, other.greatest ?? most);
+    },
+    difference() {
+      if (pairs === 0) return null;
+      const meanOf = (sum: Exact): number => toDouble(divide(sum, exact(pairs)));
+      const difference = meanOf(all.exact());
+      const stderr = pairs < 2 ? null : standardError(pairs, all.exact(), squares.exact());
+      const margin = stderr === null ? null : stderr === 0 ? 0 : stderr * studentQuantile95(pairs - 1);
+      return {
+        ...{ pairs, ties, mean_a: meanOf(ofA.exact()), mean_b: meanOf(ofB.exact()), difference, stderr },
+        ci95: margin === null ? null : [Math.max(-1, difference - margin), Math.min(1, difference + margin)],
+        ...testDifferences({ sizes, pairs, ties, mean: difference, stderr }),
+      };
+    },
+  };
+}
+
+/** Of the mean of at least two differences: exactly 0 where all are the same. */
+function standardError(pairs: number, sum: Exact, squares: Exact): number {
+  const around = subtract(squares, divide(multiply(sum, sum), exact(pairs)));
+  return toDouble({ rootOf: divide(around, exact(pairs * (pairs - 1))) });
+}
+
+/** The greatest number of differences for the exact test, which tries 2^n signs. */
+const maxSignFlips = 16;
+
+/**
+ * Few differences are tested by trying all their signs, which assumes nothing of how they are spread; many by
+ * Student's t. All of one size are no basis for a t, and their signs alone speak.
+ */
+function testDifferences({
+  sizes,
+  pairs,
+  ties,
+  mean,
+  stderr,
+}: TestedDifferences): Pick<ScoreDifference, 'p_value' | 'test'> {
+  if (stderr === null) return { p_value: null, test: 'sign_flip' };
+  const changed = pairs - ties;
+  if (changed <= maxSignFlips) {
+    return { p_value: signFlipP(sizes), test: 'sign_flip' };
+  }
+  if (stderr === 0) return { p_value: 2 ** (1 - changed), test: 'sign_flip' };
+  return { p_value: studentPValue(mean / stderr, pairs - 1), test: 'paired_t' };
+}
+
+interface TestedDifferences {
+  /** Those that are not 0; only the first where there are many. */
+  readonly sizes: readonly number[];
+  readonly pairs: number;
+  readonly ties: number;
+  readonly mean: number;
+  readonly stderr: number | null;
+}
+
+/** The share of all ways to give the differences signs whose sum is at least as far from 0 as theirs. */
+function signFlipP(differences: readonly number[]): number {
+  const exacts = differences.map((each) => exact(each));
+  const unit = Math.min(0, ...exacts.map(({ exponent }) => exponent));
+  const sizes = exacts.map(({ over, exponent }) => over * 10n ** BigInt(exponent - unit));
+  const sizeOf = (sum: bigint) => (sum < 0n ? -sum : sum);
+  let sum = sizes.reduce((all, each) => all + each, 0n);
+  const observed = sizeOf(sum);
+  const ways = 2 ** sizes.length;
+  let extreme = 1;
+  // In the order of the Gray code, each way differs from the one before by one sign.
+  for (let way = 1; way < ways; way++) {
+    const flipped = 31 - Math.clz32(way & -way);
+    const size = sizes[flipped] ?? 0n;
+    sizes[flipped] = -size;
+    sum -= 2n * size;
+    if (sizeOf(sum) >= observed) extreme += 1;
+  }
+  return extreme / ways;
+}
+
+/**
+ * The exact two-sided p-value of McNemar's test: how likely so uneven a split of the pairs whose verdict changed is
+ * when both ways are equally likely. 1 when none changed.
+ */
+export function mcNemarPValue(oneWay: number, otherWay: number): number {
+  const changed = oneWay + otherWay;
+  const fewer = Math.min(oneWay, otherWay);
+  if (oneWay === otherWay) return 1;
+  return Math.min(1, 2 * binomialTail(fewer, changed));
+}
+
+/** The chance of at most so many heads in n throws of a fair coin, summed from its largest term down. */
+function binomialTail(heads: number, n: number): number {
+  const logTerm = gammaln(n + 1) - gammaln(heads + 1) - gammaln(n - heads + 1) - n * Math.LN2;
+  let ratio = 1;
+  let sum = 1;
+  for (let i = heads; i > 0 && ratio > Number.EPSILON * 2 ** -8; i--) {
+    ratio *= i / (n - i + 1);
+    sum += ratio;
+  }
+  return Math.exp(logTerm + Math.log(sum));
+}
+
+/** The two-sided p-value of a t statistic. */
+export function studentPValue(t: number, freedom: number): number {
+  if (!Number.isFinite(t)) return 0;
+  return incompleteBeta(freedom / (freedom + t ** 2), freedom / 2, 0.5);
+}
+
+/** The t that 95 % of a Student distribution do not exceed in size. */
+export function studentQuantile95(freedom: number): number {
+  return bisect((t) => studentPValue(t, freedom) - 0.05, 1.9, 13, 200, 1e-12);
+}
+
+/**
+ * The regularised incomplete beta function, by its continued fraction
+ * (https://dlmf.nist.gov/8.17#SS5), on the side where that converges fast.
+ */
+function incompleteBeta(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
+  const logFront = a * Math.log(x) + b * Math.log1p(-x) + gammaln(a + b) - gammaln(a) - gammaln(b);
+  return Math.exp(logFront) / (a * betaFraction(x, a, b));
+}
+
+/** 1 + d1/(1 + d2/(1 + …)), evaluated from a depth at which more terms change nothing. */
+function betaFraction(x: number, a: number, b: number): number {
+  let value = 1;
+  for (let depth = 400; depth >= 1; depth--) {
+    const m = Math.floor(depth / 2);
+    const term =
+      depth % 2 === 0
+        ? (m * (b - m)) / ((a + 2 * m - 1) * (a + 2 * m))
+        : -((a + m) * (a + b + m)) / ((a + 2 * m) * (a + 2 * m + 1));
+    value = 1 + (term * x) / value;
+  }
+  return value;
+}
+
+type VerdictChange = 'regression' | 'improvement' | 'none';
 
 /** Counts pairs of verdicts and scores, in any order and in bounded memory. */
 export interface PairTally extends Mergeable<PairTallyState> {

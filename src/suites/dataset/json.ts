@@ -1,6 +1,15 @@
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  continueValue,
+  isSpace,
+  OPEN_BRACKET,
+  type OpenValue,
+  startValue,
+} from '../../base/json/ends.ts';
 import { jsonHint, wordJsonError } from '../../base/json/json-hint.ts';
-import { type JsonElement, newElementScanner } from './json-elements.ts';
 import { maxRowBytes, type RowWording, readJsonObject } from './json-object.ts';
+import { type BoundedBuffer, countLines, newBoundedBuffer } from './lines.ts';
 import { type FileRow, type RowContent, unusable } from './row.ts';
 
 /**
@@ -48,4 +57,130 @@ function readElement({ line, bytes }: JsonElement): Reading {
 function brokenAt(line: number, reason: string, hint = words.hint): Reading {
   const message = `the JSON is broken here, and nothing behind this was read: ${reason}`;
   return { row: { line, content: unusable(message, hint) }, isLast: true };
+}
+
+/** One value of a JSON text, not yet parsed; `bytes` is undefined when it was too long to keep. */
+interface JsonElement {
+  readonly kind: 'element';
+  readonly line: number;
+  readonly bytes: Buffer | undefined;
+}
+
+/** The line where the text is no valid list or sequence of values any more. */
+interface JsonBreak {
+  readonly kind: 'break';
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** Finds the values of one text, which comes in chunks; after a break it finds no more. */
+interface ElementScanner {
+  push(chunk: Buffer): (JsonElement | JsonBreak)[];
+  /** The rest, when no more chunks come. */
+  end(): (JsonElement | JsonBreak)[];
+}
+
+/** Finds the elements of the list at the top of a JSON text, or, without a list, the values that stand there one after another. */
+export function newElementScanner(maxBytes: number): ElementScanner {
+  let state: ScanState = 'start';
+  let line = 1;
+  let open: OpenElement | undefined;
+  let found: (JsonElement | JsonBreak)[] = [];
+
+  const finish = ({ line, buffer }: OpenElement): void => {
+    found.push({ kind: 'element', line, bytes: buffer.finish() });
+    open = undefined;
+    state = state === 'sequence' ? 'sequence' : 'behind';
+  };
+  const breakOff = (reason: string): void => {
+    found.push({ kind: 'break', line, reason });
+    state = 'broken';
+  };
+  /** Takes what belongs to the element, and gives the position behind that. */
+  const takeElement = (element: OpenElement, chunk: Buffer, text: string, from: number): number => {
+    const end = continueValue(text, from, element.value);
+    const part = chunk.subarray(from, end);
+    line += countLines(part);
+    element.buffer.add(part);
+    if (end !== undefined) finish(element);
+    return end ?? chunk.length;
+  };
+  /** Takes one byte between elements, unless an element begins with it. */
+  const takeBetween = (byte: number): boolean => {
+    if (byte === LINE_FEED) line += 1;
+    if (isSpace(byte)) return true;
+    const transition = nextState(state, byte);
+    if ('reason' in transition) breakOff(transition.reason);
+    else state = transition.place;
+    if ('reason' in transition || !transition.begins) return true;
+    open = { line, buffer: newBoundedBuffer(maxBytes), value: startValue() };
+    return false;
+  };
+  const drain = (): (JsonElement | JsonBreak)[] => {
+    const drained = found;
+    found = [];
+    return drained;
+  };
+  return {
+    push(chunk) {
+      // One character for each byte: what JSON consists of is ASCII.
+      const text = chunk.toString('latin1');
+      for (let at = 0; at < chunk.length && state !== 'broken'; ) {
+        if (open !== undefined) at = takeElement(open, chunk, text, at);
+        else if (takeBetween(chunk[at] ?? 0)) at += 1;
+      }
+      return drain();
+    },
+    end() {
+      if (open !== undefined && open.value.depth === 0 && !open.value.isInString) finish(open);
+      if (open !== undefined) {
+        line = open.line;
+        breakOff('the element that starts here does not end');
+      } else if (isInList(state)) breakOff('the list is not closed');
+      return drain();
+    },
+  };
+}
+
+/** The state between elements: what was read last, or `sequence` for values outside of a list. */
+type ScanState = 'start' | 'opened' | 'comma' | 'behind' | 'closed' | 'sequence' | 'broken';
+
+interface OpenElement {
+  /** Where it begins. */
+  readonly line: number;
+  readonly buffer: BoundedBuffer;
+  readonly value: OpenValue;
+}
+
+const LINE_FEED = 0x0a;
+
+function isInList(state: ScanState): boolean {
+  return state === 'opened' || state === 'comma' || state === 'behind';
+}
+
+type Transition = { readonly place: ScanState; readonly begins: boolean } | { readonly reason: string };
+
+/** The state after a byte between elements, and whether an element begins with it. */
+function nextState(state: ScanState, byte: number): Transition {
+  switch (state) {
+    case 'start':
+      return byte === OPEN_BRACKET ? { place: 'opened', begins: false } : { place: 'sequence', begins: true };
+    case 'opened':
+      if (byte === CLOSE_BRACKET) return { place: 'closed', begins: false };
+      return byte === COMMA
+        ? { reason: 'a comma without an element before it' }
+        : { place: state, begins: true };
+    case 'comma':
+      if (byte === CLOSE_BRACKET || byte === COMMA) return { reason: 'a comma without an element behind it' };
+      return { place: state, begins: true };
+    case 'behind':
+      if (byte === CLOSE_BRACKET) return { place: 'closed', begins: false };
+      return byte === COMMA ? { place: 'comma', begins: false } : { reason: 'no comma between two elements' };
+    case 'closed':
+      return { reason: 'something stands behind the end of the list' };
+    case 'sequence':
+      return byte === COMMA ? { reason: 'a comma outside of a list' } : { place: state, begins: true };
+    case 'broken':
+      return { place: state, begins: false };
+  }
 }

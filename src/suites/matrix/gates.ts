@@ -3,11 +3,11 @@ import type { Gate } from '../file/model.ts';
 import type { GateResult, GateTest } from '../record.ts';
 import type { PairedDifference } from '../run/difference-record.ts';
 import { type Judged, judgeGates } from '../run/gates.ts';
+import type { Interval } from '../run/stats-record.ts';
 import type { VariantComparison, VariantReport } from '../run/variant-record.ts';
-import { differenceInterval } from './paired-proportions.ts';
 
 /** A gate, and the one variant that it is judged of. */
-export interface VariantGate {
+interface VariantGate {
   readonly gate: Gate;
   readonly variant: string;
 }
@@ -20,7 +20,7 @@ export function gatesOfVariants(gates: readonly Gate[], names: readonly string[]
   });
 }
 
-export interface MatrixResults {
+interface MatrixResults {
   readonly variants: readonly (Pick<VariantReport, 'name'> & Judged)[];
   readonly comparisons: readonly VariantComparison[];
 }
@@ -136,4 +136,20 @@ function unscoredOf({ unscored: { only_in_a: a, only_in_b: b, both } }: PairedDi
 
 function unpairedOf({ only_in_a: a, only_in_b: b }: PairedDifference): number {
   return a + b;
+}
+
+/**
+ * The 95 % interval of the difference of two pass rates over the same cases, B − A: Wald's with half a pair more in each
+ * cell, which keeps its level with few pairs (Agresti and Min, "Simple improved confidence intervals for comparing matched
+ * proportions", 2005). Null without pairs.
+ */
+function differenceInterval(table: PairedDifference['table']): Interval | null {
+  const { both_passed: both, only_a_passed: onlyA, only_b_passed: onlyB, neither_passed: neither } = table;
+  const pairs = both + onlyA + onlyB + neither;
+  if (pairs === 0) return null;
+  const n = pairs + 2;
+  const difference = (onlyB - onlyA) / n;
+  const spread = (onlyA + onlyB + 1) / n - difference ** 2;
+  const margin = 1.959963984540054 * Math.sqrt(Math.max(0, spread) / n);
+  return [Math.max(-1, difference - margin), Math.min(1, difference + margin)];
 }

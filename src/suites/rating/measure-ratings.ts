@@ -3,11 +3,18 @@ import { suggest } from '../../base/text/suggest.ts';
 import { unknownName } from '../../base/yaml/unknown-name.ts';
 import { isWithin } from '../../calls/capability/threshold.ts';
 import { verdictOfWord } from '../case/read-label.ts';
-import type { RatingAgreement, RatingAgreementOptions } from '../rating-agreement.ts';
-import type { RunSource } from '../record.ts';
+import type {
+  Disagreement,
+  PairAgreement,
+  PersonAgreement,
+  RatedCases,
+  RatedVerdicts,
+  RatingAgreement,
+  RatingAgreementOptions,
+} from '../rating-agreement.ts';
+import type { CaseRecord, RunSource } from '../record.ts';
+import { type AgreementTally, newAgreementTally } from '../stats/agreement.ts';
 import { onlyVariant } from './one-variant.ts';
-import { overVariants } from './over-variants.ts';
-import { addGiven, type GivenRatings, pairRatings } from './rated-cases.ts';
 import type { Rating } from './rating.ts';
 
 /**
@@ -91,4 +98,198 @@ async function gather(source: RunSource, { by, minScore }: GatherOptions): Promi
 function personVerdict({ label, score }: Rating, minScore: number): boolean | undefined {
   const word = label === null ? undefined : verdictOfWord(label);
   return word ?? (score === null ? undefined : isWithin(score, { min: minScore }));
+}
+
+/**
+ * The figures over all variants: the cases of one row are not independent, so that there are no errors and intervals, and ids alone do
+ * not name cases, so that those which people disagree on stand with their variants.
+ */
+function overVariants({ evals, cases }: RatedCases): RatedCases {
+  return {
+    evals: Object.fromEntries(Object.entries(evals).map(([id, verdicts]) => [id, figuresOf(verdicts)])),
+    cases: cases && figuresOf(cases),
+  };
+}
+
+function figuresOf({ people, between }: RatedVerdicts): RatedVerdicts {
+  return {
+    people: people.map((person) => ({
+      ...person,
+      agreement: person.agreement && { ...person.agreement, ...noError },
+      disagreements: [],
+    })),
+    between: between.map(({ by, agreement }) => ({
+      by,
+      agreement: { ...agreement, ...noError },
+      disagreements: [],
+    })),
+  };
+}
+
+const noError = { stderr: null, ci95: null } as const;
+
+/** What people have said of cases, by what is rated: an eval, or null for cases as wholes. */
+type GivenRatings = Map<string | null, GivenVerdicts>;
+
+/** Adds what a person has said of a case to what others have. */
+function addGiven(
+  given: GivenRatings,
+  place: { readonly eval: string | null; readonly key: string; readonly by: string },
+  verdict: GivenVerdict,
+): void {
+  const cases: GivenVerdicts = given.get(place.eval) ?? new Map();
+  given.set(place.eval, cases);
+  const said = cases.get(place.key) ?? new Map();
+  cases.set(place.key, said);
+  said.set(place.by, verdict);
+}
+
+/** Sets what people have said beside the cases of the run; of these evals, and of cases as wholes where null is among them. */
+function pairRatings(given: GivenRatings, wanted: readonly (string | null)[]) {
+  const pairs = new Map(
+    wanted.flatMap((id) => {
+      const said = given.get(id);
+      return said === undefined ? [] : [[id, pairVerdicts(said)] as const];
+    }),
+  );
+  return {
+    isEmpty: pairs.size === 0,
+    /** `key` is what the case was rated under. */
+    add: (key: string, record: CaseRecord): void => {
+      for (const [id, each] of pairs) each.add(key, verdictOf(record, id));
+    },
+    measure: (): RatedCases => ({
+      evals: Object.fromEntries(
+        [...pairs].flatMap(([id, each]) => (id === null ? [] : [[id, each.measure()] as const])),
+      ),
+      cases: pairs.get(null)?.measure() ?? null,
+    }),
+  };
+}
+
+function verdictOf({ results, passed, score }: CaseRecord, id: string | null): RunVerdict | undefined {
+  if (id === null) return { passed, score };
+  const result = results.find((each) => each.eval === id);
+  return result === undefined || result.score === null
+    ? undefined
+    : { passed: result.passed, score: result.score };
+}
+
+/** What somebody has said of a case; undefined verdict: neither that it passes nor that it fails. */
+interface GivenVerdict {
+  readonly passed: boolean | undefined;
+  readonly comment: string | null;
+}
+
+/** What the run says of it. */
+interface RunVerdict {
+  readonly passed: boolean;
+  readonly score: number | null;
+}
+
+/** Verdicts of people on one eval, or on cases as wholes: by case, then by person. */
+type GivenVerdicts = Map<string, Map<string, GivenVerdict>>;
+
+/** Sets the verdicts of people beside those of the run, case by case. */
+interface VerdictPairs {
+  /** `verdict` is undefined where the eval has not scored the case. Each case counts once. */
+  add(caseId: string, verdict: RunVerdict | undefined): void;
+  measure(): RatedVerdicts;
+}
+
+function pairVerdicts(given: GivenVerdicts): VerdictPairs {
+  const people = new Map<string, { tally: AgreementTally; disagreements: Disagreement[] }>();
+  const pairs = new Map<string, { by: [string, string]; tally: AgreementTally; disagreements: string[] }>();
+  const personOf = (by: string) => {
+    const known = people.get(by) ?? { tally: newAgreementTally(), disagreements: [] };
+    people.set(by, known);
+    return known;
+  };
+  const pairOf = (by: [string, string]) => {
+    const key = JSON.stringify(by);
+    const known = pairs.get(key) ?? { by, tally: newAgreementTally(), disagreements: [] };
+    pairs.set(key, known);
+    return known;
+  };
+  const left = new Map(given);
+  const comparePeople = (caseId: string, verdicts: readonly (readonly [string, boolean])[]) => {
+    for (const [index, [first, one]] of verdicts.entries()) {
+      for (const [second, other] of verdicts.slice(index + 1)) {
+        const pair = pairOf([first, second]);
+        pair.tally.add(one, other);
+        if (one !== other) pair.disagreements.push(caseId);
+      }
+    }
+  };
+  return {
+    add: (caseId, verdict) => {
+      const said = left.get(caseId);
+      left.delete(caseId);
+      const verdicts = [...(said ?? [])].flatMap(([by, { passed, comment }]) =>
+        passed === undefined ? [] : [{ by, passed, comment }],
+      );
+      verdicts.sort((one, other) => compareTexts(one.by, other.by));
+      comparePeople(
+        caseId,
+        verdicts.map(({ by, passed }) => [by, passed] as const),
+      );
+      if (verdict === undefined) return;
+      for (const { by, passed, comment } of verdicts) {
+        const person = personOf(by);
+        person.tally.add(verdict.passed, passed);
+        if (verdict.passed === passed) continue;
+        const { passed: evalPassed, score } = verdict;
+        person.disagreements.push({
+          ...{ case: caseId, eval_passed: evalPassed, eval_score: score, person_passed: passed, comment },
+        });
+      }
+    },
+    measure: () => ({
+      people: [...countRatings(given)]
+        .toSorted(([one], [other]) => compareTexts(one, other))
+        .map(([by, counted]): PersonAgreement => {
+          const { tally, disagreements } = personOf(by);
+          const agreement = tally.agreement() ?? null;
+          const unscored = counted.ratings - counted.without_verdict - (agreement?.n ?? 0);
+          return { by, ...counted, unscored, agreement, disagreements };
+        }),
+      between: [...pairs.values()]
+        .toSorted((one, other) => compareTexts(one.by.join('\0'), other.by.join('\0')))
+        .flatMap(toPair),
+    }),
+  };
+}
+
+function countRatings(given: GivenVerdicts) {
+  const counts = new Map<string, { ratings: number; without_verdict: number }>();
+  for (const said of given.values()) {
+    for (const [by, { passed }] of said) {
+      const { ratings, without_verdict } = counts.get(by) ?? { ratings: 0, without_verdict: 0 };
+      counts.set(by, {
+        ratings: ratings + 1,
+        without_verdict: without_verdict + (passed === undefined ? 1 : 0),
+      });
+    }
+  }
+  return counts;
+}
+
+function toPair({
+  by,
+  tally,
+  disagreements,
+}: {
+  readonly by: [string, string];
+  readonly tally: AgreementTally;
+  readonly disagreements: readonly string[];
+}): PairAgreement[] {
+  const measured = tally.agreement();
+  if (measured === undefined) return [];
+  const { only_eval, only_person, ...rest } = measured;
+  return [{ by, agreement: { ...rest, only_first: only_eval, only_second: only_person }, disagreements }];
+}
+
+/** The same everywhere, unlike an order by a locale. */
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }

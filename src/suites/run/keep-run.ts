@@ -6,14 +6,14 @@ import { fencedBy } from '../../base/time/fence.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { ResultRun, ResultStore } from '../../store/result-store.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
+import { nameReduction } from '../file/reduction.ts';
 import { isCutOff, numbersToJudge, openJournal, readHeader } from '../journal.ts';
 import type { JudgeAgain, RunHeader, SuiteReport } from '../record.ts';
 import type { EpochJournal } from '../suite-run.ts';
 import { findChanges, fingerprintOf, isUnchanged, programPart } from './fingerprint.ts';
-import { toHeader } from './header.ts';
 
 /** What a run is stored with. */
-export interface KeepOptions {
+interface KeepOptions {
   /** Cases that there will be, as far as is known. */
   readonly total: number | null;
   readonly suite: Suite;
@@ -213,4 +213,25 @@ export async function openRequiredStore(open: () => Promise<ResultStore>): Promi
     const more = `${hint} A run with --no-store is kept nowhere and needs no store.`;
     throw new RuntimeError(code, message, { hint: more, details, cause: thrown });
   }
+}
+
+/** Builds the header of a run; `rows` is how many rows will be judged, null where that is unknown. */
+export function toHeader(suite: Suite, runId: string, startedAt: Date, rows: number | null): RunHeader {
+  const { variants } = suite;
+  return {
+    run_id: runId,
+    suite: suite.name,
+    file: suite.file,
+    started_at: startedAt.toISOString(),
+    epochs: suite.epochs,
+    evals: suite.evals.map(({ id, role, weight, reducer, check }) => ({
+      id,
+      type: check.kind === 'check' ? check.type : check.kind,
+      role,
+      weight,
+      reducer: nameReduction(reducer),
+    })),
+    total: rows === null ? null : rows * (variants?.length ?? 1),
+    ...(variants && { variants: variants.map(({ subject: _subject, ...named }) => named) }),
+  };
 }

@@ -1,8 +1,217 @@
 import { datasetFormats } from '../file/model.ts';
 import { subjectSchema } from '../subject/subject-schema.ts';
-import { caseSchema } from './case-schema.ts';
-import { checkSchema, evalSchema } from './eval-schema.ts';
-import { gateSchema } from './gate-schema.ts';
+
+/** The pattern of a text that is an expression. */
+const expressionPattern = '^\\$\\{';
+
+/** A value of that type, or an expression that gives one. */
+function expressionOr(
+  type: 'object' | 'array' | 'integer' | 'number' | 'boolean',
+  more: object,
+  description: string,
+): object {
+  return { type: [type, 'string'], pattern: expressionPattern, ...more, description };
+}
+
+/** The bounds of a score in a schema. */
+const scoreRange = { minimum: 0, maximum: 1 } as const;
+
+const contextSchema = expressionOr(
+  'object',
+  {
+    additionalProperties: false,
+    properties: {
+      messages: expressionOr(
+        'array',
+        {},
+        'The conversation: `{role, content}` and whatever else a message holds.',
+      ),
+      turn_index: expressionOr('integer', { minimum: 0 }, 'Which turn is judged, from 0.'),
+      tool_calls: expressionOr(
+        'array',
+        {},
+        'The tool calls: `{name, args, result, error, index}`. Default: those of the messages.',
+      ),
+      variables: expressionOr('object', {}, 'Variables of the prompt.'),
+      metadata: expressionOr('object', {}, 'Whatever else the evals may want to know.'),
+      session_id: { type: 'string', description: 'The session that the text comes from.' },
+      prompt_id: { type: 'string', description: 'The prompt that the text answers.' },
+    },
+  },
+  'The conversation around the text. What is left out is empty, or what the subject gave.',
+);
+
+/** The bounds of a score; each may be an expression. */
+const thresholdSchema = {
+  type: 'object',
+  description:
+    'Inclusive bounds that a score must keep, or expressions over `case` that give them. Without any, a score of 1 passes.',
+  additionalProperties: false,
+  properties: {
+    min_score: expressionOr('number', scoreRange, 'The lowest score that passes.'),
+    max_score: expressionOr('number', scoreRange, 'The highest score that passes.'),
+  },
+} as const;
+
+/** `spec.case`: how a row becomes a case. */
+const caseSchema = {
+  type: 'object',
+  description:
+    'How a row becomes a case; expressions see the row as `case`, and what the subject made as `subject`. Without it a row has these members itself.',
+  additionalProperties: false,
+  properties: {
+    id: {
+      type: ['string', 'integer'],
+      description: 'Names the case. Default: the number of its row, from 1.',
+    },
+    content: {
+      type: 'string',
+      description: 'The text to judge. Default: what the subject made, or the last answer of the messages.',
+    },
+    context: contextSchema,
+    tags: {
+      type: ['array', 'string'],
+      pattern: expressionPattern,
+      items: { type: ['string', 'number', 'boolean', 'null'] },
+      description: 'Groups that the case counts in; empty ones are dropped.',
+    },
+    threshold: {
+      ...thresholdSchema,
+      description:
+        'When the case passes as a whole: bounds on the weighted mean of its scores. Without them every assertion and guardrail must pass.',
+    },
+  },
+} as const;
+
+const checkMembers = {
+  type: {
+    type: 'string',
+    minLength: 1,
+    description: 'An eval of the runtime, or a built-in check (docs/checks.md).',
+  },
+  params: expressionOr('object', {}, 'Parameters of the eval; expressions see the row as `case`.'),
+  content: { type: 'string', description: 'Judged in place of the content of the case.' },
+} as const;
+
+const part = { $ref: '#/$defs/check' } as const;
+
+const combinations = {
+  not: { ...part, description: '1 minus the score of this check.' },
+  any_of: { type: 'array', minItems: 1, items: part, description: 'The highest score of these checks.' },
+  all_of: { type: 'array', minItems: 1, items: part, description: 'The lowest score of these checks.' },
+} as const;
+
+/** Exactly one of these says what an eval is. */
+const oneKind = (kinds: readonly string[]) => ({ oneOf: kinds.map((kind) => ({ required: [kind] })) });
+
+/** A part of a combination. */
+const checkSchema = {
+  type: 'object',
+  description: 'One check of a combination, or another combination.',
+  additionalProperties: false,
+  ...oneKind(['type', 'not', 'any_of', 'all_of']),
+  properties: {
+    ...checkMembers,
+    ...combinations,
+    threshold: {
+      ...thresholdSchema,
+      description: 'With bounds, this check counts as 1 within them and as 0 beyond.',
+    },
+  },
+} as const;
+
+const guardSchema = {
+  type: 'object',
+  description:
+    'A labelled event that is taken through the hooks of the runtime, to see whether they flag what they should.',
+  additionalProperties: false,
+  required: ['hook'],
+  properties: {
+    hook: { type: 'string', enum: ['provider', 'tool'], description: 'The kind of hook.' },
+    phase: {
+      type: 'string',
+      enum: ['before_call', 'after_call', 'before_execution', 'after_execution'],
+      description: 'The phase. Default: the first of the hook.',
+    },
+    only: { type: 'string', minLength: 1, description: 'Fire this hook alone rather than the whole chain.' },
+    request: expressionOr('object', {}, 'The request of the native payload; what is left out is empty.'),
+    response: expressionOr('object', {}, 'The response of the native payload, for the phases that have one.'),
+  },
+} as const;
+
+/** `spec.evals[]`. */
+const evalSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id'],
+  ...oneKind(['type', 'not', 'any_of', 'all_of', 'guard']),
+  properties: {
+    id: { type: 'string', minLength: 1, description: 'Names the eval in the report and in gates.' },
+    ...checkMembers,
+    ...combinations,
+    guard: guardSchema,
+    expected: expressionOr('boolean', {}, 'Of a guard: whether the event should be flagged.'),
+    if: { type: 'string', description: 'Whether this eval judges the case: an expression over `case`.' },
+    label: {
+      type: 'string',
+      description:
+        'Whether a person said that the case should pass, an expression over `case`: true or false, pass or fail, yes or no, good or bad, 1 or 0; nothing where nobody did. The report tells how far the eval agrees.',
+    },
+    threshold: thresholdSchema,
+    role: {
+      type: 'string',
+      enum: ['assertion', 'guardrail', 'metric'],
+      description: 'assertion (default), guardrail: must pass. metric (default of a guard): only recorded.',
+    },
+    weight: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      description: 'How much the score counts in that of the case. Default: 1.',
+    },
+    reducer: {
+      type: 'string',
+      description:
+        'How the epochs of a case become one score: mean, median, mode, max, pass@K or at_least_K. Default: that of the suite.',
+    },
+  },
+} as const;
+
+/** `spec.gates[]`. */
+const gateSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['metric'],
+  anyOf: [{ required: ['min'] }, { required: ['max'] }, { required: ['better_than'] }],
+  properties: {
+    eval: {
+      type: 'string',
+      minLength: 1,
+      description: 'The id of an eval of this suite. Without it the gate is over the cases as wholes.',
+    },
+    metric: {
+      type: 'string',
+      description:
+        'mean, median, p10, stderr: of the scores. pass_rate: of all results, unscored ones included. unscored, faults, flaky: shares of results without a score, without one because of a fault, and of cases whose epochs disagree. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds of one ask. queue_p50_ms, queue_p99_ms: those that it waited for a slot before. cost_usd, input_tokens, output_tokens, answer_p50_ms, answer_p95_ms, answer_p99_ms, answer_queue_p95_ms: of all answers of the run.',
+    },
+    tag: { type: 'string', minLength: 1, description: 'Only the cases of this tag.' },
+    variants: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', minLength: 1 },
+      description:
+        'Of a matrix: the variants that it holds for. Default: each of them, but for that of `better_than`.',
+    },
+    better_than: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Of a matrix, in place of bounds: the mean or the pass_rate is significantly higher than that of this variant, by a paired test over the same cases (p < 0.05).',
+    },
+    min: { type: 'number', minimum: 0, description: 'The lowest value that passes.' },
+    max: { type: 'number', minimum: 0, description: 'The highest value that passes.' },
+  },
+} as const;
 
 const datasetSchema = {
   type: 'object',

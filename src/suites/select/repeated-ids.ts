@@ -1,4 +1,3 @@
-import { newSeenKeys } from './seen-keys.ts';
 import type { CaseCandidate, SelectionStage } from './selection.ts';
 
 /**
@@ -28,4 +27,64 @@ function keyOf({ id, tags }: CaseCandidate): string {
   let key = `${id.length} ${id}`;
   for (const tag of tags) key += ` ${tag.length} ${tag}`;
   return key;
+}
+
+/** Which keys were added before, eight to sixteen bytes for each of up to `most` of them. */
+interface SeenKeys {
+  /** False when the key was added before, or, less than once in 10,000 full sets, another one of the same hash. */
+  add(key: string): boolean;
+  /** How many different keys were added. */
+  size(): number;
+}
+
+/** Keeps a hash of 53 bits for each key, in a table that doubles when it is half full. */
+export function newSeenKeys(): SeenKeys {
+  let table = new Float64Array(1024);
+  let size = 0;
+  const grow = () => {
+    const old = table;
+    table = new Float64Array(old.length * 2);
+    for (const hash of old) if (hash !== EMPTY) table[placeOf(table, hash)] = hash;
+  };
+  return {
+    add(key) {
+      const hash = hash53(key);
+      const place = placeOf(table, hash);
+      if (table[place] === hash) return false;
+      table[place] = hash;
+      size += 1;
+      if (size * 2 > table.length) grow();
+      return true;
+    },
+    size: () => size,
+  };
+}
+
+/** No hash is 0. */
+const EMPTY = 0;
+
+/** Where the hash stands, or where it belongs. */
+function placeOf(table: Float64Array, hash: number): number {
+  let place = hash % table.length;
+  while (table[place] !== EMPTY && table[place] !== hash) place = (place + 1) % table.length;
+  return place;
+}
+
+/** From 1 to 2^53 - 1. Two lanes of 32 bits, multiplied by odd numbers and mixed at the end (as in MurmurHash3). */
+function hash53(text: string): number {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+  }
+  high = mix(high) ^ mix(low);
+  low = mix(low) ^ mix(high);
+  return (high & 0x1fffff) * 2 ** 32 + (low >>> 0) || 1;
+}
+
+function mix(lane: number): number {
+  const once = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
+  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
+  return twice ^ (twice >>> 16);
 }

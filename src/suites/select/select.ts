@@ -1,10 +1,11 @@
-import { RuntimeError } from '../../base/errors.ts';
-import { compileFilter } from './filter.ts';
-import { takeSample } from './sample.ts';
-import type { Selection, SelectionStage } from './selection.ts';
-import { takeShard } from './shard.ts';
+import { hash } from 'node:crypto';
+import { catalogue, RuntimeError } from '../../base/errors.ts';
+import { type CompiledCode, compileCode, withVariables } from '../../base/expression/cel.ts';
+import { ExpressionError } from '../../base/expression/expression.ts';
+import { yieldAfterLongWork } from '../../base/time/time-limit.ts';
+import { describeRowValue } from '../dataset-error.ts';
+import type { Candidate, CaseCandidate, Selection, SelectionStage } from './selection.ts';
 import type { TagWatch } from './tag-watch.ts';
-import { takeFirst, takeRows, takeTagged } from './take.ts';
 
 export type { Candidate, Selection } from './selection.ts';
 
@@ -46,4 +47,146 @@ function requireSample(sample: Sample): Sample {
 function requireCount(count: number, subject: string): number {
   if (Number.isSafeInteger(count) && count >= 1) return count;
   throw new RuntimeError('USAGE', `${subject} must be a whole number from 1, not ${count}`);
+}
+
+/**
+ * Takes one shard. The shard of a case depends on its id alone; that of a row that cannot be used, on its
+ * number.
+ */
+function takeShard({ index, count }: NonNullable<Selection['shard']>): SelectionStage {
+  return async function* (candidates) {
+    for await (const candidate of candidates) {
+      if (hashText(shardKeyOf(candidate)) % count === index - 1) yield candidate;
+    }
+  };
+}
+
+function shardKeyOf(candidate: Candidate): string {
+  return 'problem' in candidate ? String(candidate.row.number) : candidate.id;
+}
+
+/**
+ * Takes a sample: the cases whose ids, hashed with the seed, rank lowest, in the order of the dataset. A
+ * case that is added to the dataset changes the sample by one case at most. The sample comes when the
+ * source has ended; rows that cannot be used pass at once. Holds at most twice its size.
+ */
+function takeSample({ size, seed }: NonNullable<Selection['sample']>): SelectionStage {
+  return async function* (candidates) {
+    let ranked: RankedCase[] = [];
+    for await (const candidate of candidates) {
+      if ('problem' in candidate) {
+        yield candidate;
+        continue;
+      }
+      ranked.push({ rank: hashText(`${seed}\n${candidate.id}`), candidate });
+      if (ranked.length === size * 2) ranked = lowest(ranked, size);
+    }
+    yield* lowest(ranked, size)
+      .map(({ candidate }) => candidate)
+      .toSorted((one, other) => one.row.number - other.row.number);
+  };
+}
+
+interface RankedCase {
+  readonly rank: number;
+  readonly candidate: CaseCandidate;
+}
+
+function lowest(ranked: readonly RankedCase[], size: number): RankedCase[] {
+  const byRank = (one: RankedCase, other: RankedCase): number =>
+    one.rank - other.rank || one.candidate.row.number - other.candidate.row.number;
+  return ranked.toSorted(byRank).slice(0, size);
+}
+
+/** Hashes a text to a whole number below 2^48: the same on every machine, evenly distributed. */
+function hashText(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
+}
+
+/** Takes the cases that have any of the tags. */
+function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): SelectionStage {
+  return async function* (candidates) {
+    for await (const candidate of candidates) {
+      const isTaken = 'problem' in candidate || candidate.tags.some((tag) => wanted.has(tag));
+      if (!('problem' in candidate)) watch?.see(candidate.tags, isTaken);
+      if (isTaken) yield candidate;
+    }
+    watch?.end();
+  };
+}
+
+/** Takes that many cases, at least one, and closes the source with the last of them. */
+function takeFirst(most: number): SelectionStage {
+  return async function* (candidates) {
+    let taken = 0;
+    for await (const candidate of candidates) {
+      yield candidate;
+      if (!('problem' in candidate)) taken += 1;
+      if (taken === most) return;
+    }
+  };
+}
+
+/** Takes the rows of these numbers, cases or not, and closes the source with the last of them. */
+function takeRows(numbers: ReadonlySet<number>): SelectionStage {
+  return async function* (candidates) {
+    let taken = 0;
+    for await (const candidate of candidates) {
+      if (!numbers.has(candidate.row.number)) continue;
+      yield candidate;
+      taken += 1;
+      if (taken === numbers.size) return;
+    }
+  };
+}
+
+/**
+ * Takes the cases for which a CEL expression over `case` is true; a case on which it fails becomes a
+ * problem. Throws USAGE for text that cannot be compiled or never gives true or false.
+ */
+function compileFilter(filter: string): SelectionStage {
+  const code = compile(filter);
+  if (!['bool', 'dyn', 'optional'].some((known) => code.type.startsWith(known))) {
+    throw badFilter(filter, `gives a value of type ${code.type}, not true or false`);
+  }
+  return async function* (candidates) {
+    for await (const candidate of candidates) {
+      await yieldAfterLongWork();
+      const passed = 'problem' in candidate ? candidate : judge(candidate, code, filter);
+      if (passed !== undefined) yield passed;
+    }
+  };
+}
+
+function compile(filter: string): CompiledCode {
+  try {
+    return compileCode(filter, withVariables(['case']), []);
+  } catch (thrown) {
+    if (!(thrown instanceof ExpressionError)) throw thrown;
+    throw badFilter(filter, 'cannot be used', thrown);
+  }
+}
+
+function badFilter(filter: string, why: string, cause?: Error): RuntimeError {
+  const reason = cause === undefined ? '' : `: ${cause.message}`;
+  return new RuntimeError('USAGE', `the filter \`${filter}\` ${why}${reason}`, {
+    hint: 'A filter is CEL over `case`, the row, without ${}: `case.lang == "de" && case.turns > 2`.',
+    cause,
+  });
+}
+
+/** Undefined for a case that the filter drops. */
+function judge(candidate: CaseCandidate, code: CompiledCode, filter: string): Candidate | undefined {
+  const { row, value } = candidate;
+  try {
+    const verdict = code.evaluate({ case: value });
+    if (typeof verdict === 'boolean') return verdict ? candidate : undefined;
+    const message = `the filter \`${filter}\` gives ${describeRowValue(verdict)}, not true or false`;
+    return { row, problem: { message } };
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code !== 'EXPRESSION_FAILED') throw error;
+    const { message, hint, code: failed } = error;
+    const problem = { message: `the filter fails: ${message}` };
+    return { row, problem: hint === catalogue[failed].hint ? problem : { ...problem, hint } };
+  }
 }

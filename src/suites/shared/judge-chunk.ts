@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
-import { text as anyText, members, readShape } from '../../base/json/shape.ts';
+import { stringifyJson } from '../../base/json/json.ts';
+import { text as anyText, anything, members, number, readShape } from '../../base/json/shape.ts';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { NewResult } from '../../store/new-result.ts';
 import { type DatasetChunk, datasetChunk } from '../dataset/ranges/dataset-chunk.ts';
@@ -9,7 +10,6 @@ import type { Suite } from '../file/model.ts';
 import { toResult } from '../journal.ts';
 import { type EpochJournal, judgeRows, type SuiteOptions } from '../suite-run.ts';
 import { fromShared } from './chunk-work.ts';
-import { writeSharedTally } from './tally.ts';
 
 /** A chunk as it is kept: its file from the folder of the suite, and as reports name it. */
 export interface ChunkPlace {
@@ -17,13 +17,13 @@ export interface ChunkPlace {
   readonly shownFile: string;
 }
 
-export interface JudgedChunk {
+interface JudgedChunk {
   readonly records: readonly NewResult[];
   /** JSON. */
   readonly tally: string;
 }
 
-export interface ChunkOptions extends Omit<SuiteOptions, 'journal' | 'reporter' | 'onProgress' | 'select'> {
+interface ChunkOptions extends Omit<SuiteOptions, 'journal' | 'reporter' | 'onProgress' | 'select'> {
   /** Finds epochs that were judged before; undefined where there are none. */
   readonly find: EpochJournal['find'];
   readonly runId: string;
@@ -69,3 +69,26 @@ export function readPlace(text: string): ChunkPlace {
 }
 
 const chunkPlace = members<ChunkPlace>({ chunk: datasetChunk, shownFile: anyText });
+
+/** What the rows of a chunk came to, beside their results. */
+interface SharedTally {
+  /** How many there were. */
+  readonly rows: number;
+  /** A state of the accumulator. */
+  readonly tally: unknown;
+}
+
+function writeSharedTally(tally: SharedTally): string {
+  return stringifyJson(tally);
+}
+
+/** Throws STORE_FAILED. */
+export function readSharedTally(text: string): SharedTally {
+  return readShape(
+    members<SharedTally>({ rows: number, tally: anything }),
+    tryParseLossless(text),
+    (path) => {
+      return new RuntimeError('STORE_FAILED', `what a part of a run came to is damaged (at ${path})`);
+    },
+  );
+}

@@ -1,23 +1,42 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { nearFileHint } from '../../base/files/near-file.ts';
+import { isObject } from '../../base/json/json.ts';
+import { suggest } from '../../base/text/suggest.ts';
 import { locateFindings } from '../../base/yaml/check.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { findUnevaluatedExpressions } from '../../base/yaml/expressions.ts';
 import { type Finding, findCrossedBounds, findInfiniteNumbers } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
-import { itemsAt, valueAt } from '../../base/yaml/read.ts';
+import { exactValueAt, itemsAt, valueAt } from '../../base/yaml/read.ts';
+import { describePath } from '../../base/yaml/schema-path.ts';
+import { findParamProblems } from '../../builtins/checks/params.ts';
+import { checkTypes } from '../../builtins/checks/registry.ts';
+import { suggestEval } from '../../builtins/checks/suggest-eval.ts';
+import { readEvent } from '../../calls/hooks/event-input.ts';
+import { type NativeEvent, phasesOf } from '../../contract/hook.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
+import { findUnaskable } from '../../pipelines/file/validate-names.ts';
 import { isPattern } from '../dataset/files.ts';
 import { isRemote, remoteName, whyUnusable } from '../dataset/remote/address.ts';
 import { besideFile } from '../file/paths.ts';
+import { suiteReducerPath } from '../file/read-eval.ts';
+import { readReduction } from '../file/reduction.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
+import { findReductionProblem } from '../stats/epoch-reduction.ts';
 import { fieldsOfSubjects, findSubjectsProblems } from '../subject/validate-variants.ts';
 import type { SuiteRuntime } from '../suite-runtime.ts';
-import { findBadChecks, findBadReducers, findMissingContent, findRepeatedIds } from './evals.ts';
 import { expressionFields, findBadExpressions } from './expressions.ts';
 import { findBadGates } from './gates.ts';
-import { findBadGuards } from './guards.ts';
-import { casePath, checksIn, gatesPath, subjectPath, thresholdsIn } from './suite-paths.ts';
+import {
+  casePath,
+  checksIn,
+  evalIds,
+  evalsPath,
+  gatesPath,
+  subjectPath,
+  thresholdsIn,
+} from './suite-paths.ts';
 
 /** What is wrong with a suite beyond its shape. `config` is that of its runtime, if it is known. */
 export function validateSuite(document: YamlDocument, config: SuiteRuntime | undefined): Problem[] {
@@ -105,4 +124,213 @@ function findUnusable(path: Path, address: string): Finding[] {
   const isDataset = path.at(-1) === 'path';
   const reason = isDataset ? whyUnusable(address) : 'is an address; a runtime is a file';
   return reason === undefined ? [] : [{ path, message: `${remoteName(address)} ${reason}` }];
+}
+
+function findRepeatedIds(document: YamlDocument): Finding[] {
+  const ids = evalIds(document);
+  return ids
+    .filter(({ id }, index) => ids.findIndex((other) => other.id === id) < index)
+    .map(({ path, id }) => ({
+      path,
+      message: `another eval of this suite has the id ${id} already`,
+      hint: 'Give each eval an id of its own.',
+    }));
+}
+
+/**
+ * Finds types that neither the config declares nor are built in, and params that a built-in check does not
+ * have.
+ */
+function findBadChecks(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
+  // Without the config it is unknown whether an entry replaces the built-in.
+  if (config === undefined) return [];
+  const declared = config.evals.map(({ name }) => name);
+  return checksIn(document).flatMap((path) => {
+    const type = valueAt(document, [...path, 'type']);
+    if (typeof type !== 'string' || type === '') return [];
+    if (declared.includes(type)) return [];
+    if (checkTypes().includes(type))
+      return [...findBadParams(document, path, type), ...findUnaskable(document, [...path, 'type'], config)];
+    const message = `no eval named ${type} is declared`;
+    return [{ path: [...path, 'type'], message, hint: suggestEval(type, declared) }];
+  });
+}
+
+function findBadParams(document: YamlDocument, path: Path, type: string): Finding[] {
+  const params = exactValueAt(document, [...path, 'params']) ?? {};
+  // The schema says what is wrong with anything else.
+  if (!isObject(params)) return [];
+  return findParamProblems(type, params).map(({ path: inParams, message, hint }) => ({
+    path: [...path, 'params', ...inParams],
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  }));
+}
+
+/** Finds a mapping without `content` where some check needs it: an empty text would pass many checks. */
+function findMissingContent(document: YamlDocument): Finding[] {
+  const mapping = valueAt(document, casePath);
+  if (!isObject(mapping) || 'content' in mapping) return [];
+  if (valueAt(document, subjectPath) !== undefined || hasMessages(mapping['context'])) return [];
+  const withoutContent = checksIn(document).find((path) => {
+    const check = valueAt(document, path);
+    return isObject(check) && !('content' in check);
+  });
+  if (withoutContent === undefined) return [];
+  const message = `is required: ${describePath(withoutContent, suiteSchema)} has no content of its own`;
+  return [{ path: [...casePath, 'content'], message }];
+}
+
+/**
+ * Whether a context has messages, whose last answer is the default content; an expression may have some.
+ */
+function hasMessages(context: unknown): boolean {
+  return typeof context === 'string' || (isObject(context) && 'messages' in context);
+}
+
+/** Finds unknown reducers, and those that need more epochs than are run. */
+function findBadReducers(document: YamlDocument): Finding[] {
+  const epochs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
+  const places = [suiteReducerPath, ...itemsAt(document, evalsPath).map((item) => [...item, 'reducer'])];
+  return places.flatMap((path): Finding[] => {
+    const text = valueAt(document, path);
+    if (typeof text !== 'string') return [];
+    const reduction = readReduction(text);
+    if (reduction === undefined) {
+      return [{ path, message: `must be mean, median, mode, max, pass@K or at_least_K (got: ${text})` }];
+    }
+    const message = typeof epochs === 'number' ? findReductionProblem(reduction, epochs) : undefined;
+    const hint = 'Set repeat.epochs; --repeat sets it too.';
+    return message === undefined ? [] : [{ path, message, hint, severity: 'warning' }];
+  });
+}
+
+/** Finds guards whose event no hook hears, and members that are missing or do not belong to a guard. */
+function findBadGuards(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
+  return itemsAt(document, evalsPath).flatMap((path): Finding[] => {
+    const item = valueAt(document, path);
+    if (!isObject(item)) return [];
+    if (!('guard' in item)) return findStrayLabel(path, item);
+    return [
+      ...findMissingLabel(path, item),
+      ...findMisplacedMembers(path, item),
+      ...findBadEvent([...path, 'guard'], item['guard'], config),
+    ];
+  });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** `expected` belongs to a guard, and only to one. */
+function findStrayLabel(path: Path, item: Members): Finding[] {
+  if (!('expected' in item)) return [];
+  const hint = 'What a check compares with is one of its params.';
+  return [{ path: [...path, 'expected'], message: 'says what a guard should do, and there is none', hint }];
+}
+
+/** A guard needs `expected`; the schema checks its type. */
+function findMissingLabel(path: Path, item: Members): Finding[] {
+  if ('expected' in item) return [];
+  const hint = 'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
+  return [{ path: [...path, 'expected'], message: 'is required: what should the guard flag?', hint }];
+}
+
+function findMisplacedMembers(path: Path, item: Members): Finding[] {
+  return ['params', 'content'].flatMap((key) =>
+    key in item ? [{ path: [...path, key], message: 'a guard has an event instead' }] : [],
+  );
+}
+
+function findBadEvent(path: Path, guard: unknown, config: SuiteRuntime | undefined): Finding[] {
+  if (!isObject(guard)) return [];
+  const { hook, only } = guard;
+  // The schema says what is wrong with anything else.
+  if (hook !== 'provider' && hook !== 'tool') return [];
+  const phases: readonly string[] = phasesOf[hook];
+  const { phase = phases[0] } = guard;
+  if (typeof phase !== 'string') return [];
+  if (!phases.includes(phase)) {
+    const hint = `A ${hook} hook has ${phases.join(' and ')}.`;
+    return [{ path: [...path, 'phase'], message: `${phase} is no phase of a ${hook} hook`, hint }];
+  }
+  return [
+    ...findBadResponse(path, phase, 'response' in guard),
+    ...(config === undefined ? [] : findUnheardEvent(path, { hook, phase, only }, config)),
+  ];
+}
+
+function findBadResponse(path: Path, phase: string, isThere: boolean): Finding[] {
+  const isAfter = phase.startsWith('after_');
+  if (isAfter === isThere) return [];
+  const place = [...path, 'response'];
+  if (isAfter) return [{ path: place, message: `is required: ${phase} is about what came back` }];
+  return [{ path: place, message: `${phase} has no response yet`, hint: 'Set `phase`, or take it out.' }];
+}
+
+interface GuardTarget {
+  readonly hook: string;
+  readonly phase: string;
+  readonly only: unknown;
+}
+
+/** Finds a guard that no hook, or not the one that `only` names, decides: it would let everything pass. */
+function findUnheardEvent(path: Path, { hook, phase, only }: GuardTarget, config: SuiteRuntime): Finding[] {
+  const { hooks, foreign } = config;
+  const deciding = hooks.filter(({ mode }) => mode !== 'observe');
+  const listening = deciding.filter((each) => each.hook === hook && each.phases.some((own) => own === phase));
+  const names = listening.map(({ name }) => name);
+  if (typeof only === 'string' && only !== '') {
+    if (names.includes(only)) return [];
+    const declared = hooks.find(({ name }) => name === only);
+    const foreignHook = foreign.find(({ name }) => name === only);
+    const message =
+      foreignHook !== undefined && declared === undefined
+        ? `hook ${only} is one of ${foreignHook.dialect}, whose hooks are asked together`
+        : declared === undefined
+          ? `no hook named ${only} is declared`
+          : declared.mode === 'observe'
+            ? `hook ${only} only observes: it has no verdict`
+            : `hook ${only} has no part in ${hook} ${phase}`;
+    return [{ path: [...path, 'only'], message, ...suggest(only, names, 'hooks') }];
+  }
+  if (listening.some(({ mode }) => mode === 'filter') || isHeardByForeignHooks(phase, config)) return [];
+  const hint =
+    names.length === 0
+      ? 'Declare one under `hooks` of the runtime.'
+      : `A shadow is asked by its name: only: ${names[0]}.`;
+  return [{ path: [...path, 'hook'], message: `no filter is asked at ${hook} ${phase}`, hint }];
+}
+
+/** Whether a hook of a foreign dialect, declared or imported, may decide an event of that phase. */
+function isHeardByForeignHooks(
+  phase: string,
+  { foreign, imports }: Pick<SuiteRuntime, 'foreign' | 'imports'>,
+): boolean {
+  const events = eventsOf(phase);
+  return (
+    imports.length > 0 ||
+    foreign.some(({ dialect, settings }) => {
+      const { points, pointsAt, declaredPoints } = foreignDialects[dialect];
+      const own = declaredPoints(settings);
+      const reached = events.flatMap((event) => pointsAt(event));
+      return reached.some((point) => points[point]?.isFilter === true && (own?.includes(point) ?? true));
+    })
+  );
+}
+
+/** Sample events of a phase; a failed tool and a successful one may be different points. */
+function eventsOf(phase: string): readonly NativeEvent[] {
+  const request = { name: 'tool' };
+  switch (phase) {
+    case 'before_call':
+      return [readEvent({ hook: 'provider', phase, request: {} })];
+    case 'after_call':
+      return [readEvent({ hook: 'provider', phase, request: {}, response: {} })];
+    case 'before_execution':
+      return [readEvent({ hook: 'tool', phase, request })];
+    default:
+      return ['', 'it failed'].map((error) =>
+        readEvent({ hook: 'tool', phase: 'after_execution', request, response: { error } }),
+      );
+  }
 }

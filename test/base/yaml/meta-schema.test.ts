@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileDataSchema } from '../../../src/base/yaml/data-schema.ts';
-import { isSchema202012 } from '../../../src/base/yaml/meta-schema.ts';
+import { compileDataSchema, isSchema202012 } from '../../../src/base/yaml/data-schema.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
 const keyword = fc.constantFrom(

@@ -2,9 +2,12 @@ import { execFile } from 'node:child_process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { isQuick } from '../../../src/builtins/checks/regex/cost.ts';
 import { readPattern } from '../../../src/builtins/checks/regex/pattern.ts';
-import { findPatternProblem, matchPattern } from '../../../src/builtins/checks/regex/pattern-match.ts';
+import {
+  findPatternProblem,
+  isQuick,
+  matchPattern,
+} from '../../../src/builtins/checks/regex/pattern-match.ts';
 import { ask, scoreOf } from './asking.ts';
 
 const { signal } = new AbortController();

@@ -7,7 +7,7 @@ import { Json } from '../../../src/base/json/json.ts';
 import { runEval } from '../../../src/calls/capability/eval.ts';
 import { askHook } from '../../../src/calls/capability/hook.ts';
 import { meetsThreshold } from '../../../src/calls/capability/threshold.ts';
-import { runTool } from '../../../src/calls/capability/tool.ts';
+import { runTool } from '../../../src/calls/tool-call/after-execution.ts';
 import { unscored } from '../../../src/contract/eval.ts';
 import { allow } from '../../../src/contract/hook.ts';
 import { onTransports } from '../../cite.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDropReport } from '../../../src/calls/hooks/drop-report.ts';
+import { createDropReport } from '../../../src/calls/hooks/event-queues.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 
 function openReport() {

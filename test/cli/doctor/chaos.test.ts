@@ -5,7 +5,7 @@ import { answers } from '../../../src/contract/hook.ts';
 import { createHookContext } from '../../../src/contract/turn.ts';
 import { decoded } from '../../../src/dialects/dialect.ts';
 import { foreignDialects, foreignNames, requireNative } from '../../../src/dialects/registry.ts';
-import { judge } from '../../../src/runtime/doctor/chaos/judge.ts';
+import { judge } from '../../../src/runtime/doctor/chaos/chaos.ts';
 import { config, folderOf, run, runJson } from '../command-line.ts';
 
 // A run takes seconds, and on a busy machine minutes.

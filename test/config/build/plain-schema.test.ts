@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileDataSchema } from '../../../src/base/yaml/data-schema.ts';
-import { isPlainSchema } from '../../../src/config/build/plain-schema.ts';
+import { isPlainSchema } from '../../../src/config/build/refused.ts';
 
 const keywords = fc.constantFrom(
   ...[

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toPythonJson } from '../../../src/dialects/agentao/encode.ts';
+import { toPythonJson } from '../../../src/dialects/agentao/dialect.ts';
 import { fromPythonJson, holdsNonFinite, strip } from '../../../src/dialects/agentao/process-output.ts';
 
 const runPython = (program: string, lines: readonly string[]) =>

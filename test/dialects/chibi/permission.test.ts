@@ -3,7 +3,7 @@ import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { sensitivityOf } from '../../../src/dialects/chibi/permission.ts';
-import { findPath } from '../../../src/runtime/real-path.ts';
+import { findPath } from '../../../src/runtime/wiring.ts';
 import { titled } from '../../cite.ts';
 import { questionAt, scene, seatOf } from './asking.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openRecordedCalls } from '../../../src/models/recording/recorded-calls.ts';
-import { openCassetteIndex } from '../../../src/process/cassette/cassette-index.ts';
+import { openRecordedCalls } from '../../../src/models/recording/call-replay.ts';
+import { openCassetteIndex } from '../../../src/process/cassette/cassette.ts';
 import { scanCassette } from '../../../src/process/cassette/scan.ts';
 import { outcomeFromStored } from '../../../src/process/cassette/stored-outcome.ts';
 import { codedLater, type Target } from '../target.ts';

@@ -1,9 +1,7 @@
 import { Json } from '../../../src/base/json/json.ts';
 import { noopScrubber } from '../../../src/contract/scrub.ts';
-import { readLine } from '../../../src/process/server/json-rpc.ts';
-import { readPlainReply } from '../../../src/process/server/plain-reply.ts';
-import { findRequestId } from '../../../src/process/server/request-id.ts';
-import { scrubLine } from '../../../src/process/server/scrub-line.ts';
+import { readPlainReply, scrubLine } from '../../../src/process/server/inbox.ts';
+import { findRequestId, readLine } from '../../../src/process/server/json-rpc.ts';
 import { bytesOf, holds, inputOf, isSame, type Target } from '../target.ts';
 
 /** A line of a server: both readings of it say the same, and no reply is read out of what is none. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { NewKey } from '../../../src/gateway/keys/new-key.ts';
+import type { NewKey } from '../../../src/gateway/keys/manager.ts';
 import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
 import { manage } from '../keys/open.ts';
 import { answerJson } from '../upstream-server.ts';

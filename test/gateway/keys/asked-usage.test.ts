@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { askForUsage, withoutUsage } from '../../../src/gateway/call/usage.ts';
-import type { NewKey } from '../../../src/gateway/keys/new-key.ts';
+import type { NewKey } from '../../../src/gateway/keys/manager.ts';
 import { openTestGateway } from '../open-gateway.ts';
 import { answerJson, type SeenRequest, startUpstream } from '../upstream-server.ts';
 import { manage } from './open.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { NewKey } from '../../../src/gateway/keys/new-key.ts';
+import type { NewKey } from '../../../src/gateway/keys/manager.ts';
 import { openTestGateway } from '../open-gateway.ts';
 import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 import { manage } from './open.ts';

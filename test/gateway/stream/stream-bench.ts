@@ -1,7 +1,7 @@
 import type { ProviderRequest } from '../../../src/contract/provider.ts';
+import { openStream } from '../../../src/gateway/call/judge-stream.ts';
 import { type AnswerJudge, createAnswerJudge } from '../../../src/gateway/stream/answer-judge.ts';
 import { HeldBytes } from '../../../src/gateway/stream/held-bytes.ts';
-import { openStream } from '../../../src/gateway/stream/open-stream.ts';
 import type { StreamedCall, StreamSettings } from '../../../src/gateway/stream/stream-call.ts';
 import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 import type { Fire } from '../../../src/models/guard/guard-outcome.ts';

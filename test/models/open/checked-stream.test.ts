@@ -1,7 +1,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
 import { startCallDeadline } from '../../../src/models/open/call-deadline.ts';
-import { openCheckedStream } from '../../../src/models/open/checked-stream.ts';
+import { openCheckedStream } from '../../../src/models/open/call-limits.ts';
 import { collect, errorOf, outline } from '../bench.ts';
 
 const peer = { id: 'main', secrets: [] };

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createExactFetch, withExactInput } from '../../../src/models/open/exact-numbers.ts';
+import { createExactFetch, withExactInput } from '../../../src/models/open/provider-kinds.ts';
 
 /** What of `body` reaches a package that parses it, when it arrives cut at these places. */
 async function pass(body: string, cuts: readonly number[], contentType: string): Promise<string> {

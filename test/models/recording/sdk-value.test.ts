@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
 import { canonicalJson } from '../../../src/base/json/equal.ts';
 import { parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
-import { decodeSdkValue, encodeSdkValue } from '../../../src/models/recording/sdk-value.ts';
+import { decodeSdkValue, encodeSdkValue } from '../../../src/models/recording/recorded-call.ts';
 
 const leaf = fc.oneof(
   fc.string(),

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openRecordedCalls } from '../../../src/models/recording/recorded-calls.ts';
-import { openCassetteIndex } from '../../../src/process/cassette/cassette-index.ts';
+import { openRecordedCalls } from '../../../src/models/recording/call-replay.ts';
+import { openCassetteIndex } from '../../../src/process/cassette/cassette.ts';
 import { outcomeFromStored } from '../../../src/process/cassette/stored-outcome.ts';
 import { damagesOf, outcomeOf } from '../../damage.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultOf } from '../../../src/process/limits/verdict.ts';
+import { faultOf } from '../../../src/process/limits/hold.ts';
 
 const all = { memoryMb: 1, cpuSeconds: 2, openFiles: 3, processes: 4, fileSizeMb: 5 };
 const exit = (exitCode: number) => ({ exitCode, signal: null });

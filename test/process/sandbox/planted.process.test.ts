@@ -11,7 +11,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openPath } from '../../../src/process/sandbox/bubblewrap/open-path.ts';
+import { openPath } from '../../../src/process/sandbox/bubblewrap/start.ts';
 import { open } from '../harness.ts';
 import { type BoxOptions, bindBoxed, makeFolder, noSandbox, script } from './box.ts';
 

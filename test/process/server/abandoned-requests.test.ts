@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAbandonedRequests } from '../../../src/process/server/abandoned-requests.ts';
+import { createAbandonedRequests } from '../../../src/process/server/waiting-requests.ts';
 
 test('a late reply is taken once', () => {
   const forgotten = createAbandonedRequests();

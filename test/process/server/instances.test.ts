@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openLauncher } from '../../../src/process/launch/open.ts';
 import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
-import { balanceLoad } from '../../../src/process/server/instances.ts';
+import { balanceLoad } from '../../../src/process/open.ts';
 import { openServer, type ServerTransport } from '../../../src/process/server/server.ts';
 import { bind, bindQuick, faultOf, textOf } from '../harness.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import { encodeRequest, readLine } from '../../../src/process/server/json-rpc.ts';
-import { findRequestId } from '../../../src/process/server/request-id.ts';
+import { encodeRequest, findRequestId, readLine } from '../../../src/process/server/json-rpc.ts';
 
 const read = (text: string) => readLine(Buffer.from(text));
 

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Outbox, type QueuedLine } from '../../../src/process/server/outbox.ts';
+import { Outbox, type QueuedLine } from '../../../src/process/server/session.ts';
 
 /** A stream whose reader takes one line each time it is told to. */
 function openReader() {

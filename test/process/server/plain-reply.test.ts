@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readPlainReply } from '../../../src/process/server/inbox.ts';
 import { readLine } from '../../../src/process/server/json-rpc.ts';
-import { readPlainReply } from '../../../src/process/server/plain-reply.ts';
 import { anySample, numberText, stringText } from '../../json-texts.ts';
 
 /** The short reading of a line that stands between others. */

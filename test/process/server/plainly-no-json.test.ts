@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPlainlyNoJson } from '../../../src/process/server/plainly-no-json.ts';
+import { isPlainlyNoJson } from '../../../src/process/server/json-rpc.ts';
 
 const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 3 });
 

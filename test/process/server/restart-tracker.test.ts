@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRestartTracker, type RestartTracker } from '../../../src/process/server/restart-tracker.ts';
+import { createRestartTracker, type RestartTracker } from '../../../src/process/server/server.ts';
 
 const policy = { firstDelayMs: 100, maxDelayMs: 5_000, circuitDeaths: 5, circuitPauseMs: 30_000 };
 

@@ -14,8 +14,8 @@ import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Binding } from '../../../src/process/binding.ts';
 import { openLauncher } from '../../../src/process/launch/open.ts';
 import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
+import { openWarmOneshot } from '../../../src/process/open.ts';
 import type { SpareLimits } from '../../../src/process/spare/spares.ts';
-import { openWarmOneshot } from '../../../src/process/spare/warm.ts';
 import { allOf, bind, faultOf, isRunning, launchers, numberAfter, textOf, until } from '../harness.ts';
 
 /** Answers with its process, and with what it read. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
-import { streamPage } from '../../../src/runtime/view/streamed-page.ts';
+import { streamPage } from '../../../src/runtime/view/serve-view.ts';
 import { codeOf } from '../../store/result-contract.ts';
 
 /** Writes parts of 64 KiB until it is stopped, and counts them. */

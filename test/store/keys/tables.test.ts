@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createKeyTable } from '../../../src/store/keys/key-table.ts';
-import { keysLayout } from '../../../src/store/keys/layout.ts';
+import { keysLayout } from '../../../src/store/keys/keys-database.ts';
 import { createLeaseTable } from '../../../src/store/keys/lease-table.ts';
 import { createRateTable } from '../../../src/store/keys/rate-table.ts';
 import { createUsageTable, MAX_AMOUNT } from '../../../src/store/keys/usage-table.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { composeJson } from '../../../src/base/json/compose.ts';
 import { Json } from '../../../src/base/json/json.ts';
 import { PartedJson } from '../../../src/base/json/parted.ts';
-import { createRunTexts } from '../../../src/pipelines/state/run-texts.ts';
+import { createRunTexts } from '../../../src/pipelines/state/store-journal.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { inspectPostgres } from '../../../src/store/postgres/inspect.ts';
 import { migratePostgres, migrations } from '../../../src/store/postgres/layout/migrations.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
-import { readContext } from '../../../src/suites/case/context.ts';
+import { readContext } from '../../../src/suites/case/prepared-case.ts';
 
 const openai = [
   { role: 'developer', content: 'Be kind.' },

@@ -5,7 +5,7 @@ import {
   newPairedScores,
   studentPValue,
   studentQuantile95,
-} from '../../../src/suites/compare/paired-test.ts';
+} from '../../../src/suites/compare/pair-tally.ts';
 
 /** Within a billionth of the reference, however small that is. */
 function near(value: number) {

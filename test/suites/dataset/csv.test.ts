@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readSeparated } from '../../../src/suites/dataset/csv.ts';
-import { newRecordReader } from '../../../src/suites/dataset/csv-records.ts';
+import { newRecordReader, readSeparated } from '../../../src/suites/dataset/readers.ts';
 import { cutBytes, readFile, summarize } from './support.ts';
 
 const read = async (content: string | Uint8Array) => (await readFile('rows.csv', content)).map(summarize);

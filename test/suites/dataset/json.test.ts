@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../../src/base/json/json.ts';
-import { readJson } from '../../../src/suites/dataset/json.ts';
-import { newElementScanner } from '../../../src/suites/dataset/json-elements.ts';
+import { newElementScanner, readJson } from '../../../src/suites/dataset/json.ts';
 import { cutBytes, readFile, summarize } from './support.ts';
 
 const read = async (content: string | Uint8Array) => (await readFile('rows.json', content)).map(summarize);

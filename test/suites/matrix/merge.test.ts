@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
-import { toHeader } from '../../../src/suites/run/header.ts';
+import { toHeader } from '../../../src/suites/run/keep-run.ts';
 import { newRunAccumulator, type RunAccumulator } from '../../../src/suites/run-accumulator.ts';
 import { placesOf } from '../../../src/suites/variants.ts';
 import { record, said } from '../stats/records.ts';

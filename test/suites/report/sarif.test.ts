@@ -5,8 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { reporters } from '../../../src/suites/report/delivery.ts';
-import { openSarif } from '../../../src/suites/report/sarif.ts';
+import { openSarif, reporters } from '../../../src/suites/report/delivery.ts';
 import { caseOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
 
 const schema = JSON.parse(

@@ -4,7 +4,7 @@ import { RuntimeError } from '../../../src/base/errors.ts';
 import type { Row } from '../../../src/suites/dataset/row.ts';
 import type { CaseRecord } from '../../../src/suites/record.ts';
 import type { RowFault } from '../../../src/suites/row-fault.ts';
-import { toHeader } from '../../../src/suites/run/header.ts';
+import { toHeader } from '../../../src/suites/run/keep-run.ts';
 import { newRunAccumulator, type RunAccumulator } from '../../../src/suites/run-accumulator.ts';
 import { decided, record, said } from '../stats/records.ts';
 import { loadSpec } from '../support.ts';

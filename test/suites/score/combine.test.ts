@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { meetsThreshold } from '../../../src/calls/capability/threshold.ts';
 import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
-import { applyBounds, combine, invert } from '../../../src/suites/score/combine.ts';
+import { applyBounds, combine, invert } from '../../../src/suites/score/score.ts';
 
 const missing = unscored('it crashed');
 

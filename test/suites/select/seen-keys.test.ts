@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newSeenKeys } from '../../../src/suites/select/seen-keys.ts';
+import { newSeenKeys } from '../../../src/suites/select/repeated-ids.ts';
 
 test('each key is new once, whatever its length', () => {
   const seen = newSeenKeys();

@@ -14,8 +14,8 @@ import { createWiring } from '../../../src/runtime/wiring.ts';
 import { openSubject } from '../../../src/suites/open-subject.ts';
 import type { SubjectContext } from '../../../src/suites/subject/adapter.ts';
 import type { Answer, SubjectRunner } from '../../../src/suites/subject/answer.ts';
-import { readSubject } from '../../../src/suites/subject/read-subject.ts';
-import { findSubjectProblems } from '../../../src/suites/subject/validate-subject.ts';
+import { readSubject } from '../../../src/suites/subject/read-variants.ts';
+import { findSubjectProblems } from '../../../src/suites/subject/validate-variants.ts';
 import { write } from '../../runtime/open.ts';
 
 export interface Bench {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastAnswer } from '../../../src/suites/transcript/last-answer.ts';
+import { lastAnswer } from '../../../src/suites/case/prepared-case.ts';
 
 const conversations = [
   { title: 'the last of several', roles: ['user', 'assistant', 'user', 'assistant'], answer: 'text 3' },

@@ -1,4 +1,4 @@
-import { iconv } from './encodings.ts';
+import { createRequire } from 'node:module';
 
 /** How a text is encoded. */
 export interface Encoding {
@@ -46,3 +46,21 @@ export function sampleOf(bytes: Buffer): Buffer {
 
 /** How many bytes of a long file are examined. */
 export const SAMPLE_BYTES = 64 * 1024;
+
+const load = createRequire(import.meta.url);
+let iconvLoaded: typeof import('iconv-lite') | undefined;
+let chardetLoaded: typeof import('chardet') | undefined;
+
+/** Reads and writes encodings that Node does not have. Loaded when the first text is met that is not UTF-8. */
+export function iconv(): typeof import('iconv-lite') {
+  const loaded: typeof import('iconv-lite') = iconvLoaded ?? load('iconv-lite');
+  iconvLoaded = loaded;
+  return loaded;
+}
+
+/** Guesses encodings; loaded likewise. */
+export function chardet(): typeof import('chardet') {
+  const loaded: typeof import('chardet') = chardetLoaded ?? load('chardet');
+  chardetLoaded = loaded;
+  return loaded;
+}

@@ -1,5 +1,5 @@
+import { endOfContainer } from '../../../base/json/ends.ts';
 import type { ParamSpec, Params } from '../check.ts';
-import { type FoundJson, findJson } from './json-finder.ts';
 
 /** The params that say where in the content the JSON may stand. */
 export const jsonLocationParams: Readonly<Record<string, ParamSpec>> = {
@@ -23,3 +23,72 @@ export function findContentJson(content: string, params: Params): FoundJson {
     allowEmbedded: params['extract_json'] === true,
   });
 }
+
+/** A JSON text and its value, or why there is none. */
+type FoundJson = { readonly text: string; readonly value: unknown } | { readonly problem: string };
+
+interface FindJsonOptions {
+  /** Also look inside fenced code blocks. */
+  readonly allowFenced: boolean;
+  /** Also look amid other text. */
+  readonly allowEmbedded: boolean;
+}
+
+/** The JSON that a text is, or that it holds. Takes time in proportion to the text. */
+function findJson(content: string, { allowFenced, allowEmbedded }: FindJsonOptions): FoundJson {
+  const whole = parse(content);
+  if (!('problem' in whole)) return whole;
+  const fenced = allowFenced ? firstParsed(listFenced(content)) : undefined;
+  const embedded = allowEmbedded && fenced === undefined ? findEmbedded(content) : undefined;
+  return fenced ?? embedded ?? whole;
+}
+
+function parse(text: string): FoundJson {
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch (thrown) {
+    return { problem: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+function firstParsed(texts: readonly string[]): FoundJson | undefined {
+  return texts.map(parse).find((found) => !('problem' in found));
+}
+
+/** What stands between ``` lines that say `json` or nothing. */
+function listFenced(content: string): string[] {
+  const blocks: string[] = [];
+  for (let at = content.indexOf(FENCE); at !== -1; ) {
+    const start = content.indexOf('\n', at);
+    const end = start === -1 ? -1 : content.indexOf(`\n${FENCE}`, start);
+    if (end === -1) break;
+    const language = content.slice(at + FENCE.length, start).trim();
+    if (/^(?:json)?$/i.test(language)) blocks.push(content.slice(start + 1, end));
+    at = content.indexOf(FENCE, end + 1 + FENCE.length);
+  }
+  return blocks;
+}
+
+const FENCE = '```';
+
+/** The first object or list of objects, else the first list: a list alone is often no more than a footnote. */
+function findEmbedded(content: string): FoundJson | undefined {
+  const opener = /[{[]/g;
+  let list: FoundJson | undefined;
+  for (let steps = 0; steps < MAX_STEPS; ) {
+    const start = opener.exec(content)?.index;
+    if (start === undefined) break;
+    const end = endOfContainer(content, start);
+    steps += (end ?? content.length) - start;
+    const text = content.slice(start, end ?? start);
+    const found = parse(text);
+    if ('problem' in found) continue;
+    if (/^(?:\[\s*)?\{/.test(text)) return found;
+    list ??= found;
+    opener.lastIndex = start + text.length;
+  }
+  return list;
+}
+
+/** Each bracket may have to be followed to the end of the text; a tenth of a second of that is enough. */
+const MAX_STEPS = 20_000_000;

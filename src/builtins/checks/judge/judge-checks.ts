@@ -1,10 +1,92 @@
-import { type EvalContext, type EvalToolCall, unscored } from '../../../contract/eval.ts';
-import type { Check } from '../check.ts';
+import { isObject, Json } from '../../../base/json/json.ts';
+import {
+  type EvalContext,
+  type EvalOutcome,
+  type EvalToolCall,
+  scored,
+  unscored,
+} from '../../../contract/eval.ts';
+import type { Check, CheckInput } from '../check.ts';
 import { textsOf, textsParam } from '../text/text-params.ts';
-import { factuality } from './factuality.ts';
+import { findAnswerObject, unreadableAnswer } from './answer-object.ts';
 import { groundingChecks } from './grounding.ts';
-import { askJudge } from './judge-call.ts';
+import { askJudge, askModel, listTexts } from './judge-call.ts';
 import { findScaleProblems, judgeParams, requiredJudgeParams } from './judge-params.ts';
+import { answerSchema, writeTask } from './judge-prompt.ts';
+
+const text = { type: 'string', pattern: '\\S' };
+const part = { type: 'number', minimum: 0, maximum: 1 };
+
+/** Source of the five cases: https://github.com/openai/evals/blob/main/evals/registry/modelgraded/fact.yaml */
+const factuality: Check = {
+  type: 'factuality',
+  aliases: [],
+  family: 'judge',
+  summary:
+    'How the facts of the content and of an expected answer relate, by a model that chooses one of five: openai/evals’ fact. A: the content states some of the facts, B: more, C: the same, D: it contradicts one, E: they differ in what is no matter of fact.',
+  range: '0..1',
+  params: {
+    expected: { schema: text, aliases: ['reference'], required: true, description: 'The expected answer.' },
+    question: { schema: text, description: 'What was asked.' },
+    scores: {
+      schema: {
+        type: 'object',
+        properties: { A: part, B: part, C: part, D: part, E: part },
+        additionalProperties: false,
+      },
+      default: {},
+      description: 'The score of each choice, where it is not 1 (A, B, C, E) or 0 (D).',
+    },
+    provider: judgeParams.provider,
+    model: judgeParams.model,
+  },
+  example: {
+    params: { expected: 'Oslo, since 1814.', question: 'What is the capital of Norway?', scores: { A: 0.4 } },
+    content: 'Oslo.',
+    judge: '{"choice": "A", "reasoning": "The year is missing."}',
+    score: 0.4,
+  },
+  run: (input) => {
+    const { expected, question } = input.params;
+    const evidence = { ...(question !== undefined && { question }), expected, answer: input.request.content };
+    const judged = listTexts(evidence);
+    if (judged.length > MAX_LENGTH) return unscored('the texts are too long to be judged');
+    return askModel(input, writeTask(evidence, instruction), (answer) => readChoice(answer, judged, input));
+  },
+};
+
+/** Some 250,000 tokens, more than most models take. */
+const MAX_LENGTH = 1_000_000;
+
+const instruction = {
+  task: `Compare the facts that \`answer\` states with those that \`expected\` states. Style, grammar and punctuation do not count. Choose:
+A: every fact of \`answer\` is one of \`expected\`, which states more.
+B: every fact of \`expected\` is one of \`answer\`, which states more and contradicts none.
+C: both state the same facts.
+D: they contradict each other.
+E: they differ, but in nothing that matters for whether they are true.`,
+  form: '{"choice": "LETTER", "reasoning": "TEXT"}',
+  schema: answerSchema({
+    choice: { type: 'string', enum: ['A', 'B', 'C', 'D', 'E'] },
+    reasoning: { type: 'string' },
+  }),
+};
+
+const wanted = { key: 'choice', form: '{"choice": "A" to "E", "reasoning": "…"}' };
+
+const usual: Readonly<Record<string, number>> = { A: 1, B: 1, C: 1, D: 0, E: 1 };
+
+function readChoice(answer: string, judged: string, { params }: CheckInput): EvalOutcome {
+  const found = findAnswerObject(answer, wanted, judged);
+  if ('status' in found) return found;
+  const { choice, reasoning } = found.value;
+  const letter = typeof choice === 'string' ? choice.trim().replace(/^\((.)\)$/, '$1') : '';
+  if (!Object.hasOwn(usual, letter))
+    return unreadableAnswer('has a `choice` that is none of A to E', answer, wanted);
+  const given = isObject(params['scores']) ? params['scores'][letter] : undefined;
+  const why = typeof reasoning === 'string' ? `: ${reasoning}` : '';
+  return scored(Number(given ?? usual[letter]), `${letter}${why}`, new Json(found.text));
+}
 
 const llmJudge: Check = {
   type: 'llm_judge',

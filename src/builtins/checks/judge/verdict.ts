@@ -2,9 +2,9 @@ import { compare, divide, exact, subtract, toDouble } from '../../../base/json/d
 import { Json, stringifyJson } from '../../../base/json/json.ts';
 import { type EvalOutcome, scored } from '../../../contract/eval.ts';
 import type { Params } from '../check.ts';
+import type { FoundObject } from './answer-object.ts';
 import { findAnswerObject, unreadableAnswer } from './answer-object.ts';
 import { scaleOf } from './judge-params.ts';
-import type { FoundObject } from './object-finder.ts';
 
 /** The score of a judge's answer: of the one JSON object with a `score` that it is or holds. */
 export function readVerdict(answer: string, judged: string, params: Params = {}): EvalOutcome {

@@ -1,6 +1,6 @@
+import { estimateCost, maskLiterals } from '../../../base/text/pattern-cost.ts';
 import { runBounded } from '../bounded/run-bounded.ts';
-import { isQuick } from './cost.ts';
-import { readPattern, testPattern } from './pattern.ts';
+import { type Pattern, readPattern, testPattern } from './pattern.ts';
 
 export { findPatternProblem } from './pattern.ts';
 
@@ -17,4 +17,9 @@ export async function matchPattern(pattern: string, text: string, signal: AbortS
   if (isQuick(read, text)) return { matched: testPattern(read, text) };
   const done = await runBounded('match', { pattern: read, text }, signal);
   return 'exceeded' in done ? { timedOut: `the pattern ${done.exceeded}` } : { matched: done.answer };
+}
+
+/** Whether the pattern has no groups, and cannot take long on the text. */
+export function isQuick({ source, flags }: Pattern, text: string): boolean {
+  return !maskLiterals(source).includes('(') && estimateCost(source, flags)(text.length);
 }

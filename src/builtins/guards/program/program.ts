@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import { toRuntimeError } from '../../../base/errors.ts';
-import { type Answerer, serve } from './serve.ts';
+import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.ts';
+import { readLines } from '../../../base/text/byte-lines.ts';
 
 /** Everything that a program takes from its process. */
 export interface Invocation {
@@ -15,7 +16,7 @@ export interface Invocation {
 }
 
 /** A program that answers the native protocol. */
-export interface Program {
+interface Program {
   readonly name: string;
   /** What --help prints. */
   readonly help: () => string;
@@ -53,4 +54,145 @@ export async function runProgram(
     clearInterval(sweeping);
     await answerer.close?.();
   }
+}
+
+type Reply = Readonly<Record<string, unknown>>;
+
+/** What answers payloads, at once or later. */
+interface Answerer {
+  /** Throws, or rejects with, EVENT_INVALID for a payload that it does not know. */
+  answer(payload: unknown, now: number): Reply | Promise<Reply>;
+  /** Drops what has been kept for too long. */
+  sweep?(now: number): void;
+  close?(): Promise<void>;
+}
+
+interface Streams {
+  /** The program's name, in front of each line for people. */
+  readonly name: string;
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Writes one line of the protocol. */
+  write(line: string): void;
+  /** Prints one line for people; it never contains a value that was found. */
+  printError(line: string): void;
+}
+
+/**
+ * Answers until the input ends. A first line that is a request of JSON-RPC makes it a server; anything else is
+ * one object, on as many lines as it likes. The exit code: 0, or 1 when the one object could not be answered.
+ */
+async function serve(answerer: Answerer, streams: Streams): Promise<0 | 1> {
+  const lines: string[] = [];
+  const unanswered = new Set<Promise<void>>();
+  let isServer = false;
+  for await (const line of readLines(streams.input)) {
+    const isBlank = line?.trim() === '';
+    if (!isServer && isBlank && lines.length === 0) continue;
+    if (!isServer && lines.length === 0) isServer = isRpc(line);
+    if (!isServer) lines.push(line ?? invalidLine);
+    else if (!isBlank) answerLine(line, { answerer, streams, unanswered });
+  }
+  if (!isServer) return await answerOnce(lines.join('\n'), answerer, streams);
+  await Promise.all(unanswered);
+  return 0;
+}
+
+/** Replaces a line that is not UTF-8; invalid anywhere in JSON. */
+const invalidLine = '\0';
+
+/** A line is undefined when it is not UTF-8. */
+function isRpc(line: string | undefined): boolean {
+  const request = parse(line, JSON.parse);
+  return isObject(request) && request['jsonrpc'] !== undefined;
+}
+
+interface Server {
+  readonly answerer: Answerer;
+  readonly streams: Streams;
+  /** The requests whose answers are still to come. */
+  readonly unanswered: Set<Promise<void>>;
+}
+
+function answerLine(line: string | undefined, { answerer, streams, unanswered }: Server): void {
+  const request = parse(line);
+  const succeed = (reply: Reply) => {
+    // The result of a tool, the only reply that has one, stands bare.
+    const { result = reply } = reply;
+    streams.write(stringifyJson({ jsonrpc: '2.0', id: idOf(request), result }));
+  };
+  const fail = (error: unknown) => {
+    const message = describeError(error);
+    streams.printError(`${streams.name}: ${message}`);
+    // A request that is nested too deeply for parseLossless still has an id for the reply.
+    const failed = request ?? parse(line, JSON.parse);
+    streams.write(
+      stringifyJson({ jsonrpc: '2.0', id: idOf(failed), error: { code: codeOf(failed), message } }),
+    );
+  };
+  try {
+    if (!isObject(request)) throw new SyntaxError();
+    const reply = answerer.answer(request['params'], Date.now());
+    if (!(reply instanceof Promise)) {
+      succeed(reply);
+      return;
+    }
+    const done = reply
+      .then(succeed)
+      .catch(fail)
+      .finally(() => unanswered.delete(done));
+    unanswered.add(done);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+async function answerOnce(
+  text: string,
+  answerer: Answerer,
+  { name, write, printError }: Streams,
+): Promise<0 | 1> {
+  try {
+    const payload = parse(text.replace(/^\ufeff/, ''));
+    if (!isObject(payload)) throw new SyntaxError();
+    write(stringifyJson(await answerer.answer(payload, Date.now())));
+    return 0;
+  } catch (error) {
+    const message = describeError(error);
+    printError(`${name}: ${message}`);
+    write(stringifyJson({ error: message }));
+    return 1;
+  }
+}
+
+/** Undefined for what cannot be read; the parser's own message would quote the text. */
+function parse(text: string | undefined, read: (text: string) => unknown = parseLossless): unknown {
+  try {
+    return text === undefined ? undefined : read(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf(request: unknown): unknown {
+  return isObject(request) ? (request['id'] ?? null) : null;
+}
+
+function codeOf(request: unknown): number {
+  return isObject(request) ? -32_602 : -32_700;
+}
+
+/** Why a request was not answered, in words that contain nothing of its text. */
+export function describeError(error: unknown): string {
+  if (error instanceof RuntimeError) return error.message;
+  if (error instanceof SyntaxError) return 'stdin is not one JSON object, nor a line of JSON-RPC';
+  if (!(error instanceof Error)) return 'the filter itself failed';
+  return `the filter itself failed (${error.name}${stackFrameOf(error)})`;
+}
+
+/** The first stack frame: unlike the message of an unknown error, it cannot quote a value. */
+function stackFrameOf({ name, message, stack = '' }: Error): string {
+  const head = message === '' ? name : `${name}: ${message}`;
+  if (!stack.startsWith(head)) return '';
+  const [place = ''] = stack.slice(head.length).match(/(?<=^ {4})at .*$/m) ?? [];
+  return place === '' ? '' : ` ${place}`;
 }

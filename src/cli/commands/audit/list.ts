@@ -1,11 +1,11 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../base/errors.ts';
 import type { KeptCall } from '../../../runtime/gateway/audit.ts';
-import type { RunCommand } from '../../command.ts';
+import type { CommandContext, RunCommand } from '../../command.ts';
 import { shortIds } from '../../id.ts';
 import { readWhole } from '../../input.ts';
 import { readAge } from '../../show/age.ts';
-import { addDatabaseOption, findAudit } from './database.ts';
 
 interface ListFlags {
   readonly database?: string;
@@ -98,3 +98,22 @@ Examples:
 
 Each line has the time (UTC), the HTTP status, the outcome, the endpoint, the model, the caller, the id, and the hook
 that decided or changed something. \`audit verify\` says whether the rows are those that were written.`;
+
+/** Adds the option that names an audit without its config. */
+export function addDatabaseOption(command: Command): Command {
+  return command.option('--database <file>', 'a copy of an audit.db, in place of that of --config');
+}
+
+/** The module for audits, and the one that the options name. Throws as `locateAudit` does. */
+export async function findAudit(
+  { options, invocation }: Pick<CommandContext, 'options' | 'invocation'>,
+  database: string | undefined,
+) {
+  const { loadAudit } = await import('../../../runtime/runtime.ts');
+  const audit = await loadAudit();
+  const located =
+    database === undefined
+      ? await audit.locateAudit(options.config, invocation.env, options.overlays)
+      : audit.auditIn(resolve(database));
+  return { audit, located };
+}

@@ -4,8 +4,7 @@ import { escapeInvisible, escapeInvisibleLine } from '../../../base/text/escape-
 import type { KeptCall } from '../../../runtime/gateway/audit.ts';
 import type { RunCommand } from '../../command.ts';
 import { formatFields } from '../../fields.ts';
-import { addDatabaseOption, findAudit } from './database.ts';
-import { timeOf, toDocument } from './list.ts';
+import { addDatabaseOption, findAudit, timeOf, toDocument } from './list.ts';
 
 /** `audit show`. */
 export function addAuditShow(group: Command, runCommand: RunCommand): void {

@@ -1,8 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
-import type { RuntimeOptions, SuiteRunOptions } from '../../../runtime/runtime.ts';
+import type { RuntimeOptions, Selection, SuiteRunOptions } from '../../../runtime/runtime.ts';
 import { readWhole } from '../../input.ts';
 import type { Terminal } from '../../terminal.ts';
-import { readSelection, type SelectionFlags } from './selection.ts';
 
 /** The options of `eval run`, as they are given. */
 export interface RunFlags extends SelectionFlags {
@@ -105,4 +104,41 @@ function readUsd(option: string, text: string | undefined): number | undefined {
   throw new RuntimeError('USAGE', `${option} is an amount of US dollars, not ${text}`, {
     hint: `Write it as a number: ${option} 0.50.`,
   });
+}
+
+/** The options that pick cases. */
+interface SelectionFlags {
+  readonly filter?: string;
+  readonly tag: readonly string[];
+  readonly sample?: string;
+  readonly seed?: string;
+  readonly shard?: string;
+  readonly maxCases?: string;
+}
+
+/** Reads the selection of cases from options; undefined for all cases. Throws USAGE. */
+function readSelection(flags: SelectionFlags): Selection | undefined {
+  const { filter, tag } = flags;
+  const size = readWhole('--sample', flags.sample);
+  const seed = readWhole('--seed', flags.seed, 0) ?? 0;
+  const maxCases = readWhole('--max-cases', flags.maxCases);
+  if (flags.seed !== undefined && size === undefined) {
+    throw new RuntimeError('USAGE', '--seed is of use with --sample only');
+  }
+  const selection: Selection = {
+    ...(filter === undefined ? {} : { filter }),
+    ...(tag.length === 0 ? {} : { tags: tag }),
+    ...(size === undefined ? {} : { sample: { size, seed } }),
+    ...(flags.shard === undefined ? {} : { shard: readShard(flags.shard) }),
+    ...(maxCases === undefined ? {} : { maxCases }),
+  };
+  return Object.keys(selection).length === 0 ? undefined : selection;
+}
+
+function readShard(text: string): { index: number; count: number } {
+  const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
+  if (index === undefined || count === undefined) {
+    throw new RuntimeError('USAGE', `--shard takes I/N, such as 2/4, not ${text}`);
+  }
+  return { index: Number(index), count: Number(count) };
 }

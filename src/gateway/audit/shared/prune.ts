@@ -1,11 +1,12 @@
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
 import { openFunctionCaller } from '../../../store/postgres/function-caller.ts';
+import type { Tip } from '../head.ts';
 import { findOld, MOST_PRUNED } from '../old-rows.ts';
+import type { AuditRow } from '../row.ts';
 import { createRowMaker, type RowMaker } from '../row-maker.ts';
-import { type ChainEnd, type Chains, openChains } from './chains.ts';
+import { type Addition, type ChainEnd, type Chains, openChains } from './chains.ts';
 import { loadSharedKeys } from './keys.ts';
-import { addRows } from './rows.ts';
 
 /** Which rows go. */
 interface PruneChains {
@@ -77,4 +78,25 @@ async function pruneChain(
   const isDone = await chains.append(tip, { ...addition, removedThrough: through }, maker.sign(addition.tip));
   // Its writer was faster: what is old is still old the next time.
   return isDone ? { removed, isPartial } : { removed: 0, isPartial: true };
+}
+
+interface NewRow {
+  readonly row: AuditRow;
+  readonly content: string | undefined;
+}
+
+/** What is kept of rows that stand behind a tip. */
+export function addRows(behind: Tip, rows: readonly NewRow[], maker: RowMaker): Addition {
+  const bodies: string[] = [];
+  const hashes: string[] = [];
+  const contents: [number, string][] = [];
+  let tip = behind;
+  for (const { row, content } of rows) {
+    const made = maker.link(tip, row);
+    tip = made.tip;
+    bodies.push(made.body);
+    hashes.push(tip.hash);
+    if (content !== undefined) contents.push([tip.seq, content]);
+  }
+  return { tip, bodies, hashes, contents };
 }

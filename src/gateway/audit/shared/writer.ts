@@ -10,8 +10,7 @@ import type { AuditWriter } from '../writer.ts';
 import type { AuditDone, AuditWork } from '../writer-message.ts';
 import { type Addition, type ChainEnd, type Chains, nothingBehind, openChains } from './chains.ts';
 import { loadSharedKeys } from './keys.ts';
-import { pruneChains } from './prune.ts';
-import { addRows } from './rows.ts';
+import { addRows, pruneChains } from './prune.ts';
 
 export interface SharedWriterOptions {
   /** The private key that signs; undefined: one that is made once for all replicas. */

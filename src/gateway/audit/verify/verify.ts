@@ -2,13 +2,15 @@ import type { KeyObject } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RuntimeError } from '../../../base/errors.ts';
+import { createTables } from '../../../store/sqlite/layout.ts';
+import { loadSqlite } from '../../../store/sqlite/node-sqlite.ts';
 import { toStoreError } from '../../../store/sqlite/store-error.ts';
 import { type Head, readHead } from '../head.ts';
+import { auditLayout } from '../layout.ts';
 import { openKept } from '../open-kept.ts';
 import { checkTip, compareHeads } from './heads.ts';
 import { readRows } from './read-rows.ts';
 import { type AuditReport, createProblems, type Problems } from './report.ts';
-import { checkSchema } from './schema-check.ts';
 import { startWalk } from './walk.ts';
 
 export interface VerifyOptions {
@@ -82,4 +84,34 @@ function checkStrayContents(database: DatabaseSync, problems: Problems): void {
     .all();
   for (const { seq } of stray)
     problems.add(`there is a content of row ${seq}, which is not there`, Number(seq));
+}
+
+/** Finds tables, views, triggers and indexes that are not those of an audit: they could show readers something else than what is kept. */
+function checkSchema(database: DatabaseSync, problems: Problems): void {
+  const wanted = usualSchema();
+  const found = readSchema(database);
+  for (const [name, sql] of found) {
+    if (!wanted.has(name)) problems.add(`the database has ${name}, which no audit has`);
+    else if (wanted.get(name) !== sql) problems.add(`${name} of the database is not that of an audit`);
+  }
+  for (const name of wanted.keys()) if (!found.has(name)) problems.add(`the database lacks ${name}`);
+}
+
+function usualSchema(): ReadonlyMap<string, string> {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(':memory:');
+  try {
+    createTables(database, auditLayout);
+    return readSchema(database);
+  } finally {
+    database.close();
+  }
+}
+
+function readSchema(database: DatabaseSync): ReadonlyMap<string, string> {
+  // Statistics that somebody had SQLite make change no answer.
+  const rows = database
+    .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat_'")
+    .all();
+  return new Map(rows.map(({ type, name, tbl_name, sql }) => [`${type} ${name}`, `${tbl_name}: ${sql}`]));
 }

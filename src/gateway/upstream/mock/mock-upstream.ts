@@ -1,17 +1,175 @@
 import { toRuntimeError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json/json.ts';
+import { tryParse } from '../../../base/json/try-parse.ts';
 import { sleep } from '../../../base/time/deadline.ts';
 import { once } from '../../../base/time/once.ts';
 import type { ProviderConfig } from '../../../config/config.ts';
 import { openScript, type ScriptedAnswer } from '../../../models/open/mock-answers.ts';
+import { openMockEmbeddings } from '../../../models/open/mock-embeddings.ts';
 import type { EndpointCodec, EndpointName, WireRequest } from '../../wire/codec.ts';
 import { RefusedCall } from '../../wire/refusal.ts';
 import { decodeUtf8 } from '../../wire/strict-json.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from '../upstream.ts';
-import { chatRendering } from './chat.ts';
-import { embed } from './embeddings.ts';
-import { messagesRendering } from './messages.ts';
-import { responsesRendering } from './responses.ts';
-import type { Rendering, ScriptedReply } from './scripted.ts';
+import {
+  chatRendering,
+  inputPieces,
+  type Rendering,
+  type ScriptedEvent,
+  type ScriptedReply,
+  toEvent,
+} from './chat.ts';
+
+/** `POST /v1/responses`. */
+const responsesRendering: Rendering = {
+  whole: (reply) => toResponse(reply, statusOf(reply), outputOf(reply)),
+  stream: streamResponses,
+};
+
+function* streamResponses(reply: ScriptedReply): Generator<ScriptedEvent> {
+  let sequence = 0;
+  const event = (name: string, data: object, isPiece = false) =>
+    toEvent({ type: name, ...data, sequence_number: sequence++ }, { name, isPiece });
+  const begun = toResponse(reply, 'in_progress', []);
+  yield event('response.created', { response: begun });
+  yield event('response.in_progress', { response: begun });
+  const output = outputOf(reply);
+  for (const [output_index, item] of output.entries()) {
+    yield event('response.output_item.added', { output_index, item: emptied(item) });
+    const at = { item_id: item.id, output_index };
+    if (item.type === 'message') {
+      const [part] = item.content;
+      const place = { ...at, content_index: 0 };
+      yield event('response.content_part.added', { ...place, part: { ...part, text: '' } });
+      for (const delta of reply.pieces)
+        yield event('response.output_text.delta', { ...place, delta, logprobs: [] }, true);
+      yield event('response.output_text.done', { ...place, text: part?.text, logprobs: [] });
+      yield event('response.content_part.done', { ...place, part });
+    } else {
+      for (const delta of inputPieces(item.arguments))
+        yield event('response.function_call_arguments.delta', { ...at, delta }, true);
+      const { name, arguments: told } = item;
+      yield event('response.function_call_arguments.done', { ...at, name, arguments: told });
+    }
+    yield event('response.output_item.done', { output_index, item });
+  }
+  const status = statusOf(reply);
+  yield event(`response.${status}`, { response: toResponse(reply, status, output) });
+}
+
+function outputOf({ id, pieces, calls }: ScriptedReply) {
+  const text = pieces.join('');
+  return [
+    ...(pieces.length === 0
+      ? []
+      : [
+          {
+            ...{ id: `msg_${id}`, type: 'message' as const, status: 'completed', role: 'assistant' },
+            content: [{ type: 'output_text', annotations: [], logprobs: [], text }],
+          },
+        ]),
+    ...calls.map((call, index) => ({
+      ...{ id: `fc_${id}_${index}`, type: 'function_call' as const, status: 'completed' },
+      ...{ arguments: call.input, call_id: call.id, name: call.name },
+    })),
+  ];
+}
+
+type Item = ReturnType<typeof outputOf>[number];
+
+/** An item as it begins. */
+function emptied(item: Item) {
+  const status = 'in_progress';
+  return item.type === 'message' ? { ...item, status, content: [] } : { ...item, status, arguments: '' };
+}
+
+function statusOf({ finish }: ScriptedReply): 'completed' | 'incomplete' {
+  return finish === 'length' || finish === 'content-filter' ? 'incomplete' : 'completed';
+}
+
+function toResponse(
+  { id, model, finish, usage: { input, output: answered } }: ScriptedReply,
+  status: string,
+  output: readonly Item[],
+) {
+  const reason = finish === 'length' ? 'max_output_tokens' : 'content_filter';
+  return {
+    ...{ id: `resp_${id}`, object: 'response', created_at: 0, status, background: false, error: null },
+    incomplete_details: status === 'incomplete' ? { reason } : null,
+    ...{ instructions: null, max_output_tokens: null, metadata: {}, model, output },
+    ...{ parallel_tool_calls: true, previous_response_id: null, store: false, temperature: 1, top_p: 1 },
+    ...{ text: { format: { type: 'text' } }, tool_choice: 'auto', tools: [], truncation: 'disabled' },
+    usage:
+      status === 'in_progress'
+        ? null
+        : {
+            input_tokens: input,
+            input_tokens_details: { cached_tokens: 0 },
+            output_tokens: answered,
+            output_tokens_details: { reasoning_tokens: 0 },
+            total_tokens: input + answered,
+          },
+  };
+}
+
+/** `POST /v1/messages`. */
+const messagesRendering: Rendering = {
+  whole: (reply) => ({
+    ...head(reply),
+    content: [
+      ...(reply.pieces.length === 0 ? [] : [{ type: 'text', text: reply.pieces.join('') }]),
+      ...reply.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: JSON.parse(input) })),
+    ],
+    stop_reason: stopOf(reply),
+    stop_sequence: null,
+    usage: { input_tokens: reply.usage.input, output_tokens: reply.usage.output },
+  }),
+  stream: streamMessages,
+};
+
+function* streamMessages(reply: ScriptedReply): Generator<ScriptedEvent> {
+  const { pieces, calls, usage } = reply;
+  const event = (name: string, data: object, isPiece = false) =>
+    toEvent({ type: name, ...data }, { name, isPiece });
+  const message = { ...head(reply), content: [], stop_reason: null, stop_sequence: null };
+  yield event('message_start', {
+    message: { ...message, usage: { input_tokens: usage.input, output_tokens: 1 } },
+  });
+  let index = 0;
+  function* block(start: object, deltas: readonly object[]): Generator<ScriptedEvent> {
+    yield event('content_block_start', { index, content_block: start });
+    for (const delta of deltas) yield event('content_block_delta', { index, delta }, true);
+    yield event('content_block_stop', { index });
+    index += 1;
+  }
+  if (pieces.length > 0) {
+    const deltas = pieces.map((text) => ({ type: 'text_delta', text }));
+    yield* block({ type: 'text', text: '' }, deltas);
+  }
+  for (const { id, name, input } of calls) {
+    const deltas = inputPieces(input).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
+    yield* block({ type: 'tool_use', id, name, input: {} }, deltas);
+  }
+  const delta = { stop_reason: stopOf(reply), stop_sequence: null };
+  yield event('message_delta', { delta, usage: { output_tokens: usage.output } });
+  yield event('message_stop', {});
+}
+
+function head({ id, model }: ScriptedReply) {
+  return { id: `msg_${id}`, type: 'message', role: 'assistant', model };
+}
+
+function stopOf({ finish }: ScriptedReply): string {
+  switch (finish) {
+    case 'length':
+      return 'max_tokens';
+    case 'tool-calls':
+      return 'tool_use';
+    case 'content-filter':
+      return 'refusal';
+    default:
+      return 'end_turn';
+  }
+}
 
 type Codecs = Readonly<Record<EndpointName, EndpointCodec>>;
 
@@ -173,4 +331,25 @@ function toRefusal(thrown: unknown): RefusedCall {
   const status = code === 'PROVIDER_UNUSABLE' ? 503 : 502;
   const name = code === 'PROVIDER_UNUSABLE' ? 'provider_unusable' : 'upstream_failed';
   return new RefusedCall({ status, code: name, message, isRetryable: false }, thrown);
+}
+
+/** `POST /v1/embeddings`: for each text the vector of the script, or one that is the same for the same text. Throws PROVIDER_FAILED. */
+async function embed(body: string, provider: ProviderConfig, signal: AbortSignal): Promise<unknown> {
+  const request = tryParse(body);
+  const { input, encoding_format: format } = isObject(request) ? request : {};
+  const texts = (Array.isArray(input) ? input : [input]).map(String);
+  // A mock that answers has a script for that, and none for embeddings.
+  const script = provider.role === 'embedding' ? provider : { ...provider, additionalConfig: {} };
+  const { vectors, tokens } = await openMockEmbeddings(script)(texts, signal);
+  const data = vectors.map((vector, index) => {
+    const embedding =
+      format === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector;
+    return { object: 'embedding', index, embedding };
+  });
+  return {
+    object: 'list',
+    data,
+    model: provider.model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
 }

@@ -1,22 +1,22 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { fenced } from '../../../base/time/fence.ts';
+import type { Emit, RuntimeEvent } from '../../../contract/event.ts';
 import type { Claim, RunRecord, Store } from '../../../store/store.ts';
 import { isEnded, isReopenable } from '../../../store/store-rules.ts';
+import type { Pipeline } from '../../file/pipeline.ts';
 import type { WaitOptions } from '../../state/decision-wait.ts';
 import { RunSuspended } from '../../state/journal.ts';
-import { toCurrentSteps } from '../../state/retries.ts';
-import type { RequestedBelow, RunBelow } from '../../state/run-below.ts';
+import { type CurrentSteps, redoRecord, retryName, toCurrentSteps } from '../../state/retries.ts';
+import type { EndBelow, RequestedBelow, RunBelow } from '../../state/run-below.ts';
 import type { RunContext } from '../../state/run-context.ts';
 import { openSession, sessionEvent } from '../../state/session.ts';
-import { openJournal } from '../../state/store-journal.ts';
-import { type FaultPause, type RunPause, toSetDown } from '../../suspend/set-down.ts';
+import { stepEntryOf } from '../../state/step-outcome.ts';
+import { type EarlierRuns, openJournal } from '../../state/store-journal.ts';
+import { type FaultPause, notDueError, type RunPause, toSetDown } from '../../suspend/set-down.ts';
 import { isRunEnd, type RunEnd, runPipeline } from '../execute-run.ts';
-import { redoFaults } from '../go-on.ts';
 import { newRun } from '../new-run.ts';
-import { findEarlier } from './earlier-runs.ts';
-import { readEnd } from './end-below.ts';
+import { planResume } from '../plan-retry.ts';
 import { keepRetry } from './keep-retry.ts';
-import { relocate } from './relocate.ts';
 
 interface BelowContext {
   readonly store: Store;
@@ -164,4 +164,107 @@ function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd
   if (!scope.signal.aborted || signal.aborted) return undefined;
   const message = `step "${step}" was given up while it waited`;
   return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
+}
+
+/** Tells of a run as of a step of the one above it. */
+function relocate(
+  emit: Emit,
+  { from, to, step }: { readonly from: string; readonly to: string; readonly step: string },
+): Emit {
+  const tell = (event: RuntimeEvent) => {
+    if (!('run' in event) || event.run !== from) emit(event);
+    else if ('step' in event) emit({ ...event, run: to, step: `${step}/${event.step}` });
+  };
+  return Object.assign(tell, { hears: emit.hears });
+}
+
+/** What earlier attempts at the step did, with which the calls of a further one are compared. */
+async function findEarlier(store: Store, { id, parent }: RunRecord): Promise<EarlierRuns | undefined> {
+  if (parent === undefined) return undefined;
+  const all = await store.summarizeRuns({ parent: parent.id }, Date.now());
+  const before = all
+    .filter((run) => run.parent?.step === parent.step)
+    .toSorted((one, other) => one.place - other.place);
+  const own = before.findIndex((run) => run.id === id);
+  const [first, ...others] = before.slice(0, Math.max(own, 0));
+  if (first === undefined) return undefined;
+  const records: CurrentSteps[] = [];
+  for (const run of [first, ...others]) records.push(toCurrentSteps(run.id, await store.listSteps(run.id)));
+  return {
+    first: first.id,
+    records: records.flatMap(({ redone, current }) => [...redone, ...current.values()]),
+    count: records.reduce((sum, { retries }) => sum + 1 + retries, 0),
+  };
+}
+
+/** What a run came to, or by which fault it was set down. Throws RUN_ENDED for one that was cancelled. */
+async function readEnd(store: Store, id: string, setDown?: FaultPause): Promise<EndBelow> {
+  if (setDown !== undefined) {
+    const { error, transient } = setDown;
+    const failedAt = await findFailed(store, { id, status: 'suspended', error });
+    return { status: 'failed', output: null, error, failedAt, transient };
+  }
+  const run = await store.findRun(id);
+  const { status, output = null, error = null } = run ?? {};
+  switch (status) {
+    case 'completed':
+      return { status, output, error, failedAt: undefined };
+    case 'failed':
+    case 'denied': {
+      const failedAt = error === null ? undefined : await findFailed(store, { id, status, error });
+      return { status, output: null, error, failedAt };
+    }
+    default:
+      throw new RuntimeError('RUN_ENDED', `run ${id} is ${status ?? 'gone'}`);
+  }
+}
+
+/** The path of the step that made the run fail, as the journal has it. */
+async function findFailed(
+  store: Store,
+  run: Pick<RunRecord, 'id' | 'status'> & { readonly error: NonNullable<RunRecord['error']> },
+): Promise<string | undefined> {
+  const { current } = toCurrentSteps(run.id, await store.listSteps(run.id));
+  const failed = [...current.values()].flatMap((record) => {
+    const entry = /[/[]/.test(record.step) ? undefined : stepEntryOf(run, record);
+    const isCause = entry?.error?.code === run.error.code && entry.error.message === run.error.message;
+    return isCause ? [entry?.failedAt ?? record.step] : [];
+  });
+  return failed.at(-1);
+}
+
+/**
+ * Keeps that what a fault has failed is done again, of a run that it suspended. `of`: which retry of the outermost run it belongs to, of a run
+ * below it. Throws STORE_FAILED.
+ */
+export async function redoFaults(
+  store: Store,
+  { id, pipeline, of }: { readonly id: string; readonly pipeline: Pipeline; readonly of?: number },
+): Promise<void> {
+  const run = await store.findRun(id);
+  if (run?.status !== 'suspended') return;
+  const steps = toCurrentSteps(id, await store.listSteps(id));
+  const redo = planResume({ run, pipeline, steps });
+  // Whoever was killed here before has kept it.
+  if (redo.length === 0) return;
+  await store.endStep(
+    id,
+    retryName(steps.retries + 1),
+    redoRecord.write({ redo, ...(of !== undefined && { of }) }),
+    Date.now(),
+  );
+}
+
+/** Throws RUN_BUSY for a run that another process has gone on with since it was found to be due, and STORE_FAILED. */
+export async function requireDue(store: Store, id: string): Promise<void> {
+  const { runs } = await store.listDue({ at: Date.now(), id });
+  if (runs.length === 0) throw notDueError(id);
+}
+
+/** Whether a start with the id of this run goes on with it, where nobody executes it: it does not wait for a person, nor for a worker. */
+export async function isLeft(store: Store, { id, status, parent }: RunRecord): Promise<boolean> {
+  // A step of another goes on with that one.
+  if (parent !== undefined || isEnded(status) || status === 'queued') return false;
+  if (status !== 'pending') return true;
+  return (await store.listPendings({ runId: id, below: true, open: true }, Date.now())).length === 0;
 }

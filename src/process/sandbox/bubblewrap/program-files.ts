@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { bundledFolders } from '../../../base/files/bundled.ts';
-import { findExecutable } from '../../../base/files/executable.ts';
+import { bundledFolders, findExecutable } from '../../../base/files/executable.ts';
 import { interpreterWords, isFile } from '../../../base/files/interpreter.ts';
 import { findScript } from '../../../base/files/script.ts';
 import type { LaunchRequest } from '../../launch/launch.ts';

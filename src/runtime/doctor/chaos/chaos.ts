@@ -1,21 +1,30 @@
 import { availableParallelism } from 'node:os';
 import { toRuntimeError } from '../../../base/errors.ts';
+import { Json } from '../../../base/json/json.ts';
 import { startStopwatch, wholeMs } from '../../../base/time/stopwatch.ts';
+import type { DecisionDocument } from '../../../contract/document.ts';
+import type { Reply } from '../../../contract/exchange.ts';
+import type { Trial } from '../../../dialects/foreign-dialect.ts';
+import { failedOpenIn } from '../../../dialects/metadata.ts';
 import { mapConcurrently } from '../../../pipelines/run/map-concurrently.ts';
+import type { Binding } from '../../../process/binding.ts';
+import type { Cassette } from '../../../process/cassette/cassette.ts';
 import { acquireWatcher } from '../../../process/launch/process-groups.ts';
+import type { Transport } from '../../../process/transport.ts';
 import type { RuntimeOptions } from '../../api-options.ts';
+import type { ForeignEntry } from '../../foreign-links.ts';
+import { composeRuntime } from '../../open-runtime.ts';
 import { assumePlugins } from '../../plugins.ts';
-import { loadRuntime } from '../../stages/load.ts';
-import { resolveEntries } from '../../stages/resolve.ts';
-import { type Fault, faults, faultsOf } from './faults.ts';
-import { openFailingEndpoint } from './http-faults.ts';
-import type { Moment } from './moments.ts';
-import { openPrograms } from './programs.ts';
+import { type LoadedRuntime, loadRuntime } from '../../stages/load.ts';
+import { type Entries, resolveEntries } from '../../stages/resolve.ts';
+import { type Fault, faults, faultsOf, type HookForm } from './faults.ts';
+import { type FailingEndpoint, openFailingEndpoint } from './http-faults.ts';
+import { type Moment, pointAt } from './moments.ts';
+import { openPrograms, type Programs, type Speech, type StandIn } from './programs.ts';
 import type { ChaosCell, ChaosReport, UntriedHook } from './report.ts';
 import { findSubjects, loadTrials, type Subject } from './subjects.ts';
-import { type TrialContext, tryFault, whyUnproven } from './trial-run.ts';
 
-export interface ChaosOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
+interface ChaosOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
   /** Called after each cell. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -109,4 +118,303 @@ async function tryOrTell(
     const why = `could not be asked at ${moment.name} (${fault.name}): ${toRuntimeError(thrown).message}`;
     return { hook: subject.name, why, state: 'unproven' };
   }
+}
+
+/** What every trial is made with. */
+interface TrialContext {
+  readonly loaded: LoadedRuntime;
+  readonly entries: Entries;
+  readonly trials: ReadonlyMap<string, Trial>;
+  readonly programs: Programs;
+  /** Absent where no hook is an endpoint. */
+  readonly endpoint: FailingEndpoint | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** For a fault that shows by itself, and for a consent: a machine may be busy. */
+const PATIENT_MS = 10_000;
+/** For a fault that nobody learns of but by waiting. */
+const SILENT_MS = 300;
+const GRACE_MS = 200;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+
+/** Fires the moment while the program of the subject fails so. Throws when nothing could be fired. */
+async function tryFault(
+  subject: Subject,
+  moment: Moment,
+  { fault, context }: { readonly fault: Fault; readonly context: TrialContext },
+): Promise<ChaosCell> {
+  const isSilent = fault.isSilentFor?.includes(subject.form) === true;
+  const timeoutMs = isSilent ? SILENT_MS : PATIENT_MS;
+  const greetingMs = fault.isUngreeted === true ? SILENT_MS : PATIENT_MS;
+  const standIn =
+    subject.form === 'http'
+      ? undefined
+      : context.programs.failing(fault, subject.form, speechOf(subject, moment));
+  const url = fault.http && context.endpoint?.urlOf(fault.http);
+  const replacement = { ...replacementOf(standIn, timeoutMs), ...(url && { url }), timeoutMs, greetingMs };
+  const watch = startStopwatch();
+  const fired = await fire(subject, moment, { replacement, context, between: standIn?.remove });
+  const { name: hook, dialect, trial } = subject;
+  const { name: point } = moment;
+  return {
+    ...{ hook, dialect, moment: point, fault: fault.name, title: fault.title },
+    verdict: fired.decision.verdict,
+    ...judge(fired.decision, { hook, point, fault, trial }),
+    ms: wholeMs(watch.read()).durationMs,
+  };
+}
+
+/** Why trials of the subject at that moment would prove nothing; undefined when the event passes while it consents. */
+async function whyUnproven(
+  subject: Subject,
+  moment: Moment,
+  context: TrialContext,
+): Promise<string | undefined> {
+  const limits = { timeoutMs: PATIENT_MS, greetingMs: PATIENT_MS };
+  const standIn =
+    subject.form === 'http'
+      ? undefined
+      : context.programs.consenting(subject.form, speechOf(subject, moment));
+  const url = context.endpoint?.urlOf(subject.native === undefined ? 'consent' : 'allow');
+  const replacement = { ...replacementOf(standIn, PATIENT_MS), ...(url && { url }), ...limits };
+  try {
+    const { decision, isHeard } = await fire(subject, moment, { replacement, context });
+    const { verdict, reason } = decision;
+    if (!isHeard) return `is not asked at ${moment.name}`;
+    if (verdict !== 'deny' && verdict !== 'abort') return undefined;
+    return `is stopped at ${moment.name} even by an answer that lets pass: ${reason}`;
+  } catch (thrown) {
+    context.signal?.throwIfAborted();
+    return `could not be asked at ${moment.name}: ${toRuntimeError(thrown).message}`;
+  }
+}
+
+function speechOf({ form, trial }: Subject, moment: Moment): Speech {
+  const consent = trial?.consentAt(moment.name) ?? nativeConsent;
+  return { consent, greeting: form === 'server' ? trial?.greeting : undefined };
+}
+
+function replacementOf(standIn: StandIn | undefined, timeoutMs: number): Pick<Replacement, 'binding'> {
+  if (standIn === undefined) return {};
+  const { command, args } = standIn;
+  return { binding: (binding) => ({ ...binding, ...hurried(binding), command, args, timeoutMs }) };
+}
+
+/** The binding with less patience, its own ways of starting left out: they would start other programs than ours. */
+function hurried({ graceMs, maxOutputBytes }: Binding): Partial<Binding> {
+  return {
+    graceMs: Math.min(graceMs, GRACE_MS),
+    maxOutputBytes: Math.min(maxOutputBytes, MAX_OUTPUT_BYTES),
+    ...{ warm: false, spares: 0, isForked: false, instances: 1, leftovers: 'kill' },
+    ...{ sandbox: null, refused: null },
+  };
+}
+
+interface Firing {
+  readonly replacement: Replacement;
+  readonly context: TrialContext;
+  /** Called after a first event; the decision is then that about a second one. */
+  readonly between?: (() => void) | undefined;
+}
+
+interface Fired {
+  readonly decision: DecisionDocument;
+  /** Whether the subject was asked. */
+  readonly isHeard: boolean;
+}
+
+/** Fires the moment through a runtime of its own. */
+async function fire(
+  subject: Subject,
+  moment: Moment,
+  { replacement, context, between }: Firing,
+): Promise<Fired> {
+  const { loaded, signal } = context;
+  signal?.throwIfAborted();
+  const { entries, consents } = chainAround(subject, moment, { ...context, replacement });
+  const { config } = loaded;
+  const hooks = entries.hooks.map((entry) => entry.config);
+  const foreign = entries.foreign.map((entry) => entry.config);
+  const alone = { ...config, hooks, foreign, tools: [], evals: [], imports: [], stateStore };
+  const cassette = consentingNeighbours(consents);
+  const runtime = await composeRuntime(
+    { ...loaded, config: alone, events: [] },
+    entries,
+    { log: false },
+    cassette,
+  );
+  try {
+    if (between !== undefined) {
+      await runtime.hooks.fire(moment.event, { signal });
+      between();
+    }
+    let isHeard = false;
+    const onHear = (name: string) => {
+      isHeard ||= name === subject.name;
+    };
+    return { decision: await runtime.hooks.fire(moment.event, { signal, onHear }), isHeard };
+  } finally {
+    await runtime.close();
+  }
+}
+
+const stateStore = { type: 'memory' } as const;
+
+/** What the judge has to know of a cell. */
+interface Judged {
+  readonly hook: string;
+  readonly point: string;
+  readonly fault: Pick<Fault, 'says'>;
+  /** Absent for a native hook, which no rule lets pass. */
+  readonly trial?: Pick<Trial, 'failsOpenBy' | 'passesAt'> | undefined;
+}
+
+/**
+ * Whether the decision stops the event, and if it does not, by which documented rule it passes: the one that the decision
+ * itself names, else that of an answer which is no failure in its system; null where there is none.
+ */
+export function judge(
+  { verdict, metadata }: Pick<DecisionDocument, 'verdict' | 'metadata'>,
+  { hook, point, fault, trial }: Judged,
+): Pick<ChaosCell, 'isClosed' | 'rule'> {
+  if (stops(verdict)) return { isClosed: true, rule: null };
+  const named = failedOpenIn(Json.from(metadata)).find((each) => each.hook === hook)?.cause;
+  if (named !== undefined) {
+    return { isClosed: false, rule: trial?.failsOpenBy.includes(named) === true ? named : null };
+  }
+  const { says } = fault;
+  return { isClosed: false, rule: (says && trial?.passesAt(point)[says]) ?? null };
+}
+
+/** A question stops the event until a person has answered. */
+function stops(verdict: DecisionDocument['verdict']): boolean {
+  return verdict === 'deny' || verdict === 'abort' || verdict === 'ask';
+}
+
+/** The entries of a chain with one filter that fails, and what the others answer, by name. */
+interface Chain {
+  readonly entries: Entries;
+  readonly consents: ReadonlyMap<string, string>;
+}
+
+/** What takes the place of the subject's own process or endpoint. */
+interface Replacement {
+  readonly binding?: (binding: Binding) => Binding;
+  readonly url?: string;
+  readonly timeoutMs: number;
+  readonly greetingMs: number;
+}
+
+/** What every consenting native filter answers. Source: docs/hooks.md, "Replies of a filter". */
+const nativeConsent = '{"allow": true}';
+
+/** How many filters before the subject, and behind it, are asked with it. */
+const NEIGHBOURS = 16;
+
+/** The subject with its replacement, among its neighbours at that moment. */
+function chainAround(subject: Subject, moment: Moment, { entries, trials, replacement }: ChainParts): Chain {
+  const consents = new Map<string, string>();
+  const hooks = entries.hooks.flatMap((entry) => {
+    if (entry === subject.native) return [heard(withBinding(entry, replacement))];
+    const { name, mode, hook, phases } = entry.config;
+    const isAsked = hook === moment.native?.hook && phases.some((phase) => phase === moment.native?.phase);
+    if (mode !== 'filter' || !isAsked || name === subject.name) return [];
+    consents.set(name, nativeConsent);
+    return [heard(entry)];
+  });
+  const foreign = entries.foreign.flatMap((entry) => {
+    if (entry === subject.foreign) return [atPoint(entry, { point: moment.name, replacement, trials })];
+    const { name, dialect } = entry.config;
+    const point = pointAt(moment, entry);
+    if (point === undefined || name === subject.name) return [];
+    consents.set(name, trials.get(dialect)?.consentAt(point) ?? '');
+    return [atPoint(entry, { point, trials })];
+  });
+  const near = nearest(subject, { hooks, foreign });
+  return { entries: { ...near, tools: [], evals: [], all: [] }, consents };
+}
+
+interface ChainParts {
+  readonly entries: Entries;
+  readonly trials: ReadonlyMap<string, Trial>;
+  readonly replacement: Replacement;
+}
+
+function withBinding(
+  entry: Entries['hooks'][number],
+  { binding: change = (own) => own, url, timeoutMs }: Replacement,
+): Entries['hooks'][number] {
+  const { resolved } = entry;
+  const { endpoint, ...own } = change(resolved.binding);
+  // The stand-in speaks plain HTTP, whatever the endpoint's own certificate is of.
+  const other =
+    endpoint && url !== undefined ? { endpoint: { ...endpoint, url, ca: null }, timeoutMs } : { endpoint };
+  return { ...entry, resolved: { ...resolved, binding: { ...own, ...other } } };
+}
+
+/** The hook as one that hears of every event, whatever its `match` says. */
+function heard(entry: Entries['hooks'][number]): Entries['hooks'][number] {
+  const { match: _match, ...config } = entry.config;
+  return { ...entry, config };
+}
+
+interface Placing {
+  readonly point: string;
+  readonly trials: ReadonlyMap<string, Trial>;
+  readonly replacement?: Replacement;
+}
+
+/** The hook as one that hears of the point, whatever its matchers say. */
+function atPoint({ config, resolved }: ForeignEntry, { point, trials, replacement }: Placing): ForeignEntry {
+  const { timeoutMs = 1000, greetingMs = 1000, binding, url } = replacement ?? {};
+  const settings = trials.get(config.dialect)?.settingsAt(config.settings, { point, timeoutMs, greetingMs });
+  return {
+    config: { ...config, settings },
+    resolved: {
+      ...resolved,
+      ...(resolved.binding && binding && { binding: binding(resolved.binding) }),
+      ...(resolved.http && url !== undefined && { http: { ...resolved.http, url, timeoutMs } }),
+    },
+  };
+}
+
+type Hooks = Pick<Entries, 'hooks' | 'foreign'>;
+
+/** The chain of thousands of filters would take longer than all that it is there to show. */
+function nearest({ name }: Subject, { hooks, foreign }: Hooks): Hooks {
+  if (hooks.length + foreign.length <= 2 * NEIGHBOURS + 1) return { hooks, foreign };
+  const order = [...hooks, ...foreign].toSorted(
+    (one, other) => one.config.fileIndex - other.config.fileIndex,
+  );
+  const at = order.findIndex(({ config }) => config.name === name);
+  const kept = new Set<unknown>(order.slice(Math.max(0, at - NEIGHBOURS), at + NEIGHBOURS + 1));
+  return {
+    hooks: hooks.filter((entry) => kept.has(entry)),
+    foreign: foreign.filter((entry) => kept.has(entry)),
+  };
+}
+
+/** In the place of a cassette: the neighbours consent without a process, and the subject is really asked. */
+function consentingNeighbours(consents: ReadonlyMap<string, string>): Cassette {
+  return {
+    wrap: ({ name, mode }, open) => {
+      const consent = consents.get(name);
+      return consent === undefined ? open() : saying(mode, consent);
+    },
+    isLive: () => true,
+    redact: (text) => text,
+    onMiss: () => {},
+    findRecordingFault: async () => undefined,
+    misses: () => 0,
+    close: async () => {},
+  };
+}
+
+function saying(mode: HookForm, text: string): Transport {
+  const reply: Reply =
+    mode === 'server'
+      ? { via: 'rpc', result: new Json(text) }
+      : { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(text), stderr: '' };
+  return { exchange: async () => reply, notify: async () => {}, warm: () => {}, close: async () => {} };
 }

@@ -1,22 +1,37 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { toRuntimeError } from '../../../base/errors.ts';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { type RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { createExecutableFinder } from '../../../base/files/executable.ts';
+import { systemCode } from '../../../base/files/file-error.ts';
+import { findInterpreterFault, findLineEndFault } from '../../../base/files/interpreter.ts';
+import { findScript, isShell } from '../../../base/files/script.ts';
 import { formatCount } from '../../../base/text/format-count.ts';
-import type { RuntimeConfig } from '../../../config/config.ts';
+import type { SourceLocation } from '../../../base/yaml/problem.ts';
+import type { ProviderConfig, RuntimeConfig } from '../../../config/config.ts';
 import { environmentOf } from '../../../config/environment/of.ts';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { scrubMembers } from '../../../contract/scrub.ts';
-import { hostEnv } from '../../../process/env.ts';
+import { readCredential } from '../../../models/open/credential.ts';
+import { providerKinds } from '../../../models/open/provider-kinds.ts';
+import { mapConcurrently } from '../../../pipelines/run/map-concurrently.ts';
+import type { Binding, HookEndpoint } from '../../../process/binding.ts';
+import { type HostEnv, hostEnv } from '../../../process/env.ts';
+import { findPython } from '../../../process/fork/python.ts';
+import { urlForMessages } from '../../../process/http-request.ts';
+import type { Launcher } from '../../../process/launch/launch.ts';
 import { openLauncher } from '../../../process/launch/open.ts';
 import { acquireWatcher } from '../../../process/launch/process-groups.ts';
+import { openGroupMaker } from '../../../process/limits/cgroup/places.ts';
+import type { ProcessLimits } from '../../../process/process-config.ts';
 import type { RuntimeOptions } from '../../api-options.ts';
+import { tryUsedSandboxes } from '../../binding/sandbox-backends.ts';
+import type { ForeignEntry } from '../../foreign-links.ts';
 import { createScrubber } from '../../log/scrub.ts';
 import { secretsOf } from '../../stages/config-secrets.ts';
-import { resolveEntries } from '../../stages/resolve.ts';
+import { type Entries, resolveEntries } from '../../stages/resolve.ts';
 import { type Check, found } from './check.ts';
-import { checkEntries, processEntries } from './entries.ts';
-import { checkLimitMeans, checkSandboxes } from './isolation.ts';
 import { checkMachine } from './machine.ts';
-import { checkEndpoints, checkListen, checkProviders } from './services.ts';
 import { checkState } from './state.ts';
 
 export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays'> {
@@ -112,5 +127,266 @@ function checkPluginFolder({ pluginsDir, position: place }: RuntimeConfig['impor
     });
   } catch (thrown) {
     return found('error', { ...about, message: toRuntimeError(thrown).message, hint: 'Correct the path.' });
+  }
+}
+
+/** Whether each sandbox that entries ask for can be had. Starts bubblewrap with `true`, and nothing of the config. */
+export async function checkSandboxes(
+  config: RuntimeConfig,
+  env: HostEnv,
+  launch: Launcher,
+): Promise<Check[]> {
+  const used = await tryUsedSandboxes(config, env, launch);
+  return used.flatMap(({ config: { name, position: place }, sandbox, fault }) => {
+    const about = { check: 'sandbox', subject: name, place };
+    if (fault !== undefined) return [found('error', { ...about, message: fault.reason, hint: fault.hint })];
+    if (sandbox === null) return [];
+    if (sandbox.mode === 'refused') return [found('error', { ...about, message: sandbox.reason })];
+    const message =
+      sandbox.mode === 'bubblewrap'
+        ? `bubblewrap, ${sandbox.program}`
+        : `hands its commands to ${sandbox.program}, which is not started here`;
+    return [found('ok', { ...about, message })];
+  });
+}
+
+/** By which means the limits of entries are held. Makes a control group, and removes it, to find out. */
+export async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise<Check[]> {
+  const limited = entries.find(({ binding }) => binding.limits !== null);
+  if (limited === undefined) return [];
+  const about = { check: 'limits', place: limited.place };
+  if (process.platform !== 'linux') {
+    const hint = 'Use Linux, or take `limits` out of the entries.';
+    return [found('error', { ...about, message: 'limits need Linux', hint })];
+  }
+  const groups = await openGroupMaker();
+  const message =
+    groups === undefined
+      ? 'held by rlimits and by watching what runs: no control group can be made here'
+      : `held by rlimits, and by control groups in ${groups.folders.join(' and ')}`;
+  const escapable = entries.find(({ binding: { limits, sandbox } }) => isShared(limits) && sandbox === null);
+  const note = 'memory_mb and processes bind no hostile process without a sandbox: it can leave its group';
+  return [
+    found('ok', { ...about, message }),
+    ...(escapable === undefined ? [] : [found('ok', { ...about, place: escapable.place, message: note })]),
+  ];
+}
+
+/** Whether a limit counts several processes together, in a group that one of them could leave. */
+function isShared(limits: ProcessLimits | null): boolean {
+  return limits?.memoryMb !== undefined || limits?.processes !== undefined;
+}
+
+const AT_ONCE = 16;
+
+/** Whether each provider has an address and a key. Calls none, and shows no key. */
+export async function checkProviders(config: RuntimeConfig, env: HostEnv): Promise<Check[]> {
+  return await mapConcurrently(config.providers, AT_ONCE, async (provider) => {
+    const about = { check: 'provider', subject: provider.id, place: provider.position };
+    try {
+      return found('ok', { ...about, message: await describeProvider(provider, env, config.folder) });
+    } catch (thrown) {
+      const { message, hint } = hintedError(thrown);
+      return found('error', { ...about, message, hint });
+    }
+  });
+}
+
+/** Throws PROVIDER_UNUSABLE. */
+async function describeProvider(provider: ProviderConfig, env: HostEnv, folder: string): Promise<string> {
+  if (provider.refused !== undefined) throw new Error(provider.refused);
+  const kind = providerKinds.get(provider.type);
+  if (kind === undefined) return `${provider.type} needs no key`;
+  const address = kind.baseUrl(provider);
+  const sources = { env, folder, variables: kind.keyVariables, required: kind.needsKey };
+  const key = await readCredential(provider, sources);
+  return `${address}, ${key === undefined ? 'without a key' : 'the key is there'}`;
+}
+
+/** Whether the address of each hook that is an endpoint is one. Calls none. */
+export function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
+  return foreign.flatMap(({ config, resolved: { http, missingEnv } }) => {
+    if (http === undefined) return [];
+    const about = { check: 'endpoint', subject: `hook ${config.name}`, place: config.source };
+    const lacking = missingEnv.map((name) =>
+      found('warning', {
+        ...about,
+        check: 'env',
+        message: `the environment has no ${name}`,
+        hint: `Set ${name}.`,
+      }),
+    );
+    const isUrl = URL.canParse(http.url);
+    const hint = isUrl ? undefined : 'Write `http://` or `https://`, a host and a path.';
+    const message = isUrl ? 'its address is well formed; it is not called' : 'its address is no URL';
+    return [found(isUrl ? 'ok' : 'error', { ...about, message, hint }), ...lacking];
+  });
+}
+
+/** Whether the address that `signalbox serve` would listen at is free. */
+export async function checkListen({ gateway }: RuntimeConfig): Promise<Check> {
+  const { host, port } = gateway.listen;
+  const about = { check: 'gateway', subject: `${host}:${port}` };
+  const code = await whyNotListen(host, port);
+  if (code === undefined) return found('ok', { ...about, message: 'is free' });
+  const message =
+    code === 'EADDRINUSE' ? 'is taken: something listens there already' : `cannot be listened at (${code})`;
+  const hint =
+    'If that is not this gateway, choose another address: `serve --listen`, or spec.gateway.listen.';
+  return found('warning', { ...about, message, hint });
+}
+
+async function whyNotListen(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+    return undefined;
+  } catch (thrown) {
+    return String(systemCode(thrown) ?? 'unknown');
+  } finally {
+    server.close();
+  }
+}
+
+function hintedError(thrown: unknown): Pick<RuntimeError, 'message' | 'hint'> {
+  const { message, hint } = toRuntimeError(thrown);
+  return { message, hint };
+}
+
+/** An entry of the config that starts a process. */
+export interface ProcessEntry {
+  readonly subject: string;
+  readonly place: SourceLocation;
+  readonly binding: Binding;
+  readonly missingEnv: readonly string[];
+}
+
+/** Every entry that starts a process, in the order of the file’s sections. */
+export function processEntries({ tools, evals, hooks, foreign }: Entries): ProcessEntry[] {
+  const ofTools = tools.flatMap(({ config, resolved }) =>
+    resolved === undefined
+      ? []
+      : [{ ...resolved, subject: `tool ${config.name}`, place: config.exec?.position ?? config.position }],
+  );
+  const ofEvals = evals.map(({ config, resolved }) => ({
+    ...resolved,
+    subject: `eval ${config.name}`,
+    place: config.exec.position,
+  }));
+  const ofHooks = hooks.map(({ config, resolved }) => ({
+    ...resolved,
+    subject: `hook ${config.name}`,
+    place: config.exec.position,
+  }));
+  const ofForeign = foreign.flatMap(({ config, resolved: { binding, missingEnv } }) =>
+    binding === undefined
+      ? []
+      : [
+          {
+            binding,
+            missingEnv,
+            subject: `hook ${config.name}`,
+            place: config.exec?.position ?? config.source,
+          },
+        ],
+  );
+  return [...ofTools, ...ofEvals, ...ofHooks, ...ofForeign];
+}
+
+/** Whether each entry could be started, by its command, folder, script and environment. Starts nothing. */
+export function checkEntries(entries: readonly ProcessEntry[]): Check[] {
+  const findExecutable = createExecutableFinder();
+  return entries.flatMap((entry) => [
+    checkCommand(entry, findExecutable),
+    ...checkScript(entry),
+    ...checkEnv(entry),
+    ...checkFork(entry),
+  ]);
+}
+
+function checkCommand(
+  { subject, place, binding }: ProcessEntry,
+  findExecutable: ReturnType<typeof createExecutableFinder>,
+): Check {
+  const { command, cwd, env, refused, endpoint } = binding;
+  const about = { check: 'command', subject, place };
+  if (endpoint !== null) return checkEndpoint(endpoint, { ...about, check: 'endpoint' });
+  if (refused !== null) return found('error', { ...about, message: refused });
+  if (kindOf(cwd) !== 'folder') {
+    const hint = 'It is the folder in which the process starts: make it, or correct `cwd`.';
+    return found('error', { ...about, message: `${cwd} is no folder`, hint });
+  }
+  try {
+    const searchPath = env['PATH'] ?? '';
+    const executable = findExecutable(command, cwd, searchPath);
+    if (!executable.found)
+      return found('error', { ...about, message: executable.reason, hint: executable.hint });
+    const fault = findInterpreterFault(executable.path, { cwd, searchPath });
+    if (fault !== undefined) return found('error', { ...about, message: fault.reason, hint: fault.hint });
+    return found('ok', { ...about, message: executable.leading?.[0] ?? executable.path });
+  } catch (thrown) {
+    // A script that only the system may read can be started nevertheless.
+    const message = `could not be looked at: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return found('warning', { ...about, message, hint: 'Check the path and its permissions.' });
+  }
+}
+
+/** Asks nobody: a question is an event. */
+function checkEndpoint(
+  { url, ca }: HookEndpoint,
+  about: Omit<Parameters<typeof found>[1], 'message'>,
+): Check {
+  if (ca !== null && kindOf(ca) !== 'file') {
+    const hint = 'It is a file of certificates in PEM: correct `ca`. Until then every question fails.';
+    return found('error', { ...about, message: `${ca} is no file`, hint });
+  }
+  const address = urlForMessages(new URL(url));
+  return found('ok', { ...about, message: `${address}: its address is well formed; it is not called` });
+}
+
+function checkScript({ subject, place, binding }: ProcessEntry): Check[] {
+  const { command, args, cwd } = binding;
+  const index = findScript(command, args);
+  const script = index === undefined ? undefined : args[index];
+  if (script === undefined) return [];
+  const about = { check: 'script', subject, place };
+  const path = resolve(cwd, script);
+  if (kindOf(path) === 'nothing') {
+    const hint = `${command} starts in ${cwd}: correct the path in \`args\`.`;
+    return [found('error', { ...about, message: `${path} does not exist`, hint })];
+  }
+  const fault = isShell(command) ? findLineEndFault(path, command) : undefined;
+  if (fault !== undefined) return [found('error', { ...about, message: fault.reason, hint: fault.hint })];
+  return [found('ok', { ...about, message: path })];
+}
+
+function checkEnv({ subject, place, missingEnv }: ProcessEntry): Check[] {
+  return missingEnv.map((name) =>
+    found('warning', {
+      ...{ check: 'env', subject, place, message: `the environment has no ${name}` },
+      hint: `Set ${name}, or take it out of \`env\`; it is left out.`,
+    }),
+  );
+}
+
+function checkFork({ subject, place, binding }: ProcessEntry): Check[] {
+  if (!binding.isForked) return [];
+  const about = { check: 'fork', subject, place };
+  const python = findPython(binding);
+  if ('reason' in python) {
+    const hint = 'It runs as `runtime: exec`.';
+    return [found('warning', { ...about, message: `cannot be forked: ${python.reason}`, hint })];
+  }
+  return [found('ok', { ...about, message: `forks ${python.command}` })];
+}
+
+function kindOf(path: string): 'folder' | 'file' | 'nothing' {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'nothing';
   }
 }

@@ -4,7 +4,6 @@ import type { Client, QueryResult } from 'pg';
 import { RuntimeError } from '../../../base/errors.ts';
 import type { Row } from '../../sqlite/row.ts';
 import type { Address, Tls } from './address.ts';
-import { loadPg } from './load-pg.ts';
 import { requireOwnSession } from './pooler.ts';
 
 /** A statement, and the values of $1, $2, …; one with a name is prepared once in a session. */
@@ -191,6 +190,22 @@ function requireServer(row: Row, { location, variable, database }: Address): voi
       `the state store ${location} is a standby, which may only be read`,
       {
         hint: `Let ${variable} name the primary server.`,
+      },
+    );
+  }
+}
+
+/** The client library, which is loaded when a Postgres store is used. Throws STORE_FAILED where it is not installed. */
+async function loadPg(): Promise<typeof import('pg')> {
+  try {
+    return await import('pg');
+  } catch (cause) {
+    throw new RuntimeError(
+      'STORE_FAILED',
+      'the package "pg", which a Postgres store needs, cannot be loaded',
+      {
+        hint: 'Install it: npm install pg.',
+        cause,
       },
     );
   }

@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import type { KeyRecord, SecretRecord } from '../../keys/key.ts';
 import { type HookSetUse, keyOfRow, PREFIX_LENGTH, secretOfRow } from '../../keys/key-table.ts';
-import { numberOf, textOf } from '../../sqlite/row.ts';
+import { DamagedError, enumOf, numberOf, textOf } from '../../sqlite/row.ts';
 import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
 import { type LockingCall, openFunctionCaller } from '../function-caller.ts';
 import { fromKept, readAnswer } from '../rows.ts';
-import { type CallRefusal, readRefusal } from './call-refusal.ts';
 
 /** A call of a key that is to begin, and what is set aside for it. */
 interface WantedCall {
@@ -50,7 +49,7 @@ export interface CountedCalls {
   close(): Promise<void>;
 }
 
-export interface CountedCallsOptions {
+interface CountedCallsOptions {
   /** Of this replica among all. */
   readonly owner: string;
   /** In ms since 1970; undefined: the server's clock. */
@@ -138,4 +137,50 @@ function readPresented(answer: unknown): { readonly key: KeyRecord; readonly sec
       secret: secretOfRow(fromKept({ ...Object(secret) })),
     };
   });
+}
+
+/** Why a call must not begin. */
+export type CallRefusal =
+  | { readonly refused: 'revoked' | 'expired' | 'price' }
+  | { readonly refused: 'calls' | 'large'; readonly limit: number }
+  | {
+      readonly refused: 'rate';
+      readonly kind: 'requests' | 'tokens';
+      readonly limit: number;
+      /** Seconds. */
+      readonly wait: number;
+    }
+  | { readonly refused: 'held'; readonly period: BudgetPeriod }
+  | { readonly refused: 'spent'; readonly period: BudgetPeriod; readonly at: number };
+
+type BudgetPeriod = (typeof periods)[number];
+
+const periods = ['total', 'month', 'day'] as const;
+
+/** The refusal in an answer of the database; undefined: the call may begin. Throws Damaged. */
+function readRefusal(answer: unknown): CallRefusal | undefined {
+  const row = readAnswer(answer);
+  const { refused } = row;
+  switch (refused) {
+    case undefined:
+      return undefined;
+    case 'revoked':
+    case 'expired':
+    case 'price':
+      return { refused };
+    case 'calls':
+    case 'large':
+      return { refused, limit: numberOf(row, 'limit') };
+    case 'rate':
+      return {
+        ...{ refused, kind: enumOf(row, 'kind', ['requests', 'tokens']) },
+        ...{ limit: numberOf(row, 'limit'), wait: numberOf(row, 'wait') },
+      };
+    case 'held':
+      return { refused, period: enumOf(row, 'period', periods) };
+    case 'spent':
+      return { refused, period: enumOf(row, 'period', periods), at: numberOf(row, 'at') };
+    default:
+      throw new DamagedError('a call was refused for no reason that is known');
+  }
 }

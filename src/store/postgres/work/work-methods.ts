@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Announce, SharedWork, Transaction } from '../../shared-work.ts';
+import type { Announce, Job, SharedWork, Swept, Transaction } from '../../shared-work.ts';
 import { numberOf, textOf } from '../../sqlite/row.ts';
-import { labelsToText } from '../../sqlite/run-list/labels.ts';
 import { kinToText } from '../../sqlite/run-list/parents.ts';
-import { runToRow } from '../../sqlite/run-table.ts';
+import { labelsToText, runToRow } from '../../sqlite/run-table.ts';
 import type { NewRun, Store } from '../../store.ts';
 import { checkRunId, duplicateRunError } from '../../store-rules.ts';
 import { toCall, toStatement } from '../change-call.ts';
 import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
+import { isDue } from '../layout/layout.ts';
 import * as pendings from '../pendings.ts';
 import { readAnswer, toKept } from '../rows.ts';
-import { announceAll, isSweepDue, sweep } from './sweep.ts';
 import { inTransaction } from './transaction.ts';
 import * as workers from './workers.ts';
 
-export interface WorkParts {
+interface WorkParts {
   readonly address: Address;
   readonly hungMs: number;
   /** Work on the connection, after everything that was asked for before. Rejects with STORE_FAILED. */
@@ -23,7 +22,7 @@ export interface WorkParts {
 }
 
 /** What a store in Postgres has for workers, and what of its other methods tells them of runs. */
-export interface WorkMethods extends Pick<Store, 'decide'> {
+interface WorkMethods extends Pick<Store, 'decide'> {
   readonly work: SharedWork;
   /** Keeps a run that waits for a worker. Rejects as `createRun` does. */
   createQueued(run: NewRun): Promise<void>;
@@ -102,3 +101,87 @@ const adopt = {
   text: `UPDATE signalbox.runs SET dispatched = true, announced_at = NULL
     WHERE id = ANY ($1) AND (ready OR (dispatched AND status IN ('queued', 'running'))) RETURNING id`,
 };
+
+interface SweepOptions {
+  readonly announce: Announce;
+  /** After how long without a sign of life a holder's session is ended, and a worker is none any more; in ms. */
+  readonly hungMs: number;
+}
+
+/**
+ * One at a time over all machines, and one a second: expires calls that are due by the clock of the database, ends sessions of hung holders, and
+ * tells of runs that wait for a worker which is there and that nobody works on. Bounded; what is left is for the next one.
+ */
+async function sweep(transaction: Transaction, { announce, hungMs }: SweepOptions): Promise<Swept> {
+  const [mine] = await transaction.query({ text: take });
+  if (mine === undefined) return nothing;
+  await transaction.query({ text: expire });
+  await transaction.query({ text: wake });
+  await transaction.query({ text: 'SELECT signalbox.end_hung(NULL, $1)', values: [hungMs] });
+  const rows = await transaction.query({ text: due, values: [hungMs, MOST_RUNS, AGAIN_AFTER_MS] });
+  const jobs = rows.map((row): Job => {
+    return { kind: 'run', id: textOf(row, 'id'), queue: textOf(row, 'build') };
+  });
+  return { hasRun: true, announced: await announceAll(transaction, announce, jobs) };
+}
+
+/** How many runs the workers were told of. */
+async function announceAll(
+  transaction: Transaction,
+  announce: Announce,
+  jobs: readonly Job[],
+): Promise<number> {
+  if (jobs.length === 0 || !(await announce(jobs, transaction))) return 0;
+  const [row] = await transaction.query({ text: note, values: [jobs.map(({ id }) => id)] });
+  return numberOf(row ?? {}, 'count');
+}
+
+const nothing: Swept = { hasRun: false, announced: 0 };
+
+/** Whether the last one is long enough ago; asked without a transaction, since most workers find that it is not. */
+const isSweepDue = { name: 'sweep', text: `SELECT 1 FROM signalbox.sweeps WHERE ${isOld('800 ms')}` };
+
+function isOld(age: string): string {
+  return `swept_at < clock_timestamp() - interval '${age}'`;
+}
+
+const take = `UPDATE signalbox.sweeps SET swept_at = clock_timestamp()
+  WHERE (SELECT true FROM signalbox.sweeps WHERE ${isOld('800 ms')} FOR UPDATE SKIP LOCKED) RETURNING 1`;
+/** Of each build and each sweep. */
+const MOST_RUNS = 1_000;
+/** A job that was lost is found by then. */
+const AGAIN_AFTER_MS = 60_000;
+
+/** When the transaction began: a time that may change from row to row is looked for in all of them, and not by an index. */
+const now = '(extract(epoch FROM now()) * 1000)::bigint';
+
+const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at WHERE id IN (
+  SELECT id FROM signalbox.pendings WHERE ruling IS NULL AND expires_at <= ${now}
+    ORDER BY expires_at LIMIT ${MOST_RUNS} FOR UPDATE SKIP LOCKED)`;
+
+const wake = `UPDATE signalbox.runs SET ready = true, announced_at = NULL WHERE seq IN (
+  SELECT s.run FROM signalbox.suspensions AS s JOIN signalbox.runs AS r ON r.seq = s.run
+    WHERE s.due_at <= ${now} AND r.status = 'pending' AND NOT r.ready AND r.build IS NOT NULL
+    ORDER BY s.due_at LIMIT ${MOST_RUNS} FOR UPDATE OF r SKIP LOCKED)`;
+
+/** By each build that a worker has: a run whose build nobody has is not even looked at. */
+const due = `
+WITH live AS (
+  SELECT c.run_id FROM signalbox.claims AS c JOIN signalbox.holders AS h ON h.id = c.holder
+    JOIN pg_stat_activity AS a ON a.pid = h.pid AND a.backend_start = h.backend_start
+), builds AS (
+  SELECT DISTINCT unnest(builds) AS build FROM signalbox.workers
+    WHERE NOT draining AND seen_at > clock_timestamp() - $1::bigint * interval '1 millisecond'
+)
+SELECT found.id, found.build FROM builds CROSS JOIN LATERAL (
+  (SELECT id, build FROM signalbox.runs WHERE build = builds.build AND ${isDue} AND announced_at IS NULL
+    AND id NOT IN (SELECT run_id FROM live) ORDER BY seq LIMIT $2)
+  UNION ALL
+  (SELECT id, build FROM signalbox.runs WHERE build = builds.build AND ${isDue}
+    AND announced_at < now() - $3::bigint * interval '1 millisecond'
+    AND id NOT IN (SELECT run_id FROM live) ORDER BY announced_at LIMIT $2)
+) AS found LIMIT $2`;
+
+const note = `WITH noted AS (
+  UPDATE signalbox.runs SET announced_at = clock_timestamp() WHERE id = ANY ($1) RETURNING 1)
+SELECT count(*) AS count FROM noted`;

@@ -1,15 +1,21 @@
 import { RuntimeError, toFault } from '../../../base/errors.ts';
 import type { RunStatus } from '../../../contract/run.ts';
-import { decisionOfEndedRun, errorBelow, isEnded, statusBelow, unknownRunError } from '../../store-rules.ts';
+import {
+  AGENT_SOURCE,
+  decisionOfEndedRun,
+  errorBelow,
+  isEnded,
+  statusBelow,
+  unknownRunError,
+} from '../../store-rules.ts';
+import type { DueFilter, DueRuns } from '../../suspension.ts';
 import { type Connection, transact } from '../connection.ts';
 import { createPendingTable, type PendingTable } from '../pending-table.ts';
-import type { Row } from '../row.ts';
-import { createLabelTable, type LabelTable } from '../run-list/labels.ts';
+import { enumOf, numberOrNull, type Row, textOf } from '../row.ts';
 import { createParentTable, type ParentTable } from '../run-list/parents.ts';
-import { createRunTable, type RunTable } from '../run-table.ts';
-import { createStatement } from '../statement.ts';
+import { createLabelTable, createRunTable, type LabelTable, type RunTable } from '../run-table.ts';
+import { createStatement, type Preparing, type Values } from '../statement.ts';
 import { createStepTable, type StepTable } from '../step-table.ts';
-import { createSuspensionTable, type SuspensionTable } from '../suspension-table.ts';
 import { createTextTable, OUTPUT, type TextTable } from '../text-table.ts';
 import type { Answer, Change, PendingRow, StatusChange, StepBegin, StepEnd } from './change.ts';
 
@@ -143,3 +149,53 @@ function requireStatus({ runs, location }: Tables, id: string): RunStatus {
 function throwMissingRow(): never {
   throw new Error('a row that was just written is not there');
 }
+
+type SuspensionTable = ReturnType<typeof createSuspensionTable>;
+
+/** The statements over what runs are set down for. What changes something needs a write transaction. */
+function createSuspensionTable({ prepare }: Preparing) {
+  const remove = prepare('DELETE FROM suspensions WHERE run = (SELECT seq FROM runs WHERE id = :run_id)');
+  const insert = prepare(`
+    INSERT INTO suspensions (run, why, since, due_at, tries, step, error, calls)
+    SELECT seq, :why, :since, :due_at, :tries, :step, :error, :calls FROM runs WHERE id = :run_id`);
+  const whole = `SELECT * FROM (${dueRuns}) WHERE due IS NOT NULL ORDER BY seq`;
+  const due = prepare(whole);
+  const one = prepare(whole.replace('WHERE runs', 'WHERE runs.id = :id AND runs'));
+  const next = prepare(`SELECT min(at) AS at FROM (
+    SELECT min(due_at) AS at FROM suspensions JOIN runs ON runs.seq = suspensions.run
+      WHERE runs.status = 'pending' AND due_at > :at AND NOT ${isBelow}
+    UNION ALL SELECT min(expires_at) FROM pendings WHERE ruling IS NULL AND expires_at > :at)`);
+  return {
+    /** Null: nothing is kept of it. */
+    replace: (runId: string, suspension: Values | null): void => {
+      remove.run({ run_id: runId });
+      if (suspension !== null) insert.run({ run_id: runId, ...suspension });
+    },
+    due: ({ at, withFaults = false, id }: DueFilter): DueRuns => ({
+      runs: (id === undefined ? due : one)
+        .all({ at, faults: withFaults ? 1 : 0, ...(id !== undefined && { id }) })
+        .map((row) => ({
+          id: textOf(row, 'id'),
+          why: enumOf(row, 'due', ['fault', 'wait', 'decided', 'running']),
+        })),
+      nextAt: numberOrNull(next.get({ at }) ?? { at: null }, 'at') ?? undefined,
+    }),
+  };
+}
+
+const isBelow = 'EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id)';
+
+/** Whether a run, or one below it, has a call that is so. */
+const hasCall = (only: string) => `(EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id ${only})
+        OR EXISTS (SELECT 1 FROM run_parents AS k JOIN pendings ON run_id = k.id WHERE k.root = runs.id ${only}))`;
+
+const dueRuns = `
+  SELECT runs.seq, runs.id, CASE
+      WHEN runs.status = 'running' THEN 'running'
+      WHEN s.due_at <= :at OR (:faults AND s.why = 'fault') THEN s.why
+      WHEN (s.why IS NULL OR s.calls)
+        AND ${hasCall('')} AND NOT ${hasCall('AND ruling IS NULL')} THEN 'decided'
+    END AS due
+  FROM runs LEFT JOIN suspensions AS s ON s.run = runs.seq
+  WHERE runs.status IN ('running', 'pending') AND NOT ${isBelow}
+    AND runs.source <> '${AGENT_SOURCE}'`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/base/errors.ts';
-import { describeError } from '../../../../src/builtins/guards/program/failure.ts';
+import { describeError } from '../../../../src/builtins/guards/program/program.ts';
 
 const secret = '4111 1111 1111 1111';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isObject, Json, parseLossless, stringifyJson } from '../../../../src/base/json/json.ts';
+import { openStream } from '../../../../src/gateway/call/judge-stream.ts';
 import { createAnswerJudge } from '../../../../src/gateway/stream/answer-judge.ts';
-import { openStream } from '../../../../src/gateway/stream/open-stream.ts';
 import { messagesCodec } from '../../../../src/gateway/wire/messages/codec.ts';
 import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
 import { fireHook } from '../../../models/guard-bench.ts';

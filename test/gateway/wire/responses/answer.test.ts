@@ -3,8 +3,8 @@ import { RuntimeError } from '../../../../src/base/errors.ts';
 import { stringifyJson } from '../../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
+import { responsesCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
-import { responsesCodec } from '../../../../src/gateway/wire/responses/codec.ts';
 import { fullAnswer, fullRequest, textAnswer } from './samples.ts';
 import { mapTexts, plantings, says } from './trees.ts';
 

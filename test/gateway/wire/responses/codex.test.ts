@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../../../src/base/json/json.ts';
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
-import { responsesCodec } from '../../../../src/gateway/wire/responses/codec.ts';
+import { responsesCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { isCodex } from '../../../../src/gateway/wire/responses/request.ts';
 import { codexHeaders, codexRequest } from './codex-samples.ts';
 import { textAnswer } from './samples.ts';

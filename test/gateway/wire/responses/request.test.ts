@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../../src/base/errors.ts';
 import { stringifyJson } from '../../../../src/base/json/json.ts';
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
+import { responsesCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
-import { responsesCodec } from '../../../../src/gateway/wire/responses/codec.ts';
 import { fullRequest, textRequest } from './samples.ts';
 import { mapTexts, plantings, says } from './trees.ts';
 

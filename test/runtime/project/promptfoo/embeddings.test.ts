@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validateFile } from '../../../../src/runtime/validate-file.ts';
-import { importPromptfoo } from '../../../../src/suites/import/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../../../src/suites/import/import-suite.ts';
 import { configFolder, imported, told, written } from './importing.ts';
 
 const configOf = (assertion: string, defaults = '{}') => `prompts: ['Say {{word}}.']

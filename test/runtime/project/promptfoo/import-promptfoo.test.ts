@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { importPromptfoo } from '../../../../src/suites/import/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../../../src/suites/import/import-suite.ts';
 import { validateImport, writeImport } from '../../../../src/suites/import/suite/suite.ts';
 import { configFolder, imported, rows, told, written } from './importing.ts';
 

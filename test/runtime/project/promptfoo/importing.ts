@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { formatProblem } from '../../../../src/base/yaml/problem.ts';
-import { importPromptfoo } from '../../../../src/suites/import/promptfoo/import-promptfoo.ts';
+import { importPromptfoo } from '../../../../src/suites/import/import-suite.ts';
 import type { SuiteImport } from '../../../../src/suites/import/suite/suite.ts';
 
 /** A folder with a config, and whatever files it names. */

@@ -2,7 +2,7 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, expect, test, vi } from 'vitest';
-import { signS3 } from '../../../../src/suites/dataset/remote/sign.ts';
+import { signS3 } from '../../../../src/suites/dataset/remote/remote-bytes.ts';
 import { readPath } from '../support.ts';
 import { type FileServer, openFileServer } from './file-server.ts';
 

@@ -1,2 +1,0 @@
-/** Values of variables, by name. */
-export type Variables = Readonly<Record<string, unknown>>;

@@ -1,2 +1,0 @@
-/** The metrics that one variant can have a better one of than another. */
-export const comparedMetrics = ['mean', 'pass_rate'] as const;
