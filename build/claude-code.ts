@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const pinned = new URL('../src/dialects/claude/inbound/withheld.ts', import.meta.url);
+const pinned = new URL('../src/dialects/claude/published.ts', import.meta.url);
 const packageName = '@anthropic-ai/claude-code';
 
 /** Tools whose types have another name. MCP tools have names of their own. */

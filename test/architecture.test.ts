@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as house from './architecture.ts';
 import { parseModule, readModules } from './source.ts';
@@ -179,4 +180,14 @@ test.each(rules)('$title', ({ rule }) => {
 
 test.each(rules)('a breach is caught: $title', ({ rule, broken, says }) => {
   expect(rule(Object.entries(broken).map(([file, text]) => parseModule(file, text)))).toEqual(says);
+});
+
+test('the folders and files that docs/development.md names are there', () => {
+  const page = readFileSync(new URL('../docs/development.md', import.meta.url), 'utf8');
+  const tops = house.folders.join('|');
+  const named = [...page.matchAll(new RegExp(`\`((?:${tops})/[\\w./-]+)\``, 'g'))].map(
+    ([, path = '']) => path,
+  );
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((path) => !existsSync(new URL(`../src/${path}`, import.meta.url)))).toEqual([]);
 });

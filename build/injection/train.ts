@@ -119,7 +119,7 @@ function write({ bias, scale, weights }: StoredModel): string {
 
 /** Where the weights are kept. */
 export const weightsFile: string = fileURLToPath(
-  new URL('../../src/builtins/guards/injection/rules.ts', import.meta.url),
+  new URL('../../src/builtins/guards/injection/weights.ts', import.meta.url),
 );
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

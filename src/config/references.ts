@@ -239,8 +239,11 @@ function checkSandbox(
     const severity = entry.capability === 'hook' ? 'error' : tolerated;
     const known = entriesAt(document, ['spec', 'sandboxes']).map((declared) => declared.name);
     const consequence = severity === 'error' ? '' : `; ${neverStarts}`;
-    const message = `references a sandbox not declared under spec.sandboxes${consequence}`;
-    const hint = known.length === 0 ? 'Declare it under spec.sandboxes.' : undefined;
+    const message = `the sandbox "${name}" is not declared under spec.sandboxes${consequence}`;
+    const hint =
+      known.length === 0
+        ? `Declare it, such as \`sandboxes: {${name}: {mode: bubblewrap}}\`, or remove \`sandbox\`.`
+        : undefined;
     return [{ severity, path, message, hint, ...suggest(name, known, 'sandboxes') }];
   }
   if (sandbox.mode !== 'refused') return [];

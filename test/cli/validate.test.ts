@@ -31,7 +31,7 @@ const places = [
   '12:7 the key `description` stands twice in one mapping',
   '14:30 evals[tone].env: must be a list, not the string "HOME"',
   '19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal)',
-  '20:16 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes',
+  '20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes',
   '21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter)',
 ];
 

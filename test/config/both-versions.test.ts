@@ -17,7 +17,7 @@ hooks:
   guard: {command: sh, hook: tool, dialect: promptkit, sandbox: box}`,
     loads: false,
     problems: [
-      'error 5:67 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes | Declare it under spec.sandboxes.',
+      'error 5:67 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
     ],
   },
   {

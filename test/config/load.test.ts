@@ -33,7 +33,7 @@ test('ten mistakes are ten errors, each in its place [PK-9-01]', () => {
       'error 12:7 the key `description` stands twice in one mapping | Keep one of the two.',
       'error 14:30 evals[tone].env: must be a list, not the string "HOME" | Write [HOME].',
       'error 19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal) | did you mean `before_call`?',
-      'error 20:16 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes | Declare it under spec.sandboxes.',
+      'error 20:16 hooks[guard].sandbox: the sandbox "box" is not declared under spec.sandboxes | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
       'error 21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter) | Use `mode: observe`, or leave `mode` out.',
     ],
   });

@@ -299,10 +299,10 @@ sandboxes: {docker: {mode: direct}}
 tools:
   t: {exec: {command: sh, sandbox: dokcer}}`,
     native: [
-      'error 6:38 tools[t].exec.sandbox: references a sandbox not declared under spec.sandboxes | did you mean `docker`?',
+      'error 6:38 tools[t].exec.sandbox: the sandbox "dokcer" is not declared under spec.sandboxes | did you mean `docker`?',
     ],
     promptkit: [
-      'warning 6:38 tools[t].exec.sandbox: references a sandbox not declared under spec.sandboxes; it never starts: a call of the tool fails | did you mean `docker`?',
+      'warning 6:38 tools[t].exec.sandbox: the sandbox "dokcer" is not declared under spec.sandboxes; it never starts: a call of the tool fails | did you mean `docker`?',
     ],
   },
   {
@@ -311,10 +311,10 @@ tools:
 evals:
   rude: {command: sh, sandbox: box}`,
     native: [
-      'error 5:34 evals[rude].sandbox: references a sandbox not declared under spec.sandboxes | Declare it under spec.sandboxes.',
+      'error 5:34 evals[rude].sandbox: the sandbox "box" is not declared under spec.sandboxes | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
     ],
     promptkit: [
-      'warning 5:34 evals[rude].sandbox: references a sandbox not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it under spec.sandboxes.',
+      'warning 5:34 evals[rude].sandbox: the sandbox "box" is not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
     ],
   },
   {

@@ -9,7 +9,7 @@ export interface Area {
 
 const foreign = (name: string, more: readonly string[] = []): Area => ({
   name,
-  sources: [`src/dialects/${name}/decode.ts`, `src/dialects/${name}/{read,read/*}.ts`, ...more],
+  sources: [`src/dialects/${name}/{decode,read}.ts`, `src/dialects/${name}/read/*.ts`, ...more],
   tests: [`test/dialects/${name}/**/*.test.ts`, 'test/dialects/*.test.ts'],
 });
 
@@ -23,20 +23,18 @@ const playedCalls = [
 export const areas: readonly Area[] = [
   {
     name: 'gate',
-    sources: [
-      'src/calls/hooks/{gate,hook-chain,steps,hook-question,filter-batch}.ts',
-      'src/calls/capability/hook.ts',
-    ],
+    sources: ['src/calls/hooks/{gate,hook-chain,steps}.ts', 'src/calls/capability/hook.ts'],
     tests: [
       'test/calls/hooks/model/*.test.ts',
-      'test/calls/hooks/{gate,filter-batch,hook-chain,hook-question,steps}.test.ts',
+      'test/calls/hooks/{gate,filter-batch,group-gate,hook-chain,hook-question,steps}.test.ts',
+      'test/calls/hooks/{reconcile-messages,replace}.test.ts',
       'test/calls/capability/{ask-hook,faults}.test.ts',
     ],
   },
   {
     name: 'verdicts',
     sources: [
-      'src/dialects/promptkit/{hook,tool,eval}.ts',
+      'src/dialects/promptkit/{dialect,hook,eval}.ts',
       'src/calls/capability/{cancellation,read-reply,threshold,invoke}.ts',
     ],
     tests: [
@@ -65,25 +63,22 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'groups',
-    sources: ['src/calls/hooks/{fire-point,group-gate,group,member,hook-set}.ts'],
+    sources: ['src/calls/hooks/{fire-point,group,member,hook-set}.ts'],
     tests: ['test/calls/hooks/{fire-point,group,group-gate,group-told,hook-set,member,steps}.test.ts'],
   },
   {
     name: 'events',
-    sources: ['src/calls/hooks/{background-hooks,drop-report,event-queues,observer-queue}.ts'],
+    sources: ['src/calls/hooks/{event-queues,observer-queue}.ts'],
     tests: ['test/calls/hooks/{background-hooks,background-queue,drop-report,event-queues}.test.ts'],
   },
   {
     name: 'contents',
-    sources: [
-      'src/calls/hooks/{call-result,event-input,event-schema,message,reconcile-messages}.ts',
-      'src/calls/hooks/{replace,replace-turn,shape}.ts',
-    ],
+    sources: ['src/calls/hooks/{call-result,event-input,event-schema,message,replace-turn}.ts'],
     tests: ['test/calls/hooks/{call-result,event-input,message,reconcile-messages,replace}.test.ts'],
   },
   {
     name: 'scores',
-    sources: ['src/calls/capability/{eval,eval-batch,linger,tool}.ts', 'src/dialects/promptkit/casing.ts'],
+    sources: ['src/calls/capability/{eval,eval-batch}.ts', 'src/dialects/promptkit/casing.ts'],
     tests: [
       'test/calls/capability/*.test.ts',
       'test/dialects/promptkit/*.test.ts',
@@ -94,17 +89,17 @@ export const areas: readonly Area[] = [
   {
     name: 'calls',
     sources: [
-      'src/calls/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document,stopped-call,tool-args}.ts',
+      'src/calls/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document,tool-args}.ts',
     ],
     tests: playedCalls,
   },
   foreign('picoclaw', ['src/dialects/picoclaw/failure.ts']),
   foreign('chibi', [
-    'src/dialects/chibi/{conclude,permission}.ts',
+    'src/dialects/chibi/{dialect,permission}.ts',
     'src/dialects/chibi/request/change.ts',
     // What passes by a rule of a foreign system, in all of them.
     'src/dialects/failed-open.ts',
   ]),
-  foreign('claude', ['src/dialects/claude/{conclude,hook-question,reply-object}.ts']),
-  foreign('agentao', ['src/dialects/agentao/{conclude,process-output,reply-fields,rule-result}.ts']),
+  foreign('claude', ['src/dialects/claude/{dialect,hook-question,reply-object}.ts']),
+  foreign('agentao', ['src/dialects/agentao/{conclude,dialect,process-output,reply-fields,rule-result}.ts']),
 ];

@@ -7,18 +7,37 @@ import { openRuntime } from '../../src/runtime/open-runtime.ts';
 
 const src = new URL('../../src/', import.meta.url).href;
 
-/** The files of src of which a function runs between the call of a one-shot tool without hooks and its result. */
-export async function walkOneshot(): Promise<string[]> {
+/** Calls whose way through src is counted. */
+export type Walk = 'tool' | 'guarded tool' | 'gateway' | 'streamed gateway';
+
+/** The files of src of which a function runs between such a call and its result. The first call makes ready what all share. */
+export async function walk(kind: Walk): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'walk-'));
   try {
-    writeFileSync(join(folder, 'tool.sh'), script, { mode: 0o755 });
-    writeFileSync(join(folder, 'runtime.yaml'), config);
+    for (const [name, text] of Object.entries(programs))
+      writeFileSync(join(folder, name), text, { mode: 0o755 });
+    writeFileSync(join(folder, 'runtime.yaml'), `${config}${kind === 'tool' ? '' : guards}`);
     await using runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+    const gateway = runtime.gateway();
     const call = async () => {
-      const { status } = await runtime.tools.call('echo', { city: 'Oslo' });
-      if (status !== 'ok') throw new Error(`the tool was ${status}`);
+      if (kind === 'tool' || kind === 'guarded tool') {
+        const { status } = await runtime.tools.call('echo', { city: 'Oslo' });
+        if (status !== 'ok') throw new Error(`the tool was ${status}`);
+        return;
+      }
+      const body = {
+        model: 'm',
+        stream: kind === 'streamed gateway',
+        messages: [{ role: 'user', content: 'Hi' }],
+      };
+      const headers = { 'content-type': 'application/json' };
+      const url = 'http://127.0.0.1/v1/chat/completions';
+      const response = await gateway.fetch(
+        new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }),
+      );
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(text);
     };
-    // The first call makes ready what all calls share.
     await call();
     return await filesOf(call);
   } finally {
@@ -31,19 +50,26 @@ export async function walkOneshot(): Promise<string[]> {
  * system that Node has no names for, or to the search for what killed processes have left, which goes on beside.
  */
 export function isStage(file: string): boolean {
-  return !/^(errors\.ts|(json|text|files|time|contract|transport\/launch\/system|transport\/orphans)\/)/.test(
-    file,
-  );
+  return !/^(base|contract|process\/launch\/system|process\/orphans)\//.test(file);
 }
 
-const script = '#!/bin/sh\nread -r request\nprintf \'{"result": %s}\\n\' "$request"\n';
+const programs = {
+  'tool.sh': '#!/bin/sh\nread -r request\nprintf \'{"result": %s}\\n\' "$request"\n',
+  'guard.sh': '#!/bin/sh\ncat > /dev/null\necho \'{"allow": true}\'\n',
+};
 const config = `apiVersion: signalbox/v1
 kind: RuntimeConfig
 spec:
+  gateway: {}
+  providers: [{id: main, type: mock, model: m, additional_config: {responses: [{text: Hello}]}}]
   tools:
     echo:
       exec: {command: ./tool.sh}
       input_schema: {type: object, required: [city], properties: {city: {type: string}}}
+`;
+const guards = `  hooks:
+    tools: {hook: tool, phases: [before_execution, after_execution], mode: filter, command: ./guard.sh}
+    models: {hook: provider, phases: [before_call, after_call], mode: filter, command: ./guard.sh}
 `;
 
 /** The files of src of which V8 counted a call of a function meanwhile. */
@@ -67,7 +93,11 @@ function hasRun({ ranges }: { readonly ranges: readonly { readonly count: number
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = await walkOneshot();
-  const stages = files.filter(isStage);
-  process.stdout.write(`${stages.join('\n')}\n\n${stages.length} files of stages, ${files.length} in all\n`);
+  for (const kind of ['tool', 'guarded tool', 'gateway', 'streamed gateway'] as const) {
+    const files = await walk(kind);
+    const stages = files.filter(isStage);
+    process.stdout.write(
+      `${kind}\n${stages.join('\n')}\n${stages.length} files of stages, ${files.length} in all\n\n`,
+    );
+  }
 }

@@ -11,7 +11,7 @@ import { withinLimit } from '../time/time-limit.ts';
  * them after `useBoundedFunctions`.
  */
 export function registerBoundedFunctions(environment: Environment): void {
-  const register = (signature: string, handler: (text: string, ...rest: never[]) => unknown): void => {
+  const bound = (signature: string, handler: (text: string, ...rest: never[]) => unknown): void => {
     const [, receiver, name = '', takes = '', returnType = ''] =
       /^(?:(\w+)\.)?(\w+)\((.*)\): (\S+)$/.exec(signature) ?? [];
     const params = takes.split(', ').map((type, index) => ({ name: `arg${index}`, type }));
@@ -25,19 +25,19 @@ export function registerBoundedFunctions(environment: Environment): void {
       async: false,
     });
   };
-  register('string.matches(string): bool', matches);
-  register('string.contains(string): bool', (text, wanted: string) => findText(text, wanted) !== -1);
-  register('string.indexOf(string): int', (text, wanted: string) => BigInt(findText(text, wanted)));
-  register('string.indexOf(string, int): int', (text, wanted: string, from: bigint) =>
+  bound('string.matches(string): bool', matches);
+  bound('string.contains(string): bool', (text, wanted: string) => findText(text, wanted) !== -1);
+  bound('string.indexOf(string): int', (text, wanted: string) => BigInt(findText(text, wanted)));
+  bound('string.indexOf(string, int): int', (text, wanted: string, from: bigint) =>
     wanted === '' ? from : BigInt(findText(text, wanted, indexIn(text, from))),
   );
-  register('string.lastIndexOf(string): int', (text, wanted: string) => BigInt(findLastText(text, wanted)));
-  register('string.lastIndexOf(string, int): int', (text, wanted: string, from: bigint) =>
+  bound('string.lastIndexOf(string): int', (text, wanted: string) => BigInt(findLastText(text, wanted)));
+  bound('string.lastIndexOf(string, int): int', (text, wanted: string, from: bigint) =>
     wanted === '' ? from : BigInt(findLastText(text, wanted, indexIn(text, from))),
   );
-  register('string.split(string): list<string>', (text, separator: string) => splitText(text, separator));
-  register('string.split(string, int): list<string>', splitSome);
-  register('duration(string): google.protobuf.Duration', readDuration);
+  bound('string.split(string): list<string>', (text, separator: string) => splitText(text, separator));
+  bound('string.split(string, int): list<string>', splitSome);
+  bound('duration(string): google.protobuf.Duration', readDuration);
 }
 
 /**

@@ -69,7 +69,7 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     const isCut = summary === 'Unexpected token: EOF';
     const last = /\S+$/.exec(code.trim())?.[0] ?? '';
     const hint = isCut
-      ? `Write a value behind \`${shorten(last, 40)}\`, or remove it. Expressions are written in CEL.`
+      ? `${last.endsWith('?') ? 'A choice is written `A ? B : C`. Complete it' : `Write a value behind \`${shorten(last, 40)}\``}, or end the expression in front of it. Expressions are written in CEL.`
       : 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
     const reason = isCut ? 'it ends where a value is expected' : summary;
     // What an expression may name instead is known where it stands.

@@ -41,14 +41,14 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
   if (line === undefined) {
     return {
       reason: `${path} has no #! line`,
-      hint: 'Start the script with a line such as `#!/usr/bin/env python3`.',
+      hint: `Start the script with a line such as \`${path.endsWith('.sh') ? '#!/bin/sh' : '#!/usr/bin/env python3'}\`.`,
       isMisspelt: false,
     };
   }
   if (line.trim() === '') {
     return {
       reason: `the #! line of ${path} names no program`,
-      hint: 'Start the script with a line such as `#!/usr/bin/env python3`.',
+      hint: `Start the script with a line such as \`${path.endsWith('.sh') ? '#!/bin/sh' : '#!/usr/bin/env python3'}\`.`,
       isMisspelt: true,
     };
   }

@@ -212,7 +212,7 @@ test('refuses a script whose #! line names no program', () => {
   expect(findExecutable('./nameless.sh', here, searchPath)).toEqual({
     found: false,
     reason: `the #! line of ${join(here, 'nameless.sh')} names no program`,
-    hint: 'Start the script with a line such as `#!/usr/bin/env python3`.',
+    hint: 'Start the script with a line such as `#!/bin/sh`.',
     isMisspelt: true,
   });
 });

@@ -83,7 +83,7 @@ describe.each(versions)('in %s', (apiVersion) => {
       title: 'a condition that is no CEL',
       keys: `approval: {when: '\${args.amount >}'}`,
       problem:
-        'error 5:52 tools[refund].approval.when: `${args.amount >}` is no expression: it ends where a value is expected | Write a value behind `>`, or remove it. Expressions are written in CEL.',
+        'error 5:52 tools[refund].approval.when: `${args.amount >}` is no expression: it ends where a value is expected | Write a value behind `>`, or end the expression in front of it. Expressions are written in CEL.',
     },
     {
       title: 'a condition over something else',

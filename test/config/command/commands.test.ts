@@ -207,7 +207,7 @@ hooks: {h: {command: ./none, hook: eval}}`;
 test('an entry that never starts anyway is not looked up', () => {
   const spec = '\nevals: {e: {command: ./none, sandbox: box}}';
   expect(told(configText(promptkit, spec)).problems).toEqual([
-    'warning 4:41 evals[e].sandbox: references a sandbox not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it under spec.sandboxes.',
+    'warning 4:41 evals[e].sandbox: the sandbox "box" is not declared under spec.sandboxes; it never starts: the eval stays unscored | Declare it, such as `sandboxes: {box: {mode: bubblewrap}}`, or remove `sandbox`.',
   ]);
 });
 

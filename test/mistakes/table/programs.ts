@@ -43,7 +43,7 @@ export const inPrograms: readonly Mistake[] = [
     at: [file, './lookup.sh'],
     run: call,
     exit: 1,
-    fix: edited({ 'lookup.sh': [['cat', '#!/bin/sh\ncat']] }, '#!/usr/bin/env'),
+    fix: edited({ 'lookup.sh': [['cat', '#!/bin/sh\ncat']] }, '#!/bin/sh'),
   },
   {
     title: 'a script has the line ends of Windows',

@@ -4,10 +4,9 @@ import { claudeEvents } from '../../../../src/dialects/claude/config/settings.ts
 import {
   fitsResultType,
   parseType,
-  publishedEvents,
-  resultTypes,
   withholdResult,
 } from '../../../../src/dialects/claude/inbound/withheld.ts';
+import { publishedEvents, resultTypes } from '../../../../src/dialects/claude/published.ts';
 
 type ResultType = ReturnType<typeof parseType>;
 
