@@ -80,7 +80,9 @@ test('no command shows a filled-in value, wherever in the config it stands', {
       const folder = workspace(make?.(text) ?? '', files);
       const ran = await run([...command, ...(json ? ['--json'] : [])], { cwd: folder, env: { WORD: key } });
       const all = ran.stdout + ran.stderr;
-      expect(all).not.toMatch(/INTERNAL|CONFIG_INVALID|USAGE/);
+      // A command that a variable is filled into is not there, which `validate` calls an error.
+      const isMissing = place === 'command of a tool' && command[0] === 'validate';
+      expect(all).not.toMatch(isMissing ? /INTERNAL|USAGE/ : /INTERNAL|CONFIG_INVALID|USAGE/);
       expect({ pieces: canaryIn(all), all: canaryIn(all).length > 0 ? all : '' }).toEqual({
         pieces: [],
         all: '',

@@ -69,7 +69,7 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     const isCut = summary === 'Unexpected token: EOF';
     const last = /\S+$/.exec(code.trim())?.[0] ?? '';
     const hint = isCut
-      ? `${last.endsWith('?') ? 'A choice is written `A ? B : C`. Complete it' : `Write a value behind \`${shorten(last, 40)}\``}, or end the expression in front of it. Expressions are written in CEL.`
+      ? `${last.endsWith('?') ? choiceHint : `Write a value behind \`${shorten(last, 40)}\`, or end the expression in front of it.`} Expressions are written in CEL.`
       : 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
     const reason = isCut ? 'it ends where a value is expected' : summary;
     // What an expression may name instead is known where it stands.
@@ -79,6 +79,9 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     });
   }
 }
+
+const choiceHint =
+  'A choice is written `A ? B : C`, such as `has(case.answer) ? case.answer : "none"`, and the value needs quotes for its `:`. `||` joins two conditions.';
 
 /** CEL's own errors carry a drawing of the source in `message`, and the bare sentence in `summary`. */
 function summaryOf(thrown: unknown): string {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RuntimeError } from '../../base/errors.ts';
 import { whyUnreadable } from '../../base/files/file-error.ts';
-import { environmentOf } from '../../config/environment/of.ts';
+import { environmentOf } from '../../config/environment/host.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import { auditFile } from '../../gateway/audit/audit-log.ts';
 import { type Head, readHead } from '../../gateway/audit/head.ts';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { DestinationStream, Logger } from 'pino';
 import type { PrettyOptions } from 'pino-pretty';
 import { openOutputSink } from '../../base/files/output-sink.ts';
-import { Json, parseLossless } from '../../base/json/json.ts';
+import { isObject, Json, parseLossless } from '../../base/json/json.ts';
 import { escapeCommands } from '../../base/text/escape-commands.ts';
 import { escapeControls, escapeInvisible } from '../../base/text/escape-invisible.ts';
 import type { LoggingConfig } from '../../config/config.ts';
@@ -134,7 +134,18 @@ function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
   // The text of a conversation is not logged.
   if (event.type === 'text') return { event: type, run: event.run, step: event.step };
   // A note's level and message are those of the line itself, which must not have two of either.
-  return event.type === 'note' ? { event: type, name: event.name } : { event: type, ...members };
+  if (event.type === 'note') return { event: type, name: event.name };
+  return {
+    event: type,
+    ...('error' in members ? { ...members, error: withoutPrinted(members.error) } : members),
+  };
+}
+
+/** A fault without what the process printed in place of a reply, which may be all that it read: that is for the command line. */
+function withoutPrinted(fault: unknown): unknown {
+  if (!isObject(fault) || !isObject(fault['details']) || !('text' in fault['details'])) return fault;
+  const { text: _, ...details } = fault['details'];
+  return { ...fault, details };
 }
 
 type Level = 'debug' | 'info' | 'warn';

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
-import { environmentOf } from '../../config/environment/of.ts';
+import { environmentOf } from '../../config/environment/host.ts';
 import { requireConfig } from '../../config/load.ts';
 import type { HostEnv } from '../../process/env.ts';
 import { type CopiedPart, resultTables, stateTables } from '../../store/copy/copied-table.ts';

@@ -3,7 +3,7 @@ import { sweepTempFolders } from '../../base/files/temp-folder.ts';
 import { requirePlatform } from '../../base/platform.ts';
 import { once } from '../../base/time/once.ts';
 import type { ForeignName, RuntimeConfig } from '../../config/config.ts';
-import { environmentOf } from '../../config/environment/of.ts';
+import { environmentOf } from '../../config/environment/host.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';

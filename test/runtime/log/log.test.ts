@@ -354,3 +354,12 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const)(
     expect(wanted.filter(({ type }) => !log.hears(type))).toEqual([]);
   },
 );
+
+test('what a process printed in place of a reply is in no log, and the rest of its fault is', () => {
+  const details = { text: '{"card": "4929 7226 5379 7141"}', exit_code: 0 };
+  const error = { code: 'REPLY_MALFORMED', message: 'stdout is not JSON', hint: '', details } as const;
+  const event = { type: 'call.ended', capability: 'tool', name: 'echo', call: 'c', status: 'failed', error };
+  const text = logged([{ ...event, durationMs: 1, queueMs: 0 } as RuntimeEvent]);
+  expect(text).not.toContain('4929');
+  expect(linesOf(text)).toMatchObject([{ error: { code: 'REPLY_MALFORMED', details: { exit_code: 0 } } }]);
+});
