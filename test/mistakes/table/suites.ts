@@ -154,7 +154,12 @@ export const inSuites: readonly Mistake[] = [
     title: 'an expression is no CEL',
     edits: { [file]: [['${case.answer}', '${case.answer || "none" ?}']] },
     run: validate,
-    fix: written(file, 'case.answer || "none" ?', 'has(case.answer) ? case.answer : "none"'),
+    fix: written(
+      file,
+      '${case.answer || "none" ?}',
+      `'\${has(case.answer) ? case.answer : "none"}'`,
+      'has(case.answer) ? case.answer : "none"',
+    ),
   },
   {
     title: 'a column of the dataset is misspelt',
