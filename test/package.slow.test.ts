@@ -65,8 +65,8 @@ test('the package holds what runs, and nothing else', async () => {
   const odd = packed.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path));
   expect(odd.toSorted()).toEqual([
     'dist/THIRD-PARTY-LICENSES.txt',
-    'dist/fork-helper.py',
     'dist/cli/process/help.txt',
+    'dist/fork-helper.py',
   ]);
   // What `init` writes, and what the README and the pages run.
   const { stdout } = await call('git', ['ls-files', 'examples'], { cwd: root });

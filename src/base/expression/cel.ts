@@ -11,7 +11,7 @@ import {
   restoreFunctionNames,
   useBoundedFunctions,
 } from './cel-functions.ts';
-import { ExpressionError, type TreePath } from './error.ts';
+import { ExpressionError, type TreePath, type Variables } from './error.ts';
 
 /** One compiled expression. */
 export interface CompiledCode {
@@ -276,6 +276,3 @@ function changeMembers(value: object, change: (member: unknown) => unknown): unk
     : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, track(member)]));
   return changed ? copy : value;
 }
-
-/** Values of variables, by name. */
-export type Variables = Readonly<Record<string, unknown>>;

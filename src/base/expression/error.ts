@@ -16,3 +16,6 @@ export class ExpressionError extends Error {
     this.hint = hint;
   }
 }
+
+/** Values of variables, by name. */
+export type Variables = Readonly<Record<string, unknown>>;

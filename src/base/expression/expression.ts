@@ -1,7 +1,6 @@
 import { stringifyJson } from '../json/json.ts';
-import type { Variables } from './cel.ts';
 import { compileCode, withVariables } from './cel.ts';
-import { ExpressionError, type TreePath } from './error.ts';
+import { ExpressionError, type TreePath, type Variables } from './error.ts';
 import { isPlainCode } from './plain-code.ts';
 import { splitTemplate } from './template.ts';
 
