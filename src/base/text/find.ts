@@ -66,3 +66,10 @@ function prefixTableOf(wanted: string): Int32Array {
   }
   return borders;
 }
+
+/** The text without those of these characters that it ends with. A pattern such as `=+$` tries each of them anew, in quadratic time. */
+export function trimEndOf(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}

@@ -39,7 +39,7 @@ function piecesOf(...folders: readonly string[]): string[] {
   return [...new Set([...words, ...characters, 'a', 'B', '7', '\u200b', '\u{e0041}', '\ud800'])];
 }
 
-const piece = fc.constantFrom(...piecesOf('guards', 'pii'));
+const piece = fc.constantFrom(...piecesOf('builtins/guards', 'builtins/pii'));
 const part = fc.oneof(
   { weight: 2, arbitrary: piece },
   {

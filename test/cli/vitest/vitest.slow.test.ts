@@ -143,7 +143,7 @@ describe('a project with suites among its tests', () => {
     expect(testsOf('unscored')).toEqual([
       `a: SuiteFailure: case a failed
   broken: unscored, wanted at least 0.5 and at most 0.9: the process exited with code 3: no model here
-    hint: Its stderr is in the log and in details.stderr.
+    hint: Correct the program: its stderr says why.
   judged: the answer
     at unscored.suite.yaml:6:1`,
     ]);

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
+import { trimEndOf } from '../../../base/text/find.ts';
 import { entropyOf } from '../../pii/finders/typed.ts';
 import { fold } from '../../pii/fold.ts';
 import { type Finding, type GuardRules, type Origin, origins } from '../guard.ts';
@@ -281,7 +282,7 @@ const MOST_SEARCHED = 8;
  * is longer than those.
  */
 function isEncoded(value: string): boolean {
-  const run = value.replace(/=+$/, '');
+  const run = trimEndOf(value, '=');
   if (run.length < SHORTEST_ENCODED || !/^[A-Za-z0-9+/_-]+$/.test(run)) return false;
   if (/^(?:[0-9a-f]{2})+$/i.test(run) && isText(Buffer.from(run, 'hex'))) return true;
   if (isText(Buffer.from(run, 'base64'))) return true;

@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../base/text/find.ts';
 import { hash, mask, redact } from '../../pii/action.ts';
 import { Anonymizer } from '../../pii/anonymizer.ts';
 import { createDetector } from '../../pii/detector.ts';
@@ -125,7 +126,7 @@ function* findRandom(text: string): Generator<{ readonly start: number; readonly
 
 /** Words of a program change case at their beginnings only; what is random changes its kind of character all the time. */
 function isRandom(written: string): boolean {
-  const value = written.replace(/=+$/, '');
+  const value = trimEndOf(written, '=');
   if (value.length < 24 || value.length > 128) return false;
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false;
   const digits = value.match(/\d/g)?.length ?? 0;

@@ -1,3 +1,4 @@
+import { trimEndOf } from '../../../base/text/find.ts';
 import { wordJoints } from '../../../base/text/words.ts';
 import type { Finding } from '../finding.ts';
 import { libraries } from '../lazy-libraries.ts';
@@ -58,9 +59,9 @@ function endOfDomain(text: string, start: number, joints: ReadonlySet<number>): 
   } while (joints.has(at - 1) && at < limit);
   ends.sort((one, other) => one - other);
   for (const end of ends.slice(0, mostEnds).toReversed()) {
-    const name = text.slice(start, end).replaceAll(' ', '').replace(/-+$/, '');
+    const name = trimEndOf(text.slice(start, end).replaceAll(' ', ''), '-');
     if (name.includes('.') && !name.includes('..') && isDomain(name))
-      return start + text.slice(start, end).replace(/-+$/, '').length;
+      return start + trimEndOf(text.slice(start, end), '-').length;
   }
   return undefined;
 }
@@ -69,7 +70,7 @@ const mostEnds = 20;
 
 /** Whether a host of that name can receive mail. */
 export function isDomain(name: string): boolean {
-  const labels = name.replace(/-+$/, '').toLowerCase().split('.');
+  const labels = trimEndOf(name, '-').toLowerCase().split('.');
   if (labels.some((label) => label === '' || label.startsWith('-') || label.length > 63)) return false;
   if (privateTops.has(labels.at(-1) ?? '')) return true;
   const { isIcann, isPrivate, publicSuffix, isIp } = libraries.domains().parse(labels.join('.'), {

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { trimEndOf } from '../../../base/text/find.ts';
 import type { Finding } from '../finding.ts';
 import { type ScannedText, textBefore } from '../scanned-text.ts';
 import { isTold, tellingWords } from './context.ts';
@@ -19,10 +20,7 @@ export function* findIpAddresses(scan: ScannedText): Generator<Finding> {
     /(?<![A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}.]|(?:[\da-fA-F:]|^):)[\da-fA-F:][\da-fA-F:.]+/gu,
   )) {
     const lead = /^:(?!:)/.exec(run)?.[0].length ?? 0;
-    const written = run
-      .slice(lead)
-      .replace(/(?<!:):?\.*$/, '')
-      .replace(/[.]+$/, '');
+    const written = withoutPunctuation(run.slice(lead));
     if (
       !isAddress(written) ||
       /[A-Za-z\u00c0-\u024f\u1e00-\u1eff\p{N}]/u.test(text[index + run.length] ?? '')
@@ -31,6 +29,12 @@ export function* findIpAddresses(scan: ScannedText): Generator<Finding> {
     const start = index + lead;
     yield { entity: 'IP_ADDRESS', start, end: start + written.length, isConfirmed: true };
   }
+}
+
+/** Without the dots of a sentence behind it, and one colon. */
+function withoutPunctuation(run: string): string {
+  const text = trimEndOf(run, '.');
+  return /(?<!:):$/.test(text.slice(-2)) ? trimEndOf(text.slice(0, -1), '.') : text;
 }
 
 /** 0.0.0.0/8 and 127.0.0.0/8 are no other machine's (RFC 6890); ones in front of zeros are a netmask or a broadcast. */

@@ -183,12 +183,23 @@ const linkedPassword = linkedBehind(passwordNames);
 /** Without quotes and brackets around it, and what ends a sentence. */
 function trimValue(token: string, start: number): Value {
   const lead = opening.exec(token)?.[0].length ?? 0;
-  return { start: start + lead, text: ownScript(token.slice(lead)).replace(closing, '') };
+  return { start: start + lead, text: withoutClosing(ownScript(token.slice(lead))) };
 }
 
 /** Words of a script without spaces, up to their comma, and quotes. */
 const opening = new RegExp(`^(?:.*[${unspacedScripts}\\p{sc=Hang}][,:、。])?["'\`“„«‹「『(<[]*`, 'u');
-const closing = /(?:[.,;:?)}\]>"'`”“»›」』]|\\+["'])+$/;
+const closing = '.,;:?)}]>"\'`”“»›」』';
+
+function withoutClosing(text: string): string {
+  let end = text.length;
+  while (end > 0 && closing.includes(text.charAt(end - 1))) {
+    const isQuote = /["']/.test(text.charAt(end - 1));
+    end -= 1;
+    // A quotation mark may be escaped.
+    while (isQuote && text.charAt(end - 1) === '\\') end -= 1;
+  }
+  return text.slice(0, end);
+}
 
 /** Four to eight digits with a word for them, before or behind. */
 function* findPins({ plain }: ScannedText): Generator<Value> {
@@ -268,7 +279,7 @@ function unquotedValue(rest: string, start: number, isPassword: boolean): Value 
   // A name in a program: `password: z.string()`; what stands for a value: `<hidden>`, `{{password}}`.
   if (/^[\w$]+(?:\.[\w$]+)*\((?:.*\))?[;,)}]*$/.test(run)) return undefined;
   if (/^(?:<.*>|\{.*\}|\[.*\]|\(.*\))[.,;:!?]*$/.test(run)) return undefined;
-  const text = ownScript(run).replace(nextAssignment, '').replace(closing, '');
+  const text = withoutClosing(ownScript(run).replace(nextAssignment, ''));
   return { start, text };
 }
 
