@@ -102,7 +102,7 @@ function isDisguised(text: string, words: string): boolean {
 const LONGEST = 20_000;
 
 /** What encoded stretches of a text spell: base64, hexadecimal and percent digits. In linear time. */
-export function* decodedTexts(text: string): Generator<string> {
+function* decodedTexts(text: string): Generator<string> {
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{20,}={0,2}/g)) {
     if (run.length > LONGEST) continue;
     const bytes = /^[0-9a-f]+$/i.test(run) && run.length % 2 === 0 ? Buffer.from(run, 'hex') : undefined;
