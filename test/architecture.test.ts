@@ -57,7 +57,7 @@ const rules = [
   },
   {
     title: 'no program imports another',
-    rule: house.programsAreStrangers,
+    rule: house.programsAreSeparate,
     broken: { 'cli/commands/serve.ts': "import '../output.ts';\nimport '../vitest/app.ts';" },
     says: ['cli/commands/serve.ts imports cli/vitest/app.ts, which is of another program'],
   },

@@ -25,7 +25,7 @@ export const dialectsAreStrangers: Rule = (modules) => strangersIn('dialects', m
 /** Programs of their own, which the command line never loads, nor they it. */
 const programs = ['guards', 'pii', 'vitest'];
 
-export const programsAreStrangers: Rule = (modules) =>
+export const programsAreSeparate: Rule = (modules) =>
   edgesOf(modules)
     .filter(
       ({ from, to }) => from.startsWith('cli/') && to.startsWith('cli/') && programOf(from) !== programOf(to),
@@ -79,43 +79,37 @@ export const nothingImportsTheIndex: Rule = (modules) =>
     .filter(({ to }) => to === 'index.ts')
     .map(({ from }) => `${from} imports index.ts, which is for users of the library`);
 
-export const importsFormNoCycle: Rule = (modules) => {
-  const targets = new Map<string, string[]>();
-  for (const { from, to } of edgesOf(modules)) targets.set(from, [...(targets.get(from) ?? []), to]);
-  const done = new Set<string>();
-  const cycles: string[] = [];
-  const visit = (file: string, trail: readonly string[]): void => {
-    const since = trail.indexOf(file);
-    if (since !== -1) cycles.push([...trail.slice(since), file].join(' -> '));
-    if (since !== -1 || done.has(file)) return;
-    for (const target of targets.get(file) ?? []) visit(target, [...trail, file]);
-    done.add(file);
-  };
-  for (const { file } of modules) visit(file, []);
-  return cycles.map((cycle) => `import cycle: ${cycle}`);
-};
+export const importsFormNoCycle: Rule = (modules) =>
+  cyclesIn(edgesOf(modules)).map((cycle) => `import cycle: ${cycle}`);
 
 /** Imports between the sub-folders of a folder run one way; its own files are its vocabulary and its entries. */
 export const subfoldersFormNoCycle: Rule = (modules) => {
-  const needs = new Map<string, Set<string>>();
-  for (const { from, to } of edgesOf(modules)) {
+  const edges = edgesOf(modules).flatMap(({ from, to }) => {
     const [one, other] = [subfolderOf(from), subfolderOf(to)];
     const isInside = one?.split('/', 1)[0] === other?.split('/', 1)[0];
-    if (one === undefined || other === undefined || one === other || !isInside) continue;
-    needs.set(one, (needs.get(one) ?? new Set()).add(other));
-  }
-  const cycles = new Set<string>();
-  const done = new Set<string>();
-  const visit = (folder: string, trail: readonly string[]): void => {
-    const since = trail.indexOf(folder);
-    if (since !== -1) cycles.add([...trail.slice(since), folder].join(' -> '));
-    if (since !== -1 || done.has(folder)) return;
-    for (const each of needs.get(folder) ?? []) visit(each, [...trail, folder]);
-    done.add(folder);
-  };
-  for (const folder of needs.keys()) visit(folder, []);
-  return [...cycles].map((cycle) => `sub-folders import each other: ${cycle}`);
+    return one === undefined || other === undefined || one === other || !isInside
+      ? []
+      : [{ from: one, to: other }];
+  });
+  return cyclesIn(edges).map((cycle) => `sub-folders import each other: ${cycle}`);
 };
+
+/** The cycles that these edges form, each once as its members in their order. */
+function cyclesIn(edges: readonly Edge[]): string[] {
+  const targets = new Map<string, Set<string>>();
+  for (const { from, to } of edges) targets.set(from, (targets.get(from) ?? new Set()).add(to));
+  const done = new Set<string>();
+  const cycles = new Set<string>();
+  const visit = (node: string, trail: readonly string[]): void => {
+    const since = trail.indexOf(node);
+    if (since !== -1) cycles.add([...trail.slice(since), node].join(' -> '));
+    if (since !== -1 || done.has(node)) return;
+    for (const target of targets.get(node) ?? []) visit(target, [...trail, node]);
+    done.add(node);
+  };
+  for (const node of targets.keys()) visit(node, []);
+  return [...cycles];
+}
 
 function subfolderOf(file: string): string | undefined {
   const [top, room, ...rest] = file.split('/');

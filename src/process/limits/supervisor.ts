@@ -57,7 +57,7 @@ const LARGEST_SHARE = 0.1;
 /** After SIGXCPU, and before the system's own SIGKILL. */
 const CPU_GRACE_SECONDS = 1;
 
-/** Nobody can compute longer than all cores together; of one core, half is assumed to be away, so that looks come before the end. */
+/** The shortest time in which all cores together reach the limit. One core counts as two, so that the last look precedes the end. */
 function cpuTimeLeftMs({ cpuSeconds = Number.POSITIVE_INFINITY }: ProcessLimits, used: number): number {
   return ((cpuSeconds - used) * 1000) / Math.max(2, availableParallelism());
 }
