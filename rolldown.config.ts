@@ -33,11 +33,11 @@ const entries = [
 
 /** What is always loaded as a whole. */
 const roots = {
-  start: ['cli/main.ts', 'cli/process/begin.ts'],
+  start: ['cli/main.ts', 'cli/process/begin.ts', 'cli/guards/start.ts'],
   cli: ['cli/process/run.ts'],
   runtime: ['runtime/runtime.ts'],
-  pii: ['cli/pii/program.ts'],
-  ...Object.fromEntries(guards.map((name) => [name, [`cli/guards/${name}/program.ts`]])),
+  guards: ['cli/guards/run.ts'],
+  ...Object.fromEntries(['pii', ...guards].map((name) => [name, [`builtins/guards/${name}/guard.ts`]])),
 };
 
 export default defineConfig([

@@ -23,7 +23,7 @@ export const importsPointUp: Rule = (modules) =>
 export const dialectsAreStrangers: Rule = (modules) => strangersIn('dialects', modules);
 
 /** Programs of their own, which the command line never loads, nor they it. */
-const programs = ['guards', 'pii', 'vitest'];
+const programs = ['guards', 'vitest'];
 
 export const programsAreSeparate: Rule = (modules) =>
   edgesOf(modules)
@@ -34,7 +34,7 @@ export const programsAreSeparate: Rule = (modules) =>
 
 function programOf(file: string): string {
   const [, name = ''] = file.split('/');
-  return programs.find((program) => program === name) ?? 'the command line';
+  return programs.find((program) => program === (name === 'pii' ? 'guards' : name)) ?? 'the command line';
 }
 
 export const programsSeeTheRuntimeOnly: Rule = (modules) =>
@@ -124,7 +124,7 @@ const namesWithoutRules: readonly string[] = [
   'models/open/provider-kinds.ts',
   'cli/show/serving.ts',
   // For whose hooks the program is.
-  'cli/guards/prompt/help.ts',
+  'builtins/guards/prompt/guard.ts',
   // Whom an attempt addresses.
   'builtins/guards/injection/patterns.ts',
 ];

@@ -5,8 +5,8 @@ import { KEY_LENGTH } from '../base/files/key-file.ts';
 import { type Path, readDocument, type YamlDocument } from '../base/yaml/document.ts';
 import type { Problem } from '../base/yaml/problem.ts';
 import { itemsAt, nonEmptyTextAt, textAt } from '../base/yaml/read.ts';
+import { guards } from '../builtins/guards/guards.ts';
 import { type GuardHost, usageError } from '../builtins/guards/program/options.ts';
-import { settingsReaders } from '../builtins/guards/settings.ts';
 import { readExec } from '../config/build/exec.ts';
 import { execEntries } from '../config/references.ts';
 import { locateFinding } from '../config/report.ts';
@@ -21,12 +21,15 @@ export async function findGuardProblems(
   const problems: Problem[] = [];
   for (const { path } of execEntries(document)) {
     const { command, args, env: given, cwd = '.' } = readExec(document, path, { refused: undefined });
-    const reader = Object.hasOwn(settingsReaders, command) ? settingsReaders[command] : undefined;
-    if (reader === undefined) continue;
-    const { readSettings } = await reader();
+    const [, load] = Object.entries(guards).find(([name]) => name === command) ?? [];
+    if (load === undefined) continue;
+    const { guard } = await load();
     const { variables } = closeEnv(given, env);
     try {
-      readSettings(args, hostOf(resolve(dirname(file), cwd), variables, { file: resolve(file), document }));
+      guard.readSettings(
+        args,
+        hostOf(resolve(dirname(file), cwd), variables, { file: resolve(file), document }),
+      );
     } catch (thrown) {
       const { message, hint } = toRuntimeError(thrown);
       const finding = { path: placeOf(document, path, message), message: `${command}: ${message}`, hint };

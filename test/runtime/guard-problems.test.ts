@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settingsReaders } from '../../src/builtins/guards/settings.ts';
+import { guards } from '../../src/builtins/guards/guards.ts';
 import { validateFile } from '../../src/runtime/validate-file.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 test('every guard of the package has its settings read by `validate`', () => {
-  const guards = Object.keys(manifest.bin).filter((name) => name !== 'signalbox');
-  expect(Object.keys(settingsReaders).toSorted()).toEqual(guards.toSorted());
+  const programs = Object.keys(manifest.bin).filter((name) => name !== 'signalbox');
+  expect(Object.keys(guards).toSorted()).toEqual(programs.toSorted());
 });
 
 test.each([

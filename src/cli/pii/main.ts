@@ -1,12 +1,4 @@
 #!/usr/bin/env node
-import { requirePlatform } from '../../base/platform.ts';
+import { startGuard } from '../guards/start.ts';
 
-try {
-  requirePlatform();
-} catch (error) {
-  process.stderr.write(`signalbox-pii: ${error instanceof Error ? error.message : error}\n`);
-  process.exit(2);
-}
-// Everything else is loaded behind the check: an older Node could not even read it.
-const { begin } = await import('../../builtins/guards/program/begin.ts');
-await begin(process, 'signalbox-pii', () => import('./program.ts'));
+await startGuard(process, 'signalbox-pii');

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Main } from '../../../src/builtins/guards/program/begin.ts';
+import { runGuard } from '../../../src/cli/guards/run.ts';
 import { openStreams } from '../in-process.ts';
 import { programs } from './programs.ts';
 
-async function run(name: string, args: readonly string[], stdin = '', env = {}) {
+async function run(name: (typeof programs)[number]['name'], args: readonly string[], stdin = '', env = {}) {
   const { streams, texts } = openStreams({ stdin });
-  const { main }: { readonly main: Main } = await import(`../../../src/cli/guards/${name}/program.ts`);
   const printError = (line: string) => void streams.stderr.write(`${line}\n`);
-  const code = await main({ ...streams, argv: args, printError, env });
+  const code = await runGuard(`signalbox-${name}`, { ...streams, argv: args, printError, env });
   return { code, ...texts() };
 }
 

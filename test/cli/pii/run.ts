@@ -11,8 +11,9 @@ export async function runPii(
   { stdin, env }: Pick<Circumstances, 'stdin' | 'env'> = {},
 ): Promise<Ran> {
   const { streams, texts } = openStreams({ stdin });
-  const { main } = await import('../../../src/cli/pii/program.ts');
+  const { runGuard } = await import('../../../src/cli/guards/run.ts');
   const printError = (line: string) => void streams.stderr.write(`${line}\n`);
-  const code = await main({ ...streams, argv: args, printError, env: { ...process.env, ...env } });
+  const invocation = { ...streams, argv: args, printError, env: { ...process.env, ...env } };
+  const code = await runGuard('signalbox-pii', invocation);
   return { code, ...texts() };
 }

@@ -1,88 +1,156 @@
 import { parseArgs } from 'node:util';
 import { RuntimeError } from '../../../base/errors.ts';
+import { compileExclusivePattern } from '../../../base/text/safe-pattern.ts';
 import { findNearest } from '../../../base/text/suggest.ts';
+import { type Origin, origins } from '../guard.ts';
 import type { ScoreText } from '../judge/ask-judge.ts';
-import type { Invocation } from './program.ts';
+import type { Answerer, Invocation } from './program.ts';
 
-/** How an option is given: `list` may be repeated and has commas, `lines` may be repeated and has none. */
-export type OptionKind = 'text' | 'list' | 'lines';
+/**
+ * One option: how it is given, the word for its value in `--help`, what `--help` says of it, and its variable where that is not
+ * `SIGNALBOX_LINKS_ALLOW_HOST` for `--allow-host` of links. `list` may be repeated and is split at commas and blanks, `lines` may be
+ * repeated and is not, nor is `values`, whose variable is one value. `variable` is read from the environment only.
+ */
+type OptionRow = readonly [
+  kind: 'text' | 'list' | 'lines' | 'values' | 'variable' | 'flag',
+  word: string,
+  help: string,
+  variable?: string,
+];
 
-/** The options that were given; an argument wins over its variable, `SIGNALBOX_LINKS_ALLOW` for `--allow` of links. */
+/** The options that were given; an argument wins over its variable. */
 export interface Options<Name extends string> {
-  /** What was given; undefined where nothing was. */
+  /** What was given last; undefined where nothing was. */
   text(name: Name): string | undefined;
   /** The words of a list; empty where nothing was given. */
   list(name: Name): readonly string[];
-}
-
-/** What a program reads its options from. */
-export interface OptionSource {
-  /** `signalbox-links`. */
-  readonly program: string;
-  readonly argv: Invocation['argv'];
-  readonly env: Invocation['env'];
+  /** Each as it was given. */
+  values(name: Name): readonly string[];
+  isArgument(name: Name): boolean;
 }
 
 /** What the settings of a guard are read with, beside its arguments. */
-export interface GuardHost<Judge = ScoreText> {
+export interface GuardHost {
   readonly env: Invocation['env'];
   /** The key in a file, which is made if it is missing. */
   readonly openKey: (file: string) => Uint8Array;
   /** A provider of a runtime file, and of those laid over it, as a judge. */
-  readonly openJudge: (config: readonly string[], provider: string) => Judge;
+  readonly openJudge: (config: readonly string[], provider: string) => ScoreText;
 }
 
-/** Reads the options of a program. Throws USAGE for one that it does not have. */
-export function readOptions<Name extends string>(
-  source: OptionSource,
-  kinds: Readonly<Record<Name, OptionKind>>,
+/** A guard as a program: its options with their help, its settings, and what answers with them. */
+interface GuardProgram<Name extends string, Settings> {
+  /** `signalbox-links`. */
+  readonly program: string;
+  /** The arguments in the first line of `--help`, and what the program does. */
+  readonly usage?: string;
+  readonly about: string;
+  readonly options: Readonly<Record<Name, OptionRow>>;
+  /** The widths of the first two columns of the table of options. */
+  readonly columns: readonly [option: number, variable: number];
+  /** What follows the table in `--help`. */
+  readonly notes: () => string;
+  /** Throws USAGE. */
+  readonly read: (options: Options<Name>, host: GuardHost) => Settings;
+  /** Absent: the program does not answer payloads. */
+  readonly open?: (settings: Settings) => Answerer;
+}
+
+export function defineGuard<const Name extends string, Settings>(guard: GuardProgram<Name, Settings>) {
+  const readSettings = (argv: readonly string[], host: GuardHost): Settings =>
+    guard.read(readOptions(guard, argv, host.env), host);
+  const { open } = guard;
+  return {
+    help: () => helpOf(guard),
+    readSettings,
+    /** Throws USAGE. */
+    open: open && ((argv: readonly string[], host: GuardHost) => open(readSettings(argv, host))),
+  };
+}
+
+function helpOf({
+  program,
+  usage,
+  about,
+  options,
+  columns,
+  notes,
+}: Omit<GuardProgram<string, never>, 'read' | 'open'>): string {
+  const [first, second] = columns;
+  const rows = Object.entries(options).flatMap(([name, row]) => {
+    const [kind, word, help] = row;
+    const option = kind === 'variable' ? '' : `--${name} ${word}`;
+    const variable = kind === 'flag' ? '' : variableOf(program, name, row);
+    return help
+      .split('\n')
+      .map(
+        (line, at) =>
+          `  ${(at === 0 ? option : '').padEnd(first)}${(at === 0 ? variable : '').padEnd(second)}${line}`,
+      );
+  });
+  return `Usage: ${program} ${usage ?? '[options]'}
+
+${about}
+
+Options, each with its variable in the environment; an option wins:
+${rows.join('\n')}
+
+${notes()}`;
+}
+
+function readOptions<Name extends string>(
+  { program, options: rows }: Pick<GuardProgram<Name, never>, 'program' | 'options'>,
+  argv: readonly string[],
+  env: GuardHost['env'],
 ): Options<Name> {
-  const values = parse(source, kinds);
+  const arguments_ = parseArguments(program, argv, rows);
   const given = (name: Name): readonly string[] => {
-    const words = values[name];
+    const words = arguments_[name];
     if (words !== undefined) return [words].flat().map(String);
-    const variable = source.env[variableOf(source.program, name)] ?? '';
-    return variable === '' ? [] : kinds[name] === 'lines' ? variable.split('\n') : [variable];
+    const variable = env[variableOf(program, name, rows[name])] ?? '';
+    return variable === '' ? [] : rows[name][0] === 'lines' ? variable.split('\n') : [variable];
   };
   return {
     text: (name) => given(name).at(-1),
     list: (name) =>
       given(name)
-        .flatMap((text) => (kinds[name] === 'list' ? text.split(/[\s,]+/) : [text]))
+        .flatMap((text) => (rows[name][0] === 'list' ? text.split(/[\s,]+/) : [text]))
         .map((text) => text.trim())
         .filter((text) => text !== ''),
+    values: given,
+    isArgument: (name) => arguments_[name] !== undefined,
   };
 }
 
-function parse(
-  { program, argv }: OptionSource,
-  kinds: Readonly<Record<string, OptionKind>>,
+function parseArguments(
+  program: string,
+  argv: readonly string[],
+  rows: Readonly<Record<string, OptionRow>>,
 ): Readonly<Record<string, unknown>> {
-  const rows = Object.entries(kinds).map(
-    ([name, kind]) => [name, { type: 'string', multiple: kind !== 'text' }] as const,
-  );
+  const options = Object.entries(rows)
+    .filter(([, [kind]]) => kind !== 'variable' && kind !== 'flag')
+    .map(([name, [kind]]) => [name, { type: 'string', multiple: kind !== 'text' }] as const);
   try {
-    return parseArgs({ args: [...argv], options: Object.fromEntries(rows) }).values;
+    return parseArgs({ args: [...argv], options: Object.fromEntries(options) }).values;
   } catch (error) {
     // Node's message names the argument and what to do.
     const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+    const [, word] = /^Unknown option '--([\w-]+)'/.exec(message) ?? [];
+    const nearest =
+      word &&
+      findNearest(
+        word,
+        options.map(([name]) => name),
+      );
     throw usageError(
       message,
-      nearOptionHint(message, Object.keys(kinds)) ?? `Run ${program} --help to see the arguments.`,
+      nearest ? `did you mean \`--${nearest}\`?` : `Run ${program} --help to see the arguments.`,
     );
   }
 }
 
-/** The option that was probably meant by the one of Node's message. */
-export function nearOptionHint(message: string, names: readonly string[]): string | undefined {
-  const [, word] = /^Unknown option '--([\w-]+)'/.exec(message) ?? [];
-  const nearest = word === undefined ? undefined : findNearest(word, names);
-  return nearest === undefined ? undefined : `did you mean \`--${nearest}\`?`;
-}
-
-/** `SIGNALBOX_LINKS_ALLOW_TOPIC`. */
-function variableOf(program: string, name: string): string {
-  return `${program}-${name}`.toUpperCase().replaceAll('-', '_');
+function variableOf(program: string, name: string, [, , , own = name]: OptionRow): string {
+  return `${program}-${own}`.toUpperCase().replaceAll('-', '_');
 }
 
 /** One of the words that there are. Throws USAGE for another. */
@@ -92,6 +160,53 @@ export function oneOf<Word extends string>(what: string, word: string, words: re
   throw usageError(`there is no ${what} "${word}"`, `There are ${words.join(', ')}.`);
 }
 
+/** `--scan`: whose texts are looked at. */
+export function readScan(
+  options: Options<'scan'>,
+  standard: readonly Origin[] = origins,
+): (origin: Origin) => boolean {
+  const named = options.list('scan').map((word) => oneOf('origin', word, origins));
+  return (origin) => (named.length === 0 ? standard : named).includes(origin);
+}
+
+/** A number above 0, up to `most`, in digits. */
+export function isUpTo(most: number, text: string): boolean {
+  const value = Number(text);
+  return /^\d*\.?\d+$/.test(text) && value > 0 && value <= most;
+}
+
 export function usageError(message: string, hint: string): RuntimeError {
   return new RuntimeError('USAGE', message, { hint });
+}
+
+/**
+ * Compiles a list of values and `/patterns/` to a test; patterns must match the whole text. Throws USAGE.
+ */
+export function readAllowList(entries: readonly string[]): (text: string) => boolean {
+  const rules = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+  const values = new Set(rules.filter((rule) => !isPattern(rule)).map((rule) => rule.toLowerCase()));
+  const patterns = rules.filter(isPattern).map(compile);
+  return (text) => {
+    if (values.has(text.toLowerCase())) return true;
+    return text.length <= maxLength && patterns.some((pattern) => pattern.test(text));
+  };
+}
+
+/** Patterns are not tried on longer texts. */
+const maxLength = 1000;
+
+function isPattern(rule: string): boolean {
+  return /^\/.+\/[iu]*$/s.test(rule);
+}
+
+function compile(rule: string): ReturnType<typeof compileExclusivePattern> {
+  const end = rule.lastIndexOf('/');
+  const flags = new Set([...rule.slice(end + 1), 'u']);
+  try {
+    return compileExclusivePattern(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
+  } catch {
+    const hint =
+      'A pattern is a regular expression of JavaScript between slashes, with the flag i if need be.';
+    throw new RuntimeError('USAGE', `the pattern ${rule} of --allow cannot be compiled`, { hint });
+  }
 }

@@ -15,27 +15,18 @@ export interface Invocation {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A program that answers the native protocol. */
-interface Program {
-  readonly name: string;
-  /** What --help prints. */
-  readonly help: () => string;
-  /** Reads the arguments and the environment. Throws USAGE. */
-  readonly open: (argv: readonly string[], env: Invocation['env']) => Answerer;
-}
-
-/** Answers what stdin asks, on stdout: one object, or as a server one line for each line. Resolves to the exit code. */
+/**
+ * Answers what stdin asks, on stdout: one object, or as a server one line for each line. `open` throws USAGE for wrong arguments.
+ * Resolves to the exit code.
+ */
 export async function runProgram(
-  { name, help, open }: Program,
-  { argv, stdin, stdout, printError, env }: Invocation,
+  name: string,
+  open: () => Answerer,
+  { stdin, stdout, printError }: Omit<Invocation, 'argv' | 'env'>,
 ): Promise<0 | 1 | 2> {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    stdout.write(help());
-    return 0;
-  }
   let answerer: Answerer;
   try {
-    answerer = open(argv, env);
+    answerer = open();
   } catch (error) {
     const { message, hint } = toRuntimeError(error);
     printError(`${name}: ${message}. ${hint}`);
@@ -59,7 +50,7 @@ export async function runProgram(
 type Reply = Readonly<Record<string, unknown>>;
 
 /** What answers payloads, at once or later. */
-interface Answerer {
+export interface Answerer {
   /** Throws, or rejects with, EVENT_INVALID for a payload that it does not know. */
   answer(payload: unknown, now: number): Reply | Promise<Reply>;
   /** Drops what has been kept for too long. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js/max';
-import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
+import { toRuntimeError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json/json.ts';
 import { tryParse } from '../../../base/json/try-parse.ts';
 import { type Action, actions } from '../../pii/action.ts';
 import { defaultEntities, type Entity, entityNames, isEntity } from '../../pii/entity.ts';
+import { createPiiFilter } from '../../pii/filter.ts';
 import { checksumNames, compileOwnPattern, type OwnPattern, ownName } from '../../pii/own-pattern.ts';
 import {
   type PiiSettings,
@@ -14,72 +14,107 @@ import {
   type ScanPlace,
   scanPlaces,
 } from '../../pii/settings.ts';
-import { readAllowList } from '../program/allow-list.ts';
-import { type GuardHost, nearOptionHint } from '../program/options.ts';
+import {
+  defineGuard,
+  type GuardHost,
+  type Options,
+  oneOf,
+  readAllowList,
+  usageError,
+} from '../program/options.ts';
 
-/** Reads settings from arguments, and from the environment for options that are not given. Throws USAGE. */
-export function readSettings(
-  args: readonly string[],
-  { env, openKey }: Pick<GuardHost, 'env' | 'openKey'>,
-): PiiSettings {
-  const options = parse(args);
-  const words = (option: 'entities' | 'action' | 'region' | 'restore' | 'scan'): readonly string[] => {
-    const list = options[option] ?? [env[`SIGNALBOX_PII_${option.toUpperCase()}`] ?? ''];
-    return list.flatMap((text) => text.split(/[\s,]+/)).filter((word) => word !== '');
-  };
-  const hasRestore = options.restore !== undefined || (env['SIGNALBOX_PII_RESTORE'] ?? '') !== '';
-  const patterns = readPatterns(options.pattern ?? [], env);
-  const own = patterns.map(({ name }) => name);
-  return {
-    entities: readEntities(words('entities')),
-    actions: readActions(words('action'), own),
-    patterns,
-    scan: readScan(words('scan')),
-    regions: readRegions(words('region')),
-    isAllowed: readAllowList(options.allow ?? env['SIGNALBOX_PII_ALLOW']?.split('\n') ?? []),
-    restore: readRestore(hasRestore ? words('restore') : restorePlaces),
-    ...readKey(options['key-file'], { env, openKey }),
-  };
+export const guard = defineGuard({
+  program: 'signalbox-pii',
+  about: `Filters personal data and secrets out of provider and tool hooks: one JSON object on stdin is answered on
+stdout; a line of JSON-RPC makes it a server (runtime: server).`,
+  columns: [20, 25],
+  options: {
+    entities: ['list', 'LIST', 'what is looked for (default: default)'],
+    action: ['list', 'LIST', `${actions.join(', ')};\nfor one entity: EMAIL_ADDRESS=mask (default: redact)`],
+    region: [
+      'list',
+      'LIST',
+      'countries whose phone numbers need no country code (default: those\nthat the script of a text suggests)',
+    ],
+    pattern: [
+      'values',
+      'JSON',
+      'a kind of your own: {"name", "pattern", "context", "checksum"}; may be\nrepeated, in the variable a list (spec.pii.patterns sets it)',
+      'patterns',
+    ],
+    scan: ['list', 'LIST', `what is looked at: ${scanPlaces.join(', ')}\n(default: all)`],
+    allow: [
+      'lines',
+      'VALUE',
+      'a value, or a /pattern/ for whole values, that may pass; may be\nrepeated, in the variable one on each line',
+    ],
+    restore: [
+      'list',
+      'LIST',
+      'where pseudonyms become values again: answer, args, none\n(default: answer,args)',
+    ],
+    help: ['flag', '', 'this text'],
+    'key-file': ['text', 'FILE', 'file with the key of hashes and marks, made when it is missing'],
+    key: ['variable', '', 'the key itself; without one each process has its own'],
+  },
+  notes: () => `Entities:
+  default  ${wrap(defaultEntities)}
+  all      those and ${wrap(entityNames.filter((name) => !defaultEntities.includes(name)))}
+
+In runtime.yaml:
+  hooks:
+    pii: {command: signalbox-pii, args: [--action, 'redact,CREDIT_CARD=block'], hook: provider, runtime: server}
+`,
+  read: (options, host): PiiSettings => {
+    const patterns = options.values('pattern').flatMap((text) => {
+      const value = tryParse(text);
+      return (Array.isArray(value) ? value : [value]).map(readPattern);
+    });
+    const own = patterns.map(({ name }) => name);
+    return {
+      entities: readEntities(options.list('entities')),
+      actions: readActions(options.list('action'), own),
+      patterns,
+      scan: readScan(options.list('scan')),
+      regions: readRegions(options.list('region')),
+      isAllowed: readAllowList(options.list('allow')),
+      restore: readRestore(options.text('restore') === undefined ? restorePlaces : options.list('restore')),
+      ...readKey(options, host),
+    };
+  },
+  open: createPiiFilter,
+});
+
+function wrap(names: readonly string[]): string {
+  const lines: string[] = [''];
+  for (const name of names) {
+    const line = lines.at(-1) ?? '';
+    if (line.length + name.length > 90) lines.push(name);
+    else lines[lines.length - 1] = line === '' ? name : `${line}, ${name}`;
+  }
+  return lines.join(',\n           ');
 }
 
-/** The key of a file or of the environment, which other processes have as well; else one of this process alone. */
+/**
+ * The key of a file or of the environment, which other processes have as well; else one of this process alone. A key in the
+ * environment wins over a file that is named there.
+ */
 function readKey(
-  given: string | undefined,
-  { env, openKey }: Pick<GuardHost, 'env' | 'openKey'>,
+  options: Options<'key' | 'key-file'>,
+  { openKey }: GuardHost,
 ): Pick<PiiSettings, 'key' | 'isKeyShared'> {
-  const text = env['SIGNALBOX_PII_KEY'] ?? '';
-  if (given === undefined && text !== '') return { key: Buffer.from(text), isKeyShared: true };
-  const file = given ?? env['SIGNALBOX_PII_KEY_FILE'] ?? '';
+  const text = options.text('key');
+  if (text !== undefined && !options.isArgument('key-file'))
+    return { key: Buffer.from(text), isKeyShared: true };
+  const file = options.text('key-file') ?? '';
   if (file === '') return { key: randomBytes(32), isKeyShared: false };
   try {
     return { key: openKey(file), isKeyShared: true };
   } catch (error) {
-    throw usage(
+    throw usageError(
       `the key file cannot be used: ${toRuntimeError(error).message}`,
       'Name a file in a folder that exists.',
     );
-  }
-}
-
-const list = { type: 'string', multiple: true } as const;
-
-function parse(args: readonly string[]) {
-  const options = {
-    entities: list,
-    action: list,
-    region: list,
-    allow: list,
-    restore: list,
-    scan: list,
-    pattern: list,
-    'key-file': { type: 'string' },
-  } as const;
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    // Node's message names the argument and what to do.
-    const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
-    throw usage(message, nearOptionHint(message, Object.keys(options)));
   }
 }
 
@@ -89,7 +124,7 @@ function readEntities(words: readonly string[]): readonly Entity[] {
     if (name === 'DEFAULT') return defaultEntities;
     if (name === 'ALL') return entityNames;
     if (isEntity(name)) return [name];
-    throw usage(`there is no entity "${word}"`, `There are ${entityNames.join(', ')}, default and all.`);
+    throw usageError(`there is no entity "${word}"`, `There are ${entityNames.join(', ')}, default and all.`);
   });
   return named.length === 0 ? defaultEntities : [...new Set(named)];
 }
@@ -110,22 +145,12 @@ function readActions(words: readonly string[], own: readonly string[]): Readonly
 function readEntity(word: string, own: readonly string[]): Entity {
   const name = word.toUpperCase();
   if (isEntity(name) || own.includes(name)) return name;
-  throw usage(`there is no entity "${word}"`, `There are ${[...own, ...entityNames].join(', ')}.`);
-}
-
-/** Patterns of `--pattern`, and of the variable that `spec.pii.patterns` of a runtime file becomes: JSON objects, or lists of them. */
-function readPatterns(given: readonly string[], env: GuardHost['env']): readonly OwnPattern[] {
-  const variable = env['SIGNALBOX_PII_PATTERNS'] ?? '';
-  const texts = given.length > 0 || variable === '' ? given : [variable];
-  return texts.flatMap((text) => {
-    const value = tryParse(text);
-    return (Array.isArray(value) ? value : [value]).map(readPattern);
-  });
+  throw usageError(`there is no entity "${word}"`, `There are ${[...own, ...entityNames].join(', ')}.`);
 }
 
 function readPattern(value: unknown): OwnPattern {
   const problem = (what: string) =>
-    usage(
+    usageError(
       `a pattern ${what}`,
       'Give {"name": "EMPLOYEE_ID", "pattern": "EMP-\\d{6}", "context": ["employee"]}.',
     );
@@ -155,23 +180,20 @@ function readScan(words: readonly string[]): ReadonlySet<ScanPlace> | undefined 
   const places = words.map((word) => {
     const place = scanPlaces.find((candidate) => candidate === word.toLowerCase());
     if (place !== undefined) return place;
-    throw usage(`"${word}" is nothing that can be looked at`, `There are ${scanPlaces.join(', ')}.`);
+    throw usageError(`"${word}" is nothing that can be looked at`, `There are ${scanPlaces.join(', ')}.`);
   });
   return places.length === 0 ? undefined : new Set(places);
 }
 
 function readAction(word: string): Action {
-  const name = word.toLowerCase() === 'pseudonymize' ? 'pseudonymise' : word.toLowerCase();
-  const action = actions.find((candidate) => candidate === name);
-  if (action !== undefined) return action;
-  throw usage(`there is no action "${word}"`, `There are ${actions.join(', ')}.`);
+  return oneOf('action', word.toLowerCase() === 'pseudonymize' ? 'pseudonymise' : word, actions);
 }
 
 function readRegions(words: readonly string[]): readonly CountryCode[] {
   const regions = words.map((word) => {
     const region = word.toUpperCase();
     if (isRegion(region)) return region;
-    throw usage(
+    throw usageError(
       `there is no region "${word}"`,
       'A region is a country code of two letters, such as US or DE.',
     );
@@ -191,11 +213,10 @@ function readRestore(words: readonly string[]): ReadonlySet<RestorePlace> {
     const place = restorePlaces.find((candidate) => candidate === word.toLowerCase());
     if (place !== undefined) return [place];
     if (word.toLowerCase() === 'none') return [];
-    throw usage(`nothing can be restored in "${word}"`, `There are ${restorePlaces.join(', ')} and none.`);
+    throw usageError(
+      `nothing can be restored in "${word}"`,
+      `There are ${restorePlaces.join(', ')} and none.`,
+    );
   });
   return new Set(places);
-}
-
-function usage(message: string, hint = 'Run signalbox-pii --help to see the arguments.'): RuntimeError {
-  return new RuntimeError('USAGE', message, { hint });
 }
