@@ -8,23 +8,21 @@ import type { ResultRun, ResultStore, RunEnd } from '../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from './case/case-record.ts';
 import { readReduction } from './file/reduction.ts';
 import { listRatings } from './rating/ratings.ts';
-import type {
-  AgainScope,
-  CaseRecord,
-  EpochRecord,
-  ReplacedCase,
-  RunHeader,
-  RunReopening,
-  RunSource,
-} from './record.ts';
-import { digestOfCase } from './run/fingerprint.ts';
 import {
-  header as headerShape,
-  reopening as reopeningShape,
+  type AgainScope,
+  type CaseRecord,
+  type EpochRecord,
+  type ReplacedCase,
+  type RunHeader,
+  type RunReopening,
+  type RunSource,
+  runHeader,
+  runReopening,
   type StoredEpoch,
   storedEpoch,
-} from './run/record-shapes.ts';
-import { report as reportShape } from './run/report-shape.ts';
+  suiteReport,
+} from './record.ts';
+import { digestOfCase } from './run/fingerprint.ts';
 import type { EpochJournal, EpochKey } from './suite-run.ts';
 import { numberAmong, placeOf, variantAmong } from './variants.ts';
 
@@ -83,7 +81,7 @@ function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
 /** A run that the store holds, to be shown, compared or rendered. */
 export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   const header = readHeader(run);
-  const report = run.report === null ? undefined : readText(run.report, reportShape);
+  const report = run.report === null ? undefined : readText(run.report, suiteReport);
   return {
     header,
     file: run.file,
@@ -108,8 +106,8 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
 
 function toReopening({ number, scope, at, status, report }: Reopening): RunReopening {
   const read = { number, cases: scope, at: new Date(at).toISOString(), status };
-  const known = readShape(reopeningShape, read, (path) => damagedStore(`a reopening of a run (at ${path})`));
-  return report === null ? known : { ...known, report: readText(report, reportShape) };
+  const known = readShape(runReopening, read, (path) => damagedStore(`a reopening of a run (at ${path})`));
+  return report === null ? known : { ...known, report: readText(report, suiteReport) };
 }
 
 async function* replacedCases(
@@ -152,7 +150,7 @@ const isToJudge: Readonly<Record<AgainScope, (record: CaseRecord) => boolean>> =
 
 /** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
 export function readHeader(run: ResultRun): RunHeader {
-  return readText(run.header, headerShape);
+  return readText(run.header, runHeader);
 }
 
 /** Whether a run did not come to its end. */

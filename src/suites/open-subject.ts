@@ -10,7 +10,7 @@ import { buildTextOf } from '../pipelines/run/new-run.ts';
 import { readInput } from '../pipelines/run/run-input.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import type { Subject } from './file/model.ts';
-import { conversation } from './run/record-shapes.ts';
+import { conversation } from './record.ts';
 import { retryFaults } from './score/retry.ts';
 import {
   emptyOutput,

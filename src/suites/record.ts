@@ -1,14 +1,38 @@
 import type { Fault } from '../base/errors.ts';
 import type { Cut } from '../base/json/cut-value.ts';
+import {
+  anyMembers,
+  anything,
+  both,
+  flag,
+  keyOf,
+  listOf,
+  type MembersOf,
+  members,
+  nullOr,
+  number,
+  oneOf,
+  optional,
+  recordOf,
+  type Shape,
+  shapeOf,
+  type TypeOf,
+  text,
+} from '../base/json/shape.ts';
 import type { EvalToolCall, Threshold } from '../contract/eval.ts';
 import type { EventKind, Verdict } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
-import type { GateMetric, Role } from './file/model.ts';
+import { faultShape } from '../contract/stored-fault.ts';
 import type { Rating } from './rating/rating.ts';
-import type { PairedDifference } from './run/difference-record.ts';
-import type { CaseStats, EvalStats, Interval } from './run/stats-record.ts';
-import type { Totals } from './run/totals-record.ts';
-import type { VariantComparison, VariantHeader, VariantReport } from './run/variant-record.ts';
+import {
+  caseStats,
+  evalStats,
+  interval,
+  totals,
+  variantComparison,
+  variantHeader,
+  variantReport,
+} from './run/stats-record.ts';
 
 export type {
   Agreement,
@@ -20,248 +44,363 @@ export type {
   Stats,
 } from './run/stats-record.ts';
 
-// The records of a run of a suite: plain JSON values, so that files and stores can hold them as they are.
+// The records of a run of a suite: plain JSON values, so that files and stores can hold them as they are. Each shape is
+// what a stored one has to be when it is read back, and gives its type.
+
+/** `metric`: it counts towards no verdict. */
+const role = oneOf('assertion', 'guardrail', 'metric');
+
+export interface EvalHeader extends MembersOf<typeof evalHeaderMembers> {}
+const evalHeaderMembers = {
+  id: text,
+  /** The eval's type; `not`, `any_of`, `all_of` of a combination; `guard` of a guardrail that is judged. */
+  type: text,
+  role,
+  weight: number,
+  /** How the epochs of a case become one score: `mean`, `median`, `mode`, `max`, `pass@2`, `at_least_2`. */
+  reducer: text,
+};
+const evalHeader = members<EvalHeader>(evalHeaderMembers);
 
 /** The identity of a run and its evals: the first record of a reporter, a file or a store. */
-export interface RunHeader {
-  readonly run_id: string;
+export interface RunHeader extends MembersOf<typeof runHeaderMembers> {}
+const runHeaderMembers = {
+  run_id: text,
   /** No run of a suite, but what a hook in shadow mode would have decided of traffic: it has no end. */
-  readonly kind?: 'shadow';
-  readonly suite: string;
+  kind: optional(oneOf('shadow')),
+  suite: text,
   /** The suite file, as the user gave it. */
-  readonly file: string;
+  file: text,
   /** ISO 8601, UTC. */
-  readonly started_at: string;
+  started_at: text,
   /** How often each case is run. */
-  readonly epochs: number;
-  readonly evals: readonly EvalHeader[];
+  epochs: number,
+  evals: listOf(evalHeader),
   /** How many cases there will be; null where that is unknown before the end of the dataset. */
-  readonly total: number | null;
+  total: nullOr(number),
   /** Only of a matrix, in the order of the suite: each row is a case of every variant. */
-  readonly variants?: readonly VariantHeader[];
-}
+  variants: optional(listOf(variantHeader)),
+};
+export const runHeader = members<RunHeader>(runHeaderMembers);
 
-export interface EvalHeader {
-  readonly id: string;
-  /** The eval's type; `not`, `any_of`, `all_of` of a combination; `guard` of a guardrail that is judged. */
-  readonly type: string;
-  readonly role: Role;
-  readonly weight: number;
-  /** How the epochs of a case become one score: `mean`, `median`, `mode`, `max`, `pass@2`, `at_least_2`. */
-  readonly reducer: string;
-}
+const message: Shape<ChatMessage> = both(
+  anyMembers,
+  members<Pick<ChatMessage, 'role' | 'content'>>({
+    role: oneOf('system', 'user', 'assistant', 'tool'),
+    content: text,
+  }),
+);
 
-/** One case with everything that was judged of it, in the order of the dataset. */
-export interface CaseRecord {
-  /** The number of its row, from 1. */
-  readonly number: number;
-  readonly file: string;
-  readonly line: number;
-  readonly id: string;
-  /** Which variant of the subject it is of; only in a matrix. */
-  readonly variant?: string;
-  readonly tags: readonly string[];
-  /** The row of the dataset with all its own fields, without secrets; unknown of older runs. */
-  readonly row?: Readonly<Record<string, unknown>>;
-  /** What was cut of a very large row; absent where the row is whole. */
-  readonly row_cuts?: readonly Cut[];
-  /** One for each time that the case was run, in order; at least one. */
-  readonly epochs: readonly EpochRecord[];
-  /** The epochs reduced to one result for each eval that judged the case, in the order of the suite. */
-  readonly results: readonly CaseResult[];
-  /** The weighted mean of the scores of assertions and guardrails; null when one of them is unscored, or there is none. */
-  readonly score: number | null;
-  /** Whether `score` meets the threshold of the case, or, without one, every assertion and guardrail passed. */
-  readonly passed: boolean;
-}
+/** The messages and tool calls of an answer, and what else is known of it. */
+export const conversation = {
+  messages: listOf(message),
+  tool_calls: listOf(
+    members<EvalToolCall>({
+      name: text,
+      args: anything,
+      result: text,
+      error: text,
+      error_type: optional(text),
+      index: number,
+    }),
+  ),
+  metadata: anyMembers,
+};
 
-/** The results of one run of a case. */
-export interface EpochRecord {
-  /** From 1. */
-  readonly epoch: number;
-  /** The text that was judged: recorded, or made by the subject. */
-  readonly content: string;
-  readonly messages: readonly ChatMessage[];
-  readonly tool_calls: readonly EvalToolCall[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** `context.variables` of the case; absent where it has none. */
-  readonly variables?: Readonly<Record<string, unknown>>;
-  /** The bounds of the case as a whole, where it has any. */
-  readonly threshold?: Threshold;
-  /** How the subject made the text; absent where the text was recorded. */
-  readonly subject?: SubjectRecord;
-  /** What its model calls came to, those of judges included; absent where there was none. */
-  readonly spending?: Spending;
-  readonly results: readonly EvalResult[];
-}
+const threshold = members<Threshold>({ min_score: optional(number), max_score: optional(number) });
 
-/** What model calls came to. */
-export interface Spending {
-  /** Calls that were answered. */
-  readonly calls: number;
-  /** Those that the cache answered, which cost nothing. */
-  readonly cached: number;
-  /** US dollars; null when what one has cost is unknown. */
-  readonly cost_usd: number | null;
-}
+const eventKinds: Readonly<Record<EventKind | 'host', true>> = {
+  tool: true,
+  provider: true,
+  session: true,
+  eval: true,
+  turn: true,
+  host: true,
+};
+const verdicts: Readonly<Record<Verdict, true>> = {
+  allow: true,
+  modify: true,
+  deny: true,
+  ask: true,
+  respond: true,
+  abort: true,
+};
 
-export interface SubjectRecord {
-  readonly status: 'ok' | 'failed';
-  /** From when it had a slot of the pool. */
-  readonly duration_ms: number;
-  /** How long it waited for slots meanwhile; unknown of older runs. */
-  readonly queue_ms?: number;
-  /** The answer came from the cache. */
-  readonly cached: boolean;
-  readonly attempts: number;
-  /** Why there is no answer; every eval of the epoch is then unscored. */
-  readonly error?: Fault;
-}
+/** What a guardrail decided of a labelled event. */
+export interface GuardRecord extends MembersOf<typeof guardRecordMembers> {}
+const guardRecordMembers = {
+  hook: keyOf(eventKinds),
+  phase: text,
+  verdict: keyOf(verdicts),
+  /** The hook that decided; null when all merely allowed. */
+  decided_by: nullOr(text),
+  /** Whether the event should have been stopped or changed; null where it has no label. */
+  expected: nullOr(flag),
+  /** Whether it was: any verdict but allow. */
+  flagged: flag,
+  /** The confidence of the guard that the event should be flagged, 0..1, from its metadata; null without one. */
+  confidence: nullOr(number),
+  /** Each hook that was asked, with its milliseconds. */
+  hooks: listOf(members({ name: text, verdict: text, duration_ms: number })),
+};
+const guardRecord = members<GuardRecord>(guardRecordMembers);
 
 /** The result of one eval in one epoch. */
-export interface EvalResult {
-  readonly eval: string;
+export interface EvalResult extends MembersOf<typeof evalResultMembers> {}
+const evalResultMembers = {
+  eval: text,
   /** 0..1; null when unscored. */
-  readonly score: number | null;
-  readonly passed: boolean;
+  score: nullOr(number),
+  passed: flag,
   /** The detail that the eval gave, or why there is no score. */
-  readonly detail: string;
+  detail: text,
   /** The bounds that `passed` was decided by. */
-  readonly threshold: Threshold;
+  threshold,
   /** What the eval was asked with; absent of combinations and guards. */
-  readonly params?: Readonly<Record<string, unknown>>;
+  params: optional(anyMembers),
   /** What was judged in place of the content of the case. */
-  readonly content?: string;
-  readonly data?: Readonly<Record<string, unknown>>;
+  content: optional(text),
+  data: optional(anyMembers),
   /** Set when a fault, rather than the answer of the eval, is the reason. */
-  readonly error?: Fault;
+  error: optional(faultShape),
   /** From when it had a slot of the pool. */
-  readonly duration_ms: number;
+  duration_ms: number,
   /** How long it waited for that; unknown of older runs. */
-  readonly queue_ms?: number;
+  queue_ms: optional(number),
   /** How often the eval was asked; more than once only after faults of the infrastructure. */
-  readonly attempts: number;
+  attempts: number,
   /** The end of the stderr of a one-shot process; absent when it is empty. */
-  readonly stderr?: string;
-  readonly guard?: GuardRecord;
+  stderr: optional(text),
+  guard: optional(guardRecord),
   /** Whether a person said that the case should pass; absent without a label. */
-  readonly label?: boolean;
-}
+  label: optional(flag),
+};
+const evalResult = members<EvalResult>(evalResultMembers);
+
+/** What model calls came to. */
+export interface Spending extends MembersOf<typeof spendingMembers> {}
+const spendingMembers = {
+  /** Calls that were answered. */
+  calls: number,
+  /** Those that the cache answered, which cost nothing. */
+  cached: number,
+  /** US dollars; null when what one has cost is unknown. */
+  cost_usd: nullOr(number),
+};
+const spending = members<Spending>(spendingMembers);
+
+export interface SubjectRecord extends MembersOf<typeof subjectRecordMembers> {}
+const subjectRecordMembers = {
+  status: oneOf('ok', 'failed'),
+  /** From when it had a slot of the pool. */
+  duration_ms: number,
+  /** How long it waited for slots meanwhile; unknown of older runs. */
+  queue_ms: optional(number),
+  /** The answer came from the cache. */
+  cached: flag,
+  attempts: number,
+  /** Why there is no answer; every eval of the epoch is then unscored. */
+  error: optional(faultShape),
+};
+const subjectRecord = members<SubjectRecord>(subjectRecordMembers);
+
+/** The results of one run of a case. */
+export interface EpochRecord extends MembersOf<typeof epochRecordMembers> {}
+const epochRecordMembers = {
+  /** From 1. */
+  epoch: number,
+  /** The text that was judged: recorded, or made by the subject. */
+  content: text,
+  ...conversation,
+  /** `context.variables` of the case; absent where it has none. */
+  variables: optional(anyMembers),
+  /** The bounds of the case as a whole, where it has any. */
+  threshold: optional(threshold),
+  /** How the subject made the text; absent where the text was recorded. */
+  subject: optional(subjectRecord),
+  /** What its model calls came to, those of judges included; absent where there was none. */
+  spending: optional(spending),
+  results: listOf(evalResult),
+};
+const epochRecord = members<EpochRecord>(epochRecordMembers);
+
+const keptRow = {
+  /** The row of the dataset with all its own fields, without secrets; unknown of older runs. */
+  row: optional(anyMembers),
+  /** What was cut of a very large row; absent where the row is whole. */
+  row_cuts: optional(
+    listOf(
+      members<Cut>({
+        path: text,
+        unit: oneOf('characters', 'items', 'members'),
+        kept: number,
+        length: number,
+      }),
+    ),
+  ),
+};
+
+/** One epoch of a case as the store holds it; the first one has the row. */
+export interface StoredEpoch extends MembersOf<typeof storedEpochMembers> {}
+const storedEpochMembers = {
+  file: text,
+  line: number,
+  tags: listOf(text),
+  ...keptRow,
+  record: epochRecord,
+};
+export const storedEpoch = members<StoredEpoch>(storedEpochMembers);
 
 /** The result of an eval for a case, over all its epochs. */
-export interface CaseResult {
-  readonly eval: string;
+export interface CaseResult extends MembersOf<typeof caseResultMembers> {}
+const caseResultMembers = {
+  eval: text,
   /** 0..1; null when unscored. */
-  readonly score: number | null;
-  readonly passed: boolean;
-  readonly detail: string;
+  score: nullOr(number),
+  passed: flag,
+  detail: text,
   /** How many of the epochs passed by themselves. */
-  readonly passed_epochs: number;
+  passed_epochs: number,
   /** A fault left some epoch without a score, whatever the others came to. */
-  readonly fault?: true;
-}
+  fault: optional(shapeOf((value): value is true => value === true, 'true')),
+};
+const caseResult = members<CaseResult>(caseResultMembers);
 
-export interface GateResult {
-  /** Absent of a gate over the cases as wholes. */
-  readonly eval?: string;
-  readonly metric: GateMetric;
-  /** Only there when the gate has one. */
-  readonly tag?: string;
-  /** The variant that it was judged of; only in a matrix. */
-  readonly variant?: string;
-  /** Of a gate between variants: the one that `variant` has to be better than. */
-  readonly better_than?: string;
-  /** Of a gate between variants, the difference of the metric, `variant` − `better_than`. */
-  readonly value: number | null;
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly passed: boolean;
-  /** Of a gate between variants: the paired test that decided. */
-  readonly test?: GateTest;
-}
+/** One case with everything that was judged of it, in the order of the dataset. */
+export interface CaseRecord extends MembersOf<typeof caseRecordMembers> {}
+const caseRecordMembers = {
+  /** The number of its row, from 1. */
+  number,
+  file: text,
+  line: number,
+  id: text,
+  /** Which variant of the subject it is of; only in a matrix. */
+  variant: optional(text),
+  tags: listOf(text),
+  ...keptRow,
+  /** One for each time that the case was run, in order; at least one. */
+  epochs: listOf(epochRecord),
+  /** The epochs reduced to one result for each eval that judged the case, in the order of the suite. */
+  results: listOf(caseResult),
+  /** The weighted mean of the scores of assertions and guardrails; null when one of them is unscored, or there is none. */
+  score: nullOr(number),
+  /** Whether `score` meets the threshold of the case, or, without one, every assertion and guardrail passed. */
+  passed: flag,
+};
+export const caseRecord = members<CaseRecord>(caseRecordMembers);
 
 /** A paired test of one variant against another. */
-export interface GateTest extends Pick<PairedDifference, 'pairs'> {
-  readonly name: 'mcnemar' | 'sign_flip' | 'paired_t';
+export interface GateTest extends MembersOf<typeof gateTestMembers> {}
+const gateTestMembers = {
+  name: oneOf('mcnemar', 'sign_flip', 'paired_t'),
+  pairs: number,
   /** Pairs that were compared and do not differ. */
-  readonly ties: number;
+  ties: number,
   /** Pairs of which one or both have no score: not passed in a test of verdicts, left out of one of scores. */
-  readonly unscored: number;
+  unscored: number,
   /** Cases that only one of both variants has. */
-  readonly unpaired: number;
+  unpaired: number,
   /** Two-sided; null where nothing was compared. */
-  readonly p_value: number | null;
+  p_value: nullOr(number),
   /** 95 % interval of the difference; null where there is none. */
-  readonly ci95: Interval | null;
+  ci95: nullOr(interval),
   /** Why the test cannot decide, so that the gate is missed; null when it can. */
-  readonly flaw: 'too_few_pairs' | 'too_many_missing' | null;
-}
+  flaw: nullOr(oneOf('too_few_pairs', 'too_many_missing')),
+};
+const gateTest = members<GateTest>(gateTestMembers);
+
+export interface GateResult extends MembersOf<typeof gateResultMembers> {}
+const gateResultMembers = {
+  /** Absent of a gate over the cases as wholes. */
+  eval: optional(text),
+  metric: text,
+  /** Only there when the gate has one. */
+  tag: optional(text),
+  /** The variant that it was judged of; only in a matrix. */
+  variant: optional(text),
+  /** Of a gate between variants: the one that `variant` has to be better than. */
+  better_than: optional(text),
+  /** Of a gate between variants, the difference of the metric, `variant` − `better_than`. */
+  value: nullOr(number),
+  min: nullOr(number),
+  max: nullOr(number),
+  passed: flag,
+  /** Of a gate between variants: the paired test that decided. */
+  test: optional(gateTest),
+};
+const gateResult = members<GateResult>(gateResultMembers);
 
 /** A row that could not be used; `file` and `line` are those of the row. */
-export interface RowProblem {
+export interface RowProblem extends MembersOf<typeof rowProblemMembers> {}
+const rowProblemMembers = {
   /** Of no row, but of the run as a whole, which is void. */
-  readonly scope?: 'run';
+  scope: optional(oneOf('run')),
   /** The variant whose case it is; only in a matrix, and not where no variant could use the row. */
-  readonly variant?: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-  readonly hint?: string;
-}
+  variant: optional(text),
+  file: text,
+  line: number,
+  column: number,
+  message: text,
+  hint: optional(text),
+};
+export const rowProblem = members<RowProblem>(rowProblemMembers);
 
 /** An assertion or a guardrail that did not pass. */
-export interface Failure {
-  readonly case: string;
+export interface Failure extends MembersOf<typeof failureMembers> {}
+const failureMembers = {
+  case: text,
   /** Only in a matrix. */
-  readonly variant?: string;
-  readonly file: string;
-  readonly line: number;
-  readonly eval: string;
+  variant: optional(text),
+  file: text,
+  line: number,
+  eval: text,
   /** Null when unscored. */
-  readonly score: number | null;
+  score: nullOr(number),
   /** The eval's own detail, or why there is no score. */
-  readonly detail: string;
+  detail: text,
   /** The code of the fault that is the reason. */
-  readonly code?: Fault['code'];
+  code: optional(text) as Shape<Fault['code'] | undefined>,
   /** What to do next, where a fault is the reason. */
-  readonly hint?: string;
+  hint: optional(text),
   /** The first fields of the row by their names, each as a text of at most 200 characters; absent where the row is not known. */
-  readonly fields?: Readonly<Record<string, string>>;
-}
+  fields: optional(recordOf(text)),
+};
+export const failure = members<Failure>(failureMembers);
 
 /** The report of a run: independent of the window and of the order in which results came in. */
-export interface SuiteReport {
-  readonly run_id: string;
-  readonly suite: string;
-  readonly status: 'passed' | 'failed' | 'error';
+export interface SuiteReport extends MembersOf<typeof suiteReportMembers> {}
+const suiteReportMembers = {
+  run_id: text,
+  suite: text,
+  status: oneOf('passed', 'failed', 'error'),
   /** Cases that ran; rows that could not be used are not among them. */
-  readonly cases: number;
-  readonly epochs: number;
+  cases: number,
+  epochs: number,
   /** The run ended early, after as many failures as were allowed. */
-  readonly bailed: boolean;
+  bailed: flag,
   /** In a matrix over the cases of all variants, which are not independent: without standard errors and intervals. */
-  readonly overall: CaseStats;
-  readonly evals: Readonly<Record<string, EvalStats>>;
+  overall: caseStats,
+  evals: recordOf(evalStats),
   /** Only of a matrix, in the order of the suite. */
-  readonly variants?: readonly VariantReport[];
+  variants: optional(listOf(variantReport)),
   /** Only of a matrix: every other variant with the first, and whatever else gates compare. */
-  readonly comparisons?: readonly VariantComparison[];
-  readonly gates: readonly GateResult[];
+  comparisons: optional(listOf(variantComparison)),
+  gates: listOf(gateResult),
   /** What the answers took; absent where none was made nor told that. */
-  readonly totals?: Totals;
+  totals: optional(totals),
   /** Absent where no model was called. */
-  readonly spending?: Spending;
+  spending: optional(spending),
   /** Cases that were not judged, since the budget was spent: the run can be resumed. Absent where there are none. */
-  readonly not_judged?: number;
-  readonly duration_ms: number;
+  not_judged: optional(number),
+  duration_ms: number,
   /** The first 20, in the order of the dataset. */
-  readonly problems: readonly RowProblem[];
-  readonly problem_count: number;
+  problems: listOf(rowProblem),
+  problem_count: number,
   /** The first 20, in the order of the dataset. */
-  readonly failures: readonly Failure[];
-  readonly failure_count: number;
-}
+  failures: listOf(failure),
+  failure_count: number,
+};
+export const suiteReport = members<SuiteReport>(suiteReportMembers);
 
 /** The report of a run that may not have ended. */
 export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> {
@@ -276,7 +415,8 @@ export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> 
 type UnendedStatus = 'running' | 'interrupted';
 
 /** Which cases of a kept run are judged again: those that did not pass, those with a result that is unscored, or all. */
-export type AgainScope = 'failed' | 'unscored' | 'all';
+export type AgainScope = TypeOf<typeof againScope>;
+const againScope = oneOf('failed', 'unscored', 'all');
 
 /** Cases of a kept run that are judged again into it. */
 export interface JudgeAgain {
@@ -286,16 +426,20 @@ export interface JudgeAgain {
 }
 
 /** How a run stood before some of its cases were judged again. */
-export interface RunReopening {
-  /** From 1. */
-  readonly number: number;
-  readonly cases: AgainScope;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly status: SuiteReport['status'] | UnendedStatus;
+export interface RunReopening extends MembersOf<typeof runReopeningMembers> {
   /** Undefined of a run that had not come to its end. */
   readonly report?: SuiteReport;
 }
+const runReopeningMembers = {
+  /** From 1. */
+  number,
+  cases: againScope,
+  /** ISO 8601, UTC. */
+  at: text,
+  status: oneOf('passed', 'failed', 'error', 'running', 'interrupted'),
+};
+/** Without the report, which the store keeps as a text. */
+export const runReopening = members<Omit<RunReopening, 'report'>>(runReopeningMembers);
 
 /** A case as it was judged before another judgement replaced it. */
 export interface ReplacedCase {
@@ -321,28 +465,4 @@ export interface RunSource {
   readonly report: SuiteReport | undefined;
   /** Of a run without a report, where that is known. */
   readonly status?: UnendedStatus;
-}
-
-/** What a guardrail decided of a labelled event. */
-export interface GuardRecord {
-  readonly hook: EventKind | 'host';
-  readonly phase: string;
-  readonly verdict: Verdict;
-  /** The hook that decided; null when all merely allowed. */
-  readonly decided_by: string | null;
-  /** Whether the event should have been stopped or changed; null where it has no label. */
-  readonly expected: boolean | null;
-  /** Whether it was: any verdict but allow. */
-  readonly flagged: boolean;
-  /**
-   * The confidence of the guard that the event should be flagged, 0..1, from its metadata; null without
-   * one.
-   */
-  readonly confidence: number | null;
-  /** Each hook that was asked, with its milliseconds. */
-  readonly hooks: readonly {
-    readonly name: string;
-    readonly verdict: string;
-    readonly duration_ms: number;
-  }[];
 }

@@ -164,8 +164,8 @@ export function newRunAccumulator(
       unscored += tally.unscored;
       passed += tally.passed;
       statsAccumulator.merge(tally.stats);
-      if (tally.totals !== undefined) totals.merge(tally.totals);
-      if (tally.spending !== undefined) spending.merge(tally.spending);
+      totals.merge(tally.totals);
+      spending.merge(tally.spending);
       if (tally.variants !== undefined) variants?.merge(tally.variants);
       problems.merge(tally);
       failures.merge(tally.failures);

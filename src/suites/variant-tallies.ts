@@ -5,8 +5,8 @@ import type { Gate } from './file/model.ts';
 import { judgeMatrixGates } from './matrix/gates.ts';
 import type { CaseRecord, GateResult, RunHeader, SuiteReport } from './record.ts';
 import { hasUntoleratedFaults } from './run/gates.ts';
+import type { VariantComparison, VariantHeader, VariantReport } from './run/stats-record.ts';
 import { newTotalsTally, type TotalsState, totalsState } from './run/totals.ts';
-import type { VariantComparison, VariantHeader, VariantReport } from './run/variant-record.ts';
 import type { Mergeable } from './stats/mergeable.ts';
 import { newStatsAccumulator, type StatsState, statsState } from './stats/stats-accumulator.ts';
 

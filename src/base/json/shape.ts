@@ -15,6 +15,22 @@ interface Misfit {
   readonly problem: string;
 }
 
+/** The type of the values that fit a shape. */
+export type TypeOf<Shaped> = Shaped extends Shape<infer Value> ? Value : never;
+
+/** The type of an object of these members; those that may be absent are optional. */
+export type MembersOf<Shapes> = {
+  readonly [Key in keyof Shapes as MayBeAbsent<Shapes[Key]> extends true ? never : Key]: TypeOf<Shapes[Key]>;
+} & {
+  readonly [Key in keyof Shapes as MayBeAbsent<Shapes[Key]> extends true ? Key : never]?: Exclude<
+    TypeOf<Shapes[Key]>,
+    undefined
+  >;
+};
+
+type MayBeAbsent<Shaped> =
+  unknown extends TypeOf<Shaped> ? false : undefined extends TypeOf<Shaped> ? true : false;
+
 /** The value as what it fits. Throws the error that `fail` makes of the path of what does not. */
 export function readShape<T>(shape: Shape<T>, value: unknown, fail: (path: string) => Error): T {
   if (fits(shape, value)) return value;

@@ -1,6 +1,6 @@
 import type { Role } from '../file/model.ts';
 import type { Classification, Latency } from '../record.ts';
-import type { PairedDifference } from '../run/difference-record.ts';
+import type { PairedDifference } from '../run/stats-record.ts';
 
 // The comparison of two runs, or of two sides of one, as plain JSON values. A is the old side, B the new
 // one.

@@ -11,7 +11,7 @@ import {
 } from '../../base/json/decimal.ts';
 import { members, nullOr, number, type Shape } from '../../base/json/shape.ts';
 import type { GuardRecord } from '../record.ts';
-import type { PairedDifference, ScoreDifference } from '../run/difference-record.ts';
+import type { PairedDifference, ScoreDifference } from '../run/stats-record.ts';
 import { newClassificationTally } from '../stats/classification.ts';
 import { newLatencySketch } from '../stats/latency.ts';
 import { type DecimalSumState, decimalSumState, groupsOf, type Mergeable } from '../stats/mergeable.ts';

@@ -1,10 +1,8 @@
 import { compare, share } from '../../base/json/decimal.ts';
 import type { Gate } from '../file/model.ts';
 import type { GateResult, GateTest } from '../record.ts';
-import type { PairedDifference } from '../run/difference-record.ts';
 import { type Judged, judgeGates } from '../run/gates.ts';
-import type { Interval } from '../run/stats-record.ts';
-import type { VariantComparison, VariantReport } from '../run/variant-record.ts';
+import type { Interval, PairedDifference, VariantComparison, VariantReport } from '../run/stats-record.ts';
 
 /** A gate, and the one variant that it is judged of. */
 interface VariantGate {

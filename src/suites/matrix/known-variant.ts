@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { suggest } from '../../base/text/suggest.ts';
-import type { VariantHeader } from '../run/variant-record.ts';
+import type { VariantHeader } from '../run/stats-record.ts';
 
 /** Throws NAME_UNKNOWN, with the name that was probably meant, for a variant that a run does not have. */
 export function requireKnownVariant(variants: readonly Pick<VariantHeader, 'name'>[], wanted: string): void {

@@ -1,9 +1,14 @@
 import { formatCount } from '../../base/text/format-count.ts';
 import type { GateResult, RowProblem, RunSummary } from '../record.ts';
-import type { PairedDifference } from '../run/difference-record.ts';
-import type { Classification, EvalStats, Latency, Stats } from '../run/stats-record.ts';
-import type { Totals } from '../run/totals-record.ts';
-import type { VariantReport } from '../run/variant-record.ts';
+import type {
+  Classification,
+  EvalStats,
+  Latency,
+  PairedDifference,
+  Stats,
+  Totals,
+  VariantReport,
+} from '../run/stats-record.ts';
 import {
   describeP,
   formatDifference,

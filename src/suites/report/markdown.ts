@@ -1,7 +1,7 @@
 import { escapeInvisibleLine as oneLine } from '../../base/text/escape-invisible.ts';
 import { cut } from '../../base/text/width.ts';
 import type { Failure, GateResult, RowProblem, SuiteReport } from '../record.ts';
-import type { VariantReport } from '../run/variant-record.ts';
+import type { VariantReport } from '../run/stats-record.ts';
 import {
   documentOf,
   matrixRows,

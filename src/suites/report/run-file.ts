@@ -8,9 +8,15 @@ import { tryParseLossless } from '../../base/json/try-parse.ts';
 import { type Line, splitLines } from '../dataset/lines.ts';
 import type { Rating } from '../rating/rating.ts';
 import { ratingShape } from '../rating/ratings.ts';
-import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../record.ts';
-import { caseRecord, header } from '../run/record-shapes.ts';
-import { report } from '../run/report-shape.ts';
+import {
+  type CaseRecord,
+  caseRecord,
+  type RunHeader,
+  type RunSource,
+  runHeader,
+  type SuiteReport,
+  suiteReport,
+} from '../record.ts';
 
 /**
  * Opens a file of the jsonl reporter. A run that was cut off has no report, and an incomplete last line is
@@ -28,7 +34,7 @@ export async function openRunFile(file: string): Promise<RunSource> {
 async function readHeader(file: string): Promise<RunHeader> {
   for await (const line of readLines(file)) {
     const parsed = parse(line);
-    if (parsed?.type === 'run' && fits(header, parsed.value)) return parsed.value;
+    if (parsed?.type === 'run' && fits(runHeader, parsed.value)) return parsed.value;
     throw isReportDocument(parsed?.value) ? notACaseFile(file) : notARunFile(file);
   }
   throw notARunFile(file);
@@ -37,7 +43,7 @@ async function readHeader(file: string): Promise<RunHeader> {
 async function readReport(file: string): Promise<SuiteReport | undefined> {
   const parsed = parse(await withFileErrors(file, () => readLastLine(file)));
   if (parsed?.type === 'suites') throw severalRuns(file);
-  return parsed?.type === 'report' && fits(report, parsed.value) ? parsed.value : undefined;
+  return parsed?.type === 'report' && fits(suiteReport, parsed.value) ? parsed.value : undefined;
 }
 
 async function* readCases(file: string, caseId: string | undefined): AsyncGenerator<CaseRecord> {

@@ -3,8 +3,7 @@ import { formatCount } from '../../base/text/format-count.ts';
 import { fewestPairs, mostMissing, significance } from '../matrix/gates.ts';
 import type { Failure, GateResult, GateTest, RunSummary, Spending } from '../record.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
-import type { Agreement } from '../run/stats-record.ts';
-import type { Times, Totals } from '../run/totals-record.ts';
+import type { Agreement, Times, Totals } from '../run/stats-record.ts';
 import {
   formatDifference,
   formatDuration,

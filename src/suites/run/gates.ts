@@ -2,7 +2,7 @@ import { isWithin } from '../../calls/capability/threshold.ts';
 import type { Gate } from '../file/model.ts';
 import type { CaseStats, Classification, EvalStats, GateResult, Stats } from '../record.ts';
 import type { ExactMetrics } from '../stats/tally.ts';
-import type { Totals } from './totals-record.ts';
+import type { Totals } from './stats-record.ts';
 
 /** What the cases of a run, or of a variant, have come to. */
 export interface Judged {

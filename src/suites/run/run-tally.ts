@@ -1,66 +1,61 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
-import { listOf, members, number, oneOf, optional, readShape, type Shape } from '../../base/json/shape.ts';
-import type { Failure, RowProblem, RunHeader } from '../record.ts';
-import { type SpendingState, spendingState } from '../stats/spending.ts';
-import { type StatsState, statsState } from '../stats/stats-accumulator.ts';
-import { type VariantsState, variantsState } from '../variant-tallies.ts';
-import { type BoundedListState, boundedListState } from './bounded-list.ts';
-import { failure, problem } from './report-shape.ts';
-import { type TotalsState, totalsState } from './totals.ts';
+import {
+  listOf,
+  type MembersOf,
+  members,
+  number,
+  oneOf,
+  optional,
+  readShape,
+} from '../../base/json/shape.ts';
+import { failure, type RunHeader, rowProblem } from '../record.ts';
+import { spendingState } from '../stats/spending.ts';
+import { statsState } from '../stats/stats-accumulator.ts';
+import { variantsState } from '../variant-tallies.ts';
+import { boundedListState } from './bounded-list.ts';
+import { totalsState } from './totals.ts';
+
+/** Another version cannot be merged: what it counts may mean something else. */
+export const tallyVersion = 1;
+
+/** A line of the suite that is wrong, rather than the rows that came upon it. */
+export interface SuiteProblem extends MembersOf<typeof suiteProblemMembers> {}
+const suiteProblemMembers = {
+  /** The number of the first of these rows. */
+  row: number,
+  /** How many rows came upon it. */
+  count: number,
+  problem: rowProblem,
+};
+const suiteProblem = members<SuiteProblem>(suiteProblemMembers);
 
 /**
  * What some cases of a run have come to, as plain JSON of bounded size: whoever merges those of all cases has the
  * report and needs no case again.
  */
-export interface RunTally {
-  readonly version: 1;
-  readonly cases: number;
-  /** Results of evals. */
-  readonly evals: number;
-  /** Cases of which some result has no score. */
-  readonly unscored: number;
-  readonly passed: number;
-  readonly stats: StatsState;
-  /** Absent of an earlier version, which did not add them up. */
-  readonly totals?: TotalsState;
-  /** Absent in tallies of an earlier Signalbox. */
-  readonly spending?: SpendingState;
-  /** Of a matrix, by variant. */
-  readonly variants?: VariantsState;
-  /** Of rows, by their numbers. */
-  readonly problems: BoundedListState<RowProblem>;
-  /** Of lines of the suite that rows came upon. */
-  readonly suite_problems: readonly SuiteProblem[];
-  readonly failures: BoundedListState<Failure>;
-}
-
-/** A line of the suite that is wrong, rather than the rows that came upon it. */
-export interface SuiteProblem {
-  /** The number of the first of these rows. */
-  readonly row: number;
-  /** How many rows came upon it. */
-  readonly count: number;
-  readonly problem: RowProblem;
-}
-
-/** Another version cannot be merged: what it counts may mean something else. */
-export const tallyVersion = 1;
-
-const runTally: Shape<RunTally> = members<RunTally>({
+export interface RunTally extends MembersOf<typeof runTallyMembers> {}
+const runTallyMembers = {
   version: oneOf(tallyVersion),
   cases: number,
+  /** Results of evals. */
   evals: number,
+  /** Cases of which some result has no score. */
   unscored: number,
   passed: number,
   stats: statsState,
-  totals: optional(totalsState),
-  spending: optional(spendingState),
+  totals: totalsState,
+  /** Of model calls. */
+  spending: spendingState,
+  /** Of a matrix, by variant. */
   variants: optional(variantsState),
-  problems: boundedListState(problem),
-  suite_problems: listOf(members({ row: number, count: number, problem })),
+  /** Of rows, by their numbers. */
+  problems: boundedListState(rowProblem),
+  /** Of lines of the suite that rows came upon. */
+  suite_problems: listOf(suiteProblem),
   failures: boundedListState(failure),
-});
+};
+const runTally = members<RunTally>(runTallyMembers);
 
 /** Reads a tally of a run with these evals and variants. Throws STORE_FAILED for one of another version, others or a wrong shape. */
 export function readRunTally(

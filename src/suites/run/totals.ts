@@ -1,16 +1,10 @@
 import { newDecimalSum } from '../../base/json/decimal.ts';
-import { members, number, type Shape } from '../../base/json/shape.ts';
+import { type MembersOf, members, number, type TypeOf } from '../../base/json/shape.ts';
 import type { CaseRecord, EpochRecord } from '../record.ts';
 import { newLatencySketch } from '../stats/latency.ts';
-import {
-  type Counts,
-  counts,
-  type DecimalSumState,
-  decimalSumState,
-  type Mergeable,
-} from '../stats/mergeable.ts';
+import { counts, decimalSumState, type Mergeable } from '../stats/mergeable.ts';
 import type { ExactMetrics } from '../stats/tally.ts';
-import type { Times, Totals } from './totals-record.ts';
+import type { Times, Totals } from './stats-record.ts';
 
 /** Adds up what the answers of cases took, in bounded memory and in any order. */
 export interface TotalsTally extends Mergeable<TotalsState> {
@@ -21,31 +15,13 @@ export interface TotalsTally extends Mergeable<TotalsState> {
   exactly(): ExactMetrics;
 }
 
-export interface TotalsState {
-  readonly answers: number;
-  readonly cached: number;
-  readonly failed: number;
-  readonly input_tokens: SumState;
-  readonly output_tokens: SumState;
-  readonly cost_usd: SumState;
-  readonly unknown_tokens: number;
-  readonly answer_ms: TimesState;
-  readonly queue_ms: TimesState;
-}
+type SumState = TypeOf<typeof sumState>;
+const sumState = members({ count: number, sum: decimalSumState });
+type TimesState = TypeOf<typeof timesState>;
+const timesState = members({ count: number, sum: decimalSumState, bins: counts });
 
-interface SumState {
-  readonly count: number;
-  readonly sum: DecimalSumState;
-}
-
-interface TimesState extends SumState {
-  readonly bins: Counts;
-}
-
-const sumState = members<SumState>({ count: number, sum: decimalSumState });
-const timesState = members<TimesState>({ count: number, sum: decimalSumState, bins: counts });
-
-export const totalsState: Shape<TotalsState> = members<TotalsState>({
+export interface TotalsState extends MembersOf<typeof totalsStateMembers> {}
+const totalsStateMembers = {
   answers: number,
   cached: number,
   failed: number,
@@ -55,7 +31,8 @@ export const totalsState: Shape<TotalsState> = members<TotalsState>({
   unknown_tokens: number,
   answer_ms: timesState,
   queue_ms: timesState,
-});
+};
+export const totalsState = members<TotalsState>(totalsStateMembers);
 
 export function newTotalsTally(): TotalsTally {
   let [answers, cached, failed, unknownTokens] = [0, 0, 0, 0];

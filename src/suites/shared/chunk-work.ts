@@ -13,8 +13,7 @@ import {
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 import { isRemote } from '../dataset/remote/address.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
-import type { RunHeader } from '../record.ts';
-import { header } from '../run/record-shapes.ts';
+import { type RunHeader, runHeader } from '../record.ts';
 
 /** What all chunks of a run are judged with, beside the files of the build. */
 export interface ChunkWork {
@@ -47,7 +46,7 @@ export function readChunkWork(json: string): ChunkWork {
 
 const chunkWork: Shape<ChunkWork> = members<ChunkWork>({
   suite: text,
-  header,
+  header: runHeader,
   dataset: optional(text),
   providers: optional(listOf(text)),
   epochs: number,

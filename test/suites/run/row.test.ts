@@ -5,8 +5,7 @@ import { scrubMembers } from '../../../src/contract/scrub.ts';
 import { memoryFile } from '../../../src/store/sqlite/connection.ts';
 import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { openJournal, openStoredRun } from '../../../src/suites/journal.ts';
-import type { CaseRecord } from '../../../src/suites/record.ts';
-import { caseRecord } from '../../../src/suites/run/record-shapes.ts';
+import { type CaseRecord, caseRecord } from '../../../src/suites/record.ts';
 import type { SuiteOptions } from '../../../src/suites/suite-run.ts';
 import { loadSpec, run } from '../support.ts';
 

@@ -1,6 +1,5 @@
 import type { SuiteReport } from '../../../../record.ts';
-import type { PairedDifference } from '../../../../run/difference-record.ts';
-import type { VariantReport } from '../../../../run/variant-record.ts';
+import type { PairedDifference, VariantReport } from '../../../../run/stats-record.ts';
 import { formatDifference } from '../../../numbers.ts';
 import { pill } from '../case/text.ts';
 import { foreign, make } from '../dom.ts';

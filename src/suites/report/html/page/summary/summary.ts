@@ -1,5 +1,5 @@
 import type { GateResult, RowProblem, SuiteReport } from '../../../../record.ts';
-import type { Times, Totals } from '../../../../run/totals-record.ts';
+import type { Times, Totals } from '../../../../run/stats-record.ts';
 import { mark, pill } from '../case/text.ts';
 import type { Data } from '../data.ts';
 import { button, factList, fold, foreign, make } from '../dom.ts';
