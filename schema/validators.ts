@@ -6,7 +6,7 @@ import { mockEmbeddingsSchema } from '../src/config/mock-embeddings.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
 import { runtimeSchema } from '../src/config/schema/schema.ts';
 import { foreignDialects } from '../src/dialects/registry.ts';
-import { eventSchemas } from '../src/calls/hooks/event-schema.ts';
+import { eventSchemas } from '../src/calls/hooks/event-input.ts';
 import { pipelineSchema } from '../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../src/suites/schema/suite-schema.ts';
 import { metaSchemaName } from '../src/base/yaml/data-schema.ts';

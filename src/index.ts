@@ -11,7 +11,7 @@ export type * from './contract/event.ts';
 export type { HookEvent, HookKind, HookMode, Phase, Verdict } from './contract/hook.ts';
 export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
-export type * from './contract/run-details.ts';
+export type * from './contract/run.ts';
 export {
   type CallOptions,
   type CaseRecord,

@@ -1,6 +1,5 @@
 import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
-import type { RunParent } from './run-parent.ts';
 
 /** The record of a person's approval, sent beside `args` when a pending tool is called again. */
 export interface Approval {
@@ -112,4 +111,27 @@ export interface PendingDocument extends PendingNotice {
   readonly result: unknown;
   readonly decided_at: string | null;
   readonly error?: Fault;
+}
+
+/** In place of a tool's name, in the record of a question to a person. */
+export const QUESTION = '@ask';
+
+/** Whether what waits is a question of an `ask` step, and no call of a tool. */
+export function isQuestion({ tool }: { readonly tool: string }): boolean {
+  return tool === QUESTION;
+}
+
+/** Where a run belongs that a step of another run has begun. */
+export interface RunParent {
+  /** The run whose step it is. */
+  readonly id: string;
+  /** The run that a person or program began, and that goes on with all runs below it. */
+  readonly root: string;
+  /** The path of the step, from that run on. */
+  readonly step: string;
+}
+
+/** The path of a step of a run, from the outermost run on. */
+export function placeOfStep(step: string, { parent }: { readonly parent?: RunParent | undefined }): string {
+  return parent === undefined ? step : `${parent.step}/${step}`;
 }

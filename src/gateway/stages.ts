@@ -1,4 +1,4 @@
-import type { HookSet } from '../calls/hooks/hook-set.ts';
+import type { HookSet } from '../calls/hooks/links.ts';
 import type { CallAccount } from './call/call-account.ts';
 import type { ClientCall } from './call/client-call.ts';
 import type { GatewayServices } from './call/services.ts';

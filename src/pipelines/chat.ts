@@ -1,6 +1,6 @@
 import { type Fault, RuntimeError, toFault } from '../base/errors.ts';
 import { isObject, Json } from '../base/json/json.ts';
-import { completeMessage } from '../calls/hooks/message.ts';
+import { completeMessage } from '../calls/hooks/replace.ts';
 import { hasNoFuel } from './chat/loop-control.ts';
 import { evalContextOf } from './chat/model-usage.ts';
 import {

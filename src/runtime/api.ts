@@ -1,7 +1,7 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import type { EventInput } from '../calls/hooks/event-input.ts';
 import type { PointEvent } from '../calls/hooks/fire-point.ts';
-import type { DecisionInput } from '../calls/tool-call/decider.ts';
+import type { DecisionInput } from '../calls/tool-call/approvals.ts';
 import type { PendingDocument } from '../contract/approval.ts';
 import type {
   DecisionDocument,
@@ -11,8 +11,14 @@ import type {
   ToolDocument,
   ToolInfo,
 } from '../contract/document.ts';
-import type { RunDetails, RunDocument, RunInfo, RunPage } from '../contract/run.ts';
-import type { StepDetails, StepsOptions } from '../contract/run-details.ts';
+import type {
+  RunDetails,
+  RunDocument,
+  RunInfo,
+  RunPage,
+  StepDetails,
+  StepsOptions,
+} from '../contract/run.ts';
 import type { EvalInput } from '../pipelines/run/eval-request.ts';
 import type { StartOptions } from '../pipelines/run/new-run.ts';
 import type { RunOptions } from '../pipelines/run/runs.ts';

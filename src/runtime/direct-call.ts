@@ -1,20 +1,19 @@
-import { RuntimeError, toFault } from '../base/errors.ts';
+import { isCancelled, RuntimeError, toFault } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
-import { isCancelled } from '../calls/capability/cancellation.ts';
+import { quorumOf, requireDecider, whyNoApprover } from '../calls/tool-call/approvals.ts';
 import { callTool } from '../calls/tool-call/call.ts';
-import { runCallLoop } from '../calls/tool-call/call-loop.ts';
-import type { CallableTool } from '../calls/tool-call/callable-tool.ts';
-import { prepareDecidedCall } from '../calls/tool-call/decided-call.ts';
-import { requireDecider, whyNoApprover } from '../calls/tool-call/decider.ts';
+import { type CallableTool, readArgs } from '../calls/tool-call/callable-tool.ts';
 import { type FinishedCallResult, toToolDocument } from '../calls/tool-call/document.ts';
-import { type DecidedRecord, notifyPending } from '../calls/tool-call/pending-call.ts';
-import { quorumOf } from '../calls/tool-call/quorum.ts';
-import { readArgs } from '../calls/tool-call/tool-args.ts';
+import {
+  type DecidedRecord,
+  notifyPending,
+  prepareDecidedCall,
+  runCallLoop,
+} from '../calls/tool-call/pending-call.ts';
 import type { Approval, PendingCall } from '../contract/approval.ts';
-import { nextCallId } from '../contract/call-id.ts';
 import type { ToolDocument } from '../contract/document.ts';
 import type { Emit } from '../contract/event.ts';
-import { failed, type ToolFailed } from '../contract/tool.ts';
+import { failed, nextCallId, type ToolFailed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
 import type { PendingDirectCall } from '../pipelines/run/direct-call-run.ts';
 import type { CallOptions } from './api.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
-import { redactReply } from '../calls/capability/read-reply.ts';
+import { redactReply } from '../calls/capability/invoke.ts';
 import type { ForeignLink } from '../calls/hooks/gate.ts';
 import { type Group, type GroupContext, type Member, openGroup } from '../calls/hooks/group.ts';
 import type { ForeignHookConfig, ForeignName } from '../config/config.ts';

@@ -1,5 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
-import { redactReply } from '../calls/capability/read-reply.ts';
+import { redactReply } from '../calls/capability/invoke.ts';
 import type {
   ExecConfig,
   ForeignHookConfig,

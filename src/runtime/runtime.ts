@@ -5,7 +5,7 @@ import { foreignDialects, isForeign } from '../dialects/registry.ts';
 export { countProblems, formatProblem, problemsOf } from '../base/yaml/problem.ts';
 export type { EventInput as LooseEvent } from '../calls/hooks/event-input.ts';
 export type { PointEvent } from '../calls/hooks/fire-point.ts';
-export type { DecisionInput as Decider } from '../calls/tool-call/decider.ts';
+export type { DecisionInput as Decider } from '../calls/tool-call/approvals.ts';
 export { parseDuration } from '../config/duration.ts';
 export type { Inbound, InboundEvent, InboundReply, InboundServer } from '../dialects/inbound.ts';
 export type { EvalInput } from '../pipelines/run/eval-request.ts';

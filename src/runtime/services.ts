@@ -2,18 +2,22 @@ import { RuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
 import { once } from '../base/time/once.ts';
 import type { CheckInput, Embed, Judge } from '../builtins/checks/check.ts';
-import { runEval, type TimedOutcome } from '../calls/capability/eval.ts';
-import type { EvalBatches } from '../calls/capability/eval-batch.ts';
+import {
+  type EvalBatches,
+  meetsThreshold,
+  requireThreshold,
+  runEval,
+  type TimedOutcome,
+} from '../calls/capability/eval.ts';
 import { type Port, trackCall } from '../calls/capability/invoke.ts';
-import { meetsThreshold, requireThreshold } from '../calls/capability/threshold.ts';
 import { type Link, passGate } from '../calls/hooks/gate.ts';
-import { isHeard } from '../calls/hooks/steps.ts';
+import { isHeard } from '../calls/hooks/links.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { askedProvider } from '../config/provider-use.ts';
-import { nextEventId, nextExchangeId } from '../contract/call-id.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
+import { nextEventId, nextExchangeId } from '../contract/tool.ts';
 import { createHookContext } from '../contract/turn.ts';
 import { toScoredEvent } from '../pipelines/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipelines/state/run-context.ts';

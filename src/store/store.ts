@@ -1,8 +1,7 @@
 import type { Fault } from '../base/errors.ts';
 import type { Json } from '../base/json/json.ts';
-import type { PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
+import type { PendingCall, PendingDecision, PendingRecord, RunParent } from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
-import type { RunParent } from '../contract/run-parent.ts';
 import type { TextPlace } from './kept-text.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { SharedWork } from './shared-work.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { nextCallId, nextEventId, nextExchangeId } from '../../src/contract/call-id.ts';
+import { nextCallId, nextEventId, nextExchangeId } from '../../src/contract/tool.ts';
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
@@ -13,7 +13,7 @@ test('ids are UUIDs behind the name of their kind, and no two are alike', () => 
 });
 
 test('another process gives other ids, and so does a worker thread', async () => {
-  const module = JSON.stringify(new URL('../../src/contract/call-id.ts', import.meta.url).href);
+  const module = JSON.stringify(new URL('../../src/contract/tool.ts', import.meta.url).href);
   const script = `
     const { Worker, isMainThread } = await import('node:worker_threads');
     const { nextCallId } = await import(${module});

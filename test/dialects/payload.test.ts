@@ -3,7 +3,7 @@ import { Json } from '../../src/base/json/json.ts';
 import { runEval } from '../../src/calls/capability/eval.ts';
 import { askHook } from '../../src/calls/capability/hook.ts';
 import { type EventInput, readEvent } from '../../src/calls/hooks/event-input.ts';
-import { runTool } from '../../src/calls/tool-call/after-execution.ts';
+import { runTool } from '../../src/calls/tool-call/call.ts';
 import type { NativeName } from '../../src/config/config.ts';
 import { scored, unscored } from '../../src/contract/eval.ts';
 import type { NativeEvent } from '../../src/contract/hook.ts';

@@ -8,7 +8,7 @@ import { wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { Json } from '../../src/base/json/json.ts';
 import { type Link, passGate } from '../../src/calls/hooks/gate.ts';
-import { applyReplace } from '../../src/calls/hooks/hook-chain.ts';
+import { applyReplace } from '../../src/calls/hooks/replace.ts';
 import type { Decision, HookEvent } from '../../src/contract/hook.ts';
 import { createGuard, type GuardOptions } from '../../src/models/guard/guard.ts';
 import type { Fire, FireOptions, FireResult } from '../../src/models/guard/guard-outcome.ts';

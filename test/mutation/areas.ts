@@ -23,7 +23,7 @@ const playedCalls = [
 export const areas: readonly Area[] = [
   {
     name: 'gate',
-    sources: ['src/calls/hooks/{gate,hook-chain,steps}.ts', 'src/calls/capability/hook.ts'],
+    sources: ['src/calls/hooks/{gate,hook-chain,links}.ts', 'src/calls/capability/hook.ts'],
     tests: [
       'test/calls/hooks/model/*.test.ts',
       'test/calls/hooks/{gate,filter-batch,group-gate,hook-chain,hook-question,steps}.test.ts',
@@ -33,10 +33,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'verdicts',
-    sources: [
-      'src/dialects/promptkit/{dialect,hook,eval}.ts',
-      'src/calls/capability/{cancellation,read-reply,threshold,invoke}.ts',
-    ],
+    sources: ['src/dialects/promptkit/{dialect,hook,eval}.ts', 'src/calls/capability/invoke.ts'],
     tests: [
       'test/dialects/promptkit/*.test.ts',
       'test/calls/capability/*.test.ts',
@@ -45,16 +42,13 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'approvals',
-    sources: [
-      'src/calls/tool-call/{approval-rule,decider,hook-approval,read-decision,pending-call}.ts',
-      'src/store/store-rules.ts',
-    ],
+    sources: ['src/calls/tool-call/approvals.ts', 'src/store/store-rules.ts'],
     tests: ['test/calls/tool-call/{decision-rules,approval-rule}.test.ts'],
   },
   {
     name: 'decided',
-    sources: ['src/calls/tool-call/decided-call.ts'],
-    tests: playedCalls,
+    sources: ['src/calls/tool-call/pending-call.ts'],
+    tests: [...playedCalls, 'test/calls/tool-call/decision-rules.test.ts'],
   },
   {
     name: 'pendings',
@@ -63,22 +57,22 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'groups',
-    sources: ['src/calls/hooks/{fire-point,group,member,hook-set}.ts'],
+    sources: ['src/calls/hooks/{fire-point,group}.ts'],
     tests: ['test/calls/hooks/{fire-point,group,group-gate,group-told,hook-set,member,steps}.test.ts'],
   },
   {
     name: 'events',
-    sources: ['src/calls/hooks/{event-queues,observer-queue}.ts'],
+    sources: ['src/calls/hooks/observer-queue.ts'],
     tests: ['test/calls/hooks/{background-hooks,background-queue,drop-report,event-queues}.test.ts'],
   },
   {
     name: 'contents',
-    sources: ['src/calls/hooks/{call-result,event-input,event-schema,message,replace-turn}.ts'],
+    sources: ['src/calls/hooks/{event-input,replace}.ts'],
     tests: ['test/calls/hooks/{call-result,event-input,message,reconcile-messages,replace}.test.ts'],
   },
   {
     name: 'scores',
-    sources: ['src/calls/capability/{eval,eval-batch}.ts', 'src/dialects/promptkit/casing.ts'],
+    sources: ['src/calls/capability/eval.ts', 'src/dialects/promptkit/casing.ts'],
     tests: [
       'test/calls/capability/*.test.ts',
       'test/dialects/promptkit/*.test.ts',
@@ -88,9 +82,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'calls',
-    sources: [
-      'src/calls/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document,tool-args}.ts',
-    ],
+    sources: ['src/calls/tool-call/{after-execution,before-execution,call,callable-tool,document}.ts'],
     tests: playedCalls,
   },
   foreign('picoclaw', ['src/dialects/picoclaw/failure.ts']),

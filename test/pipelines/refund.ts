@@ -1,7 +1,6 @@
 import { compileSchema } from '../../src/base/yaml/schema-check.ts';
-import type { CallResult } from '../../src/calls/hooks/call-result.ts';
 import type { Link } from '../../src/calls/hooks/gate.ts';
-import type { CallableTool } from '../../src/calls/tool-call/callable-tool.ts';
+import type { CallableTool, CallResult } from '../../src/calls/tool-call/callable-tool.ts';
 import { answering, type Bench, type Entry } from '../calls/capability/bench.ts';
 import type { Transport } from '../cite.ts';
 

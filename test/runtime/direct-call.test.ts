@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { RuntimeError } from '../../src/base/errors.ts';
 import { stringifyJson } from '../../src/base/json/json.ts';
-import { compileApproval } from '../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../src/calls/tool-call/approvals.ts';
 import type { CallableTool } from '../../src/calls/tool-call/callable-tool.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import type { CallOptions, PendingCallNotice } from '../../src/runtime/api.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { meetsThreshold } from '../../src/calls/capability/threshold.ts';
+import { meetsThreshold } from '../../src/calls/capability/eval.ts';
 import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
 import type { EvalHostReply, EvalHostRequest, Suite } from '../../src/suites/file/model.ts';
 import { requireSuite } from '../../src/suites/load.ts';

@@ -1,8 +1,11 @@
-import type { Fault } from '../../base/errors.ts';
-import type { Timing } from '../../base/time/stopwatch.ts';
-import { type EvalOutcome, type EvalRequest, unscored } from '../../contract/eval.ts';
+import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
+import { compare, type Exact, type Root } from '../../base/json/decimal.ts';
+import { abortedError } from '../../base/time/deadline.ts';
+import { currentFence, type Fence, fenced } from '../../base/time/fence.ts';
+import { startStopwatch, type Timing, unwatched, wholeMs } from '../../base/time/stopwatch.ts';
+import { type EvalOutcome, type EvalRequest, type Threshold, unscored } from '../../contract/eval.ts';
 import type { Reply } from '../../process/transport.ts';
-import { type Invocation, invokeOr, type Port, trackCall } from './invoke.ts';
+import { type Invocation, invoke, invokeOr, type Port, trackCall } from './invoke.ts';
 
 /** An outcome, the milliseconds it took, and what was said beside it. */
 export interface TimedOutcome extends Timing {
@@ -31,4 +34,239 @@ export async function runEval(
 
 function onFault(fault: Fault): EvalOutcome {
   return unscored(fault.message, fault);
+}
+
+/** Sends the requests of many cases to one eval, several in each exchange. */
+export interface EvalBatches {
+  /**
+   * Asks for a score. Never rejects: a fault of the exchange is unscored for every case in it. `alone`: in an exchange of
+   * its own, at once. Time until the exchange has its slot is queue time; the rest is that of the whole exchange.
+   */
+  score(invocation: Invocation<EvalRequest> & { readonly alone?: boolean }): Promise<TimedOutcome>;
+}
+
+export interface EvalBatchOptions {
+  /** Cases in one exchange at most. */
+  readonly size: number;
+  /** Exchanges at once: what comes meanwhile waits here, where its batch can still grow. */
+  readonly slots: number;
+}
+
+/** A case that waits for its score. */
+interface Asked extends Invocation<EvalRequest> {
+  readonly since: number;
+  /** What it may be started within; an exchange has cases of one fence only. */
+  readonly fence: Fence | undefined;
+  /** Ends the wait; only the first call counts. */
+  settle(outcome: TimedOutcome): void;
+  isSettled(): boolean;
+  /** Called when the case is given up. */
+  onAbort: () => void;
+}
+
+type BatchPort = Port<readonly EvalRequest[], readonly EvalOutcome[]>;
+
+/** Gathers cases: a full batch is sent as soon as there is a slot, a smaller one when no more cases come. */
+export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptions): EvalBatches {
+  const waiting = new Set<Asked>();
+  let sending = 0;
+  const send = (batch: readonly Asked[]) => {
+    sending += 1;
+    // Outside of every stopwatch: what happens here is the time of no single case.
+    void unwatched(() => fenced(batch[0]?.fence, () => exchange(port, batch))).then(() => {
+      sending -= 1;
+      sendFull();
+    });
+  };
+  const sendWhile = (isReady: () => boolean) => {
+    while (sending < slots && isReady()) send(takeFirst(waiting, size));
+  };
+  const sendFull = () => {
+    sendWhile(() => waiting.size >= size);
+    if (waiting.size > 0 && sending < slots) linger.extend();
+  };
+  const linger = newLinger(() => sendWhile(() => waiting.size > 0));
+  return {
+    score: ({ alone = false, ...invocation }) =>
+      ask(port, invocation, (asked) => {
+        if (alone) {
+          send([asked]);
+          return;
+        }
+        waiting.add(asked);
+        asked.onAbort = () => waiting.delete(asked);
+        sendFull();
+      }),
+  };
+}
+
+/** Emits the start of a case, hands it on, and emits its end. */
+function ask(
+  { binding: { name }, emit }: BatchPort,
+  invocation: Invocation<EvalRequest>,
+  start: (asked: Asked) => void,
+): Promise<TimedOutcome> {
+  const { call, signal } = invocation;
+  const { promise, resolve } = Promise.withResolvers<TimedOutcome>();
+  let isSettled = false;
+  const asked: Asked = {
+    ...invocation,
+    since: performance.now(),
+    fence: currentFence(),
+    isSettled: () => isSettled,
+    onAbort: () => {},
+    settle: (timed) => {
+      if (isSettled) return;
+      isSettled = true;
+      signal?.removeEventListener('abort', abort);
+      const { outcome, durationMs, queueMs } = timed;
+      const error = outcome.status === 'unscored' ? outcome.error : undefined;
+      const end = { status: outcome.status, durationMs, queueMs, ...(error && { error }) };
+      emit({ type: 'call.finished', capability: 'eval', name, call, ...end });
+      resolve(timed);
+    },
+  };
+  const abort = () => {
+    const waitedMs = Math.round(performance.now() - asked.since);
+    asked.settle(toTimed(failure(abortedError(name, signal)), { durationMs: 0, queueMs: waitedMs }));
+    asked.onAbort();
+  };
+  emit({ type: 'call.started', capability: 'eval', name, call });
+  if (signal?.aborted) abort();
+  else {
+    signal?.addEventListener('abort', abort, { once: true });
+    start(asked);
+  }
+  return promise;
+}
+
+/** Sends one batch, and settles every case of it. Never rejects. */
+async function exchange(port: BatchPort, batch: readonly Asked[]): Promise<void> {
+  const sentAt = performance.now();
+  const watch = startStopwatch();
+  let stderr = '';
+  const outcomes = await watch.run(() =>
+    askAll(port, batch, (given) => {
+      stderr = given;
+    }),
+  );
+  const { durationMs, queueMs } = watch.read();
+  for (const [at, asked] of batch.entries()) {
+    const outcome = outcomes[at] ?? failure(new Error('the batch has no outcome for this case'));
+    const timing = { durationMs, queueMs: queueMs + sentAt - asked.since };
+    // What the process said is of no one case: it is kept once.
+    asked.settle(toTimed(outcome, wholeMs(timing), at === 0 ? stderr : ''));
+  }
+}
+
+async function askAll(
+  port: BatchPort,
+  batch: readonly Asked[],
+  onStderr: (text: string) => void,
+): Promise<readonly EvalOutcome[]> {
+  const allGone = new AbortController();
+  for (const asked of batch) {
+    asked.onAbort = () => {
+      if (batch.every((each) => each.isSettled())) allGone.abort(asked.signal?.reason);
+    };
+  }
+  try {
+    return await invoke(port, {
+      input: batch.map(({ input }) => input),
+      call: batch[0]?.call ?? '',
+      signal: allGone.signal,
+      onReply: (reply) => {
+        if (reply.via === 'process') onStderr(reply.stderr);
+      },
+    });
+  } catch (thrown) {
+    const shared = failure(thrown, batch.length);
+    return batch.map(() => shared);
+  }
+}
+
+/** The outcome of a case that has no score because of a fault, which it may share with others. */
+function failure(thrown: unknown, cases = 1): EvalOutcome {
+  const fault = toFault(thrown);
+  const message = cases === 1 ? fault.message : `${fault.message} (one request for ${cases} cases)`;
+  return unscored(message, { ...fault, message });
+}
+
+function toTimed(outcome: EvalOutcome, timing: Timing, stderr = ''): TimedOutcome {
+  return { outcome, ...timing, stderr };
+}
+
+/** The first of them, and those behind it that share its fence. */
+function takeFirst(items: Set<Asked>, most: number): Asked[] {
+  const taken: Asked[] = [];
+  for (const item of items) {
+    if (item.fence !== (taken[0] ?? item).fence) continue;
+    items.delete(item);
+    taken.push(item);
+    if (taken.length === most) break;
+  }
+  return taken;
+}
+
+/** Waits for a pause in what arrives. */
+interface Linger {
+  /** Something has arrived: begins to wait, or goes on waiting. */
+  extend(): void;
+}
+
+/** Calls `onPause` when nothing has arrived for `pauseMs`, and at the latest `mostMs` after the first that did. */
+export function newLinger(onPause: () => void, { pauseMs = 5, mostMs = 100 } = {}): Linger {
+  let arrivals = 0;
+  let isWaiting = false;
+  const wait = (seen: number, since: number) => {
+    setTimeout(() => {
+      if (arrivals > seen && performance.now() - since < mostMs) {
+        wait(arrivals, since);
+        return;
+      }
+      isWaiting = false;
+      onPause();
+    }, pauseMs);
+  };
+  return {
+    extend() {
+      arrivals += 1;
+      if (isWaiting) return;
+      isWaiting = true;
+      wait(arrivals, performance.now());
+    },
+  };
+}
+
+/**
+ * Whether an outcome meets a threshold: with neither bound the minimum is 1.0, and a lone maximum implies no minimum. What
+ * could not be scored never passes.
+ */
+export function meetsThreshold(outcome: EvalOutcome, threshold: Threshold = {}): boolean {
+  return outcome.status === 'scored' && isScoreWithin(outcome.score, threshold);
+}
+
+/** The same of a score that may be a fraction. */
+export function isScoreWithin(score: number | Exact, { min_score: min, max_score: max }: Threshold): boolean {
+  return isWithin(score, { min: min ?? (max === undefined ? 1 : undefined), max });
+}
+
+/** Whether a value meets the bounds that there are. Both are inclusive, and compared as decimals, without rounding. */
+export function isWithin(
+  value: number | Exact | Root,
+  { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined },
+): boolean {
+  return (min === undefined || compare(value, min) >= 0) && (max === undefined || compare(value, max) <= 0);
+}
+
+/** Throws USAGE when a bound is no number in 0..1, or the minimum is above the maximum. */
+export function requireThreshold(threshold: Threshold): void {
+  const { min_score: min, max_score: max } = threshold;
+  for (const [name, bound] of Object.entries({ min_score: min, max_score: max })) {
+    if (bound === undefined || (typeof bound === 'number' && bound >= 0 && bound <= 1)) continue;
+    throw new RuntimeError('USAGE', `${name} is a number from 0 to 1, not ${JSON.stringify(bound)}`);
+  }
+  if (min !== undefined && max !== undefined && min > max) {
+    throw new RuntimeError('USAGE', `min_score ${min} is above max_score ${max}`);
+  }
 }

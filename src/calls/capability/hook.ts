@@ -10,8 +10,7 @@ import {
   type Modify,
   type NativeEvent,
 } from '../../contract/hook.ts';
-import { isCancelledAnswer } from './cancellation.ts';
-import { type Invocation, invokeOr, type Port } from './invoke.ts';
+import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invoke.ts';
 
 /** A filter or shadow that can be asked. */
 export interface FilterPort extends Port<NativeEvent, Answer> {

@@ -12,14 +12,23 @@ import {
   type Respond,
 } from '../../contract/hook.ts';
 import { createHookContext } from '../../contract/turn.ts';
-import { isCancelledAnswer } from '../capability/cancellation.ts';
 import { askHook } from '../capability/hook.ts';
+import { isCancelledAnswer } from '../capability/invoke.ts';
 import type { Group } from './group.ts';
 import { allowed, type DecidedBy, HookChain } from './hook-chain.ts';
-import type { FilterBatch, FilterLink, FollowerLink, ForeignLink, GateOptions, Link } from './link.ts';
-import { handles, isFilter, stepsAt } from './steps.ts';
+import {
+  type FilterBatch,
+  type FilterLink,
+  type FollowerLink,
+  type ForeignLink,
+  type GateOptions,
+  handles,
+  isFilter,
+  type Link,
+  stepsAt,
+} from './links.ts';
 
-export type { ForeignLink, GateOptions, Link, NativeLink } from './link.ts';
+export type { ForeignLink, GateOptions, Link, NativeLink } from './links.ts';
 
 /** The decision of a chain, and the event as its filters left it. */
 export interface ChainResult {

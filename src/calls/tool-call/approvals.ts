@@ -1,7 +1,22 @@
-import type { Json } from '../../base/json/json.ts';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { compileExpressions } from '../../base/expression/expression.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
+import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { matchesGlob } from '../../base/text/glob.ts';
-import type { NamedApprovalRule } from '../../config/config.ts';
-import { type ApprovalCheck, compileApproval } from './approval-rule.ts';
+import { compileSchema } from '../../base/yaml/schema-check.ts';
+import type { ApprovalRule, NamedApprovalRule } from '../../config/config.ts';
+import {
+  isQuestion,
+  type PendingCall,
+  type PendingDecision,
+  type PendingRecord,
+} from '../../contract/approval.ts';
+import {
+  type ApprovalCheck,
+  type CallableTool,
+  type RequiredApproval,
+  readGivenArgs,
+} from './callable-tool.ts';
 
 /** The approval that a tool needs by its own rule and by those whose patterns fit its names; undefined: none. */
 export type ApprovalsOf = (names: readonly string[], own?: ApprovalCheck) => ApprovalCheck | undefined;
@@ -47,4 +62,180 @@ export function combineApprovals(given: readonly (ApprovalCheck | undefined)[]):
     return undefined;
   };
   return Object.assign(ask, { expiresMs, by, quorum });
+}
+
+/** The rule of one tool, its expressions compiled. Throws ExpressionError. */
+export function compileApproval(tool: string, rule: ApprovalRule): ApprovalCheck {
+  const expiresMs = rule.expiresMs ?? null;
+  const condition = rule.when === undefined ? undefined : compileExpressions(rule.when, ['args']);
+  const text = compileExpressions(rule.message ?? `Tool "${tool}" needs approval.`, ['args']);
+  const ask = (args: Json): RequiredApproval | undefined => {
+    const scope = { args: parseLossless(args.text) };
+    let reason = 'the config requires approval';
+    try {
+      const needed = condition === undefined || condition.evaluate(scope);
+      if (needed === false) return undefined;
+      if (needed !== true) reason = `approval.when is ${stringifyJson(needed)}, neither true nor false`;
+    } catch (error) {
+      reason = `approval.when failed: ${toRuntimeError(error).message}`;
+    }
+    return { reason, message: messageOf(tool, () => text.evaluate(scope)), expiresMs };
+  };
+  return Object.assign(ask, { expiresMs, by: rule.by, quorum: rule.quorum });
+}
+
+function messageOf(tool: string, evaluate: () => unknown): string {
+  try {
+    const message = evaluate();
+    return typeof message === 'string' ? message : stringifyJson(message);
+  } catch (error) {
+    return `Tool "${tool}" needs approval (its message failed: ${toRuntimeError(error).message}).`;
+  }
+}
+
+/** Who takes a decision about a pending call or a run, and why. */
+export interface DecisionInput {
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
+
+/** The decision with `by` and `reason` checked, `reason` '' by default. Throws USAGE for anything else. */
+export function requireDecision<Decision extends DecisionInput>(
+  given: Decision,
+): Decision & { reason: string } {
+  if (!isObject(given)) throw unusable('a decision is an object with `by`: who decides');
+  const { reason = '' } = given;
+  if (typeof reason !== 'string') throw unusable('`reason` is no text');
+  requireDecider(given.by);
+  return { ...given, reason };
+}
+
+/**
+ * Returns the name of the person who decides, unchanged. Throws USAGE unless it is one non-blank line without
+ * control or invisible characters, since the record keeps it.
+ */
+export function requireDecider(by: unknown): string {
+  if (typeof by !== 'string') throw unusable('a decision needs `by`, a text: who decides');
+  if (by.trim() === '') throw unusable('`by` is empty, and a decision needs somebody who takes it');
+  if (/[\n\t]/.test(by) || escapeInvisible(by) !== by || !by.isWellFormed()) {
+    throw unusable('`by` has control characters, line breaks or marks that nobody can see');
+  }
+  return by;
+}
+
+/** Why this person may not decide about calls of the tool; undefined where they may. */
+export function whyNoApprover(
+  { name, approval }: Pick<CallableTool, 'name' | 'approval'>,
+  by: string,
+): RuntimeError | undefined {
+  const { by: approvers } = approval ?? {};
+  if (approvers === undefined || approvers.includes(by)) return undefined;
+  const message = `"${by}" may not decide about tool "${name}"`;
+  return new RuntimeError('USAGE', message, {
+    hint: `Its approval names ${approvers.join(', ')}: use --by.`,
+  });
+}
+
+function unusable(message: string, hint = 'Give the name of the person who decides.'): RuntimeError {
+  return new RuntimeError('USAGE', message, { hint });
+}
+
+type Asked = Pick<PendingRecord, 'id' | 'tool' | 'origin' | 'quorum'>;
+
+/** How many different people must approve a call of the tool. */
+export function quorumOf({ approval }: Pick<CallableTool, 'approval'>): number {
+  return approval?.quorum ?? 1;
+}
+
+/**
+ * Why this decision cannot be one about a call that several people must approve; undefined where it can. They approve the same
+ * arguments, and nobody answers for them, unless nobody knows whether the tool has acted.
+ */
+export function whyNotForQuorum(
+  { id, tool, origin, quorum = 1 }: Asked,
+  decision: PendingDecision,
+): RuntimeError | undefined {
+  if (quorum <= 1) return undefined;
+  const needs = `tool "${tool}" needs ${quorum} people who approve`;
+  const hint = `Approve as it is, or reject with \`signalbox pending reject ${id} --reason REASON\`.`;
+  if (decision.kind === 'approved' && decision.args !== null)
+    return unusable(`${needs}, and they cannot approve other arguments`, hint);
+  if (decision.kind === 'responded' && origin !== 'interrupted')
+    return unusable(`${needs}, and nobody answers in its place`, hint);
+  return undefined;
+}
+
+/** Why a kept decision has no effect for this tool: of somebody who may not decide, or of fewer people than must approve. */
+export function whyNotDecided(
+  tool: Pick<CallableTool, 'name' | 'approval'>,
+  record: Asked & Pick<PendingRecord, 'consents'>,
+  decision: Extract<PendingDecision, { kind: 'approved' | 'responded' }>,
+): RuntimeError | undefined {
+  const quorum = Math.max(record.quorum ?? 1, quorumOf(tool));
+  const refusal = whyNoApprover(tool, decision.by) ?? whyNotForQuorum({ ...record, quorum }, decision);
+  if (refusal !== undefined || decision.kind === 'responded' || quorum <= 1) return refusal;
+  const names = new Set((record.consents ?? []).map(({ by }) => by));
+  const given = [...names].filter((by) => whyNoApprover(tool, by) === undefined).length;
+  if (given >= quorum) return undefined;
+  return new RuntimeError('USAGE', `${given} of ${quorum} people have approved tool "${tool.name}"`);
+}
+
+/**
+ * Reads the decision that the `ask` callback returned: approved (with edited arguments as an object or JSON
+ * text, if any), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
+ */
+export function readPendingDecision(pending: PendingCall, given: unknown): PendingDecision {
+  const fail = (why: string) => new RuntimeError('USAGE', `the ruling cannot be used: ${why}`);
+  const read = (): PendingDecision => {
+    if (!isObject(given)) throw fail('it is no object');
+    const { kind, reason = '', args, result } = given;
+    const by = requireDecider(given['by']);
+    if (typeof reason !== 'string') throw fail('`reason` is no text');
+    switch (kind) {
+      case 'approved': {
+        const edited = args === undefined || args === null ? null : readGivenArgs(pending.tool, args);
+        return { kind, args: edited, by, reason };
+      }
+      case 'rejected':
+        return { kind, by, reason };
+      case 'responded':
+        if (result === undefined) throw fail('it has no `result`');
+        return { kind, result: Json.from(result), by, reason };
+      default:
+        throw fail('`kind` is not approved, rejected or responded');
+    }
+  };
+  const decision = read();
+  const refusal = whyNotForQuorum(pending, decision);
+  if (refusal !== undefined) throw refusal;
+  return decision;
+}
+
+type Question = Pick<PendingCall, 'id' | 'tool' | 'members'>;
+
+/** Why this person may not answer the question, or say no to it; undefined where they may. */
+export function whyNotAsked(record: Question, by: string): RuntimeError | undefined {
+  const { by: people } = membersOf(record);
+  if (!isQuestion(record) || !Array.isArray(people) || people.includes(by)) return undefined;
+  return new RuntimeError('USAGE', `"${by}" may not answer ${record.id}`, {
+    hint: `It asks ${people.join(', ')}: use --by.`,
+  });
+}
+
+/** USAGE: a question is answered, and there is nothing to approve. */
+export function notApprovable({ id }: Question): RuntimeError {
+  return new RuntimeError('USAGE', `${id} is a question: there is nothing to approve`, {
+    hint: `Answer it with \`signalbox pending answer ${id} --value JSON\`.`,
+  });
+}
+
+/** Why an answer does not fit the schema of its question, with the path of each value; empty where it does. */
+export function findAnswerFaults(record: Question, answer: Json): readonly string[] {
+  const { schema } = membersOf(record);
+  return compileSchema(isObject(schema) || typeof schema === 'boolean' ? schema : undefined)(answer);
+}
+
+function membersOf({ members }: Question): Readonly<Record<string, unknown>> {
+  const { value } = members;
+  return isObject(value) ? value : {};
 }

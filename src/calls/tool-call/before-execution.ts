@@ -1,33 +1,30 @@
-import { RuntimeError, toFault } from '../../base/errors.ts';
-import { isObject } from '../../base/json/json.ts';
+import { isCancelled, RuntimeError, toFault } from '../../base/errors.ts';
+import { isObject, type Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
 import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import { answers, type Decision, type HookEvent, type Respond } from '../../contract/hook.ts';
 import { failed, ok } from '../../contract/tool.ts';
 import { createHookContext, type HookContext } from '../../contract/turn.ts';
 import { mergeMetadata, noMetadata } from '../../dialects/metadata.ts';
-import { isCancelled } from '../capability/cancellation.ts';
-import {
-  type CallPaused,
-  type CallResult,
-  deniedResult,
-  pendingResult,
-  resultOf,
-} from '../hooks/call-result.ts';
 import { type GateOptions, passGate } from '../hooks/gate.ts';
 import { allowed, decisionOf } from '../hooks/hook-chain.ts';
-import { isHeard } from '../hooks/steps.ts';
+import { isHeard } from '../hooks/links.ts';
 import { notifyFinished, notifyHooks, passAfterHooks } from './after-execution.ts';
 import {
   argsOf,
   type Call,
   type CallableTool,
+  type CallPaused,
+  type CallResult,
+  deniedResult,
   type FilteredCall,
+  findMisfits,
   namesOf,
   pauseMembers,
+  pendingResult,
+  readCheckedArgs,
   requestOf,
+  resultOf,
 } from './callable-tool.ts';
-import { type HookApproval, isApproved } from './hook-approval.ts';
-import { findMisfits, readCheckedArgs } from './tool-args.ts';
 
 /**
  * Passes a call through its before_execution filters, then through the approver hooks with the arguments that
@@ -304,4 +301,23 @@ async function blockCall(
   const blocked = { ...result, content };
   await notifyFinished(before, blocked, { response, stage });
   return blocked;
+}
+
+/** A person's approval of one hook's question, for exactly these arguments. */
+export interface HookApproval {
+  readonly hook: string;
+  readonly args: Json;
+}
+
+export function isApproved(approvals: readonly HookApproval[], hook: string, args: Json): boolean {
+  return approvals.some((approval) => approval.hook === hook && isSameJson(approval.args, args));
+}
+
+/** Whether two texts are the same JSON, white space and the spelling of numbers aside. */
+export function isSameJson(one: Json, other: Json): boolean {
+  return one.text === other.text || canonical(one) === canonical(other);
+}
+
+function canonical({ text }: Json): string {
+  return stringifyJson(parseLossless(text));
 }

@@ -1,19 +1,38 @@
-import { toFault } from '../../base/errors.ts';
-import type { Json } from '../../base/json/json.ts';
-import { nextCallId } from '../../contract/call-id.ts';
-import { failed } from '../../contract/tool.ts';
-import { noMetadata } from '../../dialects/metadata.ts';
-import { type CallResult, resultOf } from '../hooks/call-result.ts';
-import { executeCall } from './after-execution.ts';
+import { type Fault, RuntimeError, toFault, withCatalogueText } from '../../base/errors.ts';
+import { Json } from '../../base/json/json.ts';
+import { startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
+import type { Approval } from '../../contract/approval.ts';
+import type { HookEvent } from '../../contract/hook.ts';
+import {
+  failed,
+  nextCallId,
+  ok,
+  type ToolCall,
+  type ToolFailed,
+  type ToolOk,
+  type ToolOutcome,
+} from '../../contract/tool.ts';
+import { type Invocation, invokeOr, type Port, trackCall } from '../capability/invoke.ts';
+import { isFiltered } from '../hooks/gate.ts';
+import { isHeard } from '../hooks/links.ts';
+import { isHeardAfter, notifyHooks, passAfterHooks, passedResult } from './after-execution.ts';
 import { findRequiredApproval, hasHooksBefore, passBeforeHooks } from './before-execution.ts';
 import {
   type Call,
   type CallableTool,
   type CallContext,
+  type CallResult,
   type FilteredCall,
+  findMisfits,
   namesOf,
+  noArgs,
+  pauseMembers,
+  pendingResult,
+  readCheckedArgs,
+  requestOf,
+  resultOf,
+  unfilteredCall,
 } from './callable-tool.ts';
-import { readCheckedArgs } from './tool-args.ts';
 
 /** A call after its before_execution hooks, ready to be made. */
 export interface PreparedCall {
@@ -23,52 +42,80 @@ export interface PreparedCall {
   readonly finish: () => Promise<CallResult>;
 }
 
+/** Prepares and makes one tool call. Never rejects. */
+export async function callTool(
+  tool: CallableTool,
+  args: unknown,
+  context?: CallContext,
+): Promise<CallResult> {
+  return await (await prepareCall(tool, args, context)).finish();
+}
+
 /**
- * Prepares one tool call: input schema, before_execution filters, schema again if one changed the arguments,
- * approver hooks, the approval that the config requires. `finish` then runs the process, checks the output
- * schema, and passes the after_execution filters (for failures too, not for a pending call). Never rejects.
+ * The first half of a tool call: all calls of a model's response pass it in order, before any of them is made. `finish` is
+ * the second. Never rejects.
  */
 export async function prepareCall(
   tool: CallableTool,
   args: unknown,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const before = await filterCall(tool, args, context);
-  const stopped = before.stopped ?? (before.call.tool.approval && findRequiredApproval(before));
+  const call: Call = { ...context, tool, callId: context.callId ?? nextCallId() };
+  let before = unfilteredCall(call, noArgs);
+  try {
+    // The arguments are one JSON object that fits `input_schema`.
+    before = unfilteredCall(call, readCheckedArgs(tool, args, context.isByHost));
+    // Filters may change, rename, answer or deny the call; then approvers judge what the filters left.
+    if (hasHooksBefore(tool)) before = await passBeforeHooks(before);
+  } catch (error) {
+    return stoppedCall(resultOf(namesOf(call), failed(toFault(error))));
+  }
+  // A person decides where the config says so.
+  const stopped = before.stopped ?? findRequiredApproval(before);
   return stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(stopped);
 }
 
-/** Prepares and makes one tool call. Never rejects. */
-export async function callTool(
-  tool: CallableTool,
-  args: unknown,
-  context: CallContext = {},
-): Promise<CallResult> {
-  const filtering = filterCall(tool, args, context);
-  // Without hooks there is nothing to wait for.
-  const before = filtering instanceof Promise ? await filtering : filtering;
-  return (
-    before.stopped ??
-    (before.call.tool.approval && findRequiredApproval(before)) ??
-    (await executeCall(before))
-  );
-}
+/** The second half of a tool call: runs the tool and passes its outcome through the after_execution hooks. Never rejects. */
+export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
+  const { call, args, metadata } = before;
+  const { tool, callId, signal, idempotencyKey = callId } = call;
+  const { links, flow, port } = tool;
+  if (isHeard(links, 'started'))
+    await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  // How long it took is for hooks to read.
+  const watch = isHeardAfter(links) ? startStopwatch() : undefined;
 
-/** The call as the hooks before it leave it; `stopped` as well when its arguments do not fit. Never rejects. */
-function filterCall(
-  tool: CallableTool,
-  args: unknown,
-  context: CallContext,
-): FilteredCall | Promise<FilteredCall> {
-  const call = { ...context, tool, callId: context.callId ?? nextCallId() };
-  try {
-    const json = readCheckedArgs(tool, args, context.isByHost);
-    const unfiltered = unfilteredCall(call, json);
-    return tool.links.length > 0 && hasHooksBefore(tool) ? passBeforeHooks(unfiltered) : unfiltered;
-  } catch (error) {
-    const stopped = resultOf(namesOf(call), failed(toFault(error)));
-    return { ...unfilteredCall(call, noMetadata), stopped };
+  // The process runs once; every fault of it is a failed outcome.
+  let outcome: ToolOutcome;
+  if (flow !== undefined) outcome = ok(Json.from(flow.answer(args)));
+  else if (port === undefined) outcome = failed(toFault(nothingToRun(tool)));
+  else {
+    const input: ToolCall = {
+      ...{ name: tool.name, callId, args },
+      ...(approval && { approval }),
+      ...(tool.idempotent === true && { idempotencyKey }),
+    };
+    const run = () =>
+      runTool(port, { input, call: callId, signal }, (error) =>
+        isFiltered(links, failureEvent(call, args, error.message)) ? withCatalogueText(error) : error,
+      );
+    outcome = await (watch?.run(run) ?? run());
   }
+  if (outcome.status === 'ok') outcome = checkResult(tool, outcome);
+
+  let result: CallResult;
+  if (outcome.status === 'pending') {
+    // The tool itself asks for a person.
+    const { reason, message, members } = outcome;
+    const pause = { ...pauseMembers(call, args), origin: 'tool', reason, message, members } as const;
+    result = pendingResult(namesOf(call), pause, metadata);
+  } else {
+    // Hooks see results in the order of the calls; filters may replace or withhold what the model reads.
+    await call.waitForResults?.();
+    const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
+    result = watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
+  }
+  return args.text === before.asked.text ? result : { ...result, sent: args };
 }
 
 /** A prepared call that is not made: `finish` returns this result. */
@@ -76,9 +123,45 @@ export function stoppedCall(stopped: CallResult): PreparedCall {
   return { stopped, finish: async () => stopped };
 }
 
-/** The call with these arguments, which no filter was asked about. */
-export function unfilteredCall(call: Call, args: Json): FilteredCall {
-  return { call, asked: args, args, metadata: noMetadata, context: noContext };
+function nothingToRun({ name, isUnknown }: CallableTool): RuntimeError {
+  if (isUnknown === true) return new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}"`);
+  return new RuntimeError(
+    'TOOL_NOT_RUNNABLE',
+    `tool "${name}" has no exec binding, so there is nothing to run`,
+  );
 }
 
-const noContext: readonly string[] = [];
+/**
+ * Runs a tool's process once. A fault of any kind is a failed outcome; never rejects. `toReportable` gives what events may
+ * say of a failure, which no filter has seen yet.
+ */
+export async function runTool(
+  port: Port<ToolCall, ToolOutcome>,
+  invocation: Invocation<ToolCall>,
+  toReportable: (error: Fault) => Fault = (error) => error,
+): Promise<ToolOutcome> {
+  // Nobody would read how long it took.
+  if (port.emit.hears?.('call.started') === false)
+    return await invokeOr(port, invocation, { onFault: failed });
+  const { name } = port.binding;
+  const { clock, finish } = trackCall(port.emit, 'tool', { name, call: invocation.call });
+  const outcome = await invokeOr(port, invocation, { onFault: failed, clock });
+  const { status } = outcome;
+  finish({ status, error: status === 'failed' ? toReportable(outcome.error) : undefined });
+  return outcome;
+}
+
+/** The after_execution event that the filters of a failed call will be asked about. */
+function failureEvent(call: Call, args: Json, message: string): HookEvent {
+  const { callId: call_id, tool } = call;
+  const response = { name: tool.name, call_id, content: message, error: message, latency_ms: 0 };
+  return { hook: 'tool', phase: 'after_execution', request: requestOf(call, args), response };
+}
+
+/** The result, or a failure when it does not fit the tool's output schema. */
+export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolFailed {
+  const violations = findMisfits(tool.checkResult, outcome.result);
+  if (violations.length === 0) return outcome;
+  const message = `the result of tool "${tool.name}" does not fit output_schema: ${violations.join('; ')}`;
+  return failed(toFault(new RuntimeError('RESULT_INVALID', message)));
+}

@@ -10,7 +10,7 @@ import type {
 import type { EvalOutcome } from '../../contract/eval.ts';
 import { type Decision, wholeFault } from '../../contract/hook.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import type { CallPaused, CallResult } from '../hooks/call-result.ts';
+import type { CallPaused, CallResult } from './callable-tool.ts';
 
 /** A call result that is not pending. */
 export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {

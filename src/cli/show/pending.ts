@@ -1,7 +1,10 @@
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import type { PendingDocument, PendingRecord } from '../../contract/approval.ts';
-import { isQuestion } from '../../contract/question.ts';
-import { placeOfStep } from '../../contract/run-parent.ts';
+import {
+  isQuestion,
+  type PendingDocument,
+  type PendingRecord,
+  placeOfStep,
+} from '../../contract/approval.ts';
 import { exactText } from '../exact-text.ts';
 import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';

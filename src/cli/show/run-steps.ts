@@ -9,7 +9,7 @@ import type {
   StepDetails,
   ToolCallDetails,
   WorkDetails,
-} from '../../contract/run-details.ts';
+} from '../../contract/run.ts';
 import { exactText } from '../exact-text.ts';
 import { jsonLine } from './pending.ts';
 

@@ -1,9 +1,8 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject, type Json } from '../../base/json/json.ts';
 import { membersOf } from '../../base/json/scan.ts';
-import type { Reply } from '../../contract/exchange.ts';
+import { type Reply, unusableLineOf } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { unusableLineOf } from '../../contract/unusable-line.ts';
 import { type Body, excerpt, malformed, nonNull, toBody } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';

@@ -1,4 +1,4 @@
-import type { HookSet } from '../../calls/hooks/hook-set.ts';
+import type { HookSet } from '../../calls/hooks/links.ts';
 import type { GatewayConfig } from '../../config/config.ts';
 import type { FallbackWatch } from '../fallback/turn.ts';
 import type { Admission, AuditLog, Caller, SeenMessages, ToolJudge } from '../ports.ts';

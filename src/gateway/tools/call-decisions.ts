@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json/json.ts';
-import { type CallResult, pendingResult } from '../../calls/hooks/call-result.ts';
-import type { HookApproval } from '../../calls/tool-call/hook-approval.ts';
+import type { HookApproval } from '../../calls/tool-call/before-execution.ts';
+import { type CallResult, pendingResult } from '../../calls/tool-call/callable-tool.ts';
 import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { noMetadata } from '../../dialects/metadata.ts';

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
+import { isCancelled, RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import { elementsOf, exactMembers } from '../../base/json/scan.ts';
-import { isCancelled } from '../../calls/capability/cancellation.ts';
-import { type CallResult, rejectedResult, resultOf } from '../../calls/hooks/call-result.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
 import { allowed, decisionOf } from '../../calls/hooks/hook-chain.ts';
 import type { AgentTools } from '../../calls/tool-call/agent-tool.ts';
@@ -12,16 +10,25 @@ import {
   hasHooksBefore,
   passBeforeHooks,
 } from '../../calls/tool-call/before-execution.ts';
-import { unfilteredCall } from '../../calls/tool-call/call.ts';
 import {
   type Call,
   type CallableTool,
+  type CallResult,
   type FilteredCall,
   namesOf,
+  readArgs,
+  readCheckedArgs,
+  rejectedResult,
+  resultOf,
+  unfilteredCall,
 } from '../../calls/tool-call/callable-tool.ts';
-import { filterApproved, refuseDecider } from '../../calls/tool-call/decided-call.ts';
-import { type DecidedRecord, notifyPending, toPendingCall } from '../../calls/tool-call/pending-call.ts';
-import { readArgs, readCheckedArgs } from '../../calls/tool-call/tool-args.ts';
+import {
+  type DecidedRecord,
+  filterApproved,
+  notifyPending,
+  refuseDecider,
+  toPendingCall,
+} from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { answers, type Decision } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';

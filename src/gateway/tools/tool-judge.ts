@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { RuntimeError } from '../../base/errors.ts';
+import { isCancelled, RuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import { tryJson } from '../../base/json/try-parse.ts';
-import { isCancelled } from '../../calls/capability/cancellation.ts';
 import { type Link, passGate } from '../../calls/hooks/gate.ts';
-import { isFilter, isHeard } from '../../calls/hooks/steps.ts';
+import { isFilter, isHeard } from '../../calls/hooks/links.ts';
 import { type AgentTools, agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import { requestOf } from '../../calls/tool-call/callable-tool.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';

@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
 import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
-import { completeMessage } from '../../calls/hooks/message.ts';
+import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';

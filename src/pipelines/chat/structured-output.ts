@@ -4,7 +4,7 @@ import type { Json } from '../../base/json/json.ts';
 import { tryJson } from '../../base/json/try-parse.ts';
 import { shorten } from '../../base/text/shorten.ts';
 import { compileSchema, type SchemaCheck } from '../../base/yaml/schema-check.ts';
-import { completeMessage } from '../../calls/hooks/message.ts';
+import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { ChatStep } from '../file/pipeline.ts';
 import { roundsLeft } from './loop-control.ts';
 import type { TurnState } from './turn-state.ts';

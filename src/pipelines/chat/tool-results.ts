@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json/json.ts';
 import { tryJson } from '../../base/json/try-parse.ts';
-import type { CallResult } from '../../calls/hooks/call-result.ts';
+import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { FinishedCall } from '../../contract/turn.ts';
 import { failedOpenIn } from '../../dialects/metadata.ts';

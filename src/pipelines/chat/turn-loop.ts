@@ -1,8 +1,8 @@
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
-import type { CallResult } from '../../calls/hooks/call-result.ts';
-import { completeMessage, textsAt, withTextAt } from '../../calls/hooks/message.ts';
+import { completeMessage, textsAt, withTextAt } from '../../calls/hooks/replace.ts';
 import { unknownTool } from '../../calls/tool-call/before-execution.ts';
+import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import type { PlannedCall } from '../../calls/tool-call/pending-call.ts';
 import type { FinishedCall } from '../../contract/turn.ts';
 import { runCalls } from '../run/calls.ts';

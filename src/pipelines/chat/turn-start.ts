@@ -1,5 +1,5 @@
 import type { Link } from '../../calls/hooks/gate.ts';
-import { withPrompt } from '../../calls/hooks/replace-turn.ts';
+import { withPrompt } from '../../calls/hooks/replace.ts';
 import type { Turn } from '../../contract/turn.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { journalStep } from '../state/record.ts';

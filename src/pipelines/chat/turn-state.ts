@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
-import { completeMessage } from '../../calls/hooks/message.ts';
+import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
 import type { FailedOpen } from '../../dialects/metadata.ts';
 import type { ChatStep, Guardrail } from '../file/pipeline.ts';

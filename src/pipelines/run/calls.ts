@@ -2,21 +2,26 @@ import PQueue from 'p-queue';
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
 import { tryJson } from '../../base/json/try-parse.ts';
+import type { Link } from '../../calls/hooks/gate.ts';
+import { type PreparedCall, prepareCall, stoppedCall } from '../../calls/tool-call/call.ts';
 import {
+  type CallContext,
   type CallNames,
   type CallPaused,
   type CallResult,
   pendingResult,
+  readCheckedArgs,
   resultOf,
   type ToolDenied,
-} from '../../calls/hooks/call-result.ts';
-import type { Link } from '../../calls/hooks/gate.ts';
-import { type PreparedCall, prepareCall, stoppedCall } from '../../calls/tool-call/call.ts';
-import { type DecidedInRound, runCallLoop } from '../../calls/tool-call/call-loop.ts';
-import type { CallContext } from '../../calls/tool-call/callable-tool.ts';
-import { prepareDecidedCall } from '../../calls/tool-call/decided-call.ts';
-import { type DecidedRecord, notifyPending, type PlannedCall } from '../../calls/tool-call/pending-call.ts';
-import { readCheckedArgs } from '../../calls/tool-call/tool-args.ts';
+} from '../../calls/tool-call/callable-tool.ts';
+import {
+  type DecidedInRound,
+  type DecidedRecord,
+  notifyPending,
+  type PlannedCall,
+  prepareDecidedCall,
+  runCallLoop,
+} from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { failed } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';

@@ -1,14 +1,24 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
-import { checkResult } from '../../calls/tool-call/after-execution.ts';
 import { agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
-import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
-import { type DecisionInput, requireDecision, whyNoApprover } from '../../calls/tool-call/decider.ts';
-import { findAnswerFaults, notApprovable, whyNotAsked } from '../../calls/tool-call/question.ts';
-import { quorumOf, whyNotForQuorum } from '../../calls/tool-call/quorum.ts';
-import { readCheckedArgs, readGivenArgs } from '../../calls/tool-call/tool-args.ts';
-import type { PendingDecision, PendingDocument, PendingRecord } from '../../contract/approval.ts';
-import { isQuestion } from '../../contract/question.ts';
+import {
+  type DecisionInput,
+  findAnswerFaults,
+  notApprovable,
+  quorumOf,
+  requireDecision,
+  whyNoApprover,
+  whyNotAsked,
+  whyNotForQuorum,
+} from '../../calls/tool-call/approvals.ts';
+import { checkResult } from '../../calls/tool-call/call.ts';
+import { type CallableTool, readCheckedArgs, readGivenArgs } from '../../calls/tool-call/callable-tool.ts';
+import {
+  isQuestion,
+  type PendingDecision,
+  type PendingDocument,
+  type PendingRecord,
+} from '../../contract/approval.ts';
 import { ok } from '../../contract/tool.ts';
 import type { Store } from '../../store/store.ts';
 import { toPendingDocument } from './document.ts';

@@ -1,8 +1,7 @@
 import { toFault } from '../../base/errors.ts';
 import { compileExpressions } from '../../base/expression/expression.ts';
 import type { Json } from '../../base/json/json.ts';
-import type { CallPaused, CallResult } from '../../calls/hooks/call-result.ts';
-import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
+import type { CallableTool, CallPaused, CallResult } from '../../calls/tool-call/callable-tool.ts';
 import { toPendingCall } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall } from '../../contract/approval.ts';
 import type { NewRun, Store } from '../../store/store.ts';

@@ -2,10 +2,14 @@ import type { Fault } from '../../base/errors.ts';
 import { toDocument } from '../../base/json/document-builder.ts';
 import { isObject, type Json } from '../../base/json/json.ts';
 import { exactMembers } from '../../base/json/scan.ts';
-import type { PendingDocument, PendingNotice, PendingRecord } from '../../contract/approval.ts';
-import { isQuestion } from '../../contract/question.ts';
+import {
+  isQuestion,
+  type PendingDocument,
+  type PendingNotice,
+  type PendingRecord,
+  placeOfStep,
+} from '../../contract/approval.ts';
 import type { RunDetails, RunDocument, RunInfo, RunTotals, StepDocument } from '../../contract/run.ts';
-import { placeOfStep } from '../../contract/run-parent.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import type { RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';

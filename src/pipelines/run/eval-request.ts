@@ -2,8 +2,8 @@ import { RuntimeError } from '../../base/errors.ts';
 import { isTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import type { TimedOutcome } from '../../calls/capability/eval.ts';
-import { evalShape } from '../../calls/hooks/event-schema.ts';
-import { completeMessage } from '../../calls/hooks/message.ts';
+import { evalShape } from '../../calls/hooks/event-input.ts';
+import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { EvalContext, EvalOutcome, EvalRequest } from '../../contract/eval.ts';
 import type { NativeEvent } from '../../contract/hook.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isObject, type Json } from '../../base/json/json.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
-import { isSameJson } from '../../calls/tool-call/hook-approval.ts';
+import { isSameJson } from '../../calls/tool-call/before-execution.ts';
 import type { RunLabels } from '../../contract/run.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
 import type { Pipeline } from '../file/pipeline.ts';

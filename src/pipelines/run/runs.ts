@@ -1,7 +1,7 @@
 import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import type { Json } from '../../base/json/json.ts';
 import { currentFence } from '../../base/time/fence.ts';
-import { type DecisionInput, requireDecision } from '../../calls/tool-call/decider.ts';
+import { type DecisionInput, requireDecision } from '../../calls/tool-call/approvals.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';

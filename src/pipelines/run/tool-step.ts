@@ -1,7 +1,7 @@
 import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
 import { isObject, stringifyJson } from '../../base/json/json.ts';
-import type { CallResult, ToolDenied } from '../../calls/hooks/call-result.ts';
+import type { CallResult, ToolDenied } from '../../calls/tool-call/callable-tool.ts';
 import type { ToolStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun } from '../state/session.ts';

@@ -8,7 +8,7 @@ import type {
   StepsOptions,
   ToolCallDetails,
   WorkDetails,
-} from '../../contract/run-details.ts';
+} from '../../contract/run.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { iso } from '../run/timeline.ts';
 import { answerRecord, scoreRecord } from '../state/answer-record.ts';

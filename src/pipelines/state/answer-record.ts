@@ -12,7 +12,7 @@ import {
   optional,
   text,
 } from '../../base/json/shape.ts';
-import { parseMessage } from '../../calls/hooks/message.ts';
+import { parseMessage } from '../../calls/hooks/replace.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { fault, plainRecord, type RecordKind } from './record.ts';
 

@@ -3,7 +3,7 @@ import type { Json } from '../../base/json/json.ts';
 import { exact, exactObject, fromMembers, ifPresent, object } from '../../base/json/record.ts';
 import { exactMembers } from '../../base/json/scan.ts';
 import { listOf, nullOr, number, oneOf, optional, text } from '../../base/json/shape.ts';
-import type { CallResult } from '../../calls/hooks/call-result.ts';
+import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import { failed, ok } from '../../contract/tool.ts';
 import { fault, type RecordKind } from './record.ts';
 

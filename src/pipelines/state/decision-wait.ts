@@ -1,7 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import type { Fence } from '../../base/time/fence.ts';
+import { readPendingDecision } from '../../calls/tool-call/approvals.ts';
 import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
-import { readPendingDecision } from '../../calls/tool-call/read-decision.ts';
 import type { PendingCall, PendingDecision, PendingRecord } from '../../contract/approval.ts';
 import type { Emit, PendingOpened } from '../../contract/event.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,5 +1,4 @@
-import { type Fault, RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { isCancelled } from '../../calls/capability/cancellation.ts';
+import { type Fault, isCancelled, RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { RunSuspended } from './journal.ts';
 import type { RunContext } from './run-context.ts';
 

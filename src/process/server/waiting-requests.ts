@@ -1,5 +1,5 @@
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../base/errors.ts';
-import { attachUnusableLine } from '../../contract/unusable-line.ts';
+import { attachUnusableLine } from '../../contract/exchange.ts';
 import type { RpcReply } from '../transport.ts';
 
 /** A request whose reply is awaited. */

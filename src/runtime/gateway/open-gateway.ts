@@ -1,7 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
-import { createHookSet, type HookSet, namesOf, selectHooks } from '../../calls/hooks/hook-set.ts';
+import { createHookSet, type HookSet, namesOf, selectHooks } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';

@@ -15,11 +15,11 @@ import {
 } from '../../calls/tool-call/document.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { identityOf } from '../../config/overlay/identity.ts';
-import { nextEventId } from '../../contract/call-id.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
+import { nextEventId } from '../../contract/tool.ts';
 import { lazyGuard } from '../../models/guard/lazy-guard.ts';
 import { type EvalInput, toEvalRequest } from '../../pipelines/run/eval-request.ts';
 import type { RunListener } from '../../pipelines/run/runs.ts';

@@ -1,5 +1,4 @@
-import type { RunDetails, RunInfo, ShownStatus } from '../../contract/run.ts';
-import type { StepDetails, StepsOptions } from '../../contract/run-details.ts';
+import type { RunDetails, RunInfo, ShownStatus, StepDetails, StepsOptions } from '../../contract/run.ts';
 import { requireRun } from '../../pipelines/run/below/require-run.ts';
 import { toRunDetails, toRunInfo } from '../../pipelines/run/document.ts';
 import { shortenJson } from '../../pipelines/show/shorten-json.ts';

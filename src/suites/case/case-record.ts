@@ -1,5 +1,5 @@
 import { toDouble } from '../../base/json/decimal.ts';
-import { isScoreWithin } from '../../calls/capability/threshold.ts';
+import { isScoreWithin } from '../../calls/capability/eval.ts';
 import type { Row } from '../dataset/row.ts';
 import type { SuiteEval } from '../file/model.ts';
 import type { CaseRecord, EpochRecord } from '../record.ts';

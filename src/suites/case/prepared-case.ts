@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject, stringifyJson } from '../../base/json/json.ts';
-import { requireThreshold } from '../../calls/capability/threshold.ts';
+import { requireThreshold } from '../../calls/capability/eval.ts';
 import type { EvalContext, EvalRequest, EvalToolCall, Threshold } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { datasetError } from '../dataset-error.ts';

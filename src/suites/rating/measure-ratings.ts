@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import { unknownName } from '../../base/yaml/unknown-name.ts';
-import { isWithin } from '../../calls/capability/threshold.ts';
+import { isWithin } from '../../calls/capability/eval.ts';
 import { verdictOfWord } from '../case/read-label.ts';
 import type {
   Disagreement,

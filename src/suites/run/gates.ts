@@ -1,4 +1,4 @@
-import { isWithin } from '../../calls/capability/threshold.ts';
+import { isWithin } from '../../calls/capability/eval.ts';
 import type { Gate } from '../file/model.ts';
 import type { CaseStats, Classification, EvalStats, GateResult, Stats } from '../record.ts';
 import type { ExactMetrics } from '../stats/tally.ts';

@@ -2,7 +2,7 @@ import type { Fault } from '../../base/errors.ts';
 import { sumOf } from '../../base/json/decimal.ts';
 import { isObject, toPlain } from '../../base/json/json.ts';
 import { startStopwatch, type Timing, wholeMs } from '../../base/time/stopwatch.ts';
-import { meetsThreshold } from '../../calls/capability/threshold.ts';
+import { meetsThreshold } from '../../calls/capability/eval.ts';
 import { type EvalOutcome, scored, type Threshold, unscored } from '../../contract/eval.ts';
 import type { PreparedEval, PreparedGuard, PreparedTree } from '../case/prepared-case.ts';
 import type { EvalHostReply, EvalHostRequest } from '../file/model.ts';

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import { compare, type Exact, exact, subtract, toDouble } from '../../base/json/decimal.ts';
-import { isScoreWithin } from '../../calls/capability/threshold.ts';
+import { isScoreWithin } from '../../calls/capability/eval.ts';
 import { nameReduction, type Reduction } from '../file/reduction.ts';
 import type { CaseResult, EpochRecord, EvalResult } from '../record.ts';
 import { meanOf, medianOf, modeOf } from './averages.ts';

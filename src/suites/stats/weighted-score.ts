@@ -1,5 +1,5 @@
 import { divide, type Exact, newDecimalSum } from '../../base/json/decimal.ts';
-import { isScoreWithin } from '../../calls/capability/threshold.ts';
+import { isScoreWithin } from '../../calls/capability/eval.ts';
 import type { EpochRecord, EvalHeader, EvalResult } from '../record.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { isObject, type Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
 import { unknownName } from '../../base/yaml/unknown-name.ts';
-import type { CallResult } from '../../calls/hooks/call-result.ts';
 import { callTool } from '../../calls/tool-call/call.ts';
+import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import { toDenial } from '../../pipelines/run/tool-step.ts';
 import type { Subject } from '../file/model.ts';
 import { emptyOutput, type SubjectAdapter, type SubjectContext, type SubjectOutput } from './adapter.ts';

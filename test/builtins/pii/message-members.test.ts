@@ -1,7 +1,7 @@
 import type { LanguageModelV4Content, LanguageModelV4Source } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import { isObject, parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
-import { parseMessage } from '../../../src/calls/hooks/message.ts';
+import { parseMessage } from '../../../src/calls/hooks/replace.ts';
 import { fromAnswer, toAnswer } from '../../../src/models/messages/answer.ts';
 import { finish, usage } from '../../models/guard-bench.ts';
 import { answering, asking, executing, filter, settings, user } from './support.ts';

@@ -1,6 +1,6 @@
 import { runEval } from '../../../src/calls/capability/eval.ts';
 import { askHook } from '../../../src/calls/capability/hook.ts';
-import { runTool } from '../../../src/calls/tool-call/after-execution.ts';
+import { runTool } from '../../../src/calls/tool-call/call.ts';
 import type { EvalOutcome } from '../../../src/contract/eval.ts';
 import type { Answer, NativeEvent } from '../../../src/contract/hook.ts';
 import type { ToolOutcome } from '../../../src/contract/tool.ts';

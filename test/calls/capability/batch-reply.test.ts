@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import { readReply } from '../../../src/calls/capability/read-reply.ts';
+import { readReply } from '../../../src/calls/capability/invoke.ts';
 import type { EvalRequest } from '../../../src/contract/eval.ts';
 import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
 import { createScrubber } from '../../../src/runtime/log/scrub.ts';

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ErrorCode, RuntimeError } from '../../../src/base/errors.ts';
+import { type ErrorCode, isCancelled, RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import {
-  isCancelled,
-  isCancelledAnswer,
-  requireNotCancelled,
-} from '../../../src/calls/capability/cancellation.ts';
+import { isCancelledAnswer, requireNotCancelled } from '../../../src/calls/capability/invoke.ts';
 import { answers } from '../../../src/contract/hook.ts';
 
 const reply = { via: 'rpc', result: new Json('1') } as const;

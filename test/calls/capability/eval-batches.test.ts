@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import { type EvalBatchOptions, openEvalBatches } from '../../../src/calls/capability/eval-batch.ts';
+import { type EvalBatchOptions, openEvalBatches } from '../../../src/calls/capability/eval.ts';
 import type { EvalOutcome, EvalRequest } from '../../../src/contract/eval.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Reply } from '../../../src/process/transport.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import { readReply, redactReply } from '../../../src/calls/capability/read-reply.ts';
+import { readReply, redactReply } from '../../../src/calls/capability/invoke.ts';
 import type { Decoded } from '../../../src/dialects/dialect.ts';
 import type { Reply } from '../../../src/process/transport.ts';
 import { createScrubber } from '../../../src/runtime/log/scrub.ts';

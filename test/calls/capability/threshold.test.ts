@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { meetsThreshold, requireThreshold } from '../../../src/calls/capability/threshold.ts';
+import { meetsThreshold, requireThreshold } from '../../../src/calls/capability/eval.ts';
 import { scored, type Threshold, unscored } from '../../../src/contract/eval.ts';
 import { loadSuite } from '../../../src/suites/load.ts';
 import { titled } from '../../cite.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Fault, RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
 import { runEval } from '../../../src/calls/capability/eval.ts';
-import { runTool } from '../../../src/calls/tool-call/after-execution.ts';
+import { runTool } from '../../../src/calls/tool-call/call.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Reply } from '../../../src/process/transport.ts';
 import { call, request } from '../../dialects/verdicts.ts';

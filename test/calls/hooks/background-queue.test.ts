@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
-import { openBackgroundHooks } from '../../../src/calls/hooks/group.ts';
-import type { Member } from '../../../src/calls/hooks/member.ts';
+import { type Member, openBackgroundHooks } from '../../../src/calls/hooks/group.ts';
 import { answers } from '../../../src/contract/hook.ts';
 import { createHookContext } from '../../../src/contract/turn.ts';
 import type { ForeignDialect } from '../../../src/dialects/foreign-dialect.ts';

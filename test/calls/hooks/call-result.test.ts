@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { RuntimeError, toFault, withCatalogueText } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
+import { decisionOf } from '../../../src/calls/hooks/hook-chain.ts';
+import { resultFrom } from '../../../src/calls/hooks/replace.ts';
 import {
   type CallPaused,
   deniedResult,
   modelText,
   pendingResult,
   rejectedResult,
-  resultFrom,
   resultOf,
   withContent,
-} from '../../../src/calls/hooks/call-result.ts';
-import { decisionOf } from '../../../src/calls/hooks/hook-chain.ts';
+} from '../../../src/calls/tool-call/callable-tool.ts';
 import { answers } from '../../../src/contract/hook.ts';
 import { failed, ok } from '../../../src/contract/tool.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDropReport } from '../../../src/calls/hooks/event-queues.ts';
+import { createDropReport } from '../../../src/calls/hooks/observer-queue.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 
 function openReport() {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import { type EventInput, readEvent } from '../../../src/calls/hooks/event-input.ts';
-import { evalShape } from '../../../src/calls/hooks/event-schema.ts';
+import { type EventInput, evalShape, readEvent } from '../../../src/calls/hooks/event-input.ts';
 import { phasesOf } from '../../../src/contract/hook.ts';
 import { titled } from '../../cite.ts';
 

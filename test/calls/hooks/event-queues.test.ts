@@ -3,8 +3,12 @@ import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
 import { readEvent } from '../../../src/calls/hooks/event-input.ts';
-import { type LimitedQueue, limitQueues } from '../../../src/calls/hooks/event-queues.ts';
-import { openObserver, openShadow } from '../../../src/calls/hooks/observer-queue.ts';
+import {
+  type LimitedQueue,
+  limitQueues,
+  openObserver,
+  openShadow,
+} from '../../../src/calls/hooks/observer-queue.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
 import { type Answer, answers, type NativeEvent } from '../../../src/contract/hook.ts';

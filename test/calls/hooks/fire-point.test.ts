@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { firePoint, type PointEvent } from '../../../src/calls/hooks/fire-point.ts';
-import type { Group } from '../../../src/calls/hooks/group.ts';
-import type { HookCall } from '../../../src/calls/hooks/member.ts';
+import type { Group, HookCall } from '../../../src/calls/hooks/group.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import type { ForeignDialect, Point } from '../../../src/dialects/foreign-dialect.ts';
 import { openPlayedGroup, point } from './played-group.ts';

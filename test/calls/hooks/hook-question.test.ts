@@ -3,7 +3,7 @@ import { toFault, withCatalogueText } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
 import { resolveQuestion } from '../../../src/calls/hooks/gate.ts';
 import { decisionOf, HookChain } from '../../../src/calls/hooks/hook-chain.ts';
-import type { GateOptions } from '../../../src/calls/hooks/link.ts';
+import type { GateOptions } from '../../../src/calls/hooks/links.ts';
 import { type Answer, answers, type Decision } from '../../../src/contract/hook.ts';
 import { beforeExecution } from './played.ts';
 

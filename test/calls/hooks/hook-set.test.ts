@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openGroup } from '../../../src/calls/hooks/group.ts';
-import { createHookSet, namesOf, selectHooks } from '../../../src/calls/hooks/hook-set.ts';
+import { createHookSet, namesOf, selectHooks } from '../../../src/calls/hooks/links.ts';
 import { answers } from '../../../src/contract/hook.ts';
 import { openPlayed } from './played.ts';
 import { openPlayedGroup, point } from './played-group.ts';

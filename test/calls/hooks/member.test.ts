@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RuntimeError, toFault } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import { askMember, notifyMember, pointOf } from '../../../src/calls/hooks/member.ts';
+import { askMember, notifyMember, pointOf } from '../../../src/calls/hooks/group.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { noopScrubber, type Scrubber } from '../../../src/contract/scrub.ts';
 import type { ForeignDialect } from '../../../src/dialects/foreign-dialect.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import { completeMessage, parseMessage, textsAt, withTextAt } from '../../../src/calls/hooks/message.ts';
+import { completeMessage, parseMessage, textsAt, withTextAt } from '../../../src/calls/hooks/replace.ts';
 
 const part = (text: string) => ({ type: 'text', text });
 const image = { type: 'image', url: 'x' };

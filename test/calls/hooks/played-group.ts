@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import type { GroupContext, HookCall, Member } from '../../../src/calls/hooks/member.ts';
+import type { GroupContext, HookCall, Member } from '../../../src/calls/hooks/group.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import { type Answer, answers, type HookEvent } from '../../../src/contract/hook.ts';
 import { createHookContext } from '../../../src/contract/turn.ts';

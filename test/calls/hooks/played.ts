@@ -1,6 +1,6 @@
 import { Json } from '../../../src/base/json/json.ts';
 import { readEvent } from '../../../src/calls/hooks/event-input.ts';
-import type { ForeignLink, NativeLink } from '../../../src/calls/hooks/link.ts';
+import type { ForeignLink, NativeLink } from '../../../src/calls/hooks/links.ts';
 import type { Answer, HookEvent, HookKind, NativeEvent, Phase } from '../../../src/contract/hook.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import type { Point } from '../../../src/dialects/foreign-dialect.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stringifyJson } from '../../../src/base/json/json.ts';
 import { readEvent } from '../../../src/calls/hooks/event-input.ts';
 import { passGate } from '../../../src/calls/hooks/gate.ts';
-import { reconcileMessages } from '../../../src/calls/hooks/hook-chain.ts';
+import { reconcileMessages } from '../../../src/calls/hooks/replace.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import { openDesk } from '../../pipelines/desk.ts';
 import { answering, openBench } from '../capability/bench.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { readEvent } from '../../../src/calls/hooks/event-input.ts';
-import { applyReplace } from '../../../src/calls/hooks/hook-chain.ts';
+import { applyReplace } from '../../../src/calls/hooks/replace.ts';
 import type { HookEvent, TurnEvent } from '../../../src/contract/hook.ts';
 import { beforeExecution } from './played.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { isFiltered, type Link, passGate } from '../../../src/calls/hooks/gate.ts';
 import { allowed, decisionOf } from '../../../src/calls/hooks/hook-chain.ts';
-import { handles, isHeard, stepsAt } from '../../../src/calls/hooks/steps.ts';
+import { handles, isHeard, stepsAt } from '../../../src/calls/hooks/links.ts';
 import { answers, type NativeEvent } from '../../../src/contract/hook.ts';
 import type { Point } from '../../../src/dialects/foreign-dialect.ts';
 import { beforeExecution, openPlayed } from './played.ts';

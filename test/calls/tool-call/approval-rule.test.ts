@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 
 const args = new Json('{"cents": 12345678901234567890, "who": "ann"}');
 

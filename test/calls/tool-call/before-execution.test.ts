@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { compileSchema } from '../../../src/base/yaml/schema-check.ts';
-import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 import {
   checkChangedArgs,
   findRequiredApproval,
@@ -9,8 +9,12 @@ import {
   passBeforeHooks,
   unknownTool,
 } from '../../../src/calls/tool-call/before-execution.ts';
-import { callTool, unfilteredCall } from '../../../src/calls/tool-call/call.ts';
-import type { CallableTool, CallContext } from '../../../src/calls/tool-call/callable-tool.ts';
+import { callTool } from '../../../src/calls/tool-call/call.ts';
+import {
+  type CallableTool,
+  type CallContext,
+  unfilteredCall,
+} from '../../../src/calls/tool-call/callable-tool.ts';
 import { answers, type HookEvent } from '../../../src/contract/hook.ts';
 import { ok } from '../../../src/contract/tool.ts';
 import { createHookContext } from '../../../src/contract/turn.ts';

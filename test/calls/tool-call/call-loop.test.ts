@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
-import type { CallPaused, CallResult } from '../../../src/calls/hooks/call-result.ts';
-import { type CallLoop, type DecidedInRound, runCallLoop } from '../../../src/calls/tool-call/call-loop.ts';
-import type { PlannedCall } from '../../../src/calls/tool-call/pending-call.ts';
+import type { CallPaused, CallResult } from '../../../src/calls/tool-call/callable-tool.ts';
+import {
+  type CallLoop,
+  type DecidedInRound,
+  type PlannedCall,
+  runCallLoop,
+} from '../../../src/calls/tool-call/pending-call.ts';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
 import { ok } from '../../../src/contract/tool.ts';
 import { noMetadata } from '../../../src/dialects/metadata.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { compileSchema } from '../../../src/base/yaml/schema-check.ts';
-import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 import type { CallableTool, CallContext } from '../../../src/calls/tool-call/callable-tool.ts';
-import { filterApproved, prepareDecidedCall } from '../../../src/calls/tool-call/decided-call.ts';
+import { filterApproved, prepareDecidedCall } from '../../../src/calls/tool-call/pending-call.ts';
 import type { PendingDecision, PendingOrigin } from '../../../src/contract/approval.ts';
 import { type Answer, answers, type HookEvent } from '../../../src/contract/hook.ts';
 import { ok } from '../../../src/contract/tool.ts';

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import type { CallPaused } from '../../../src/calls/hooks/call-result.ts';
-import type { CallableTool } from '../../../src/calls/tool-call/callable-tool.ts';
-import { type DecisionInput, requireDecider, requireDecision } from '../../../src/calls/tool-call/decider.ts';
-import { isApproved, isSameJson } from '../../../src/calls/tool-call/hook-approval.ts';
+import {
+  type DecisionInput,
+  readPendingDecision,
+  requireDecider,
+  requireDecision,
+} from '../../../src/calls/tool-call/approvals.ts';
+import { isApproved, isSameJson } from '../../../src/calls/tool-call/before-execution.ts';
+import type { CallableTool, CallPaused } from '../../../src/calls/tool-call/callable-tool.ts';
 import { notifyPending, type PlannedCall, toPendingCall } from '../../../src/calls/tool-call/pending-call.ts';
-import { readPendingDecision } from '../../../src/calls/tool-call/read-decision.ts';
 import { answers } from '../../../src/contract/hook.ts';
 import type { RunStatus } from '../../../src/contract/run.ts';
 import { createHookContext } from '../../../src/contract/turn.ts';

@@ -1,7 +1,7 @@
 import { Json } from '../../../src/base/json/json.ts';
 import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
-import type { ForeignLink, NativeLink } from '../../../src/calls/hooks/link.ts';
-import type { HookCall } from '../../../src/calls/hooks/member.ts';
+import type { HookCall } from '../../../src/calls/hooks/group.ts';
+import type { ForeignLink, NativeLink } from '../../../src/calls/hooks/links.ts';
 import type { CallableTool } from '../../../src/calls/tool-call/callable-tool.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RuntimeError, toFault } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 import { callTool, prepareCall } from '../../../src/calls/tool-call/call.ts';
 import type { CallableTool, CallContext } from '../../../src/calls/tool-call/callable-tool.ts';
 import { answers, type Respond } from '../../../src/contract/hook.ts';

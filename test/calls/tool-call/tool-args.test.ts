@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { MAX_JSON_DEPTH } from '../../../src/base/json/depth.ts';
 import { Json } from '../../../src/base/json/json.ts';
 import { compileSchema, fitsAnything } from '../../../src/base/yaml/schema-check.ts';
-import type { CallableTool } from '../../../src/calls/tool-call/callable-tool.ts';
 import {
+  type CallableTool,
   findMisfits,
   readArgs,
   readCheckedArgs,
   readGivenArgs,
-} from '../../../src/calls/tool-call/tool-args.ts';
+} from '../../../src/calls/tool-call/callable-tool.ts';
 
 const refused = expect.objectContaining({ code: 'ARGS_INVALID' });
 const nested = (levels: number): string => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
-import { attachUnusableLine } from '../../../src/contract/unusable-line.ts';
+import { attachUnusableLine } from '../../../src/contract/exchange.ts';
 import { messageOf } from '../../../src/dialects/picoclaw/decode.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toFault } from '../../../src/base/errors.ts';
 import { isObject } from '../../../src/base/json/json.ts';
 import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
-import type { NativeLink } from '../../../src/calls/hooks/link.ts';
+import type { NativeLink } from '../../../src/calls/hooks/links.ts';
 import { scored, unscored } from '../../../src/contract/eval.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
 import { snakeCase } from '../../../src/dialects/promptkit/casing.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Json, stringifyJson } from '../../../src/base/json/json.ts';
-import { parseMessage } from '../../../src/calls/hooks/message.ts';
+import { parseMessage } from '../../../src/calls/hooks/replace.ts';
 import type { EndpointCodec, WireAnswer, WireRequest, WireRules } from '../../../src/gateway/wire/codec.ts';
 import { chatCodec, responsesCodec } from '../../../src/gateway/wire/codecs.ts';
 import { embeddingsCodec } from '../../../src/gateway/wire/embeddings/codec.ts';

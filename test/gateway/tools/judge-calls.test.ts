@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
-import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 import { answering, openBench } from '../../calls/capability/bench.ts';
 import { openGuardLink } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';

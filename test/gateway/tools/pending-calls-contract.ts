@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
 import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
-import { compileApproval } from '../../../src/calls/tool-call/approval-rule.ts';
+import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
 import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
 import type { Store } from '../../../src/store/store.ts';

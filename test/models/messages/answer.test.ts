@@ -2,7 +2,7 @@ import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sd
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../../src/base/json/json.ts';
-import { parseMessage } from '../../../src/calls/hooks/message.ts';
+import { parseMessage } from '../../../src/calls/hooks/replace.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import { fromAnswer, toAnswer } from '../../../src/models/messages/answer.ts';
 import { finish, usage } from '../guard-bench.ts';

@@ -2,7 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
-import { parseMessage } from '../../../src/calls/hooks/message.ts';
+import { parseMessage } from '../../../src/calls/hooks/replace.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import { maxMediaChars } from '../../../src/models/messages/media.ts';
 import { fromPrompt, toPrompt } from '../../../src/models/messages/prompt.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isScoreWithin } from '../../../src/calls/capability/threshold.ts';
+import { isScoreWithin } from '../../../src/calls/capability/eval.ts';
 import { newPairTally } from '../../../src/suites/compare/pair-tally.ts';
 import type { Gate } from '../../../src/suites/file/model.ts';
 import { judgeGates } from '../../../src/suites/run/gates.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { meetsThreshold } from '../../../src/calls/capability/threshold.ts';
+import { meetsThreshold } from '../../../src/calls/capability/eval.ts';
 import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
 import { applyBounds, combine, invert } from '../../../src/suites/score/score.ts';
 

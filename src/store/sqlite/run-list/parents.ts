@@ -1,4 +1,4 @@
-import type { RunParent } from '../../../contract/run-parent.ts';
+import type { RunParent } from '../../../contract/approval.ts';
 import type { NewRun } from '../../store.ts';
 import { DamagedError, type Row, textOrNull } from '../row.ts';
 import { decodeText, encodeText, type Preparing } from '../statement.ts';

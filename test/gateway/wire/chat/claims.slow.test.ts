@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../../src/base/errors.ts';
 import { Json, stringifyJson } from '../../../../src/base/json/json.ts';
-import { parseMessage } from '../../../../src/calls/hooks/message.ts';
+import { parseMessage } from '../../../../src/calls/hooks/replace.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
 import { ChatStreamReader } from '../../../../src/gateway/wire/chat/stream-reader.ts';
 import type { WireAnswer, WireRequest } from '../../../../src/gateway/wire/codec.ts';

@@ -1,0 +1,202 @@
+import type { Timing } from '../../base/time/stopwatch.ts';
+import {
+  type Answer,
+  type Decision,
+  type EventPhase,
+  type HookEvent,
+  type HookKind,
+  type NativeEvent,
+  type Phase,
+  phasesOf,
+} from '../../contract/hook.ts';
+import type { HookContext } from '../../contract/turn.ts';
+import type { FilterPort } from '../capability/hook.ts';
+import type { Group } from './group.ts';
+import type { EventCheck } from './hook-chain.ts';
+import type { EventMatch } from './match.ts';
+import type { ObserverQueue } from './observer-queue.ts';
+
+/** A native hook as one link of the chain. */
+export interface NativeLink {
+  readonly name: string;
+  readonly dialect: string;
+  readonly kind: HookKind;
+  readonly phases: readonly Phase[];
+  /** Which events of these it hears of; absent: all. */
+  readonly matches?: EventMatch | undefined;
+  readonly listener: FilterLink['listener'] | FollowerLink['listener'];
+}
+
+/** A native hook that is asked and obeyed. */
+export interface FilterLink extends NativeLink {
+  readonly listener: { readonly mode: 'filter'; readonly port: FilterPort };
+}
+
+/** A native hook that nobody waits for. */
+export interface FollowerLink extends NativeLink {
+  readonly listener:
+    | { readonly mode: 'observe'; readonly follower: ObserverQueue }
+    | { readonly mode: 'shadow'; readonly follower: ObserverQueue; readonly port: FilterPort };
+}
+
+/** Filters that leave the event as it is, so that none of them need wait for another, and whoever is told of it between them. */
+export interface FilterBatch {
+  readonly batch: readonly (FilterLink | FollowerLink)[];
+}
+
+/** All hooks of one foreign dialect as one link of the chain. */
+export interface ForeignLink {
+  readonly group: Group;
+}
+
+export type Link = NativeLink | ForeignLink;
+
+export interface GateOptions {
+  readonly call: string;
+  readonly signal?: AbortSignal | undefined;
+  /** The session and turn in which the event happens. */
+  readonly hookContext?: HookContext | undefined;
+  /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
+  readonly check?: EventCheck | undefined;
+  /**
+   * Whether a person has approved this hook's question about the event as it is; the hook then counts as
+   * allowing.
+   */
+  readonly isApproved?: ((hook: string, event: HookEvent) => boolean) | undefined;
+  /**
+   * Called with a filter's question first, since hooks may answer in a person's place. A modify, or an
+   * allow with a hook, answers the question; deny and abort stop the event; anything else leaves the
+   * question to a person.
+   */
+  readonly onAsk?: ((asked: FilterQuestion) => Promise<Decision>) | undefined;
+  /** Skips observers and shadows, which get the event another time. */
+  readonly filtersOnly?: boolean | undefined;
+  /** Called with the name of each hook that is asked or notified. */
+  readonly onHear?: ((hook: string) => void) | undefined;
+  /** Called with each filter's verdict and how long it took. */
+  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Timing) => void) | undefined;
+}
+
+/** A filter's question. */
+interface FilterQuestion {
+  readonly hook: string;
+  readonly reason: string;
+  /** The event as the filters before left it. */
+  readonly event: HookEvent;
+}
+
+/** What happens at a phase, one step after another. */
+export type Step = ForeignLink | FilterLink | FollowerLink | FilterBatch;
+
+/** The steps of a phase, in the order of the links. They are put together once for each list of links. */
+export function stepsAt(links: readonly Link[], phase: EventPhase): readonly Step[] {
+  if (links.length === 0) return nothing;
+  let known = plans.get(links);
+  if (known === undefined) {
+    known = new Map();
+    plans.set(links, known);
+  }
+  let steps = known.get(phase);
+  if (steps === undefined) {
+    steps = planSteps(links, phase);
+    known.set(phase, steps);
+  }
+  return steps;
+}
+
+/** Whether any hook may hear of a phase; what only hooks read is not made where none does. */
+export function isHeard(links: readonly Link[], phase: EventPhase): boolean {
+  return stepsAt(links, phase).length > 0;
+}
+
+const nothing: readonly Step[] = [];
+const plans = new WeakMap<readonly Link[], Map<EventPhase, readonly Step[]>>();
+
+function planSteps(links: readonly Link[], phase: EventPhase): readonly Step[] {
+  const steps: Step[] = [];
+  let batch: (FilterLink | FollowerLink)[] = [];
+  const endBatch = () => {
+    if (batch.filter(isFilter).length > 1) steps.push({ batch });
+    else steps.push(...batch);
+    batch = [];
+  };
+  for (const link of links) {
+    if ('group' in link) {
+      endBatch();
+      steps.push(link);
+    } else if (hasPhase(link, phase)) {
+      const isAlone = isFilter(link) && link.listener.port.modifies !== false;
+      if (isAlone) endBatch();
+      if (isFilter(link) || isFollower(link)) batch.push(link);
+      if (isAlone) endBatch();
+    }
+  }
+  endBatch();
+  return steps;
+}
+
+/** Whether the hook is declared for the kind and phase of the event, and its entry does not leave the event out. */
+export function handles(link: NativeLink, event: HookEvent): event is NativeEvent {
+  return link.kind === event.hook && hasPhase(link, event.phase) && link.matches?.(event) !== false;
+}
+
+function hasPhase({ kind, phases }: NativeLink, phase: EventPhase): boolean {
+  const ofKind: readonly EventPhase[] = phasesOf[kind];
+  return ofKind.includes(phase) && phases.some((each) => each === phase);
+}
+
+function isFollower(link: Link): link is FollowerLink {
+  return !('group' in link) && link.listener.mode !== 'filter';
+}
+
+/** Whether a native hook is asked and obeyed. */
+export function isFilter(link: Link): link is FilterLink {
+  return !('group' in link) && link.listener.mode === 'filter';
+}
+
+/** Some of the hooks of a runtime, as a chain of their own. */
+export interface HookSet {
+  readonly links: readonly Link[];
+  /** Whether any hook hears of a phase. */
+  hears(phase: EventPhase): boolean;
+  /** Whether a hook could stop or change an event of a phase. */
+  filters(phase: EventPhase): boolean;
+}
+
+/** The hooks of these links. */
+export function createHookSet(links: readonly Link[]): HookSet {
+  return {
+    links,
+    hears: (phase) => isHeard(links, phase),
+    filters: (phase) =>
+      stepsAt(links, phase).some((step) => 'group' in step || 'batch' in step || isFilter(step)),
+  };
+}
+
+/** The hooks of these names, in the order of the links; to be closed before the runtime is. */
+export function selectHooks(
+  links: readonly Link[],
+  names: ReadonlySet<string>,
+): HookSet & { close(): Promise<void> } {
+  const opened: Group[] = [];
+  const selected = links.flatMap((link): readonly Link[] => {
+    if (!('group' in link)) return names.has(link.name) ? [link] : [];
+    const count = link.group.members.filter(({ entry }) => names.has(entry.name)).length;
+    if (count === 0) return [];
+    if (count === link.group.members.length) return [link];
+    const group = link.group.restrict(names);
+    opened.push(group);
+    return [{ group }];
+  });
+  return {
+    ...createHookSet(selected),
+    close: async () => void (await Promise.all(opened.map((group) => group.close()))),
+  };
+}
+
+/** The names of all hooks of the links. */
+export function namesOf(links: readonly Link[]): readonly string[] {
+  return links.flatMap((link) =>
+    'group' in link ? link.group.members.map(({ entry }) => entry.name) : [link.name],
+  );
+}
