@@ -26,5 +26,5 @@ export {
   nameCase,
   nameGate,
 } from './report/wording.ts';
+export { summarize } from './run-accumulator.ts';
 export { resultsOf } from './stats/epoch-reduction.ts';
-export { summarize } from './summarize.ts';

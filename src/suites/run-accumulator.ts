@@ -2,8 +2,19 @@ import { formatCount } from '../base/text/format-count.ts';
 import { omitUndefined } from '../base/yaml/present.ts';
 import type { Row } from './dataset/row.ts';
 import type { Suite, SuiteProgress } from './file/model.ts';
-import { caseStatsOfAll, evalStatsOfAll } from './matrix/without-intervals.ts';
-import type { CaseRecord, Failure, RowProblem, RunHeader, Spending, SuiteReport } from './record.ts';
+import type {
+  CaseRecord,
+  CaseStats,
+  EvalStats,
+  Failure,
+  RowProblem,
+  RunHeader,
+  RunSource,
+  RunSummary,
+  Spending,
+  Stats,
+  SuiteReport,
+} from './record.ts';
 import { failuresOf, roleLookup } from './report/case-failures.ts';
 import { formatUsd } from './report/numbers.ts';
 import type { RowFault } from './row-fault.ts';
@@ -11,7 +22,7 @@ import { newBoundedList } from './run/bounded-list.ts';
 import { hasUntoleratedFaults, judgeGates } from './run/gates.ts';
 import { type RunTally, readRunTally, type SuiteProblem, tallyVersion } from './run/run-tally.ts';
 import { newTotalsTally } from './run/totals.ts';
-import type { Mergeable } from './stats/mergeable.ts';
+import { combine, type Mergeable, newCounters } from './stats/mergeable.ts';
 import { newSpendingTally } from './stats/spending.ts';
 import { maxTags, newStatsAccumulator } from './stats/stats-accumulator.ts';
 import { type MatrixReport, newVariantTallies } from './variant-tallies.ts';
@@ -58,48 +69,28 @@ export function newRunAccumulator(
   suite: Suite,
   { header, bail, keepGoing }: RunAccumulatorOptions,
 ): RunAccumulator {
-  const statsAccumulator = newStatsAccumulator(header.evals, suite.epochs);
-  const totals = newTotalsTally();
-  const variants = newVariantTallies(header, suite.gates);
+  const tallies = newCaseTallies(header, suite.gates);
+  const { counts, stats: statsAccumulator, totals, variants, failures } = tallies;
   const spending = newSpendingTally();
+  const parts = combine({ stats: statsAccumulator, totals, spending, failures });
   const problems = newRowProblems(maxListed);
-  const failures = newBoundedList<Failure>(maxListed);
-  const roleOf = roleLookup(header);
-  let [cases, evals, unscored, passed] = [0, 0, 0, 0];
-  const isBailed = () => bail !== undefined && cases - passed >= bail;
+  const isBailed = () => bail !== undefined && counts.cases - counts.passed >= bail;
   return {
     addProblem(row, fault, variant) {
       if (variant !== undefined) variants?.addProblem(variant.name);
       return problems.add(row, fault, variant);
     },
     addCase(record) {
-      cases += 1;
-      if (record.passed) passed += 1;
-      evals += record.results.length;
-      if (record.results.some(({ score }) => score === null)) unscored += 1;
-      statsAccumulator.add(record);
-      totals.add(record);
-      variants?.addCase(record);
+      tallies.add(record);
       spending.add(record);
-      for (const [index, failure] of failuresOf(record, roleOf).entries()) {
-        failures.add(placeOfFailure(record, header, index), failure);
-      }
       return !isBailed();
     },
-    progress: (fraction) => {
-      const { total } = header;
-      return {
-        cases,
-        problems: problems.count(),
-        evals,
-        failed: cases - passed,
-        unscored,
-        passed,
-        total,
-        fraction,
-      };
-    },
+    progress: (fraction) => ({
+      ...{ ...tallies.state(), problems: problems.count(), failed: counts.cases - counts.passed },
+      ...{ total: header.total, fraction },
+    }),
     report({ durationMs, rows, fault, notJudged = 0 }) {
+      const { cases, passed } = counts;
       const unpaid = notJudged === 0 ? undefined : budgetSpent(notJudged, spending.value());
       const voids = [unpaid, fault, statsAccumulator.hasTooManyTags() ? tooManyTags : undefined]
         .filter((each) => each !== undefined)
@@ -107,9 +98,7 @@ export function newRunAccumulator(
       const none = cases + problems.count() + voids.length === 0 ? [nothingToJudge(suite, rows)] : [];
       const ofRun = [...none, ...voids];
       const problemCount = ofRun.length + problems.count();
-      const stats = statsAccumulator.stats();
-      const overall = statsAccumulator.overall();
-      const taken = totals.totals();
+      const [overall, stats, taken] = [statsAccumulator.overall(), statsAccumulator.stats(), totals.totals()];
       const matrix = variants?.report({ gates: suite.gates, keepGoing: keepGoing === true });
       const gates =
         matrix?.gates ??
@@ -118,11 +107,11 @@ export function newRunAccumulator(
           exactly: (gate) => ({ ...statsAccumulator.exactly(gate), ...totals.exactly() }),
         });
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
+      // A variant of which no case was judged has not passed.
+      const hasVoidVariant = matrix?.variants.some((variant) => variant.cases === 0) ?? false;
       const isVoid =
-        cases === 0 ||
-        [fault, unpaid].some((each) => each !== undefined) ||
-        (hasVoidVariant(matrix) && !isBailed());
-      // A variant without a case counts below; one with unusable rows makes the run unusable too.
+        cases === 0 || fault !== undefined || unpaid !== undefined || (hasVoidVariant && !isBailed());
+      // A variant without a case counts above; one with unusable rows makes the run unusable too.
       const isFaulty =
         matrix?.variants.some((variant) => variant.status === 'error' && variant.cases > 0) ??
         hasUntoleratedFaults(stats, gates);
@@ -131,12 +120,8 @@ export function newRunAccumulator(
         run_id: header.run_id,
         suite: suite.name,
         status: isUnusable ? 'error' : hasPassed && !isBailed() ? 'passed' : 'failed',
-        cases,
-        epochs: suite.epochs,
-        bailed: isBailed(),
-        overall: matrix === undefined ? overall : caseStatsOfAll(overall),
-        evals: matrix === undefined ? stats : evalStatsOfAll(stats),
-        ...(matrix && { variants: matrix.variants, comparisons: matrix.comparisons }),
+        ...{ cases, epochs: suite.epochs, bailed: isBailed() },
+        ...figuresOf(overall, stats, matrix),
         gates,
         ...(taken && { totals: taken }),
         ...omitUndefined({ spending: spending.value(), not_judged: notJudged === 0 ? undefined : notJudged }),
@@ -149,42 +134,102 @@ export function newRunAccumulator(
     },
     state: () => ({
       version: tallyVersion,
-      ...{ cases, evals, unscored, passed },
-      stats: statsAccumulator.state(),
-      totals: totals.state(),
-      spending: spending.state(),
+      ...{ ...tallies.state(), ...parts.state(), ...problems.state() },
       ...(variants && { variants: variants.state() }),
-      ...problems.state(),
-      failures: failures.state(),
     }),
     merge(state) {
       const tally = readRunTally(state, header);
-      cases += tally.cases;
-      evals += tally.evals;
-      unscored += tally.unscored;
-      passed += tally.passed;
-      statsAccumulator.merge(tally.stats);
-      totals.merge(tally.totals);
-      spending.merge(tally.spending);
+      tallies.merge(tally);
+      parts.merge(tally);
       if (tally.variants !== undefined) variants?.merge(tally.variants);
       problems.merge(tally);
-      failures.merge(tally.failures);
     },
   };
 }
 
-/** A variant of which no case was judged has not passed. */
-function hasVoidVariant(matrix: MatrixReport | undefined): boolean {
-  return matrix?.variants.some(({ cases }) => cases === 0) ?? false;
+/**
+ * The report of a run. For a run without one it is computed from the cases so far, without gates, with the
+ * status `interrupted` or `running`; a shadow is always `running`.
+ */
+export async function summarize(source: RunSource): Promise<RunSummary> {
+  if (source.report !== undefined) return source.report;
+  const { header } = source;
+  const { counts, stats, totals, variants, failures, add } = newCaseTallies(header, []);
+  for await (const record of source.cases()) add(record);
+  const taken = totals.totals();
+  const { run_id, suite, epochs, kind } = header;
+  const status = kind === 'shadow' ? 'running' : (source.status ?? 'interrupted');
+  return {
+    ...{ run_id, ...(kind === undefined ? {} : { kind }), suite, status, cases: counts.cases, epochs },
+    bailed: false,
+    ...figuresOf(stats.overall(), stats.stats(), variants?.report({ gates: [], keepGoing: true })),
+    gates: [],
+    ...(taken && { totals: taken }),
+    duration_ms: null,
+    problems: [],
+    problem_count: 0,
+    failures: failures.items(),
+    failure_count: failures.count(),
+  };
 }
 
-/** Where a failure stands among all of a run: behind those of the rows before, whatever was judged first. */
-export function placeOfFailure(
-  { number, variant }: Pick<CaseRecord, 'number' | 'variant'>,
-  { evals, variants }: Pick<RunHeader, 'evals' | 'variants'>,
-  index: number,
-): number {
-  return numberAmong(number, placeOf(variants, variant)) * (evals.length + 1) + index;
+/** What the cases of a run come to; its own state is that of the counts. */
+function newCaseTallies(header: RunHeader, gates: Suite['gates']) {
+  const { counts, state, merge } = newCounters(['cases', 'evals', 'unscored', 'passed']);
+  const [stats, totals] = [newStatsAccumulator(header.evals, header.epochs), newTotalsTally()];
+  const variants = newVariantTallies(header, gates);
+  const failures = newBoundedList<Failure>(maxListed);
+  const roleOf = roleLookup(header);
+  return {
+    ...{ counts, state, merge, stats, totals, variants, failures },
+    add(record: CaseRecord): void {
+      const { results } = record;
+      counts.cases += 1;
+      counts.evals += results.length;
+      if (results.some(({ score }) => score === null)) counts.unscored += 1;
+      if (record.passed) counts.passed += 1;
+      for (const tally of [stats, totals]) tally.add(record);
+      variants?.addCase(record);
+      for (const [index, failure] of failuresOf(record, roleOf).entries()) {
+        // Failures stand behind those of the rows before, whatever was judged first.
+        const row = numberAmong(record.number, placeOf(header.variants, record.variant));
+        failures.add(row * (header.evals.length + 1) + index, failure);
+      }
+    },
+  };
+}
+
+/**
+ * The statistics of a report. The cases of one row are asked the same in every variant, so that they are not independent: over
+ * all variants together there is no standard error and no interval.
+ */
+function figuresOf(
+  overall: CaseStats,
+  evals: Readonly<Record<string, EvalStats>>,
+  matrix: MatrixReport | undefined,
+): Pick<SuiteReport, 'overall' | 'evals' | 'variants' | 'comparisons'> {
+  if (matrix === undefined) return { overall, evals };
+  const withoutIntervals = <Kind extends Stats & { readonly tags: Readonly<Record<string, Stats>> }>(
+    stats: Kind,
+  ): Kind => ({
+    ...stats,
+    ...noIntervals,
+    tags: mapValues(stats.tags, (tag) => ({ ...tag, ...noIntervals })),
+  });
+  return {
+    overall: withoutIntervals(overall),
+    evals: mapValues(evals, withoutIntervals),
+    ...{ variants: matrix.variants, comparisons: matrix.comparisons },
+  };
+}
+
+const noIntervals = { pass_rate_ci95: null, stderr: null, ci95: null } as const;
+
+function mapValues<Value, Other>(
+  record: Readonly<Record<string, Value>>,
+  change: (value: Value) => Other,
+): Record<string, Other> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
 /** How many problems and failures the report lists. */

@@ -1,107 +1,14 @@
-import { listOf, members, number, type Shape, text } from '../base/json/shape.ts';
-import { newPairTally, type PairTally, type PairTallyState, pairTallyState } from './compare/pair-tally.ts';
+import { listOf, members, number, type TypeOf, text } from '../base/json/shape.ts';
+import { newPairTally, type PairTally, pairTallyState } from './compare/pair-tally.ts';
 import { outcomeReader, type ResultKey, type SideOutcome } from './compare/side.ts';
 import type { Gate } from './file/model.ts';
 import { judgeMatrixGates } from './matrix/gates.ts';
 import type { CaseRecord, GateResult, RunHeader, SuiteReport } from './record.ts';
 import { hasUntoleratedFaults } from './run/gates.ts';
 import type { VariantComparison, VariantHeader, VariantReport } from './run/stats-record.ts';
-import { newTotalsTally, type TotalsState, totalsState } from './run/totals.ts';
-import type { Mergeable } from './stats/mergeable.ts';
-import { newStatsAccumulator, type StatsState, statsState } from './stats/stats-accumulator.ts';
-
-/** Compares variants case by case while a run goes on, holding no more than the cases of one row. */
-interface ComparisonTally extends Mergeable<readonly ComparisonState[]> {
-  /** Cases of one row come one after another, and all of them before a state is taken. */
-  add(record: CaseRecord): void;
-  comparisons(): VariantComparison[];
-}
-
-interface ComparisonState {
-  readonly a: string;
-  readonly b: string;
-  readonly cases: PairTallyState;
-  readonly evals: readonly { readonly id: string; readonly pairs: PairTallyState }[];
-}
-
-const comparisonState: Shape<ComparisonState> = members<ComparisonState>({
-  ...{ a: text, b: text, cases: pairTallyState },
-  evals: listOf(members({ id: text, pairs: pairTallyState })),
-});
-
-/** What is compared, A with B. */
-interface Pair {
-  readonly a: string;
-  readonly b: string;
-  readonly tallies: ReadonlyMap<ResultKey, PairTally>;
-}
-
-/** Every other variant is compared with the first, and besides, what the gates compare. */
-function newComparisonTally(
-  { evals, variants = [] }: Pick<RunHeader, 'evals' | 'variants'>,
-  gates: readonly Gate[],
-): ComparisonTally {
-  const keys: ResultKey[] = [undefined, ...evals.map(({ id }) => id)];
-  const read = outcomeReader({ evals });
-  const pairs = pairsOf(variants, gates).map(([a, b]): Pair => {
-    return { a, b, tallies: new Map(keys.map((key) => [key, newPairTally()])) };
-  });
-  let row: number | undefined;
-  const waiting = new Map<string, ReadonlyMap<ResultKey, SideOutcome | undefined>>();
-  const compareRow = (): void => {
-    for (const { a, b, tallies } of pairs) {
-      for (const [key, tally] of tallies) tally.add(waiting.get(a)?.get(key), waiting.get(b)?.get(key));
-    }
-    waiting.clear();
-  };
-  return {
-    add(record) {
-      if (record.variant === undefined) return;
-      if (record.number !== row) compareRow();
-      row = record.number;
-      waiting.set(record.variant, new Map(keys.map((key) => [key, read(record, key)])));
-    },
-    comparisons() {
-      compareRow();
-      return pairs.map(({ a, b, tallies }) => ({
-        ...{ a, b },
-        cases: tallyOf(tallies, undefined).difference(),
-        evals: Object.fromEntries(evals.map(({ id }) => [id, tallyOf(tallies, id).difference()])),
-      }));
-    },
-    state() {
-      compareRow();
-      return pairs.map(({ a, b, tallies }) => ({
-        ...{ a, b },
-        cases: tallyOf(tallies, undefined).state(),
-        evals: evals.map(({ id }) => ({ id, pairs: tallyOf(tallies, id).state() })),
-      }));
-    },
-    merge(others) {
-      for (const { a, b, tallies } of pairs) {
-        const other = others.find((each) => each.a === a && each.b === b);
-        if (other === undefined) continue;
-        tallyOf(tallies, undefined).merge(other.cases);
-        for (const { id, pairs: more } of other.evals) tallyOf(tallies, id).merge(more);
-      }
-    },
-  };
-}
-
-function tallyOf(tallies: Pair['tallies'], key: ResultKey): PairTally {
-  return tallies.get(key) ?? newPairTally();
-}
-
-function pairsOf(variants: readonly VariantHeader[], gates: readonly Gate[]): [a: string, b: string][] {
-  const names = variants.map(({ name }) => name);
-  const [first] = names;
-  const asked = gates.flatMap(({ betterThan, variants: held = names }) =>
-    betterThan === undefined ? [] : held.map((name) => [betterThan, name] as const),
-  );
-  const all = [...(first === undefined ? [] : names.map((name) => [first, name] as const)), ...asked];
-  const unique = new Map(all.filter(([a, b]) => a !== b).map(([a, b]) => [JSON.stringify([a, b]), [a, b]]));
-  return [...unique.values()].flatMap(([a, b]) => (a === undefined || b === undefined ? [] : [[a, b]]));
-}
+import { newTotalsTally, totalsState } from './run/totals.ts';
+import { combine, type Mergeable } from './stats/mergeable.ts';
+import { newStatsAccumulator, statsState } from './stats/stats-accumulator.ts';
 
 /** Adds up the cases of each variant of a matrix, apart from those of the others, in bounded memory. */
 interface VariantTallies extends Mergeable<VariantsState> {
@@ -109,39 +16,25 @@ interface VariantTallies extends Mergeable<VariantsState> {
   addCase(record: CaseRecord): void;
   /** Counts a row that the variant could not use. */
   addProblem(variant: string): void;
-  report(options: VariantReportOptions): MatrixReport;
-}
-
-export interface VariantsState {
-  readonly variants: readonly VariantState[];
-  readonly comparisons: readonly ComparisonState[];
-}
-
-interface VariantState {
-  readonly name: string;
-  readonly cases: number;
-  readonly problems: number;
-  readonly stats: StatsState;
-  readonly totals: TotalsState;
-}
-
-export const variantsState: Shape<VariantsState> = members<VariantsState>({
-  variants: listOf(
-    members<VariantState>({
-      ...{ name: text, cases: number, problems: number, stats: statsState, totals: totalsState },
-    }),
-  ),
-  comparisons: listOf(comparisonState),
-});
-
-interface VariantReportOptions {
-  /** None of a run that did not come to its end. */
-  readonly gates: readonly Gate[];
-  /** Rows that cannot be used do not fail a variant. */
-  readonly keepGoing: boolean;
+  /** `gates` are none of a run that did not come to its end; `keepGoing`: unusable rows do not fail a variant. */
+  report(options: { readonly gates: readonly Gate[]; readonly keepGoing: boolean }): MatrixReport;
 }
 
 export type MatrixReport = Required<Pick<SuiteReport, 'variants' | 'comparisons' | 'gates'>>;
+
+type VariantsState = TypeOf<typeof variantsState>;
+
+const comparisonState = members({
+  ...{ a: text, b: text, cases: pairTallyState },
+  evals: listOf(members({ id: text, pairs: pairTallyState })),
+});
+
+export const variantsState = members({
+  variants: listOf(
+    members({ name: text, cases: number, problems: number, stats: statsState, totals: totalsState }),
+  ),
+  comparisons: listOf(comparisonState),
+});
 
 /** Undefined where the run is no matrix. */
 export function newVariantTallies(
@@ -164,10 +57,15 @@ export function newVariantTallies(
         variants: unjudged.map((report) => ({ ...report, exactly: tallies.get(report.name)?.exactly })),
         comparisons: compared,
       });
-      const isGated = asked.length > 0;
-      const variants = unjudged.map(({ name, ...report }) => {
+      const statusOf = (report: (typeof unjudged)[number], own: readonly GateResult[]) => {
+        const { cases, problem_count: problems, overall, evals } = report;
+        if (cases === 0 || (problems > 0 && !keepGoing) || hasUntoleratedFaults(evals, own)) return 'error';
+        const isGood = asked.length > 0 ? own.every((gate) => gate.passed) : overall.passed === cases;
+        return isGood ? 'passed' : 'failed';
+      };
+      const variants = unjudged.map(({ name, ...report }): VariantReport => {
         const own = judged.filter(({ variant }) => variant === name);
-        return { name, ...report, status: statusOf(report, { own, isGated, keepGoing }) };
+        return { name, ...report, status: statusOf({ name, ...report }, own) };
       });
       return { variants, comparisons: compared, gates: judged };
     },
@@ -182,27 +80,9 @@ export function newVariantTallies(
   };
 }
 
-type UnjudgedReport = Omit<VariantReport, 'status'>;
-
-interface Judgement {
-  /** The gates that are about this variant. */
-  readonly own: readonly GateResult[];
-  readonly isGated: boolean;
-  readonly keepGoing: boolean;
-}
-
-function statusOf(
-  { cases, problem_count: problems, overall, evals }: Omit<UnjudgedReport, 'name'>,
-  { own, isGated, keepGoing }: Judgement,
-): VariantReport['status'] {
-  if (cases === 0 || (problems > 0 && !keepGoing) || hasUntoleratedFaults(evals, own)) return 'error';
-  const isGood = isGated ? own.every((gate) => gate.passed) : overall.passed === cases;
-  return isGood ? 'passed' : 'failed';
-}
-
 function newVariantTally(variant: VariantHeader, { evals, epochs }: Pick<RunHeader, 'evals' | 'epochs'>) {
-  const stats = newStatsAccumulator(evals, epochs);
-  const totals = newTotalsTally();
+  const [stats, totals] = [newStatsAccumulator(evals, epochs), newTotalsTally()];
+  const parts = combine({ stats, totals });
   let [cases, problems] = [0, 0];
   return {
     addCase(record: CaseRecord): void {
@@ -213,24 +93,85 @@ function newVariantTally(variant: VariantHeader, { evals, epochs }: Pick<RunHead
     addProblem(): void {
       problems += 1;
     },
-    report(): UnjudgedReport {
+    report(): Omit<VariantReport, 'status'> {
       const taken = totals.totals();
       return {
-        ...variant,
-        cases,
-        problem_count: problems,
-        overall: stats.overall(),
-        evals: stats.stats(),
+        ...{ ...variant, cases, problem_count: problems, overall: stats.overall(), evals: stats.stats() },
         ...(taken && { totals: taken }),
       };
     },
     exactly: (gate: Gate) => ({ ...stats.exactly(gate), ...totals.exactly() }),
-    state: () => ({ cases, problems, stats: stats.state(), totals: totals.state() }),
-    merge(other: Omit<VariantState, 'name'>): void {
+    state: () => ({ cases, problems, ...parts.state() }),
+    merge(other: Omit<VariantsState['variants'][number], 'name'>): void {
       cases += other.cases;
       problems += other.problems;
-      stats.merge(other.stats);
-      totals.merge(other.totals);
+      parts.merge(other);
     },
   };
+}
+
+/**
+ * Compares variants case by case while a run goes on, holding no more than the cases of one row: every other variant with
+ * the first, and besides, what the gates compare.
+ */
+function newComparisonTally(
+  { evals, variants = [] }: Pick<RunHeader, 'evals' | 'variants'>,
+  gates: readonly Gate[],
+) {
+  const keys: ResultKey[] = [undefined, ...evals.map(({ id }) => id)];
+  const read = outcomeReader({ evals });
+  const pairs = pairsOf(variants, gates).map(([a, b]) => {
+    const tallies = new Map(keys.map((key) => [key, newPairTally()]));
+    return { a, b, tallies, of: (key: ResultKey): PairTally => tallies.get(key) ?? newPairTally() };
+  });
+  let row: number | undefined;
+  const waiting = new Map<string, ReadonlyMap<ResultKey, SideOutcome | undefined>>();
+  const compareRow = (): void => {
+    for (const { a, b, tallies } of pairs) {
+      for (const [key, tally] of tallies) tally.add(waiting.get(a)?.get(key), waiting.get(b)?.get(key));
+    }
+    waiting.clear();
+  };
+  return {
+    /** Cases of one row come one after another, and all of them before a state is taken. */
+    add(record: CaseRecord): void {
+      if (record.variant === undefined) return;
+      if (record.number !== row) compareRow();
+      row = record.number;
+      waiting.set(record.variant, new Map(keys.map((key) => [key, read(record, key)])));
+    },
+    comparisons(): VariantComparison[] {
+      compareRow();
+      return pairs.map(({ a, b, of }) => ({
+        ...{ a, b, cases: of(undefined).difference() },
+        evals: Object.fromEntries(evals.map(({ id }) => [id, of(id).difference()])),
+      }));
+    },
+    state(): VariantsState['comparisons'] {
+      compareRow();
+      return pairs.map(({ a, b, of }) => ({
+        ...{ a, b, cases: of(undefined).state() },
+        evals: evals.map(({ id }) => ({ id, pairs: of(id).state() })),
+      }));
+    },
+    merge(others: VariantsState['comparisons']): void {
+      for (const { a, b, of } of pairs) {
+        const other = others.find((each) => each.a === a && each.b === b);
+        if (other === undefined) continue;
+        of(undefined).merge(other.cases);
+        for (const { id, pairs: more } of other.evals) of(id).merge(more);
+      }
+    },
+  };
+}
+
+function pairsOf(variants: readonly VariantHeader[], gates: readonly Gate[]): [a: string, b: string][] {
+  const names = variants.map(({ name }) => name);
+  const [first] = names;
+  const asked = gates.flatMap(({ betterThan, variants: held = names }) =>
+    betterThan === undefined ? [] : held.map((name) => [betterThan, name] as const),
+  );
+  const all = [...(first === undefined ? [] : names.map((name) => [first, name] as const)), ...asked];
+  const unique = new Map(all.filter(([a, b]) => a !== b).map(([a, b]) => [JSON.stringify([a, b]), [a, b]]));
+  return [...unique.values()].flatMap(([a, b]) => (a === undefined || b === undefined ? [] : [[a, b]]));
 }

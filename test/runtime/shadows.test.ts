@@ -7,7 +7,7 @@ import { openRuntime, type Runtime } from '../../src/index.ts';
 import { compareRuns } from '../../src/suites/compare/compare.ts';
 import { findRegressions } from '../../src/suites/compare/regressions.ts';
 import { renderComparison, renderComparisonMarkdown } from '../../src/suites/compare/render.ts';
-import { summarize } from '../../src/suites/summarize.ts';
+import { summarize } from '../../src/suites/run-accumulator.ts';
 import { run } from '../cli/command-line.ts';
 import { open } from './open.ts';
 

@@ -94,8 +94,7 @@ export interface DecimalSum {
   /** The sum, rounded once: the same in whatever order the numbers came. */
   value(): number;
   state(): string;
-  /** Adds a state; a list is that of an earlier version: numbers that add up to the sum. */
-  merge(other: string | readonly number[]): void;
+  merge(other: string): void;
 }
 
 export function newDecimalSum(): DecimalSum {
@@ -136,9 +135,7 @@ export function newDecimalSum(): DecimalSum {
       flush();
       return `${sum.over}e${sum.exponent}`;
     },
-    merge(other) {
-      for (const each of typeof other === 'string' ? [other] : other) addExact(exact(each));
-    },
+    merge: (other) => addExact(exact(other)),
   };
 }
 

@@ -85,13 +85,13 @@ export function recordOf<T>(member: Shape<T>): Shape<Readonly<Record<string, T>>
   return objectOf((value) => Object.keys(value).map((key) => [key, member]));
 }
 
-/** An object with these members: one for each of the type, `optional` where the type lets it be absent. */
-export function members<T extends object>(
-  shapes: {
-    readonly [Key in keyof T]-?: Shape<T[Key]>;
-  },
-): Shape<T> {
-  const entries = Object.entries<Shape<unknown>>(shapes);
+/** An object with these members. A type that is given has each of them, `optional` where it lets one be absent. */
+export function members<Shapes extends Readonly<Record<string, Shape<unknown>>>>(
+  shapes: Shapes,
+): Shape<MembersOf<Shapes>>;
+export function members<T extends object>(shapes: { readonly [Key in keyof T]-?: Shape<T[Key]> }): Shape<T>;
+export function members(shapes: Readonly<Record<string, Shape<unknown>>>): Shape<object> {
+  const entries = Object.entries(shapes);
   return objectOf(() => entries);
 }
 

@@ -3,8 +3,7 @@ import { isScoreWithin } from '../../calls/capability/eval.ts';
 import type { Row } from '../dataset/row.ts';
 import type { SuiteEval } from '../file/model.ts';
 import type { CaseRecord, EpochRecord } from '../record.ts';
-import { reduceEpochs, resultsOf } from '../stats/epoch-reduction.ts';
-import { weightedMean } from '../stats/weighted-score.ts';
+import { reduceEpochs, resultsOf, weightedMean } from '../stats/epoch-reduction.ts';
 import type { KeptRow } from './kept-row.ts';
 
 export interface JudgedCase {

@@ -9,12 +9,19 @@ import {
   sumOf,
   toDouble,
 } from '../../base/json/decimal.ts';
-import { members, nullOr, number, type Shape } from '../../base/json/shape.ts';
+import { members, nullOr, number, type TypeOf } from '../../base/json/shape.ts';
 import type { GuardRecord } from '../record.ts';
 import type { PairedDifference, ScoreDifference } from '../run/stats-record.ts';
 import { newClassificationTally } from '../stats/classification.ts';
-import { newLatencySketch } from '../stats/latency.ts';
-import { type DecimalSumState, decimalSumState, groupsOf, type Mergeable } from '../stats/mergeable.ts';
+import { newLatencySketch } from '../stats/distribution.ts';
+import {
+  combine,
+  countersShape,
+  decimalSumState,
+  groupsOf,
+  type Mergeable,
+  newCounters,
+} from '../stats/mergeable.ts';
 import type { ComparedClassification, Decisions } from './comparison.ts';
 import type { SideOutcome } from './side.ts';
 
@@ -25,28 +32,20 @@ interface PairedScores extends Mergeable<PairedScoresState> {
   difference(): ScoreDifference | null;
 }
 
-interface PairedScoresState {
-  readonly pairs: number;
-  readonly ties: number;
-  readonly sum_a: DecimalSumState;
-  readonly sum_b: DecimalSumState;
-  readonly sum: DecimalSumState;
-  readonly squares: DecimalSumState;
-  readonly sizes: readonly number[];
-  /** Null without pairs, as the greatest. */
-  readonly least: number | null;
-  readonly greatest: number | null;
-}
+type PairedScoresState = TypeOf<typeof pairedScoresState>;
 
-const pairedScoresState: Shape<PairedScoresState> = members<PairedScoresState>({
+const pairedScoresState = members({
   ...{ pairs: number, ties: number },
   ...{ sum_a: decimalSumState, sum_b: decimalSumState, sum: decimalSumState, squares: decimalSumState },
   sizes: groupsOf(1),
-  ...{ least: nullOr(number), greatest: nullOr(number) },
+  /** Null without pairs, as the greatest. */
+  least: nullOr(number),
+  greatest: nullOr(number),
 });
 
 export function newPairedScores(): PairedScores {
   const [ofA, ofB, all, squares] = [newDecimalSum(), newDecimalSum(), newDecimalSum(), newDecimalSum()];
+  const sums = combine({ sum_a: ofA, sum_b: ofB, sum: all, squares });
   /** The differences that are not 0, as far as the exact test needs them. */
   const sizes: number[] = [];
   let [pairs, ties] = [0, 0];
@@ -68,16 +67,13 @@ export function newPairedScores(): PairedScores {
       else keepSizes([each]);
     },
     state: () => ({
-      ...{ pairs, ties, sum_a: ofA.state(), sum_b: ofB.state(), sum: all.state(), squares: squares.state() },
-      ...{ sizes: [...sizes], least: pairs === 0 ? null : least, greatest: pairs === 0 ? null : most },
+      ...{ pairs, ties, ...sums.state(), sizes: [...sizes] },
+      ...{ least: pairs === 0 ? null : least, greatest: pairs === 0 ? null : most },
     }),
     merge(other) {
       pairs += other.pairs;
       ties += other.ties;
-      ofA.merge(other.sum_a);
-      ofB.merge(other.sum_b);
-      all.merge(other.sum);
-      squares.merge(other.squares);
+      sums.merge(other);
       keepSizes(other.sizes);
       least = Math.min(least, other.least ?? least);
       most = Math.max(most, other.greatest ?? most);
@@ -225,33 +221,29 @@ export interface PairTally extends Mergeable<PairTallyState> {
   difference(): PairedDifference;
 }
 
-type Counts = Pick<PairedDifference, 'only_in_a' | 'only_in_b' | 'regressions' | 'improvements' | 'flaky'>;
-type Table = PairedDifference['table'];
-type Unscored = PairedDifference['unscored'];
+export type PairTallyState = TypeOf<typeof pairTallyState>;
 
-export interface PairTallyState {
-  readonly counts: Counts;
-  readonly table: Table;
-  readonly unscored: Unscored;
-  readonly scores: PairedScoresState;
-}
+const counters = {
+  counts: ['only_in_a', 'only_in_b', 'regressions', 'improvements', 'flaky'],
+  table: ['both_passed', 'only_a_passed', 'only_b_passed', 'neither_passed'],
+  unscored: ['only_in_a', 'only_in_b', 'both'],
+} as const;
 
-export const pairTallyState: Shape<PairTallyState> = members<PairTallyState>({
-  counts: members<Counts>({
-    ...{ only_in_a: number, only_in_b: number, regressions: number, improvements: number, flaky: number },
-  }),
-  table: members<Table>({
-    ...{ both_passed: number, only_a_passed: number, only_b_passed: number, neither_passed: number },
-  }),
-  unscored: members<Unscored>({ only_in_a: number, only_in_b: number, both: number }),
+export const pairTallyState = members({
+  counts: countersShape(counters.counts),
+  table: countersShape(counters.table),
+  unscored: countersShape(counters.unscored),
   scores: pairedScoresState,
 });
 
 export function newPairTally(): PairTally {
-  const counts = { only_in_a: 0, only_in_b: 0, regressions: 0, improvements: 0, flaky: 0 };
-  const table = { both_passed: 0, only_a_passed: 0, only_b_passed: 0, neither_passed: 0 };
-  const unscored = { only_in_a: 0, only_in_b: 0, both: 0 };
-  const scores = newPairedScores();
+  const parts = {
+    counts: newCounters(counters.counts),
+    table: newCounters(counters.table),
+    unscored: newCounters(counters.unscored),
+    scores: newPairedScores(),
+  };
+  const [{ counts }, { counts: table }, { counts: unscored }] = [parts.counts, parts.table, parts.unscored];
   return {
     add(a, b) {
       if (a === undefined || b === undefined) {
@@ -259,14 +251,17 @@ export function newPairTally(): PairTally {
         if (b !== undefined) counts.only_in_b += 1;
         return 'none';
       }
-      table[cellOf(a, b)] += 1;
-      if (a.score === null || b.score === null) unscored[unscoredOf(a, b)] += 1;
-      else scores.add(a.score, b.score);
-      const change = verdictChangeOf(a, b);
-      if (a.isFlaky || b.isFlaky) counts.flaky += 1;
-      if (change === 'regression') counts.regressions += 1;
-      if (change === 'improvement') counts.improvements += 1;
-      return change;
+      if (a.passed) table[b.passed ? 'both_passed' : 'only_a_passed'] += 1;
+      else table[b.passed ? 'only_b_passed' : 'neither_passed'] += 1;
+      if (a.score !== null && b.score !== null) parts.scores.add(a.score, b.score);
+      else unscored[a.score === b.score ? 'both' : a.score === null ? 'only_in_a' : 'only_in_b'] += 1;
+      if (a.isFlaky || b.isFlaky) {
+        counts.flaky += 1;
+        return 'none';
+      }
+      if (a.passed === b.passed) return 'none';
+      counts[a.passed ? 'regressions' : 'improvements'] += 1;
+      return a.passed ? 'regression' : 'improvement';
     },
     difference() {
       const { both_passed: both, only_a_passed: onlyA, only_b_passed: onlyB, neither_passed } = table;
@@ -278,43 +273,11 @@ export function newPairTally(): PairTally {
           pairs === 0 ? { a: null, b: null } : { a: (both + onlyA) / pairs, b: (both + onlyB) / pairs },
         p_value: pairs === 0 ? null : mcNemarPValue(onlyA, onlyB),
         unscored: { ...unscored },
-        score: scores.difference(),
+        score: parts.scores.difference(),
       };
     },
-    state: () => ({
-      ...{ counts: { ...counts }, table: { ...table }, unscored: { ...unscored }, scores: scores.state() },
-    }),
-    merge(other) {
-      addEach(counts, other.counts);
-      addEach(table, other.table);
-      addEach(unscored, other.unscored);
-      scores.merge(other.scores);
-    },
+    ...combine(parts),
   };
-}
-
-/** Adds the numbers of the same names. */
-function addEach<Name extends string>(
-  sums: Record<Name, number>,
-  added: Readonly<Record<NoInfer<Name>, number>>,
-): void {
-  for (const name in sums) sums[name] += added[name];
-}
-
-function cellOf(a: SideOutcome, b: SideOutcome): keyof Table {
-  if (a.passed) return b.passed ? 'both_passed' : 'only_a_passed';
-  return b.passed ? 'only_b_passed' : 'neither_passed';
-}
-
-function unscoredOf(a: SideOutcome, b: SideOutcome): keyof Unscored {
-  if (a.score === null && b.score === null) return 'both';
-  return a.score === null ? 'only_in_a' : 'only_in_b';
-}
-
-/** The change from A to B; a flaky case counts as unchanged. */
-function verdictChangeOf(a: SideOutcome, b: SideOutcome): VerdictChange {
-  if (a.passed === b.passed || a.isFlaky || b.isFlaky) return 'none';
-  return a.passed ? 'regression' : 'improvement';
 }
 
 export type RowTally = ReturnType<typeof newRowTally>;

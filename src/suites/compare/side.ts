@@ -1,8 +1,6 @@
 import type { CaseRecord, EvalResult, GuardRecord, RunHeader, RunSource } from '../record.ts';
 import type { GuardSample } from '../stats/classification.ts';
-import { resultsOf } from '../stats/epoch-reduction.ts';
-import { isFlaky } from '../stats/epoch-table.ts';
-import { isEpochPassed } from '../stats/weighted-score.ts';
+import { isEpochPassed, isFlaky, resultsOf } from '../stats/epoch-reduction.ts';
 
 /** One of the two things that are compared: a run, or the part of it with that tag. */
 export interface Side {

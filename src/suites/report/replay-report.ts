@@ -1,5 +1,5 @@
 import type { RunSource, RunSummary, SuiteReport } from '../record.ts';
-import { summarize } from '../summarize.ts';
+import { summarize } from '../run-accumulator.ts';
 import type { Reporter } from './reporter.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { newDecimalSum } from '../../base/json/decimal.ts';
 import { type MembersOf, members, number, type TypeOf } from '../../base/json/shape.ts';
 import type { CaseRecord, EpochRecord } from '../record.ts';
-import { newLatencySketch } from '../stats/latency.ts';
+import { newLatencySketch } from '../stats/distribution.ts';
 import { counts, decimalSumState, type Mergeable } from '../stats/mergeable.ts';
 import type { ExactMetrics } from '../stats/tally.ts';
 import type { Times, Totals } from './stats-record.ts';

@@ -1,31 +1,22 @@
 import type { Agreement } from '../record.ts';
-import { groupsOf, type Mergeable } from './mergeable.ts';
+import { groupsOf, newCells } from './mergeable.ts';
+import { z95 } from './tally.ts';
 
-/** Counts how often an eval and a person came to the same verdict. */
-export interface AgreementTally extends Mergeable<AgreementCounts> {
-  add(evalPassed: boolean, personPassed: boolean): void;
-  /** Undefined when there was no label. */
-  agreement(): Agreement | undefined;
-}
-
-/** Both passed, the eval alone, the person alone, both failed. */
-export type AgreementCounts = readonly number[];
-
+/** Both passed, the eval alone, both failed, the person alone. */
 export const agreementCounts = groupsOf(4);
 
-export function newAgreementTally(): AgreementTally {
-  const counts = [0, 0, 0, 0];
-  const countAt = (at: number, by: number) => {
-    counts[at] = (counts[at] ?? 0) + by;
-  };
+export type AgreementTally = ReturnType<typeof newAgreementTally>;
+
+/** Counts how often an eval and a person came to the same verdict. */
+export function newAgreementTally() {
+  const cells = newCells(4);
   return {
-    add: (evalPassed, personPassed) =>
-      countAt((evalPassed ? 0 : 2) + (evalPassed === personPassed ? 0 : 1), 1),
-    agreement: () => measureAgreement(counts),
-    state: () => [...counts],
-    merge: (other) => {
-      for (const [at, count] of other.entries()) countAt(at, count);
-    },
+    add: (evalPassed: boolean, personPassed: boolean) =>
+      cells.add((evalPassed ? 0 : 2) + (evalPassed === personPassed ? 0 : 1)),
+    /** Undefined when there was no label. */
+    agreement: () => measureAgreement(cells.state()),
+    state: cells.state,
+    merge: cells.merge,
   };
 }
 
@@ -34,7 +25,7 @@ export function newAgreementTally(): AgreementTally {
  * https://doi.org/10.1177/001316446002000104). Its standard error is the one for large samples of Fleiss, Cohen and Everitt (1969,
  * https://doi.org/10.1037/h0028106). Null where both always gave the same verdict: then chance alone explains everything.
  */
-export function measureAgreement(counts: AgreementCounts): Agreement | undefined {
+export function measureAgreement(counts: readonly number[]): Agreement | undefined {
   const [bothPassed = 0, evalAlone = 0, bothFailed = 0, personAlone = 0] = counts;
   const n = bothPassed + evalAlone + personAlone + bothFailed;
   if (n === 0) return undefined;
@@ -68,6 +59,3 @@ export function measureAgreement(counts: AgreementCounts): Agreement | undefined
     ci95: [Math.max(-1, kappa - z95 * stderr), Math.min(1, kappa + z95 * stderr)],
   };
 }
-
-/** The 97.5 % quantile of the normal distribution. */
-const z95 = 1.959963984540054;

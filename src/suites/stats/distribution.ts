@@ -1,7 +1,7 @@
-import type { Exact } from '../../base/json/decimal.ts';
-import { flag, members, type Shape } from '../../base/json/shape.ts';
-import { midpoint } from './averages.ts';
-import { addCounts, type Counts, counts, type Mergeable, sumCounts, toCounts } from './mergeable.ts';
+import { add, divide, type Exact, exact } from '../../base/json/decimal.ts';
+import { flag, members, type TypeOf } from '../../base/json/shape.ts';
+import type { Latency } from '../record.ts';
+import { addCounts, type Counts, counts, type Mergeable, sumCounts } from './mergeable.ts';
 
 /** The distribution of scores of 0..1, in bounded memory and with the same result in any order. */
 export interface Distribution extends Mergeable<DistributionState> {
@@ -12,14 +12,11 @@ export interface Distribution extends Mergeable<DistributionState> {
   p10(): number | null;
 }
 
-export interface DistributionState {
-  readonly is_exact: boolean;
-  /** Of scores where it is exact, else of the numbers of bins. */
-  readonly levels: Counts;
-}
+export type DistributionState = TypeOf<typeof distributionState>;
 
-export const distributionState: Shape<DistributionState> = members<DistributionState>({
+export const distributionState = members({
   is_exact: flag,
+  /** Of scores where it is exact, else of the numbers of bins. */
   levels: counts,
 });
 
@@ -37,7 +34,7 @@ export const fine: Precision = { maxDistinct: 10_000, binsPerUnit: 2 ** 16 };
 export const coarse: Precision = { maxDistinct: 1000, binsPerUnit: 2 ** 12 };
 
 export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine): Distribution {
-  let exact: Map<number, number> | undefined = new Map();
+  let known: Map<number, number> | undefined = new Map();
   let bins = new Float64Array(0);
   let count = 0;
   const addToBin = (score: number, times: number) => {
@@ -45,22 +42,22 @@ export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine):
     bins[bin] = (bins[bin] ?? 0) + times;
   };
   const toBins = (): void => {
-    if (exact === undefined) return;
+    if (known === undefined) return;
     bins = new Float64Array(binsPerUnit + 1);
-    for (const [known, times] of exact) addToBin(known, times);
-    exact = undefined;
+    for (const [score, times] of known) addToBin(score, times);
+    known = undefined;
   };
   const levels = (): Iterable<readonly [score: number, times: number]> =>
-    exact === undefined ? binLevels(bins, binsPerUnit) : [...exact].sort(([a], [b]) => a - b);
+    known === undefined ? binLevels(bins, binsPerUnit) : [...known].sort(([a], [b]) => a - b);
   return {
     add(score) {
       count += 1;
-      if (exact === undefined) {
+      if (known === undefined) {
         addToBin(score, 1);
         return;
       }
-      exact.set(score, (exact.get(score) ?? 0) + 1);
-      if (exact.size > maxDistinct) toBins();
+      known.set(score, (known.get(score) ?? 0) + 1);
+      if (known.size > maxDistinct) toBins();
     },
     median() {
       const [lower, upper] = atRanks(levels(), [Math.ceil(count / 2), Math.floor(count / 2) + 1]);
@@ -68,15 +65,15 @@ export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine):
     },
     p10: () => atRanks(levels(), [Math.ceil(count / 10)])[0] ?? null,
     state: () =>
-      exact === undefined
+      known === undefined
         ? { is_exact: false, levels: [...bins.entries()].filter(([, times]) => times > 0).flat() }
-        : { is_exact: true, levels: toCounts(exact) },
+        : { is_exact: true, levels: [...known].flat() },
     merge({ is_exact: isExact, levels: others }) {
       count += sumCounts(others);
       if (!isExact) toBins();
-      if (exact !== undefined) {
-        addCounts(exact, others);
-        if (exact.size > maxDistinct) toBins();
+      if (known !== undefined) {
+        addCounts(known, others);
+        if (known.size > maxDistinct) toBins();
         return;
       }
       for (let at = 0; at < others.length; at += 2) {
@@ -93,8 +90,13 @@ function* binLevels(bins: Float64Array, binsPerUnit: number): Generator<readonly
   }
 }
 
+/** Half-way between two numbers. */
+export function midpoint(one: number, other: number): Exact {
+  return divide(add(exact(one), exact(other)), exact(2));
+}
+
 /** The values at these rising ranks, from 1, of values with their counts in rising order. */
-export function atRanks(
+function atRanks(
   levels: Iterable<readonly [value: number, times: number]>,
   ranks: readonly number[],
 ): number[] {
@@ -108,4 +110,63 @@ export function atRanks(
     if (found.length === ranks.length) break;
   }
   return found;
+}
+
+/** Quantiles of durations in bounded memory, within 1 % and the same in whatever order they come. */
+export interface LatencySketch extends Mergeable<Counts> {
+  /** In milliseconds. */
+  add(durationMs: number): void;
+  /** Null when there is no duration. */
+  latency(): Latency | null;
+  /** The durations that so many of a hundred do not exceed; none when there is no duration. */
+  percentiles(percents: readonly number[]): number[];
+}
+
+/** Counts durations in bins whose edges grow by a constant factor (Masson et al., "DDSketch", 2019). */
+export function newLatencySketch(): LatencySketch {
+  const bins = new Map<number, number>();
+  let count = 0;
+  const percentiles = (percents: readonly number[]): number[] => {
+    if (count === 0) return [];
+    const levels = [...bins].sort(([a], [b]) => a - b);
+    const ranks = percents.map((percent) => Math.ceil((count * percent) / 100));
+    return atRanks(levels, ranks).map(millisecondsOf);
+  };
+  return {
+    add(durationMs) {
+      const bin = binOf(durationMs);
+      bins.set(bin, (bins.get(bin) ?? 0) + 1);
+      count += 1;
+    },
+    latency() {
+      const [p50, p99] = percentiles([50, 99]);
+      return p50 === undefined || p99 === undefined ? null : { p50, p99 };
+    },
+    percentiles,
+    state: () => [...bins].flat(),
+    merge(other) {
+      addCounts(bins, other);
+      count += sumCounts(other);
+    },
+  };
+}
+
+/** Neighbouring edges differ by 1 %, so that the middle of a bin is within half a percent of all in it. */
+const growth = 1.01;
+const logOfGrowth = Math.log(growth);
+/** A microsecond; shorter durations count as 0. The longest is three years. */
+const shortestMs = 0.001;
+const longestMs = 1e11;
+const zeroBin = -1;
+
+function binOf(ms: number): number {
+  if (!(ms >= shortestMs)) return zeroBin;
+  return Math.ceil(Math.log(Math.min(ms, longestMs) / shortestMs) / logOfGrowth);
+}
+
+/** The middle of a bin, to the three digits that its width allows. */
+function millisecondsOf(bin: number): number {
+  if (bin === zeroBin) return 0;
+  const middle = (2 * shortestMs * growth ** bin) / (1 + growth);
+  return Number(middle.toPrecision(3));
 }

@@ -1,9 +1,17 @@
 import type { ErrorCode } from '../../base/errors.ts';
-import { compare, type Exact, exact, subtract, toDouble } from '../../base/json/decimal.ts';
+import {
+  compare,
+  divide,
+  type Exact,
+  exact,
+  newDecimalSum,
+  subtract,
+  toDouble,
+} from '../../base/json/decimal.ts';
 import { isScoreWithin } from '../../calls/capability/eval.ts';
 import { nameReduction, type Reduction } from '../file/reduction.ts';
-import type { CaseResult, EpochRecord, EvalResult } from '../record.ts';
-import { meanOf, medianOf, modeOf } from './averages.ts';
+import type { CaseResult, EpochRecord, EvalHeader, EvalResult } from '../record.ts';
+import { midpoint } from './distribution.ts';
 
 /** The result of one eval over the epochs of a case, without the id of the eval. */
 export type Reduced = Omit<CaseResult, 'eval'>;
@@ -82,6 +90,29 @@ function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: nu
   }
 }
 
+/** The mean of at least one number: the same in any order. */
+export function meanOf(numbers: readonly number[]): Exact {
+  const sum = newDecimalSum();
+  for (const number of numbers) sum.add(number);
+  return divide(sum.exact(), exact(numbers.length));
+}
+
+/** The median of at least one number: of an even count the mean of the two in the middle. */
+export function medianOf(numbers: readonly number[]): Exact {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return midpoint(lower, upper);
+}
+
+/** The commonest of at least one number; of several the lowest. */
+function modeOf(numbers: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return Math.min(...[...counts].flatMap(([number, count]) => (count === most ? [number] : [])));
+}
+
 /** The chance that of k epochs, drawn from the n that were run, one is among the c that passed; k is at most n. */
 export function passAt(n: number, c: number, k: number): Exact {
   let [ways, all] = [1n, 1n];
@@ -115,4 +146,40 @@ export function resultsOf(
   evalId: string,
 ): EvalResult[] {
   return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
+}
+
+/** Whether some epochs of a case passed and others did not. */
+export function isFlaky(epochs: number, passed: number): boolean {
+  return passed > 0 && passed < epochs;
+}
+
+/**
+ * Whether one epoch of a case passed, by the rule for cases: with a threshold of the case its weighted
+ * score decides, without one every assertion and guardrail must pass.
+ */
+export function isEpochPassed(
+  { results, threshold }: Pick<EpochRecord, 'results' | 'threshold'>,
+  evals: ReadonlyMap<string, Pick<EvalHeader, 'role' | 'weight'>>,
+): boolean {
+  const deciding = results.flatMap((result) => {
+    const header = evals.get(result.eval);
+    return header === undefined || header.role === 'metric' ? [] : [{ ...result, weight: header.weight }];
+  });
+  if (threshold === undefined) return deciding.every(({ passed }) => passed);
+  const score = weightedMean(deciding);
+  return score !== null && isScoreWithin(score, threshold);
+}
+
+/** The weighted mean of the scores; null when one is null, or there is none. */
+export function weightedMean(
+  results: readonly (Pick<EvalResult, 'score'> & { readonly weight: number })[],
+): Exact | null {
+  const sum = newDecimalSum();
+  const weights = newDecimalSum();
+  for (const { score, weight } of results) {
+    if (score === null) return null;
+    sum.addProduct(weight, score);
+    weights.add(weight);
+  }
+  return weights.exact().over > 0n ? divide(sum.exact(), weights.exact()) : null;
 }

@@ -1,4 +1,4 @@
-import { number, type Shape, shapeOf } from '../../base/json/shape.ts';
+import { members, number, type Shape, shapeOf } from '../../base/json/shape.ts';
 
 /**
  * What adds up cases, and can be carried from one process to another: whatever parts the cases were added in, and in
@@ -11,19 +11,70 @@ export interface Mergeable<State> {
   merge(other: State): void;
 }
 
+/** Several as one, whose state has a member for each. */
+export function combine<States extends object>(
+  parts: {
+    readonly [Name in keyof States]: Mergeable<States[Name]>;
+  },
+): Mergeable<{ readonly [Name in keyof States]: States[Name] }> {
+  return {
+    state() {
+      const states: Partial<States> = {};
+      for (const name in parts) states[name] = parts[name].state();
+      return states as States;
+    },
+    merge(other) {
+      for (const name in parts) parts[name].merge(other[name]);
+    },
+  };
+}
+
+type Counters<Name extends string> = Record<Name, number>;
+
+/** Numbers that are added up under these names. */
+export function newCounters<Name extends string>(
+  names: readonly Name[],
+): Mergeable<Readonly<Counters<Name>>> & { readonly counts: Counters<Name> } {
+  const counts = Object.fromEntries(names.map((name) => [name, 0])) as Counters<Name>;
+  return {
+    counts,
+    state: () => ({ ...counts }),
+    merge(other) {
+      for (const name of names) counts[name] += other[name];
+    },
+  };
+}
+
+export function countersShape<Name extends string>(names: readonly Name[]): Shape<Readonly<Counters<Name>>> {
+  const shapes = Object.fromEntries(names.map((name) => [name, number]));
+  return members(shapes) as Shape<Counters<Name>>;
+}
+
+/** How many fell into each of so many cells. */
+export function newCells(size: number): Mergeable<readonly number[]> & { add(cell: number): void } {
+  const cells = Array<number>(size).fill(0);
+  const addTo = (cell: number, by: number) => {
+    cells[cell] = (cells[cell] ?? 0) + by;
+  };
+  return {
+    add: (cell) => addTo(cell, 1),
+    state: () => [...cells],
+    merge(other) {
+      for (const [cell, count] of other.entries()) addTo(cell, count);
+    },
+  };
+}
+
 /** How often each of some numbers came, as one list: a number, its count, the next number, its count. */
 export type Counts = readonly number[];
 
 export const counts: Shape<Counts> = groupsOf(2);
 
-/** Of a `DecimalSum`: a decimal as a text, or, as an earlier Signalbox had it, numbers that add up to it. */
-export type DecimalSumState = string | readonly number[];
+/** The state of a `DecimalSum`. */
+export type DecimalSumState = string;
 
 export const decimalSumState: Shape<DecimalSumState> = shapeOf(
-  (value): value is DecimalSumState =>
-    typeof value === 'string'
-      ? /^-?\d{1,2000}e-?\d{1,4}$/.test(value)
-      : groupsOf(1).misfit(value) === undefined,
+  (value): value is DecimalSumState => typeof value === 'string' && /^-?\d{1,2000}e-?\d{1,4}$/.test(value),
   'a decimal',
 );
 
@@ -36,10 +87,6 @@ export function groupsOf(size: number): Shape<readonly number[]> {
       value.every((each) => number.misfit(each) === undefined),
     `a list of numbers, in groups of ${size}`,
   );
-}
-
-export function toCounts(map: ReadonlyMap<number, number>): Counts {
-  return [...map].flat();
 }
 
 export function addCounts(map: Map<number, number>, added: Counts): void {

@@ -1,4 +1,4 @@
-import { members, nullOr, number, type Shape } from '../../base/json/shape.ts';
+import { members, nullOr, number, type TypeOf } from '../../base/json/shape.ts';
 import type { CaseRecord, Spending } from '../record.ts';
 import type { Mergeable } from './mergeable.ts';
 
@@ -9,27 +9,22 @@ export interface SpendingTally extends Mergeable<SpendingState> {
   value(): Spending | undefined;
 }
 
-export interface SpendingState {
-  readonly calls: number;
-  readonly cached: number;
-  /** Billionths of a US dollar, so that no order of cases changes a digit; null when one is unknown. */
-  readonly nano_usd: number | null;
-}
+export type SpendingState = TypeOf<typeof spendingState>;
 
-export const spendingState: Shape<SpendingState> = members<SpendingState>({
+export const spendingState = members({
   calls: number,
   cached: number,
+  /** Billionths of a US dollar, so that no order of cases changes a digit; null when one is unknown. */
   nano_usd: nullOr(number),
 });
 
 export function newSpendingTally(): SpendingTally {
   let sum: SpendingState = { calls: 0, cached: 0, nano_usd: 0 };
   const merge = ({ calls, cached, nano_usd: nano }: SpendingState) => {
-    const isKnown = sum.nano_usd !== null && nano !== null;
     sum = {
       calls: sum.calls + calls,
       cached: sum.cached + cached,
-      nano_usd: isKnown ? (sum.nano_usd ?? 0) + nano : null,
+      nano_usd: sum.nano_usd === null || nano === null ? null : sum.nano_usd + nano,
     };
   };
   return {

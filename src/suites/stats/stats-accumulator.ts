@@ -1,119 +1,12 @@
-import { flag, listOf, members, optional, type Shape, text } from '../../base/json/shape.ts';
+import { flag, listOf, members, type Shape, type TypeOf, text } from '../../base/json/shape.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
-import type {
-  CaseRecord,
-  CaseResult,
-  CaseStats,
-  Classification,
-  EvalHeader,
-  EvalResult,
-  EvalStats,
-  Stats,
-} from '../record.ts';
-import { type AgreementCounts, agreementCounts, newAgreementTally } from './agreement.ts';
-import { type ClassificationState, classificationState, newClassificationTally } from './classification.ts';
-import { coarse, fine, type Precision } from './distribution.ts';
-import { resultsOf } from './epoch-reduction.ts';
-import { newLatencySketch } from './latency.ts';
-import { type Counts, counts, groupsOf, type Mergeable } from './mergeable.ts';
-import {
-  type ExactMetrics,
-  newTally,
-  type Tally,
-  type TallyInput,
-  type TallyState,
-  tallyState,
-} from './tally.ts';
-import { isEpochPassed } from './weighted-score.ts';
-
-/** The statistics of one eval, over all cases or those of a tag. */
-interface EvalTally extends Mergeable<EvalTallyState> {
-  /** `asked`: the results of the eval in each epoch. */
-  add(result: TallyInput, asked: readonly EvalResult[]): void;
-  evalStats(): Omit<EvalStats, 'tags'>;
-  exactly(): ExactMetrics;
-  tagStats(): Stats & { readonly classification?: Classification };
-}
-
-interface EvalTallyState {
-  readonly results: TallyState;
-  readonly histogram: readonly number[];
-  readonly latencies: Counts;
-  readonly waits: Counts;
-  readonly decisions: ClassificationState;
-  /** Absent in tallies of an earlier Signalbox. */
-  readonly labels?: AgreementCounts;
-}
-
-const evalTallyState: Shape<EvalTallyState> = members<EvalTallyState>({
-  results: tallyState,
-  histogram: groupsOf(10),
-  latencies: counts,
-  waits: counts,
-  decisions: classificationState,
-  labels: optional(agreementCounts),
-});
-
-function newEvalTally(epochs: number, precision: Precision): EvalTally {
-  const tally = newTally(epochs, precision);
-  const histogram = Array<number>(10).fill(0);
-  const latencies = newLatencySketch();
-  const waits = newLatencySketch();
-  const decisions = newClassificationTally();
-  const labels = newAgreementTally();
-  const withClassification = () => {
-    const classification = decisions.classification();
-    return classification === undefined ? {} : { classification };
-  };
-  return {
-    add(result, results) {
-      tally.add(result);
-      if (result.score !== null) {
-        const tenth = tenthOf(result.score);
-        histogram[tenth] = (histogram[tenth] ?? 0) + 1;
-      }
-      // What a person said of a case is the same in each of its epochs.
-      const label = results[0]?.label;
-      if (label !== undefined && result.score !== null) labels.add(result.passed, label);
-      for (const { duration_ms, queue_ms, guard } of results) {
-        latencies.add(duration_ms);
-        if (queue_ms !== undefined) waits.add(queue_ms);
-        if (guard !== undefined) decisions.add(guard);
-      }
-    },
-    evalStats: () => ({
-      ...tally.stats(),
-      histogram: [...histogram],
-      latency_ms: latencies.latency(),
-      queue_ms: waits.latency(),
-      ...withClassification(),
-      ...omitUndefined({ agreement: labels.agreement() }),
-    }),
-    exactly: tally.exactly,
-    tagStats: () => ({ ...tally.stats(), ...withClassification() }),
-    state: () => ({
-      results: tally.state(),
-      histogram: [...histogram],
-      latencies: latencies.state(),
-      waits: waits.state(),
-      decisions: decisions.state(),
-      labels: labels.state(),
-    }),
-    merge(other) {
-      tally.merge(other.results);
-      for (const [tenth, cases] of other.histogram.entries())
-        histogram[tenth] = (histogram[tenth] ?? 0) + cases;
-      latencies.merge(other.latencies);
-      waits.merge(other.waits);
-      decisions.merge(other.decisions);
-      if (other.labels !== undefined) labels.merge(other.labels);
-    },
-  };
-}
-
-function tenthOf(score: number): number {
-  return Math.min(9, Math.floor(score * 10));
-}
+import type { CaseRecord, CaseStats, EvalHeader, EvalStats } from '../record.ts';
+import { agreementCounts, newAgreementTally } from './agreement.ts';
+import { classificationState, newClassificationTally } from './classification.ts';
+import { coarse, fine, newLatencySketch, type Precision } from './distribution.ts';
+import { isEpochPassed, resultsOf } from './epoch-reduction.ts';
+import { combine, counts, groupsOf, type Mergeable, newCells } from './mergeable.ts';
+import { type ExactMetrics, newTally, type Tally, tallyState } from './tally.ts';
 
 /** Computes the statistics of a run by eval and by tag, in bounded memory and in any order of cases. */
 interface StatsAccumulator extends Mergeable<StatsState> {
@@ -134,13 +27,18 @@ interface StatsAccumulator extends Mergeable<StatsState> {
 /** A tag names a group of cases; one per case would make memory grow with the dataset. */
 export const maxTags = 10_000;
 
-export interface StatsState {
-  readonly has_too_many_tags: boolean;
-  readonly cases: TaggedState<TallyState>;
-  readonly evals: readonly { readonly id: string; readonly tallies: TaggedState<EvalTallyState> }[];
-}
+const evalTallyState = members({
+  results: tallyState,
+  histogram: groupsOf(10),
+  latencies: counts,
+  waits: counts,
+  decisions: classificationState,
+  labels: agreementCounts,
+});
 
-export const statsState: Shape<StatsState> = members<StatsState>({
+export type StatsState = TypeOf<typeof statsState>;
+
+export const statsState = members({
   has_too_many_tags: flag,
   cases: taggedState(tallyState),
   evals: listOf(members({ id: text, tallies: taggedState(evalTallyState) })),
@@ -149,12 +47,9 @@ export const statsState: Shape<StatsState> = members<StatsState>({
 export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number): StatsAccumulator {
   const headers = new Map(evals.map((header) => [header.id, header]));
   const groups = new Map(
-    evals.map(({ id }) => [
-      id,
-      newTaggedTallies<EvalTallyState, EvalTally>((precision) => newEvalTally(epochs, precision)),
-    ]),
+    evals.map(({ id }) => [id, newTaggedTallies((precision) => newEvalTally(epochs, precision))]),
   );
-  const caseGroups = newTaggedTallies<TallyState, Tally>((precision) => newTally(epochs, precision));
+  const caseGroups = newTaggedTallies((precision): Tally => newTally(epochs, precision));
   let hasTooManyTags = false;
   const limitTags = (isOver: boolean): void => {
     if (!isOver || hasTooManyTags) return;
@@ -163,27 +58,52 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
   };
   return {
     add(record) {
-      const whole = tallyCase(record, headers);
-      for (const tally of caseGroups.of(record.tags)) tally.add(whole);
+      const { score, passed, tags, epochs: all, results } = record;
+      const whole = {
+        ...{ score, passed, fault: results.some(({ fault }) => fault), epochs: all.length },
+        passedEpochs: all.filter((epoch) => isEpochPassed(epoch, headers)).length,
+      };
+      for (const tally of caseGroups.of(tags)) tally.add(whole);
       limitTags(caseGroups.tagCount() > maxTags);
-      for (const result of record.results) {
-        const epochResults = resultsOf(record, result.eval);
-        const tallied = tallyResult(result, epochResults.length);
-        for (const tally of groups.get(result.eval)?.of(record.tags) ?? []) tally.add(tallied, epochResults);
+      for (const result of results) {
+        const asked = resultsOf(record, result.eval);
+        for (const { parts } of groups.get(result.eval)?.of(tags) ?? []) {
+          parts.results.add({ ...result, epochs: asked.length, passedEpochs: result.passed_epochs });
+          if (result.score !== null) parts.histogram.add(Math.min(9, Math.floor(result.score * 10)));
+          // What a person said of a case is the same in each of its epochs.
+          const label = asked[0]?.label;
+          if (label !== undefined && result.score !== null) parts.labels.add(result.passed, label);
+          for (const { duration_ms, queue_ms, guard } of asked) {
+            parts.latencies.add(duration_ms);
+            if (queue_ms !== undefined) parts.waits.add(queue_ms);
+            if (guard !== undefined) parts.decisions.add(guard);
+          }
+        }
       }
     },
     hasTooManyTags: () => hasTooManyTags,
     overall: () => ({ ...caseGroups.all.stats(), tags: caseGroups.byTag((tally) => tally.stats()) }),
     stats: () =>
       Object.fromEntries(
-        [...groups].map(([id, group]) => [
-          id,
-          { ...group.all.evalStats(), tags: group.byTag((tally) => tally.tagStats()) },
-        ]),
+        [...groups].map(([id, { all, byTag }]) => {
+          const { histogram, latencies, waits, labels } = all.parts;
+          return [
+            id,
+            {
+              ...all.parts.results.stats(),
+              histogram: histogram.state(),
+              ...{ latency_ms: latencies.latency(), queue_ms: waits.latency() },
+              ...all.classification(),
+              ...omitUndefined({ agreement: labels.agreement() }),
+              tags: byTag(({ parts, classification }) => ({ ...parts.results.stats(), ...classification() })),
+            },
+          ];
+        }),
       ),
     exactly({ eval: id, tag }) {
-      const group = id === undefined ? caseGroups : groups.get(id);
-      return (tag === undefined ? group?.all : group?.ofTag(tag))?.exactly();
+      if (id === undefined) return (tag === undefined ? caseGroups.all : caseGroups.ofTag(tag))?.exactly();
+      const group = groups.get(id);
+      return (tag === undefined ? group?.all : group?.ofTag(tag))?.parts.results.exactly();
     },
     state: () => ({
       has_too_many_tags: hasTooManyTags,
@@ -199,32 +119,24 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
   };
 }
 
-function tallyResult({ score, passed, fault, passed_epochs: passedEpochs }: CaseResult, epochs: number) {
-  return { score, passed, fault, epochs, passedEpochs };
+/** What is counted of one eval, over all cases or those of a tag. */
+function newEvalTally(epochs: number, precision: Precision) {
+  const parts = {
+    results: newTally(epochs, precision),
+    histogram: newCells(10),
+    latencies: newLatencySketch(),
+    waits: newLatencySketch(),
+    decisions: newClassificationTally(),
+    labels: newAgreementTally(),
+  };
+  return {
+    parts,
+    classification: () => omitUndefined({ classification: parts.decisions.classification() }),
+    ...combine(parts),
+  };
 }
 
-function tallyCase(record: CaseRecord, headers: ReadonlyMap<string, EvalHeader>) {
-  const { score, passed, epochs } = record;
-  const passedEpochs = epochs.filter((epoch) => isEpochPassed(epoch, headers));
-  const fault = record.results.some((result) => result.fault);
-  return { score, passed, fault, epochs: epochs.length, passedEpochs: passedEpochs.length };
-}
-
-/** One tally of all cases, and one of those of each tag. */
-interface TaggedTallies<Tally, State> extends Mergeable<TaggedState<State>> {
-  readonly all: Tally;
-  /** In alphabetical order. */
-  byTag<Out>(map: (tally: Tally) => Out): Record<string, Out>;
-  tagCount(): number;
-  /** The tally of all, and those of the tags. */
-  of(tags: readonly string[]): readonly Tally[];
-  /** Undefined of a tag that no case has. */
-  ofTag(tag: string): Tally | undefined;
-  /** Forgets the tags, those that are still to come included. */
-  dropTags(): void;
-}
-
-interface TaggedState<State> {
+export interface TaggedState<State> {
   readonly all: State;
   /** A list: a tag may be called as what every object has. */
   readonly tags: readonly { readonly tag: string; readonly tally: State }[];
@@ -237,9 +149,10 @@ function taggedState<State>(tally: Shape<State>): Shape<TaggedState<State>> {
   });
 }
 
+/** One tally of all cases, and one of those of each tag. */
 function newTaggedTallies<State, Tally extends Mergeable<State>>(
-  open: (precision: Precision) => Tally,
-): TaggedTallies<Tally, State> {
+  open: (precision: Precision) => Tally & Mergeable<State>,
+) {
   const all = open(fine);
   const tallies = new Map<string, Tally>();
   let hasTags = true;
@@ -250,22 +163,26 @@ function newTaggedTallies<State, Tally extends Mergeable<State>>(
   };
   return {
     all,
-    byTag: (map) => {
+    /** In alphabetical order. */
+    byTag<Out>(map: (tally: Tally) => Out): Record<string, Out> {
       const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
       return Object.fromEntries(sorted.map(([tag, tally]) => [tag, map(tally)]));
     },
     tagCount: () => tallies.size,
-    of: (tags) => (hasTags ? [all, ...tags.map(tallyOf)] : [all]),
-    ofTag: (tag) => tallies.get(tag),
+    /** The tally of all, and those of the tags. */
+    of: (tags: readonly string[]) => (hasTags ? [all, ...tags.map(tallyOf)] : [all]),
+    /** Undefined of a tag that no case has. */
+    ofTag: (tag: string) => tallies.get(tag),
+    /** Forgets the tags, those that are still to come included. */
     dropTags() {
       hasTags = false;
       tallies.clear();
     },
-    state: () => ({
+    state: (): TaggedState<State> => ({
       all: all.state(),
       tags: [...tallies].map(([tag, tally]) => ({ tag, tally: tally.state() })),
     }),
-    merge(other) {
+    merge(other: TaggedState<State>) {
       all.merge(other.all);
       if (hasTags) for (const { tag, tally } of other.tags) tallyOf(tag).merge(tally);
     },

@@ -4,22 +4,17 @@ import {
   exact,
   multiply,
   newDecimalSum,
+  add as plus,
   type Root,
   share,
   subtract,
   toDouble,
 } from '../../base/json/decimal.ts';
-import { members, number, optional, type Shape } from '../../base/json/shape.ts';
+import { members, number, type TypeOf } from '../../base/json/shape.ts';
 import type { Interval, Stats } from '../record.ts';
-import {
-  type DistributionState,
-  distributionState,
-  fine,
-  newDistribution,
-  type Precision,
-} from './distribution.ts';
-import { epochTableState, newEpochTable } from './epoch-table.ts';
-import { type DecimalSumState, decimalSumState, type Mergeable } from './mergeable.ts';
+import { distributionState, fine, newDistribution, type Precision } from './distribution.ts';
+import { isFlaky } from './epoch-reduction.ts';
+import { combine, decimalSumState, groupsOf, type Mergeable, newCounters } from './mergeable.ts';
 
 /** What a tally needs to know of a case. */
 export interface TallyInput {
@@ -43,67 +38,60 @@ export interface Tally extends Mergeable<TallyState> {
 /** By the names of gates. */
 export type ExactMetrics = Readonly<Record<string, Exact | Root | null>>;
 
-export interface TallyState {
-  readonly count: number;
-  readonly scored: number;
-  readonly passed: number;
-  /** Absent in tallies of an earlier Signalbox. */
-  readonly faults?: number;
-  readonly sum: DecimalSumState;
-  readonly squares: DecimalSumState;
-  readonly scores: DistributionState;
-  readonly epochs: readonly number[];
-}
+type TallyState = TypeOf<typeof tallyState>;
 
-export const tallyState: Shape<TallyState> = members<TallyState>({
+export const tallyState = members({
   count: number,
   scored: number,
   passed: number,
-  faults: optional(number),
+  faults: number,
   sum: decimalSumState,
   squares: decimalSumState,
   scores: distributionState,
-  epochs: epochTableState,
+  /** For each number of epochs and of passed ones that there is: both, and how many cases have them. */
+  epochs: groupsOf(3),
 });
 
-/**
- * `epochs` is how often each case is run; pass@k and pass^k are part of the statistics only with more than
- * one.
- */
+/** `epochs` is how often each case is run; pass@k and pass^k are statistics of several epochs only. */
 export function newTally(epochs: number, precision: Precision = fine): Tally {
-  let [count, scored, passed, faults] = [0, 0, 0, 0];
-  const sum = newDecimalSum();
-  const squares = newDecimalSum();
-  const distribution = newDistribution(precision);
-  const table = newEpochTable();
+  const counters = newCounters(['count', 'scored', 'passed', 'faults']);
+  const { counts } = counters;
+  const sums = {
+    ...{ sum: newDecimalSum(), squares: newDecimalSum() },
+    ...{ scores: newDistribution(precision), epochs: newEpochTable() },
+  };
+  const parts = combine(sums);
+  const table = sums.epochs;
   const exactly = (): ExactMetrics => {
-    const mean = scored === 0 ? null : divide(sum.exact(), exact(scored));
+    const { count, scored, passed, faults } = counts;
+    const [sum, squares] = [sums.sum.exact(), sums.squares.exact()];
     return {
-      mean,
-      stderr: standardError({ count: scored, sum: sum.exact(), squares: squares.exact() }),
-      median: distribution.median(),
+      mean: scored === 0 ? null : divide(sum, exact(scored)),
+      stderr: standardError(scored, sum, squares),
+      median: sums.scores.median(),
       unscored: shareOf(count - scored, count),
       faults: shareOf(faults, count),
       pass_rate: shareOf(passed, count),
       flaky: shareOf(table.flaky(), count),
-      ...(epochs > 1 && named('pass@', table.passAt(epochs))),
-      ...(epochs > 1 && named('pass^', table.passHat(epochs))),
+      ...(epochs > 1 && mapEntries(table.passAt(epochs), (k, chance) => [`pass@${k}`, chance])),
+      ...(epochs > 1 && mapEntries(table.passHat(epochs), (k, chance) => [`pass^${k}`, chance])),
     };
   };
   return {
     add(result) {
-      count += 1;
-      if (result.passed) passed += 1;
-      if (result.fault === true) faults += 1;
+      counts.count += 1;
+      if (result.passed) counts.passed += 1;
+      if (result.fault === true) counts.faults += 1;
       table.add(result.epochs, result.passedEpochs);
       if (result.score === null) return;
-      scored += 1;
-      sum.add(result.score);
-      squares.addProduct(result.score, result.score);
-      distribution.add(result.score);
+      counts.scored += 1;
+      sums.sum.add(result.score);
+      sums.squares.addProduct(result.score, result.score);
+      sums.scores.add(result.score);
     },
     exactly,
     stats() {
+      const { count, scored, passed, faults } = counts;
       const metrics = exactly();
       const rounded = (name: string): number | null => {
         const metric = metrics[name];
@@ -123,38 +111,20 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
         stderr,
         ci95: meanInterval(mean, stderr),
         median: rounded('median'),
-        p10: distribution.p10(),
+        p10: sums.scores.p10(),
         flaky: table.flaky(),
         ...(epochs > 1 && {
-          pass_at: mapValues(table.passAt(epochs), toDouble),
-          pass_hat: mapValues(table.passHat(epochs), toDouble),
+          pass_at: mapEntries(table.passAt(epochs), (k, chance) => [k, toDouble(chance)]),
+          pass_hat: mapEntries(table.passHat(epochs), (k, chance) => [k, toDouble(chance)]),
         }),
       };
     },
-    state: () => ({
-      ...{ count, scored, passed, faults },
-      sum: sum.state(),
-      squares: squares.state(),
-      scores: distribution.state(),
-      epochs: table.state(),
-    }),
+    state: () => ({ ...counters.state(), ...parts.state() }),
     merge(other) {
-      count += other.count;
-      scored += other.scored;
-      passed += other.passed;
-      faults += other.faults ?? 0;
-      sum.merge(other.sum);
-      squares.merge(other.squares);
-      distribution.merge(other.scores);
-      table.merge(other.epochs);
+      counters.merge(other);
+      parts.merge(other);
     },
   };
-}
-
-interface Moments {
-  readonly count: number;
-  readonly sum: Exact;
-  readonly squares: Exact;
 }
 
 /**
@@ -162,7 +132,7 @@ interface Moments {
  * been reduced to one score, whose spread between cases holds that within them. With as many epochs for each case
  * and the mean as their reducer, this is the usual cluster-robust error, C/(C−1) included.
  */
-function standardError({ count, sum, squares }: Moments): Root | null {
+function standardError(count: number, sum: Exact, squares: Exact): Root | null {
   if (count < 2) return null;
   const around = subtract(squares, divide(multiply(sum, sum), exact(count)));
   return { rootOf: divide(around, exact(count * (count - 1))) };
@@ -172,19 +142,15 @@ function shareOf(part: number, whole: number): Exact | null {
   return whole === 0 ? null : share(part, whole);
 }
 
-function named(prefix: string, chances: Readonly<Record<string, Exact>>): Record<string, Exact> {
-  return Object.fromEntries(Object.entries(chances).map(([k, chance]) => [`${prefix}${k}`, chance]));
-}
-
-function mapValues<Value, Other>(
+function mapEntries<Value, Other>(
   record: Readonly<Record<string, Value>>,
-  change: (value: Value) => Other,
+  change: (key: string, value: Value) => readonly [string, Other],
 ): Record<string, Other> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => change(key, value)));
 }
 
 /** Standard deviations on either side that hold 95 % of a normal distribution. */
-const z95 = 1.959963984540054;
+export const z95 = 1.959963984540054;
 
 /** The 95 % interval of a share (Wilson, 1927): of use for few cases and for shares near 0 and 1, too. */
 export function wilsonInterval(passed: number, count: number): Interval | null {
@@ -201,4 +167,63 @@ export function wilsonInterval(passed: number, count: number): Interval | null {
 export function meanInterval(mean: number | null, stderr: number | null): Interval | null {
   if (mean === null || stderr === null) return null;
   return [Math.max(0, mean - z95 * stderr), Math.min(1, mean + z95 * stderr)];
+}
+
+/** Counts cases by their epochs and passed epochs, which is all that pass@k and pass^k depend on. */
+interface EpochTable extends Mergeable<readonly number[]> {
+  add(epochs: number, passed: number): void;
+  /** Cases of which some epochs passed and others did not. */
+  flaky(): number;
+  /**
+   * pass@k, the mean chance that one of k epochs passes, by k from 1; a k that no case has epochs for is
+   * left out.
+   */
+  passAt(maxK: number): Record<string, Exact>;
+  /** pass^k, the mean chance that all k epochs pass, likewise. */
+  passHat(maxK: number): Record<string, Exact>;
+}
+
+export function newEpochTable(): EpochTable {
+  const cells = new Map<string, { readonly n: number; readonly c: number; cases: number }>();
+  /** Of the chance that all of k drawn epochs are good ones, the mean over the cases, by k. */
+  const chances = (maxK: number, goodOf: (n: number, c: number) => number): [k: string, mean: Exact][] => {
+    const draws = [...cells.values()].map(({ n, c, cases }) => ({
+      ...{ n, good: goodOf(n, c), cases, ways: 1n, all: 1n },
+    }));
+    const means: [string, Exact][] = [];
+    for (let k = 1; k <= maxK; k += 1) {
+      let [sum, count] = [exact(0), 0];
+      for (const draw of draws) {
+        if (draw.n < k) continue;
+        draw.ways *= BigInt(Math.max(0, draw.good - k + 1));
+        draw.all *= BigInt(draw.n - k + 1);
+        count += draw.cases;
+        sum = plus(sum, { over: BigInt(draw.cases) * draw.ways, under: draw.all, exponent: 0 });
+      }
+      if (count > 0) means.push([String(k), divide(sum, exact(count))]);
+    }
+    return means;
+  };
+  const add = (n: number, c: number, cases: number): void => {
+    const key = `${n} ${c}`;
+    const cell = cells.get(key) ?? { n, c, cases: 0 };
+    cells.set(key, cell);
+    cell.cases += cases;
+  };
+  return {
+    add: (epochs, passed) => add(epochs, passed, 1),
+    flaky() {
+      const mixed = [...cells.values()].filter(({ n, c }) => isFlaky(n, c));
+      return mixed.reduce((sum, { cases }) => sum + cases, 0);
+    },
+    // One of k passes unless all of them are among those that did not.
+    passAt: (maxK) =>
+      Object.fromEntries(chances(maxK, (n, c) => n - c).map(([k, none]) => [k, subtract(exact(1), none)])),
+    passHat: (maxK) => Object.fromEntries(chances(maxK, (_n, c) => c)),
+    state: () => [...cells.values()].flatMap(({ n, c, cases }) => [n, c, cases]),
+    merge(other) {
+      for (let at = 0; at < other.length; at += 3)
+        add(other[at] ?? 0, other[at + 1] ?? 0, other[at + 2] ?? 0);
+    },
+  };
 }

@@ -92,12 +92,6 @@ describe('sums of decimals', () => {
       }),
     );
   });
-
-  test('what an earlier version kept is read', () => {
-    const sum = newDecimalSum();
-    sum.merge([2, 0.5]);
-    expect(sum.value()).toBe(2.5);
-  });
 });
 
 describe('comparisons', () => {

@@ -7,7 +7,7 @@ import { openStoredRun } from '../../../src/suites/journal.ts';
 import type { CaseRecord } from '../../../src/suites/record.ts';
 import { replayReport } from '../../../src/suites/report/replay-report.ts';
 import { keepRun } from '../../../src/suites/run/keep-run.ts';
-import { summarize } from '../../../src/suites/summarize.ts';
+import { summarize } from '../../../src/suites/run-accumulator.ts';
 import { run, writeFiles } from '../support.ts';
 import { judging, loadMatrix, replying } from './support.ts';
 

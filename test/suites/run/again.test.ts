@@ -8,7 +8,7 @@ import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { openStoredRun } from '../../../src/suites/journal.ts';
 import type { AgainScope, SuiteReport } from '../../../src/suites/record.ts';
 import { keepRun, requireRun } from '../../../src/suites/run/keep-run.ts';
-import { summarize } from '../../../src/suites/summarize.ts';
+import { summarize } from '../../../src/suites/run-accumulator.ts';
 import { judge, loadSpec, run, writeFiles } from '../support.ts';
 
 /** What an eval says of a case; null: nothing. */

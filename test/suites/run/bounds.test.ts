@@ -4,9 +4,8 @@ import { isScoreWithin } from '../../../src/calls/capability/eval.ts';
 import { newPairTally } from '../../../src/suites/compare/pair-tally.ts';
 import type { Gate } from '../../../src/suites/file/model.ts';
 import { judgeGates } from '../../../src/suites/run/gates.ts';
-import { meanOf, medianOf } from '../../../src/suites/stats/averages.ts';
+import { meanOf, medianOf, weightedMean } from '../../../src/suites/stats/epoch-reduction.ts';
 import { newTally } from '../../../src/suites/stats/tally.ts';
-import { weightedMean } from '../../../src/suites/stats/weighted-score.ts';
 
 /** Whether the cases with these scores pass a gate. */
 function passes(scores: readonly number[], gate: Gate, passed: readonly boolean[] = []): boolean {

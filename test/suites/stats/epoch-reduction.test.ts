@@ -8,7 +8,7 @@ import {
   reduceCase,
   reduceEpochs,
 } from '../../../src/suites/stats/epoch-reduction.ts';
-import { newEpochTable } from '../../../src/suites/stats/epoch-table.ts';
+import { newEpochTable } from '../../../src/suites/stats/tally.ts';
 import { epoch, said } from './records.ts';
 
 function reduction(name: string) {

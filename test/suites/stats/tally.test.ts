@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toDouble } from '../../../src/base/json/decimal.ts';
-import { coarse, fine, newDistribution } from '../../../src/suites/stats/distribution.ts';
-import { newLatencySketch } from '../../../src/suites/stats/latency.ts';
+import { coarse, fine, newDistribution, newLatencySketch } from '../../../src/suites/stats/distribution.ts';
 import { meanInterval, newTally, type TallyInput, wilsonInterval } from '../../../src/suites/stats/tally.ts';
 
 function tallyOf(results: readonly TallyInput[], epochs = 1) {

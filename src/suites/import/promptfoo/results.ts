@@ -6,7 +6,7 @@ import type { Source } from '../../../base/yaml/source.ts';
 import { type EvalWeighting, toCaseRecord } from '../../case/case-record.ts';
 import { keepRow } from '../../case/kept-row.ts';
 import type { CaseRecord, EpochRecord, EvalResult, RunHeader } from '../../record.ts';
-import { summarize } from '../../summarize.ts';
+import { summarize } from '../../run-accumulator.ts';
 import { slugOf } from '../suite/providers.ts';
 import { collectNotes, type Notes, openText, textOfFile } from '../suite/source-files.ts';
 import { type ImportedFile, nameOf, type SuiteImport, toSuiteImport } from '../suite/suite.ts';
