@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { globSync } from 'tinyglobby';
 import { beforeAll, expect, test } from 'vitest';
 import { addressOf } from '../build/site/markdown.ts';
+import redirects from '../build/site/redirects.json' with { type: 'json' };
 import { launchBrowser, noBrowser } from './browser.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -39,17 +40,23 @@ test('has each page of docs/, and no link of it is dead', () => {
   const pages = allIn(join(root, 'docs'), '**/*.md').map((page) =>
     page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html'),
   );
-  expect(allIn(site, '**/*.html')).toEqual(pages.toSorted());
-  expect(pages.flatMap((page) => deadLinksOf(page).map((target) => `${page}: ${target}`))).toEqual([]);
+  const earlier = Object.keys(redirects);
+  expect(allIn(site, '**/*.html')).toEqual([...pages, ...earlier].toSorted());
+  expect(
+    [...pages, ...earlier].flatMap((page) => deadLinksOf(page).map((target) => `${page}: ${target}`)),
+  ).toEqual([]);
 });
 
 test('names every page of docs/ but decisions in the contents, and says which is shown', () => {
   const html = readFileSync(join(site, 'protocols/claude.html'), 'utf8');
+  const pages = allIn(site, '{*,start/*}.html').filter(
+    (page) => page !== 'index.html' && !(page in redirects),
+  );
   const [, contents = ''] = /<nav[^>]*>([\s\S]*?)<\/nav>/.exec(html) ?? [];
   const named = attributes(contents, 'href').map((target) =>
     relative('..', target.replace(/^\.\.\//, '../')),
   );
-  expect(allIn(site, '*.html').filter((page) => page !== 'index.html' && !named.includes(page))).toEqual([]);
+  expect(pages.filter((page) => !named.includes(page))).toEqual([]);
   expect(contents).toMatch(/href="\.\.\/protocols\/claude\.html" aria-current="page"/);
 });
 

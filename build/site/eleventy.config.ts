@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useOwnLinks } from './markdown.ts';
 import { contentsOf, pagesIn, sectionsOf } from './pages.ts';
+import redirects from './redirects.json' with { type: 'json' };
 
 /** What of Eleventy's configuration is used: its package has no declarations. */
 interface SiteConfig {
@@ -45,6 +46,8 @@ export default function site(config: SiteConfig) {
       join(directories.output, 'sections.js'),
       `globalThis.sections = ${JSON.stringify(sections)};\n`,
     );
+    for (const [from, to] of Object.entries(redirects))
+      writeFileSync(join(directories.output, from), redirectTo(to));
   });
   return {
     dir: { input: 'docs', output: 'site', includes: '../build/site' },
@@ -52,4 +55,16 @@ export default function site(config: SiteConfig) {
     // Pages have braces of other languages in them.
     markdownTemplateEngine: false,
   };
+}
+
+/** The page at an earlier address, which leads on to the present one. */
+function redirectTo(url: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Moved</title>
+<meta http-equiv="refresh" content="0; url=${url}">
+<p>This page is now <a href="${url}">${url}</a>.</p>
+</html>
+`;
 }

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtProgram } from './built.ts';
+import { isAsShown, runPage } from './doc-blocks.ts';
+import { freePort } from './store/postgres/server.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../docs/first-guard.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../docs/start/first-guard.md'), 'utf8');
 const blocks = new Map(
   [...page.matchAll(/^```\w+ (?:file|says)=(\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [
     name,
@@ -15,14 +17,14 @@ const blocks = new Map(
 
 function block(name: string): string {
   const text = blocks.get(name);
-  if (text === undefined) throw new Error(`docs/first-guard.md has no block ${name}`);
+  if (text === undefined) throw new Error(`docs/start/first-guard.md has no block ${name}`);
   return text;
 }
 
 const hasJq = spawnSync('jq', ['--version']).status === 0;
 const guards = ['py', 'mjs', ...(hasJq ? ['sh'] : [])];
 
-describe.each(guards)('the guard of docs/first-guard.md in .%s', (suffix) => {
+describe.each(guards)('the guard of docs/start/first-guard.md in .%s', (suffix) => {
   const folder = mkdtempSync(join(tmpdir(), 'first-guard-'));
   const script = join(folder, `no_passwords.${suffix}`);
   writeFileSync(script, block(`no_passwords.${suffix}`));
@@ -57,4 +59,19 @@ describe.each(guards)('the guard of docs/first-guard.md in .%s', (suffix) => {
     expect(fire('{"request": {"messages": []}}').status).toBe(1);
     writeFileSync(script, block(`no_passwords.${suffix}`));
   });
+});
+
+const start = join(import.meta.dirname, '../docs/start');
+
+test.each(readdirSync(start))('docs/start/%s runs as pasted and prints what it shows', async (name) => {
+  const text = readFileSync(join(start, name), 'utf8');
+  const commands = await runPage(text, await freePort());
+  expect(commands.filter((command) => !isAsShown(command))).toEqual([]);
+});
+
+test.each(readdirSync(start))('docs/start/%s has fewer than 600 words', (name) => {
+  const words = readFileSync(join(start, name), 'utf8')
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .split(/\s+/);
+  expect(words.length).toBeLessThan(600);
 });

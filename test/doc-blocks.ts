@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtProgram } from './built.ts';
+
+/** A command of a page, what the page shows of its output, and what it printed here. */
+export interface RunCommand {
+  readonly line: number;
+  readonly command: string;
+  readonly shown: string;
+  readonly printed: string;
+}
+
+/**
+ * Runs a page as a reader would who pastes its blocks, in a folder of its own: writes each block with `file=NAME`, and runs each
+ * line after `$ ` in a `console` block. A block `console background` holds a server, which runs until the page ends. `npx
+ * signalbox` is the built program. Run ids in commands are replaced by the last id that a command printed.
+ */
+export async function runPage(page: string, port: number): Promise<RunCommand[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'page-'));
+  const bin = mkdtempSync(join(tmpdir(), 'page-bin-'));
+  const shim = `#!/bin/sh\n[ "$1" = signalbox ] || exit 127\nshift\nexec "${process.execPath}" "${builtProgram}" "$@"\n`;
+  writeFileSync(join(bin, 'npx'), shim, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, COLUMNS: '120', NO_COLOR: '1' };
+  const servers: ChildProcess[] = [];
+  const commands: RunCommand[] = [];
+  let lastRun = '';
+  try {
+    for (const { info, text, line } of blocksOf(page)) {
+      const [language, ...options] = info.split(' ');
+      const file = options.find((option) => option.startsWith('file='))?.slice('file='.length);
+      const body = text.replaceAll('8787', String(port));
+      if (file !== undefined)
+        writeFileSync(join(folder, file), body, { mode: body.startsWith('#!') ? 0o755 : 0o644 });
+      if (language !== 'console') continue;
+      for (const { at, command, shown } of commandsOf(body)) {
+        const given = command.replaceAll(/run_[0-9a-f]+/g, lastRun);
+        if (options.includes('background')) {
+          servers.push(await startServer(given, { cwd: folder, env }));
+          continue;
+        }
+        const { stdout, stderr } = spawnSync('/bin/sh', ['-c', given], {
+          cwd: folder,
+          env,
+          encoding: 'utf8',
+        });
+        lastRun = /run_[0-9a-f]+/.exec(`${stderr}${stdout}`)?.[0] ?? lastRun;
+        commands.push({ line: line + at, command, shown, printed: `${stdout}${stderr}` });
+      }
+    }
+    return commands;
+  } finally {
+    for (const server of servers) {
+      server.kill();
+      await once(server, 'exit');
+    }
+  }
+}
+
+/** Whether the output is as shown: `…` in the page stands for any text, and no two times or ids are the same. */
+export function isAsShown({ shown, printed }: RunCommand): boolean {
+  const parts = comparable(shown)
+    .split('…')
+    .map((part) => part.trim());
+  const text = comparable(printed).trim();
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || (index === 0 && found !== 0)) return false;
+    at = found + part.length;
+  }
+  return at === text.length || parts.at(-1) === '';
+}
+
+function comparable(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/run_[0-9a-f]+/g, 'run_ID')
+    .replaceAll(/[\d.]+ m?s\b/g, 'N ms')
+    .replaceAll(/[ \t]+/g, ' ')
+    .replaceAll(/ ?\n ?/g, '\n');
+}
+
+interface Block {
+  readonly info: string;
+  readonly text: string;
+  /** Of its first line of text. */
+  readonly line: number;
+}
+
+function blocksOf(page: string): Block[] {
+  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info = '', 2: text = '' }) => ({
+    info,
+    text,
+    line: page.slice(0, index).split('\n').length + 1,
+  }));
+}
+
+function commandsOf(block: string): { at: number; command: string; shown: string }[] {
+  return [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)].map(
+    ({ index, 1: command = '', 2: shown = '' }) => ({
+      at: block.slice(0, index).split('\n').length - 1,
+      command,
+      shown,
+    }),
+  );
+}
+
+/** Resolves once the server has printed its address. */
+async function startServer(
+  command: string,
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<ChildProcess> {
+  const server = spawn('/bin/sh', ['-c', `exec ${command}`], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let printed = '';
+  for await (const chunk of server.stdout) {
+    printed += String(chunk);
+    if (printed.includes('http://')) break;
+  }
+  return server;
+}
