@@ -36,7 +36,7 @@ const roots = {
   start: ['cli/main.ts', 'cli/process/begin.ts', 'cli/guards/start.ts'],
   cli: ['cli/process/run.ts'],
   runtime: ['runtime/runtime.ts'],
-  guards: ['cli/guards/run.ts'],
+  guards: ['cli/guards/run.ts', 'base/files/output-sink.ts'],
   ...Object.fromEntries(['pii', ...guards].map((name) => [name, [`builtins/guards/${name}/guard.ts`]])),
 };
 
