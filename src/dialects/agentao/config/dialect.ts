@@ -1,21 +1,14 @@
 import { resolve } from 'node:path';
-import { findMissingScript } from '../../../base/files/missing-script.ts';
+import { findMissingScript, type ScriptCommand } from '../../../base/files/missing-script.ts';
 import { variablesOf } from '../../../base/files/shell-line.ts';
 import { isObject } from '../../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
-import type { Finding } from '../../../base/yaml/finding.ts';
+import { type Finding, isError } from '../../../base/yaml/finding.ts';
 import { omitUndefined } from '../../../base/yaml/present.ts';
-import type { SourceLocation } from '../../../base/yaml/problem.ts';
 import { integerAt, nonEmptyTextAt, textAt, valueAt } from '../../../base/yaml/read.ts';
 import type { VolatileFields } from '../../../process/cassette/volatile-fields.ts';
 import type { DialectConfig, EntryCheckInput, EntryContext, EntryReading } from '../../dialect-config.ts';
-import {
-  type DraftHook,
-  type HookDraft,
-  type ImportContext,
-  type KeyUses,
-  shortPath,
-} from '../../foreign-files.ts';
+import { type HookDraft, type ImportContext, type KeyUses, shortPath } from '../../foreign-files.ts';
 import { findMatcherFaults } from '../matcher.ts';
 import { points, pointsAt } from '../points.ts';
 import {
@@ -98,101 +91,132 @@ function readEntry(
   const block = [...path, 'agentao'];
   const matcher = valueAt(document, [...block, 'matcher']);
   const prompt = textAt(document, [...block, 'prompt']);
-  return {
-    ...(prompt === undefined ? { exec } : {}),
-    settings: {
-      event: textAt(document, [...block, 'event']) ?? '',
-      ...omitUndefined({
-        matcher: isObject(matcher) ? matcher : undefined,
-        prompt,
-        command: prompt === undefined ? exec.command : undefined,
-      }),
-      stopReentryCap: integerAt(document, [...block, 'stop_reentry_cap'], 0) ?? agentaoStopCap,
-      projectDir: folder,
-    },
+  const isCommand = prompt === undefined;
+  const settings = {
+    event: textAt(document, [...block, 'event']) ?? '',
+    ...omitUndefined({
+      matcher: isObject(matcher) ? matcher : undefined,
+      prompt,
+      command: isCommand ? exec.command : undefined,
+    }),
+    stopReentryCap: integerAt(document, [...block, 'stop_reentry_cap'], 0) ?? agentaoStopCap,
+    projectDir: folder,
   };
+  return { ...(isCommand ? { exec } : {}), settings };
 }
 
 /** Checks an Agentao rule beyond the schema: command or prompt, matcher, script. */
-function checkEntry(check: EntryCheckInput): Finding[] {
-  return [...checkForm(check), ...checkMatcher(check), ...checkScript(check)];
-}
-
-function checkForm({ document, path }: EntryCheckInput): Finding[] {
-  const command = [...path, 'command'];
-  const prompt = [...path, 'agentao', 'prompt'];
-  const event = textAt(document, [...path, 'agentao', 'event']);
-  const [hasCommand, hasPrompt] = [command, prompt].map((each) => valueAt(document, each) !== undefined);
-  if (!hasCommand && !hasPrompt) {
+function checkEntry({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
+  const block = [...path, 'agentao'];
+  const [commandPath, promptPath, matcherPath] = [
+    [...path, 'command'],
+    [...block, 'prompt'],
+    [...block, 'matcher'],
+  ];
+  const [command, prompt, matcher] = [commandPath, promptPath, matcherPath].map((at) =>
+    valueAt(document, at),
+  );
+  const event = textAt(document, [...block, 'event']);
+  const findings: Finding[] = [];
+  if (command === undefined && prompt === undefined) {
     const hint = 'A rule has a `command`, or `agentao.prompt` at UserPromptSubmit.';
-    return [{ severity: 'error', path: command, message: 'is required', hint, atKey: true }];
-  }
-  if (hasCommand && hasPrompt) {
+    findings.push({ severity: 'error', path: commandPath, message: 'is required', hint, atKey: true });
+  } else if (command !== undefined && prompt !== undefined) {
     const message = 'has no place beside agentao.prompt';
-    return [{ severity: 'error', path: command, message, atKey: true }];
+    findings.push({ severity: 'error', path: commandPath, message, atKey: true });
+  } else if (prompt !== undefined && event !== undefined && event !== 'UserPromptSubmit') {
+    const message = `is only for UserPromptSubmit (event: ${event})`;
+    findings.push({ severity: 'error', path: promptPath, message, hint: 'Use a `command` instead.' });
   }
-  if (!hasPrompt || event === undefined || event === 'UserPromptSubmit') return [];
-  const message = `is only for UserPromptSubmit (event: ${event})`;
-  return [{ severity: 'error', path: prompt, message, hint: 'Use a `command` instead.' }];
-}
-
-function checkMatcher({ document, path }: EntryCheckInput): Finding[] {
-  const at = [...path, 'agentao', 'matcher'];
-  const event = textAt(document, [...path, 'agentao', 'event']);
-  const matcher = valueAt(document, at);
-  if (event === undefined || !isObject(matcher)) return [];
-  return findMatcherFaults(event, matcher).map((finding) => ({ ...finding, path: at }));
-}
-
-function checkScript({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
-  const at = [...path, 'command'];
-  const command = nonEmptyTextAt(document, at);
-  if (command === undefined) return [];
+  if (event !== undefined) findings.push(...checkMatcher(event, matcher, matcherPath));
+  const line = nonEmptyTextAt(document, commandPath);
   const cwd = resolve(folder, nonEmptyTextAt(document, [...path, 'cwd']) ?? '.');
-  const message = findMissingScript({ command, cwd, folder, searchPath });
-  return message === undefined ? [] : [{ severity: 'warning', path: at, message, about: 'program' }];
+  return line === undefined
+    ? findings
+    : [...findings, ...checkScript({ command: line, cwd, folder, searchPath }, commandPath)];
+}
+
+function checkMatcher(event: string, matcher: unknown, path: Path): Finding[] {
+  if (!isObject(matcher)) return [];
+  return findMatcherFaults(event, matcher).map((fault) => ({ ...fault, path }));
+}
+
+function checkScript(line: ScriptCommand, path: Path): Finding[] {
+  const message = findMissingScript(line);
+  return message === undefined ? [] : [{ severity: 'warning', path, message, about: 'program' }];
 }
 
 /** The rule at `path`, which has a `type`; none, with Agentao’s warning, where Agentao would skip it. */
 function readRule(context: ImportContext, event: string, path: Path): HookDraft[] {
-  const { document, projectDir } = context;
-  if (!agentaoEvents.some((name) => name === event)) {
-    reportSkippedRule(context, { event, path, message: `Unsupported hook event '${event}' — skipped` });
+  const { document, projectDir, searchPath, addFinding } = context;
+  const skip = (message: string) => {
+    reportSkippedRule(context, { event, path, message });
     return [];
+  };
+  if (!agentaoEvents.some((name) => name === event))
+    return skip(`Unsupported hook event '${event}' — skipped`);
+  const type = valueAt(document, [...path, 'type']);
+  const typeFault = findTypeFault(type, event);
+  if (typeFault !== undefined) return skip(typeFault);
+  const matcherPath = [...path, 'matcher'];
+  const given = valueAt(document, matcherPath) ?? undefined;
+  if (given !== undefined && !isObject(given)) {
+    return skip(
+      `Hook rule under '${event}' has non-object matcher of type ${nameOfType(given)}; matcher must be an object like {"trigger": "manual|auto"} — rule skipped.`,
+    );
   }
-  const fault =
-    findTypeFault(valueAt(document, [...path, 'type']), event) ?? findMatcherFault(context, event, path);
-  if (fault !== undefined) {
-    reportSkippedRule(context, { event, path, message: fault });
-    return [];
-  }
-  const matcher = valueAt(document, [...path, 'matcher']);
-  if (isObject(matcher) && !passesChecks(context, { event, matcher }, [...path, 'matcher'])) return [];
-  const key = valueAt(document, [...path, 'type']) === 'prompt' ? 'prompt' : 'command';
-  const text = valueAt(document, [...path, key]);
+  const faults = checkMatcher(event, given, matcherPath);
+  for (const fault of faults) addFinding(fault);
+  if (faults.some(isError)) return [];
+
+  const key = type === 'prompt' ? 'prompt' : 'command';
+  const textPath = [...path, key];
+  const text = valueAt(document, textPath);
   if (typeof text !== 'string' || text.includes('\0') || (key === 'command' && text.trim() === '')) {
-    reportSkippedRule(context, {
-      event,
-      path,
-      message: `Hook rule under '${event}' has no ${key} — rule skipped`,
-    });
-    return [];
+    return skip(`Hook rule under '${event}' has no ${key} — rule skipped`);
   }
-  if (key === 'command') warnOfScript(context, text, [...path, 'command']);
+  const command = key === 'command' ? text : undefined;
+  const line = { command: text, cwd: projectDir, folder: projectDir, searchPath };
+  const missing = command === undefined ? [] : checkScript(line, textPath);
+  for (const finding of missing) addFinding(finding);
+  const timeoutMs = readTimeout(context, event, [...path, 'timeout']);
+  const rule = { event, ...omitUndefined({ matcher: given }), [key]: text };
   return [
-    toDraft({
+    {
+      dialect: 'agentao',
       event,
-      ...omitUndefined({
-        matcher: isObject(matcher) ? matcher : undefined,
-        timeoutMs: readTimeout(context, event, [...path, 'timeout']),
-      }),
-      [key]: text,
-      projectDir,
       source: document.positionOf(path),
-      commandPosition: document.positionOf([...path, key]),
-    }),
+      commandPosition: document.positionOf(textPath),
+      ...omitUndefined({ timeoutMs }),
+      toHook: () => ({
+        ...(command !== undefined && { exec: { command, cwd: projectDir } }),
+        settings: { ...rule, stopReentryCap: agentaoStopCap, projectDir },
+      }),
+      toEntry: (folder) => {
+        const { command: _command, ...block } = { command, ...rule };
+        if (command === undefined) return { dialect: 'agentao', agentao: block };
+        const variables = variablesOf(command, otherSystemsVariables);
+        const cwd = shortPath(projectDir, folder);
+        return {
+          dialect: 'agentao',
+          command,
+          ...(cwd === '.' ? {} : { cwd }),
+          ...(variables.length === 0 ? {} : { env: variables }),
+          ...omitUndefined({ timeout_ms: timeoutMs }),
+          agentao: block,
+        };
+      },
+    },
   ];
 }
+
+/** What a line that was written for Claude Code as well reads, and the host does not have. */
+const otherSystemsVariables = [
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_PLUGIN_ROOT',
+  'CLAUDE_PLUGIN_DATA',
+  'CLAUDE_ENV_FILE',
+];
 
 /** Reports an entry that is no rule at all, as Agentao would. */
 function reportUnknownForm(context: ImportContext, event: string, path: Path): void {
@@ -230,37 +254,12 @@ function unknownType(type: unknown, event: string): string {
   return `Unknown hook type '${text}' under '${event}' — skipped`;
 }
 
-function findMatcherFault({ document }: ImportContext, event: string, path: Path): string | undefined {
-  const matcher = valueAt(document, [...path, 'matcher']);
-  if (matcher === undefined || matcher === null || isObject(matcher)) return undefined;
-  return `Hook rule under '${event}' has non-object matcher of type ${nameOfType(matcher)}; matcher must be an object like {"trigger": "manual|auto"} — rule skipped.`;
-}
-
 /** A JSON value’s type as Python names it. */
 function nameOfType(value: unknown): string {
   if (typeof value === 'string') return 'str';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
   return Array.isArray(value) ? 'list' : 'dict';
-}
-
-function passesChecks(
-  { addFinding }: ImportContext,
-  { event, matcher }: { readonly event: string; readonly matcher: Readonly<Record<string, unknown>> },
-  path: Path,
-): boolean {
-  const findings = findMatcherFaults(event, matcher);
-  for (const finding of findings) addFinding({ ...finding, path });
-  return findings.every(({ severity }) => severity !== 'error');
-}
-
-function warnOfScript(
-  { projectDir, searchPath, addFinding }: ImportContext,
-  command: string,
-  path: Path,
-): void {
-  const message = findMissingScript({ command, cwd: projectDir, folder: projectDir, searchPath });
-  if (message !== undefined) addFinding({ severity: 'warning', path, message, about: 'program' });
 }
 
 /** Whole seconds, read as Python’s int() reads them; undefined for the default. */
@@ -274,65 +273,4 @@ function readTimeout({ document, addFinding }: ImportContext, event: string, pat
   const message = `Invalid timeout value '${text}' under '${event}' — using default 60s`;
   addFinding({ severity: 'warning', path, message });
   return undefined;
-}
-
-/** A rule as read from its file. */
-interface Rule {
-  readonly event: string;
-  readonly matcher?: Readonly<Record<string, unknown>>;
-  /** Exactly one of the two. */
-  readonly command?: string;
-  readonly prompt?: string;
-  readonly timeoutMs?: number;
-  readonly projectDir: string;
-  readonly source: SourceLocation;
-  readonly commandPosition: SourceLocation;
-}
-
-/** The rule as a hook that may become an entry of the config. */
-function toDraft(rule: Rule): HookDraft {
-  const { event, timeoutMs, source, commandPosition } = rule;
-  return {
-    dialect: 'agentao',
-    event,
-    source,
-    commandPosition,
-    ...omitUndefined({ timeoutMs }),
-    toHook: () => toHook(rule),
-    toEntry: (folder) => toEntry(rule, folder),
-  };
-}
-
-function toHook({ event, matcher, command, prompt, projectDir }: Rule): DraftHook {
-  const settings = {
-    event,
-    ...omitUndefined({ matcher, prompt, command }),
-    stopReentryCap: agentaoStopCap,
-    projectDir,
-  };
-  return command === undefined ? { settings } : { exec: { command, cwd: projectDir }, settings };
-}
-
-/** What a line that was written for Claude Code as well reads, and the host does not have. */
-const otherSystemsVariables = [
-  'CLAUDE_PROJECT_DIR',
-  'CLAUDE_PLUGIN_ROOT',
-  'CLAUDE_PLUGIN_DATA',
-  'CLAUDE_ENV_FILE',
-];
-
-function toEntry(rule: Rule, folder: string): Record<string, unknown> {
-  const { event, matcher, command, prompt, timeoutMs, projectDir } = rule;
-  const block = { event, ...omitUndefined({ matcher, prompt }) };
-  if (command === undefined) return { dialect: 'agentao', agentao: block };
-  const variables = variablesOf(command, otherSystemsVariables);
-  const cwd = shortPath(projectDir, folder);
-  return {
-    dialect: 'agentao',
-    command,
-    ...(cwd === '.' ? {} : { cwd }),
-    ...(variables.length === 0 ? {} : { env: variables }),
-    ...omitUndefined({ timeout_ms: timeoutMs }),
-    agentao: block,
-  };
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../../base/json/json.ts';
 import type { Path } from '../../../base/yaml/document.ts';
+import type { Finding } from '../../../base/yaml/finding.ts';
 import { itemsAt, textAt, valueAt } from '../../../base/yaml/read.ts';
 import { type EntryRules, modifiesHint, withoutNativeKeys } from '../../dialect-config.ts';
 import type { ImportContext, KeyUses } from '../../foreign-files.ts';
@@ -124,18 +125,13 @@ export function describeRefusedType(type: string, judge?: ImportContext['judge']
   return `hook type '${type}' is not known; use a command or http handler`;
 }
 
-/** Whether the `allowedHttpHookUrls` of the file allow the URL; reports an error where they do not. */
-export function checkPost({ document, addFinding }: ImportContext, url: string, path: Path): boolean {
+/** The error of a URL at `path` that the `allowedHttpHookUrls` of the file do not allow. */
+export function checkPost({ document }: ImportContext, url: string, path: Path): Finding[] {
   const key = ['allowedHttpHookUrls'];
-  if (!Array.isArray(valueAt(document, key))) return true;
+  if (!Array.isArray(valueAt(document, key))) return [];
   const allowed = itemsAt(document, key).map((item) => textAt(document, item) ?? '');
-  if (allowed.some((pattern) => fitsPattern(url, pattern))) return true;
-  addFinding({
-    severity: 'error',
-    path: [...path, 'url'],
-    message: 'is not among allowedHttpHookUrls of this file',
-  });
-  return false;
+  if (allowed.some((pattern) => fitsPattern(url, pattern))) return [];
+  return [{ severity: 'error', path, message: 'is not among allowedHttpHookUrls of this file' }];
 }
 
 /**

@@ -4,7 +4,6 @@ import { findNearest, suggest } from '../../../base/text/suggest.ts';
 import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
 import { type Finding, isError } from '../../../base/yaml/finding.ts';
 import { omitUndefined } from '../../../base/yaml/present.ts';
-import type { SourceLocation } from '../../../base/yaml/problem.ts';
 import {
   choiceAt,
   entriesAt,
@@ -18,7 +17,6 @@ import {
 import type { EntryContext, EntryReading } from '../../dialect-config.ts';
 import {
   type DraftContext,
-  type DraftHook,
   type HookDraft,
   type ImportContext,
   type KeyUses,
@@ -78,8 +76,8 @@ export function readProcesses(context: ImportContext, folder: string): HookDraft
       return isEnabled;
     })
     .flatMap(({ name, path }) => readProcess(context, { name, path, folder }, limits))
-    .toSorted((a, b) => a.priority - b.priority || (a.name < b.name ? -1 : 1))
-    .map(toDraft);
+    .toSorted((a, b) => a.priority - b.priority || (a.draft.name < b.draft.name ? -1 : 1))
+    .map(({ draft }) => draft);
 }
 
 /** Reports an error for each enabled builtin hook: it is compiled into PicoClaw and cannot run here. */
@@ -93,55 +91,75 @@ function refuseBuiltins({ document, addFinding }: ImportContext): void {
 }
 
 function readDefaults({ document, addFinding }: ImportContext): Limits {
-  const read = (key: string, standard: number): number => {
+  const limits = { ...standardLimits };
+  for (const [key, limit] of limitKeys) {
     const path = ['hooks', 'defaults', key];
-    if (valueAt(document, path) === undefined) return standard;
-    const given = integerAt(document, path);
-    if (given === undefined && valueAt(document, path) !== null) {
-      const message = `is no number of milliseconds above 0; the default, ${standard}, applies`;
+    const value = valueAt(document, path);
+    const given = value === undefined ? undefined : integerAt(document, path);
+    if (given === undefined && value !== undefined && value !== null) {
+      const message = `is no number of milliseconds above 0; the default, ${limits[limit]}, applies`;
       addFinding({ severity: 'warning', path, message });
     }
-    return given ?? standard;
-  };
-  return {
-    interceptorTimeoutMs: read('interceptor_timeout_ms', picoclawLimits.interceptorTimeoutMs),
-    approvalTimeoutMs: read('approval_timeout_ms', picoclawLimits.approvalTimeoutMs),
-    observerTimeoutMs: read('observer_timeout_ms', picoclawLimits.observerTimeoutMs),
-  };
+    limits[limit] = given ?? limits[limit];
+  }
+  return limits;
 }
 
+/** The process as a hook that may become an entry of the config; none, with its faults, where it cannot run. */
 function readProcess(
   context: ImportContext,
   { name, path, folder }: { readonly name: string; readonly path: Path; readonly folder: string },
   limits: Limits,
-): HookProcess[] {
+): { readonly priority: number; readonly draft: HookDraft & { readonly name: string } }[] {
   const { document } = context;
+  const at = (key: string): Path => [...path, key];
   const faults = findFaults(document, path);
   for (const fault of faults) context.addFinding({ severity: 'error', ...fault });
   if (faults.length > 0) return [];
-  const [command = '', ...args] = itemsAt(document, [...path, 'command']).map(
+  const [program = '', ...args] = itemsAt(document, at('command')).map(
     (item) => textAt(document, item) ?? '',
   );
-  const dir = resolve(folder, nonEmptyTextAt(document, [...path, 'dir']) ?? '.');
-  const named = wordsAt(document, [...path, 'intercept']);
-  const priority = valueAt(document, [...path, 'priority']);
-  return [
-    {
-      name,
-      priority: typeof priority === 'number' ? priority : 0,
-      command: command.includes('/') ? resolve(dir, command) : command,
-      args,
-      dir,
-      env: entriesAt(document, [...path, 'env']).map(
-        (entry) => `${entry.name}=${textAt(document, entry.path) ?? ''}`,
-      ),
-      intercept: picoclawMethods.filter((method) => named.includes(method)),
-      observe: wordsAt(document, [...path, 'observe']),
-      ...limits,
-      source: document.keyPositionOf(path),
-      commandPosition: document.positionOf([...path, 'command']),
-    },
-  ];
+  const dir = resolve(folder, nonEmptyTextAt(document, at('dir')) ?? '.');
+  const command = program.includes('/') ? resolve(dir, program) : program;
+  const named = wordsAt(document, at('intercept'));
+  const priority = valueAt(document, at('priority'));
+  const variables = entriesAt(document, at('env')).map(
+    (entry) => `${entry.name}=${textAt(document, entry.path) ?? ''}`,
+  );
+  const asked = {
+    intercept: picoclawMethods.filter((method) => named.includes(method)),
+    observe: wordsAt(document, at('observe')),
+  };
+  const draft = {
+    dialect: 'picoclaw',
+    name,
+    source: document.keyPositionOf(path),
+    commandPosition: document.positionOf(at('command')),
+    timeoutMs: limits.interceptorTimeoutMs,
+    toHook: (given: DraftContext) => ({
+      exec: { command, args, cwd: dir, runtime: 'server', env: [...given.env, ...variables] } as const,
+      settings: { ...readWire(given.document, [...given.path, 'picoclaw']), ...asked, ...limits },
+    }),
+    toEntry: (base: string) => ({
+      dialect: 'picoclaw',
+      command: isAbsolute(command) ? shortPath(command, base) : command,
+      ...withoutEmpty({ args, env: variables }),
+      picoclaw: {
+        ...withoutEmpty(asked),
+        dir: shortPath(dir, base),
+        ...Object.fromEntries(
+          limitKeys
+            .filter(([, limit]) => limits[limit] !== standardLimits[limit])
+            .map(([key, limit]) => [key, limits[limit]]),
+        ),
+      },
+    }),
+  };
+  return [{ priority: typeof priority === 'number' ? priority : 0, draft }];
+}
+
+function withoutEmpty(lists: Readonly<Record<string, readonly string[]>>): Record<string, readonly string[]> {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
 interface Fault {
@@ -193,79 +211,19 @@ function wordsAt(document: YamlDocument, path: Path): string[] {
   return itemsAt(document, path).flatMap((item) => textAt(document, item) ?? []);
 }
 
-/** An enabled process of a config.json, with the file’s defaults. */
-interface HookProcess extends Limits {
-  readonly name: string;
-  readonly priority: number;
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Absolute. */
-  readonly dir: string;
-  /** `NAME=value` literals. */
-  readonly env: readonly string[];
-  readonly intercept: readonly PicoclawMethod[];
-  readonly observe: readonly string[];
-  readonly source: SourceLocation;
-  readonly commandPosition: SourceLocation;
-}
+/** PicoClaw’s own limits, in milliseconds, which a file may change for all its processes. Source: hooks/README.md. */
+const standardLimits = { interceptorTimeoutMs: 5_000, approvalTimeoutMs: 60_000, observerTimeoutMs: 500 };
+type Limits = Readonly<typeof standardLimits>;
 
-/** The limits that a file may set for all its processes. */
-type Limits = Pick<PicoclawSettings, 'interceptorTimeoutMs' | 'approvalTimeoutMs' | 'observerTimeoutMs'>;
+/** Their keys in files and entries. */
+const limitKeys = [
+  ['interceptor_timeout_ms', 'interceptorTimeoutMs'],
+  ['approval_timeout_ms', 'approvalTimeoutMs'],
+  ['observer_timeout_ms', 'observerTimeoutMs'],
+] as const;
 
-/** The process as a hook that may become an entry of the config. */
-function toDraft(hookProcess: HookProcess): HookDraft {
-  const { name, source, commandPosition, interceptorTimeoutMs } = hookProcess;
-  return {
-    dialect: 'picoclaw',
-    name,
-    source,
-    commandPosition,
-    timeoutMs: interceptorTimeoutMs,
-    toHook: (context) => toHook(hookProcess, context),
-    toEntry: (folder) => toEntry(hookProcess, folder),
-  };
-}
-
-function toHook(hookProcess: HookProcess, { document, path, env }: DraftContext): DraftHook {
-  const { command, args, dir, intercept, observe } = hookProcess;
-  const { interceptorTimeoutMs, approvalTimeoutMs, observerTimeoutMs } = hookProcess;
-  const settings: PicoclawSettings = {
-    ...readWire(document, [...path, 'picoclaw']),
-    ...{ intercept, observe, interceptorTimeoutMs, approvalTimeoutMs, observerTimeoutMs },
-  };
-  const exec = { command, args, cwd: dir, runtime: 'server', env: [...env, ...hookProcess.env] } as const;
-  return { exec, settings };
-}
-
-function toEntry(hookProcess: HookProcess, folder: string): Record<string, unknown> {
-  const { command, args, dir, env, intercept, observe } = hookProcess;
-  const unless = (limit: keyof Limits) =>
-    hookProcess[limit] === picoclawLimits[limit] ? undefined : hookProcess[limit];
-  return {
-    dialect: 'picoclaw',
-    command: isAbsolute(command) ? shortPath(command, folder) : command,
-    ...(args.length === 0 ? {} : { args }),
-    ...(env.length === 0 ? {} : { env }),
-    picoclaw: {
-      ...(intercept.length === 0 ? {} : { intercept }),
-      ...(observe.length === 0 ? {} : { observe }),
-      dir: shortPath(dir, folder),
-      ...omitUndefined({
-        interceptor_timeout_ms: unless('interceptorTimeoutMs'),
-        approval_timeout_ms: unless('approvalTimeoutMs'),
-        observer_timeout_ms: unless('observerTimeoutMs'),
-      }),
-    },
-  };
-}
-
-/** PicoClaw’s own limits, in milliseconds. Source: hooks/README.md, and a hello limit that it lacks. */
-const picoclawLimits = {
-  helloTimeoutMs: 5_000,
-  interceptorTimeoutMs: 5_000,
-  approvalTimeoutMs: 60_000,
-  observerTimeoutMs: 500,
-} as const;
+/** PicoClaw has no limit for its hello. */
+const HELLO_TIMEOUT_MS = 5_000;
 
 /** The PicoClaw process that an entry of `spec.hooks` declares. */
 export function readEntry(
@@ -275,7 +233,7 @@ export function readEntry(
 ): EntryReading<PicoclawSettings> {
   const block = [...path, 'picoclaw'];
   const limit = (key: string) => millisecondsAt(document, [...block, key]);
-  const { interceptorTimeoutMs: standard, approvalTimeoutMs, observerTimeoutMs } = picoclawLimits;
+  const { interceptorTimeoutMs: standard, approvalTimeoutMs, observerTimeoutMs } = standardLimits;
   const interceptorTimeoutMs =
     exec.timeoutMs ?? limit('interceptor_timeout_ms') ?? defaults.timeoutMs ?? standard;
   const cwd = nonEmptyTextAt(document, [...block, 'dir']) ?? exec.cwd;
@@ -301,7 +259,7 @@ function readWire(
     version: choiceAt(document, [...block, 'version'], ['head']) ?? '0.2.8-doc',
     eventKind: choiceAt(document, [...block, 'event_kind'], ['name']) ?? 'number',
     isLenient: valueAt(document, [...block, 'lenient']) === true,
-    helloTimeoutMs: millisecondsAt(document, [...block, 'hello_timeout_ms']) ?? picoclawLimits.helloTimeoutMs,
+    helloTimeoutMs: millisecondsAt(document, [...block, 'hello_timeout_ms']) ?? HELLO_TIMEOUT_MS,
   };
 }
 
