@@ -15,6 +15,9 @@ const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
   readFileSync(join(import.meta.dirname, 'package.json'), 'utf8'),
 );
 
+/** Whether lines that run are counted (test/tools/coverage.ts): source maps, and no step that moves lines. */
+const isCounted = process.env.COVERAGE !== undefined;
+
 const besideUs = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 
 /** Whether users have the package beside ours. Of packages that only we have, what is used goes into the chunks. */
@@ -49,6 +52,7 @@ export default defineConfig([
     output: {
       dir: 'dist',
       format: 'esm',
+      sourcemap: isCounted,
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name].js',
       comments: { legal: false, jsdoc: false },
@@ -63,11 +67,11 @@ export default defineConfig([
       },
     },
     plugins: [
-      builtins(),
+      !isCounted && builtins(),
       lazyPackages(source, isBesideUs),
       ownUrl(source),
       licences(),
-      ascii(),
+      !isCounted && ascii(),
       formerPath(),
       prune(),
     ],

@@ -14,6 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
 process.env.TMPDIR = folder;
 process.env[canaryName] = canary;
 process.env.NODE_COMPILE_CACHE ??= compileCache;
+// Programs that tests start count their lines for test/tools/coverage.ts.
+if (process.env.COVERAGE !== undefined) process.env.NODE_V8_COVERAGE = process.env.COVERAGE;
 
 const complaints: string[] = [];
 const onWarning = (warning: Error) =>
