@@ -1,3 +1,7 @@
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { read } from '../base/yaml/fields.ts';
+import { nonEmptyTextAt } from '../base/yaml/read.ts';
+
 /** Longest that a duration may be: a hundred years, within what a date can be counted on by. */
 const longest = 36_500 * 86_400_000;
 
@@ -33,3 +37,11 @@ export function parseDuration(text: string): number | undefined {
   );
   return Number.isNaN(total) ? undefined : Math.min(longest, Math.max(1, Math.round(total)));
 }
+
+/** A key whose value is a duration; it is read as milliseconds. */
+export const duration = {
+  type: 'string',
+  pattern: durationPattern,
+  [read]: (document: YamlDocument, path: Path): number | undefined =>
+    parseDuration(nonEmptyTextAt(document, path) ?? ''),
+} as const;

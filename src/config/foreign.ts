@@ -1,6 +1,6 @@
 import type { ForeignName } from '../dialects/registry.ts';
 import type { DeclaredHook, PluginFolder } from '../process/process-config.ts';
-import type { ExecConfig } from './entry.ts';
+import type { ExecConfig } from './exec.ts';
 
 /** A hook of a foreign dialect, which alone knows what its settings are. */
 export interface ForeignHookConfig extends DeclaredHook {

@@ -1,5 +1,226 @@
-import type { ListenAddress } from './listen.ts';
-import type { passableHeaders } from './schema/gateway.ts';
+import { resolve } from 'node:path';
+import { isCredentialName } from '../base/text/credential-name.ts';
+import { suggest } from '../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { as, type Fields, read, readFields, usual, usually } from '../base/yaml/fields.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../base/yaml/read.ts';
+import { duration } from './duration.ts';
+import { type ListenAddress, listenPattern, parseListen } from './listen.ts';
+
+/** Headers of a client that may go upstream in the place of the provider's own credential. */
+const passableHeaders = ['authorization', 'x-api-key'] as const;
+
+const names = { type: 'array', items: { type: 'string', minLength: 1 }, [usual]: [] } as const;
+const count = { type: 'integer', minimum: 1 } as const;
+
+const MiB = 1024 * 1024;
+
+const limitsSchema = {
+  type: ['object', 'null'],
+  [usual]: {},
+  description: 'What a client may use up.',
+  additionalProperties: false,
+  properties: {
+    body_bytes: usually(
+      32 * MiB,
+      { ...count, description: 'Longest body of a request.' },
+      `${32 * MiB} (32 MiB)`,
+    ),
+    answer_bytes: usually(64 * MiB, { ...count, description: 'Longest unstreamed answer of an upstream.' }),
+    depth: usually(128, { ...count, maximum: 1000, description: 'Deepest nesting of a body.' }),
+    headers_ms: usually(15_000, { ...count, description: 'Time for the headers of a request.' }),
+    request_ms: usually(60_000, { ...count, description: 'Time for a whole request.' }),
+    upstream_ms: usually(300_000, { ...count, description: 'Time until an upstream begins to answer.' }),
+    answer_ms: usually(
+      3_600_000,
+      { ...count, description: 'Time for the rest of an answer once it has begun, streamed or not.' },
+      '3600000 (1 h)',
+    ),
+    idle_ms: usually(120_000, {
+      ...count,
+      description: 'Longest silence of an upstream, and of a client that does not read.',
+    }),
+    connections: usually(8192, { ...count, description: 'Connections at once.' }),
+    held_bytes: usually(16 * MiB, { ...count, description: 'Held bytes of one stream.' }),
+    total_held_bytes: usually(512 * MiB, { ...count, description: 'Held bytes of all calls.' }),
+  },
+} as const;
+
+const auditSchema = {
+  type: ['object', 'null'],
+  description:
+    'A row for each call in audit.db beside the state store, or in its database; nothing is kept without this section.',
+  additionalProperties: false,
+  properties: {
+    required: usually(true, { type: 'boolean', description: 'Refuse calls while rows cannot be kept.' }),
+    content: usually(false, { type: 'boolean', description: 'Keep the bodies too.' }),
+    key_env: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'The environment variable that holds the private Ed25519 key (PEM) which signs. Default: audit.key beside audit.db, made when it is missing, or one in the database.',
+    },
+    keep: usually(
+      30 * 86_400_000,
+      { ...duration, [as]: 'keepMs', description: 'How long rows are kept.' },
+      '30d',
+    ),
+    head: {
+      type: ['object', 'null'],
+      description: 'Where the signed head of the chain is written.',
+      additionalProperties: false,
+      properties: {
+        file: { type: 'string', minLength: 1, description: 'A file, relative to this file’s folder.' },
+        stdout: usually(false, { type: 'boolean', description: 'Write it to stdout.' }),
+        every: usually(60_000, { ...duration, [as]: 'everyMs', description: 'How often.' }, '60s'),
+      },
+    },
+  },
+} as const;
+
+const toolsSchema = {
+  type: ['object', 'null'],
+  [usual]: {},
+  description: 'Tools that clients run themselves.',
+  additionalProperties: false,
+  properties: {
+    hooks: usually(false, {
+      type: 'boolean',
+      description: 'Whether tool hooks judge the calls of answers and the results of requests.',
+    }),
+    pending: {
+      type: 'string',
+      enum: ['hold', 'refuse'],
+      [usual]: 'refuse',
+      description:
+        'When a person has to decide: hold the answer, or refuse it and name the pending call. Default: refuse.',
+    },
+    hold_ms: usually(120_000, { ...count, description: 'How long an answer is held; then it is refused.' }),
+  },
+} as const;
+
+const usualAddress: ListenAddress = { host: '127.0.0.1', port: 8787 };
+
+/** What `signalbox serve` offers, and to whom. */
+export const gatewaySchema = {
+  type: ['object', 'null'],
+  description:
+    'What `signalbox serve` offers. Without it every provider is served on loopback, without keys.',
+  additionalProperties: false,
+  properties: {
+    listen: {
+      type: 'string',
+      pattern: listenPattern,
+      [read]: (document: YamlDocument, path: Path) => parseListen(nonEmptyTextAt(document, path) ?? ''),
+      [usual]: usualAddress,
+      description: 'HOST:PORT. Default: 127.0.0.1:8787. Any other than a loopback address needs keys.',
+    },
+    models: {
+      type: ['object', 'null'],
+      description:
+        'Models by the names that clients ask for. Default: every provider by its own model’s name.',
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['provider'],
+        properties: {
+          provider: { type: 'string', minLength: 1, [usual]: '', description: 'The id of a provider.' },
+          model: {
+            type: 'string',
+            minLength: 1,
+            description: 'The model’s name there. Default: the provider’s.',
+          },
+        },
+      },
+    },
+    hooks: {
+      type: ['object', 'null'],
+      description: 'Sets of hooks, by the names that keys are given. A key without one passes every hook.',
+      additionalProperties: names,
+      [usual]: new Map(),
+    },
+    on_deny: {
+      type: 'string',
+      enum: ['error', 'answer'],
+      [usual]: 'error',
+      description: 'A denial is an error (default), or an answer: the API’s own refusal.',
+    },
+    stream: {
+      type: 'string',
+      enum: ['hold', 'windowed'],
+      [usual]: 'hold',
+      description:
+        'hold (default): an answer goes out when it has passed. windowed: behind a window of text.',
+    },
+    window: usually(200, { ...count, description: 'Characters that windowed looks at together.' }),
+    judge: {
+      type: ['object', 'null'],
+      description: 'By hook: all messages of a request (default), or those that were not allowed before.',
+      additionalProperties: { type: 'string', enum: ['all', 'new'], [usual]: 'all' },
+      [usual]: new Map(),
+    },
+    opaque: {
+      ...names,
+      description:
+        'Kinds of content, and types of stream events, that pass though no hook can read them, such as image, audio, file or codex.rate_limits.',
+    },
+    references: {
+      ...names,
+      description: 'Members that may refer to what an upstream keeps, such as previous_response_id.',
+    },
+    embeddings: {
+      type: ['object', 'null'],
+      description: 'Texts that are embedded; lists of token numbers are denied.',
+      additionalProperties: false,
+      [usual]: {},
+      properties: {
+        redact: usually(false, {
+          type: 'boolean',
+          description: 'Whether hooks may change texts that are embedded.',
+        }),
+      },
+    },
+    tools: toolsSchema,
+    pass_through: {
+      type: 'array',
+      items: { type: 'string', enum: passableHeaders },
+      [read]: readPassThrough,
+      [usual]: [],
+      description:
+        'The client’s own credentials go upstream in these headers, in the place of the provider’s.',
+    },
+    forward_headers: {
+      type: 'array',
+      // Source: RFC 9110, section 5.1, a token.
+      items: {
+        type: 'string',
+        pattern: "^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,128}$",
+        [read]: (document: YamlDocument, path: Path) => nonEmptyTextAt(document, path)?.toLowerCase(),
+      },
+      [usual]: [],
+      description:
+        'Further headers of clients that go upstream; no hook reads them. None that holds a credential or belongs to a connection.',
+    },
+    limits: limitsSchema,
+    keys: {
+      type: ['object', 'null'],
+      description: 'Keys of the gateway itself, made by `signalbox keys create`.',
+      additionalProperties: false,
+      [usual]: {},
+      properties: {
+        required: {
+          type: 'boolean',
+          description: 'Whether calls need a key of `signalbox keys`. Default: other than on loopback.',
+        },
+      },
+    },
+    audit: auditSchema,
+    drain_ms: usually(30_000, { ...count, description: 'How long calls that run may take after SIGTERM.' }),
+  },
+} as const;
+
+type GatewayFields = Fields<typeof gatewaySchema.properties>;
 
 /** A model under the name that clients ask for. */
 export interface GatewayModelConfig {
@@ -10,64 +231,126 @@ export interface GatewayModelConfig {
   readonly model: string;
 }
 
-/** What a client may use up; times in milliseconds. */
-export interface GatewayLimits {
-  readonly bodyBytes: number;
-  readonly answerBytes: number;
-  readonly depth: number;
-  readonly headersMs: number;
-  readonly requestMs: number;
-  /** Until an upstream begins to answer. */
-  readonly upstreamMs: number;
-  /** For the rest of an answer once it has begun, however slowly it comes. */
-  readonly answerMs: number;
-  /** Between two parts of a streamed answer, read or written. */
-  readonly idleMs: number;
-  readonly connections: number;
-  /** Of one stream. */
-  readonly heldBytes: number;
-  readonly totalHeldBytes: number;
+export type GatewayLimits = GatewayFields['limits'];
+
+/** `spec.gateway`, with its defaults. */
+export interface GatewayConfig extends Omit<GatewayFields, 'models'> {
+  /** Absent: every provider under its own model's name. */
+  readonly models?: readonly GatewayModelConfig[];
 }
 
-export interface GatewayAuditConfig {
-  /** Whether calls are refused while rows cannot be kept. */
-  readonly required: boolean;
-  readonly content: boolean;
-  /** The environment variable that holds the signing key; absent: one is made beside the audit. */
-  readonly keyEnv?: string;
-  readonly keepMs: number;
-  readonly head?: {
-    /** Absolute. */
-    readonly file?: string;
-    readonly stdout: boolean;
-    readonly everyMs: number;
+const section = ['spec', 'gateway'] as const;
+
+/** The gateway that a checked document declares; `folder` is absolute. */
+export function readGateway(
+  document: YamlDocument,
+  folder: string,
+  providers: readonly { readonly id: string; readonly model: string }[],
+): GatewayConfig {
+  const { models, audit, ...gateway } = readFields(document, section, gatewaySchema.properties);
+  const head = audit?.head;
+  const offered =
+    models &&
+    [...models].map(([name, { provider, model }]): GatewayModelConfig => {
+      const own = providers.find(({ id }) => id === provider)?.model ?? name;
+      return { name, provider, model: model ?? own };
+    });
+  return {
+    ...gateway,
+    ...(offered && { models: offered }),
+    ...(audit && {
+      audit: {
+        ...audit,
+        ...(head && { head: { ...head, ...(head.file && { file: resolve(folder, head.file) }) } }),
+      },
+    }),
   };
 }
 
-/** `spec.gateway`, with its defaults. */
-export interface GatewayConfig {
-  readonly listen: ListenAddress;
-  /** Undefined: every provider under its own model's name. */
-  readonly models: readonly GatewayModelConfig[] | undefined;
-  /** Sets of hooks by name. */
-  readonly hooks: ReadonlyMap<string, readonly string[]>;
-  readonly onDeny: 'error' | 'answer';
-  readonly stream: 'hold' | 'windowed';
-  /** UTF-16 units. */
-  readonly window: number;
-  /** By hook; one that is not there judges all messages. */
-  readonly judge: ReadonlyMap<string, 'all' | 'new'>;
-  readonly opaque: readonly string[];
-  readonly references: readonly string[];
-  readonly redactsEmbeddings: boolean;
-  readonly tools: { readonly hooks: boolean; readonly pending: 'hold' | 'refuse'; readonly holdMs: number };
-  readonly passThrough: readonly (typeof passableHeaders)[number][];
-  /** Lower-case names of further headers of clients that go upstream. */
-  readonly forwardHeaders: readonly string[];
-  readonly limits: GatewayLimits;
-  /** Undefined: other than on loopback. */
-  readonly requiresKeys: boolean | undefined;
-  /** Undefined: no row is kept. */
-  readonly audit: GatewayAuditConfig | undefined;
-  readonly drainMs: number;
+/** The headers in the order in which they are looked for. */
+function readPassThrough(document: YamlDocument, path: Path) {
+  const named = itemsAt(document, path).map((item) => textAt(document, item));
+  return passableHeaders.filter((name) => named.includes(name));
 }
+
+/** What no schema can see about the gateway: providers and hooks that it names and nothing declares. */
+export function checkGateway(document: YamlDocument): Finding[] {
+  return [
+    ...checkListen(document),
+    ...checkModels(document),
+    ...checkHooks(document),
+    ...checkWindow(document),
+    ...checkForwarded(document),
+  ];
+}
+
+function checkListen(document: YamlDocument): Finding[] {
+  const path = [...section, 'listen'];
+  const listen = nonEmptyTextAt(document, path);
+  // The schema says what is wrong with a text of another form.
+  if (listen === undefined || !listenForm.test(listen) || parseListen(listen) !== undefined) return [];
+  return [{ path, message: `must be HOST:PORT with a port from 0 to 65535 (got: ${listen})` }];
+}
+
+const listenForm = new RegExp(listenPattern);
+
+function checkModels(document: YamlDocument): Finding[] {
+  const known = itemsAt(document, ['spec', 'providers']).flatMap(
+    (item) => nonEmptyTextAt(document, [...item, 'id']) ?? nonEmptyTextAt(document, [...item, 'type']) ?? [],
+  );
+  return entriesAt(document, [...section, 'models']).flatMap(({ path }): Finding[] => {
+    const provider = nonEmptyTextAt(document, [...path, 'provider']);
+    if (provider === undefined || known.includes(provider)) return [];
+    const message = 'references a provider not declared under spec.providers';
+    return [{ path: [...path, 'provider'], message, ...suggest(provider, known) }];
+  });
+}
+
+function checkHooks(document: YamlDocument): Finding[] {
+  // Names of imported hooks are known when the runtime opens; they are checked then.
+  if (itemsAt(document, ['spec', 'imports']).length > 0) return [];
+  const known = entriesAt(document, ['spec', 'hooks']).map(({ name }) => name);
+  const listed = entriesAt(document, [...section, 'hooks']).flatMap(({ path }) => itemsAt(document, path));
+  const judged = entriesAt(document, [...section, 'judge']);
+  return [
+    ...listed.flatMap((path) => checkHook(path, textAt(document, path), known)),
+    ...judged.flatMap(({ name, path }) =>
+      checkHook(path, name, known).map((finding) => ({ ...finding, atKey: true })),
+    ),
+  ];
+}
+
+function checkHook(path: Path, name: string | undefined, known: readonly string[]): Finding[] {
+  if (name === undefined || known.includes(name)) return [];
+  return [{ path, message: 'references a hook not declared under spec.hooks', ...suggest(name, known) }];
+}
+
+function checkWindow(document: YamlDocument): Finding[] {
+  const path = [...section, 'window'];
+  if (typeof valueAt(document, path) !== 'number') return [];
+  if (textAt(document, [...section, 'stream']) === 'windowed') return [];
+  const message = 'is not used: it belongs to stream: windowed';
+  return [{ severity: 'warning', path, message, atKey: true }];
+}
+
+/** A credential goes upstream by `pass_through` alone, and what belongs to a connection or a body is the gateway's own to say. */
+function checkForwarded(document: YamlDocument): Finding[] {
+  return itemsAt(document, [...section, 'forward_headers']).flatMap((path): Finding[] => {
+    const name = textAt(document, path)?.toLowerCase();
+    if (name === undefined) return [];
+    if (isCredentialName(name) || credentialHeaders.test(name)) {
+      const message = `${name} holds a credential, which is never forwarded like another header`;
+      return [{ path, message, hint: 'spec.gateway.pass_through names credentials that clients bring.' }];
+    }
+    if (!ownHeaders.test(name)) return [];
+    return [{ path, message: `${name} belongs to one connection or body, and is the gateway's own` }];
+  });
+}
+
+/** Beside those that go by the names of credentials everywhere. */
+const credentialHeaders =
+  /^(?:x-signalbox-.*|.*-?api[-_]?key|.*auth(?:entication|orization)?|.*-(?:jwt|session|signature|assertion))$/;
+
+/** Source: RFC 9110, section 7.6.1, and what the gateway sends itself. */
+const ownHeaders =
+  /^(?:connection|proxy-.*|keep-alive|te|trailer|transfer-encoding|upgrade|host|expect|via|forwarded|x-forwarded-.*|content-.*|accept-encoding|origin|sec-.*|http2-settings)$/;

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import { listenPattern } from './schema/gateway.ts';
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -12,6 +11,9 @@ export interface ListenAddress {
 export function formatListen({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
+
+/** `HOST:PORT`; an IPv6 address stands in brackets. */
+export const listenPattern = '^(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$';
 
 const pattern = new RegExp(listenPattern);
 

@@ -6,17 +6,17 @@ import { type Problem, type SourceLocation, sortProblems } from '../base/yaml/pr
 import { valueAt } from '../base/yaml/read.ts';
 import { foreignDialects } from '../dialects/registry.ts';
 import { buildConfig } from './build/build.ts';
-import { readDefaults } from './build/exec.ts';
 import { type ForeignContext, readForeignEntries } from './build/foreign-entries.ts';
-import { readStateStore, stateFolderOf } from './build/state-store.ts';
 import { checkCommands } from './command/commands.ts';
 import type { ForeignHookConfig, ImportConfig, RuntimeConfig } from './config.ts';
 import type { FilledDocument, Variables } from './environment/fill.ts';
 import { readEnvironment } from './environment/read.ts';
+import { readDefaults } from './exec.ts';
 import { readImports } from './import/imports.ts';
 import { readConfigDocument } from './overlay/read.ts';
 import type { ExecEntry } from './references.ts';
 import { promptkitVersion } from './schema/schema.ts';
+import { readStateStore, stateFolderOf } from './store.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {

@@ -13,17 +13,16 @@ import {
   valueAt,
 } from '../base/yaml/read.ts';
 import { foreignNames, toolDialectOf, toolDialects } from '../dialects/registry.ts';
-import { checkApprovals } from './build/approval.ts';
-import { checkSharedDeciders } from './build/approvals.ts';
+import { checkApprovals, checkSharedDeciders } from './approval.ts';
 import { checkEndpoints } from './build/endpoint.ts';
-import { checkGateway } from './build/gateway-check.ts';
 import { checkMatches } from './build/match.ts';
-import { checkNotify } from './build/notify.ts';
-import { checkPii } from './build/pii.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
-import { checkStateStore } from './build/state-store.ts';
+import { checkGateway } from './gateway.ts';
+import { checkNotify } from './notify.ts';
+import { checkPii } from './pii.ts';
 import { findSandbox, findSandboxFaults } from './sandbox/read.ts';
+import { checkStateStore } from './store.ts';
 
 /** An entry that starts a process. */
 export interface ExecEntry extends MappingEntry {

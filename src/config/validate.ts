@@ -17,12 +17,12 @@ import {
 } from '../base/yaml/read.ts';
 import { findViolations, type Violation } from '../base/yaml/violation.ts';
 import { checkForeignEntries, foreignAt } from './build/foreign-entries.ts';
-import { checkProviderTypes, whyProviderRefused } from './build/providers.ts';
+import { checkProviderTypes } from './build/providers.ts';
 import { type CommandLookup, checkCommands } from './command/commands.ts';
 import { withoutReferences } from './environment/reference.ts';
+import { unusedProviderKeys, whyProviderRefused } from './provider.ts';
 import { checkReferences, type ExecEntry, execEntries } from './references.ts';
 import { locateFinding } from './report.ts';
-import { unusedProviderKeys } from './schema/provider.ts';
 import { promptkitVersion, runtimeSchema, unusedSections } from './schema/schema.ts';
 import { wordViolation } from './words.ts';
 

@@ -4,7 +4,7 @@ import { execKeyPatterns, isAt, textAt, valueAt } from '../base/yaml/read.ts';
 import type { Violation } from '../base/yaml/violation.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
 import { foreignAt } from './build/foreign-entries.ts';
-import { isProcessKey } from './schema/hook.ts';
+import { isProcessKey } from './hook.ts';
 import { nativeVersion, promptkitVersion } from './schema/schema.ts';
 
 /** A violation with the message and hint of a RuntimeConfig. */

@@ -7,7 +7,7 @@ import type { Problem } from '../base/yaml/problem.ts';
 import { itemsAt, nonEmptyTextAt, textAt } from '../base/yaml/read.ts';
 import { guards } from '../builtins/guards/guards.ts';
 import { type GuardHost, usageError } from '../builtins/guards/program/options.ts';
-import { readExec } from '../config/build/exec.ts';
+import { readExec } from '../config/exec.ts';
 import { execEntries } from '../config/references.ts';
 import { locateFinding } from '../config/report.ts';
 import { closeEnv, type HostEnv, hostEnv } from '../process/env.ts';

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../src/base/errors.ts';
 import { parseDocument } from '../../src/base/yaml/document.ts';
-import { readProviders } from '../../src/config/build/providers.ts';
 import { loadConfig, requireConfig } from '../../src/config/load.ts';
+import { readProviders } from '../../src/config/provider.ts';
 import {
   configText,
   folder,

@@ -41,7 +41,6 @@ export function line({ severity, line, column, message, hint }: Problem): string
 /** What a config without `spec.gateway` has. */
 export const usualGateway: GatewayConfig = {
   listen: { host: '127.0.0.1', port: 8787 },
-  models: undefined,
   hooks: new Map(),
   onDeny: 'error',
   stream: 'hold',
@@ -49,7 +48,7 @@ export const usualGateway: GatewayConfig = {
   judge: new Map(),
   opaque: [],
   references: [],
-  redactsEmbeddings: false,
+  embeddings: { redact: false },
   tools: { hooks: false, pending: 'refuse', holdMs: 120_000 },
   passThrough: [],
   forwardHeaders: [],
@@ -66,7 +65,6 @@ export const usualGateway: GatewayConfig = {
     heldBytes: 16_777_216,
     totalHeldBytes: 536_870_912,
   },
-  requiresKeys: undefined,
-  audit: undefined,
+  keys: {},
   drainMs: 30_000,
 };

@@ -26,6 +26,16 @@ export function entriesAt(document: YamlDocument, path: Path): MappingEntry[] {
   });
 }
 
+/** The texts of the mapping at `path` by their names; undefined when it is no mapping. */
+export function textsByNameAt(
+  document: YamlDocument,
+  path: Path,
+): Readonly<Record<string, string>> | undefined {
+  if (!isObject(valueAt(document, path))) return undefined;
+  const entries = entriesAt(document, path);
+  return Object.fromEntries(entries.map((entry) => [entry.name, textAt(document, entry.path) ?? '']));
+}
+
 /** The paths of the items of the list at `path`; none when it is no list. */
 export function itemsAt(document: YamlDocument, path: Path): Path[] {
   const list = valueAt(document, path);

@@ -1,19 +1,14 @@
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { readFields } from '../../base/yaml/fields.ts';
 import type { Finding } from '../../base/yaml/finding.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
-import { entriesAt, nonEmptyTextAt, textAt } from '../../base/yaml/read.ts';
-import type { EndpointConfig } from '../entry.ts';
+import { entriesAt, textAt } from '../../base/yaml/read.ts';
+import type { EndpointConfig } from '../exec.ts';
+import { endpointKeys } from '../hook.ts';
 
 /** Where the native hook at `path` is posted to; undefined where it is a process. */
 export function readEndpoint(document: YamlDocument, path: Path): EndpointConfig | undefined {
-  const url = nonEmptyTextAt(document, [...path, 'url']);
-  if (url === undefined) return undefined;
-  const headers = entriesAt(document, [...path, 'headers']);
-  return {
-    url,
-    headers: Object.fromEntries(headers.map((each) => [each.name, textAt(document, each.path) ?? ''])),
-    ...omitUndefined({ ca: nonEmptyTextAt(document, [...path, 'ca']) }),
-  };
+  const { url, ...endpoint } = readFields(document, path, endpointKeys);
+  return url === undefined ? undefined : { url, ...endpoint };
 }
 
 /** Addresses and headers of native hooks that HTTP cannot have. */

@@ -4,8 +4,8 @@ import type { Problem } from '../../base/yaml/problem.ts';
 import { choiceAt, entriesAt } from '../../base/yaml/read.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import type { DefaultsConfig, ForeignHookConfig, ForeignName } from '../config.ts';
+import { readExec } from '../exec.ts';
 import { locateFinding } from '../report.ts';
-import { readExec } from './exec.ts';
 import { whyRefused } from './refused.ts';
 
 /** What entries and imports of foreign hooks are read with. */

@@ -3,34 +3,23 @@ import { isObject } from '../../base/json/json.ts';
 import { matchesGlob } from '../../base/text/glob.ts';
 import { findNearest } from '../../base/text/suggest.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { readFields } from '../../base/yaml/fields.ts';
 import type { Finding } from '../../base/yaml/finding.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
-import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { entriesAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import type { HookConfig, HookMatch } from '../config.ts';
+import { type HookConfig, type HookMatch, matchSchema } from '../hook.ts';
 import { foreignAt } from './foreign-entries.ts';
 
 /** Which events the hook at `path` hears of; undefined: all of its phases. */
 export function readMatch(document: YamlDocument, path: Path): HookMatch | undefined {
   const match = [...path, 'match'];
-  if (!isObject(valueAt(document, match))) return undefined;
-  return omitUndefined({
-    tools: namesAt(document, [...match, 'tools']),
-    providers: namesAt(document, [...match, 'providers']),
-    models: namesAt(document, [...match, 'models']),
-    when: nonEmptyTextAt(document, [...match, 'when']),
-  });
-}
-
-function namesAt(document: YamlDocument, path: Path): string[] | undefined {
-  if (!Array.isArray(valueAt(document, path))) return undefined;
-  return itemsAt(document, path).map((item) => textAt(document, item) ?? '');
+  return isObject(valueAt(document, match)) ? readFields(document, match, matchSchema.properties) : undefined;
 }
 
 /** Whose tools and providers the hook at `path` is asked about. */
 export function readReach(document: YamlDocument, path: Path): HookConfig['reach'] {
   const reaches = matchedKeys.map((key) => {
-    const patterns = namesAt(document, [...path, 'match', key]);
+    const patterns = readMatch(document, path)?.[key];
     const known = surroundingsOf(document)[key];
     const isReached = patterns?.some((pattern) => known.some((name) => matchesGlob(pattern, name))) ?? true;
     if (isReached) return undefined;

@@ -1,145 +1,14 @@
 import { isObject } from '../../base/json/json.ts';
 import { suggest } from '../../base/text/suggest.ts';
-import { longestMs } from '../../base/time/longest-timer.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import type { Finding } from '../../base/yaml/finding.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
-import {
-  choiceAt,
-  entriesAt,
-  exactValueAt,
-  integerAt,
-  itemsAt,
-  nonEmptyTextAt,
-  numberAt,
-  textAt,
-  valueAt,
-} from '../../base/yaml/read.ts';
-import type { ProviderConfig, RateLimit, StreamLimitsConfig } from '../config.ts';
-import { parseDuration } from '../duration.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { checkMockEmbeddings } from '../mock-embeddings.ts';
 import { checkMock } from '../mock-responses.ts';
-import { gatewayApiOf, providerRoles, providerTypes, whyNotRole } from '../provider-types.ts';
-
-/** The providers of a checked document; of those with one id the first. */
-export function readProviders(document: YamlDocument): ProviderConfig[] {
-  const all = itemsAt(document, providersPath).map((path) => readProvider(document, path));
-  return withChains(all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index));
-}
+import { providerRoleAt, whyProviderRefused } from '../provider.ts';
+import { gatewayApiOf, providerTypes } from '../provider-types.ts';
 
 const providersPath = ['spec', 'providers'] as const;
-
-function readProvider(document: YamlDocument, path: Path): ProviderConfig {
-  const at = (...keys: readonly string[]): Path => [...path, ...keys];
-  const additional = exactValueAt(document, at('additional_config'));
-  const headers = entriesAt(document, at('headers'));
-  return {
-    id: idAt(document, path) ?? '',
-    type: nonEmptyTextAt(document, at('type')) ?? '',
-    model: nonEmptyTextAt(document, at('model')) ?? '',
-    ...omitUndefined({ baseUrl: nonEmptyTextAt(document, at('base_url')) }),
-    headers: Object.fromEntries(headers.map((header) => [header.name, textAt(document, header.path) ?? ''])),
-    credential: omitUndefined({
-      apiKey: nonEmptyTextAt(document, at('credential', 'api_key')),
-      file: nonEmptyTextAt(document, at('credential', 'credential_file')),
-      env: nonEmptyTextAt(document, at('credential', 'credential_env')),
-    }),
-    defaults: omitUndefined({
-      temperature: numberAt(document, at('defaults', 'temperature')),
-      topP: numberAt(document, at('defaults', 'top_p')),
-      maxTokens: integerAt(document, at('defaults', 'max_tokens')),
-    }),
-    ...omitUndefined({
-      role: roleAt(document, path) === 'embedding' ? ('embedding' as const) : undefined,
-      pricing: readPricing(document, at('pricing')),
-      rateLimit: readRateLimit(document, at('rate_limit')),
-      streams: readStreams(document, path),
-      requestTimeoutMs: readTimeout(document, at('request_timeout')),
-      fallback: readFallback(document, at('fallback')),
-      structuredOutput: choiceAt(document, at('structured_output'), ['schema', 'json', 'none']),
-      streamUsage: valueAt(document, at('stream_usage')) === false ? false : undefined,
-      refused: whyProviderRefused(document, path),
-    }),
-    additionalConfig: isObject(additional) ? additional : {},
-    position: document.positionOf(path),
-  };
-}
-
-/** The id of a provider, which without one of its own is called by its type. */
-function idAt(document: YamlDocument, path: Path): string | undefined {
-  return nonEmptyTextAt(document, [...path, 'id']) ?? nonEmptyTextAt(document, [...path, 'type']);
-}
-
-function readPricing(document: YamlDocument, path: Path): ProviderConfig['pricing'] {
-  const input = numberAt(document, [...path, 'input_cost_per_1k']);
-  const output = numberAt(document, [...path, 'output_cost_per_1k']);
-  return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
-}
-
-function readRateLimit(document: YamlDocument, path: Path): RateLimit | undefined {
-  const perMinute = integerAt(document, [...path, 'requests_per_minute']);
-  // PromptKit's: requests a second; 0 is no limit, as there.
-  const perSecond = numberAt(document, [...path, 'rps']) || undefined;
-  const isByRate = perSecond !== undefined && perSecond * 60 < (perMinute ?? Number.POSITIVE_INFINITY);
-  const limit = omitUndefined({
-    requestsPerMinute: isByRate ? perSecond * 60 : perMinute,
-    burst: isByRate ? (integerAt(document, [...path, 'burst']) ?? 1) : undefined,
-    tokensPerMinute: integerAt(document, [...path, 'tokens_per_minute']),
-  });
-  return Object.keys(limit).length === 0 ? undefined : limit;
-}
-
-/** PromptKit's: without a positive number as many as are wanted, and no retry but of those that ask for it. */
-function readStreams(document: YamlDocument, path: Path): StreamLimitsConfig | undefined {
-  const retryAt = (...keys: readonly string[]): Path => [...path, 'stream_retry', ...keys];
-  const readRetry = (): NonNullable<StreamLimitsConfig['retry']> => {
-    const ratePerSecond = numberAt(document, retryAt('budget', 'rate_per_sec')) ?? 0;
-    const burst = integerAt(document, retryAt('budget', 'burst')) ?? 0;
-    const attempts = Math.max(1, integerAt(document, retryAt('max_attempts'), Number.NEGATIVE_INFINITY) || 2);
-    const maxDelayMs = readTimeout(document, retryAt('max_delay')) ?? 2000;
-    const isEnabled = valueAt(document, retryAt('enabled')) === true;
-    return {
-      retries: isEnabled ? attempts - 1 : 0,
-      initialDelayMs: Math.min(readTimeout(document, retryAt('initial_delay')) ?? 250, maxDelayMs),
-      maxDelayMs,
-      ...omitUndefined({ budget: ratePerSecond > 0 && burst > 0 ? { ratePerSecond, burst } : undefined }),
-    };
-  };
-  const streams = omitUndefined({
-    idleMs: readTimeout(document, [...path, 'stream_idle_timeout']) || undefined,
-    maxConcurrent: integerAt(document, [...path, 'stream_max_concurrent']),
-    retry: isObject(valueAt(document, retryAt())) ? readRetry() : undefined,
-  });
-  return Object.keys(streams).length === 0 ? undefined : streams;
-}
-
-function readFallback(document: YamlDocument, path: Path): readonly string[] | undefined {
-  const names = itemsAt(document, path).flatMap((item) => nonEmptyTextAt(document, item) ?? []);
-  return names.length === 0 ? undefined : names;
-}
-
-function readTimeout(document: YamlDocument, path: Path): number | undefined {
-  const milliseconds = parseDuration(nonEmptyTextAt(document, path) ?? '');
-  return milliseconds === undefined ? undefined : Math.min(milliseconds, longestMs);
-}
-
-/** Why the provider at `path` must not be used (unsupported platform or role); undefined when it may. */
-export function whyProviderRefused(document: YamlDocument, path: Path): string | undefined {
-  const platform = valueAt(document, [...path, 'platform']);
-  if (isObject(platform)) {
-    const type = nonEmptyTextAt(document, [...path, 'platform', 'type']);
-    return `its platform${type === undefined ? '' : ` ${type}`} is not supported`;
-  }
-  const role = roleAt(document, path);
-  const known = providerRoles.find((each) => each === role);
-  if (known === undefined)
-    return `its role is ${role}, and only ${providerRoles.join(' and ')} are supported`;
-  return whyNotRole(textAt(document, [...path, 'type']) ?? '', known);
-}
-
-function roleAt(document: YamlDocument, path: Path): string {
-  return nonEmptyTextAt(document, [...path, 'role']) ?? 'llm';
-}
 
 type Severity = 'error' | 'warning';
 
@@ -149,7 +18,7 @@ export function checkProviders(document: YamlDocument, severity: Severity): Find
     ...checkIds(document, severity),
     ...checkMocks(document, severity),
     ...checkTools(document),
-    ...checkFallbacks(document, (path) => whyProviderRefused(document, path)),
+    ...checkFallbacks(document),
   ];
 }
 
@@ -171,7 +40,7 @@ export function checkProviderTypes(document: YamlDocument, severity: Severity): 
 function checkIds(document: YamlDocument, severity: Severity): Finding[] {
   const seen = new Set<string>();
   return itemsAt(document, providersPath).flatMap((item): Finding[] => {
-    const id = idAt(document, item);
+    const id = nonEmptyTextAt(document, [...item, 'id']) ?? nonEmptyTextAt(document, [...item, 'type']);
     if (id === undefined || !seen.has(id)) {
       if (id !== undefined) seen.add(id);
       return [];
@@ -194,7 +63,7 @@ function checkMocks(document: YamlDocument, severity: Severity): Finding[] {
   return mocks.flatMap((item) => {
     const path = [...item, 'additional_config'];
     const script = valueAt(document, path) ?? {};
-    const check = roleAt(document, item) === 'embedding' ? checkMockEmbeddings : checkMock;
+    const check = providerRoleAt(document, item) === 'embedding' ? checkMockEmbeddings : checkMock;
     const problems = isObject(script) ? check(script) : [];
     return problems.map((problem) => ({
       severity,
@@ -218,35 +87,14 @@ function checkTools(document: YamlDocument): Finding[] {
   });
 }
 
-/** The providers with their whole chains: who is asked after a provider, and after those that follow it. */
-function withChains(providers: readonly ProviderConfig[]): ProviderConfig[] {
-  const own = new Map(providers.map(({ id, fallback = [] }) => [id, fallback]));
-  return providers.map((provider) => {
-    if (provider.fallback === undefined) return provider;
-    const chain = new Set<string>();
-    const follow = (id: string): void => {
-      for (const next of own.get(id) ?? []) {
-        if (next === provider.id || chain.has(next)) continue;
-        chain.add(next);
-        follow(next);
-      }
-    };
-    follow(provider.id);
-    return { ...provider, fallback: [...chain] };
-  });
-}
-
-/**
- * Fallbacks that nobody declares, that lead back, or that a gateway could not ask. `whyRefused` says why the provider at a path
- * must not be used.
- */
-function checkFallbacks(document: YamlDocument, whyRefused: (path: Path) => string | undefined): Finding[] {
+/** Fallbacks that nobody declares, that lead back, or that a gateway could not ask. */
+function checkFallbacks(document: YamlDocument): Finding[] {
   const declared = readDeclared(document);
   return [
     ...declared.flatMap((provider) =>
       provider.fallback.flatMap((next): Finding[] => findFault(provider, next, declared)),
     ),
-    ...checkOffered(document, declared, whyRefused),
+    ...checkOffered(document, declared),
   ];
 }
 
@@ -297,11 +145,7 @@ function findWay(
 }
 
 /** Fallbacks of what the gateway offers that it could not ask: it forwards calls as they are, with a credential of its own. */
-function checkOffered(
-  document: YamlDocument,
-  declared: readonly DeclaredProvider[],
-  whyRefused: (path: Path) => string | undefined,
-): Finding[] {
+function checkOffered(document: YamlDocument, declared: readonly DeclaredProvider[]): Finding[] {
   const passesThrough = itemsAt(document, ['spec', 'gateway', 'pass_through']).length > 0;
   return declared.flatMap((provider): Finding[] => {
     const { id, type, path, fallback } = provider;
@@ -309,9 +153,9 @@ function checkOffered(
     if (passesThrough) return [credentialFinding([...path, 'fallback'])];
     return fallback.flatMap((next): Finding[] => {
       const stranger = reach(next.name, declared).find(
-        (other) => other.id !== id && whyNot(type, other, whyRefused) !== undefined,
+        (other) => other.id !== id && whyNot(document, type, other) !== undefined,
       );
-      const why = stranger && whyNot(type, stranger, whyRefused);
+      const why = stranger && whyNot(document, type, stranger);
       if (stranger === undefined || why === undefined) return [];
       const message = stranger.id === next.name ? why : `leads to ${stranger.id}, which ${why}`;
       return [{ severity: 'error', path: next.path, message, hint }];
@@ -343,12 +187,8 @@ function reach(
 }
 
 /** Why the gateway cannot ask it in the place of a provider of that type; undefined where it can. */
-function whyNot(
-  type: string,
-  other: DeclaredProvider,
-  whyRefused: (path: Path) => string | undefined,
-): string | undefined {
-  const refused = whyRefused(other.path);
+function whyNot(document: YamlDocument, type: string, other: DeclaredProvider): string | undefined {
+  const refused = whyProviderRefused(document, other.path);
   if (refused !== undefined) return `cannot be asked by the gateway: ${refused}`;
   const wanted = gatewayApiOf(type);
   const spoken = gatewayApiOf(other.type);

@@ -4,7 +4,7 @@ import type { Problem } from '../../base/yaml/problem.ts';
 import { sortProblems } from '../../base/yaml/problem.ts';
 import { type HookDraft, shortPath } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import type { ForeignName } from '../entry.ts';
+import type { ForeignName } from '../exec.ts';
 import { nameHook } from './names.ts';
 import { notesOf, readHooksFile } from './read-file.ts';
 import { manifestNames } from './sources.ts';

@@ -1,84 +1,16 @@
-import { checksumNames, ownName } from '../../builtins/pii/own-pattern.ts';
-import { scanPlaces } from '../../builtins/pii/settings.ts';
-import { milliseconds } from '../../dialects/dialect-config.ts';
+import { as, read, usual } from '../../base/yaml/fields.ts';
+import { textsByNameAt } from '../../base/yaml/read.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { agentsSchema, approvalSchema, approvalsSchema } from './approval.ts';
-import { defaultProperties, evalSchema, execProperties, toolDialect, toolExecSchema } from './exec.ts';
-import { gatewaySchema } from './gateway.ts';
-import { hookSchema } from './hook.ts';
-import { providerSchema } from './provider.ts';
+import { agentsSchema, approvalsSchema } from '../approval.ts';
+import { defaultProperties, evalSchema, execProperties } from '../exec.ts';
+import { gatewaySchema } from '../gateway.ts';
+import { hookSchema } from '../hook.ts';
+import { notifySchema } from '../notify.ts';
+import { piiSchema } from '../pii.ts';
+import { providerSchema } from '../provider.ts';
+import { stateStoreSchema } from '../store.ts';
+import { toolSchema } from '../tool.ts';
 import { sandboxSchema } from './sandbox.ts';
-import { stateStoreSchema } from './store.ts';
-
-/** Kinds of work that a tool may do. */
-const toolCategories = [
-  'memory',
-  'fs_read',
-  'fs_write',
-  'shell',
-  'network',
-  'index',
-  'flow',
-  'vfs',
-  'plugin',
-  'mcp',
-  'synthesised',
-  'eval',
-] as const;
-
-/** The text, and what the dialects have to say of the key. */
-function describe(key: string, text: string): string {
-  const remarks = foreignNames.flatMap((name) => foreignDialects[name].entry.toolRemarks?.[key] ?? []);
-  return [text, ...remarks].join(' ');
-}
-
-const toolSchema = {
-  type: ['object', 'null'],
-  description: 'A tool. Without `exec` it is listed, and a call of it fails.',
-  additionalProperties: false,
-  properties: {
-    description: { type: 'string', description: 'What the tool does; the model reads it.' },
-    input_schema: {
-      type: ['object', 'boolean'],
-      description:
-        'JSON Schema (2020-12, or draft-07 by its `$schema`) of the arguments, checked before the process starts.',
-    },
-    output_schema: {
-      type: ['object', 'boolean'],
-      description: 'JSON Schema of the result, checked before anybody sees it.',
-    },
-    timeout_ms: { ...milliseconds, description: 'The timeout of `exec` where that has none of its own.' },
-    exec: toolExecSchema,
-    dialect: { ...toolDialect, description: 'The same as `exec.dialect`.' },
-    approval: approvalSchema,
-    idempotent: {
-      type: 'boolean',
-      description:
-        'Whether a call that was cut off may be made again. true: yes, and the tool is given an idempotency_key. false: only if a person says so. Default: yes.',
-    },
-    category: {
-      type: 'string',
-      enum: toolCategories,
-      description: describe('category', 'What kind of work the tool does.'),
-    },
-    aliases: {
-      type: 'array',
-      items: { type: 'string', minLength: 1 },
-      uniqueItems: true,
-      description: describe('aliases', 'Names that other systems have for the tool, as in [Bash].'),
-    },
-    mode: {
-      type: 'string',
-      description: 'PromptKit’s word for how the tool runs; with `exec` it must be exec.',
-    },
-    name: { type: 'string', description: 'PromptKit’s own name of the tool; the key is what counts.' },
-    mock_result: { description: 'PromptKit’s fixed answer. Not used.' },
-    mock_template: { description: 'PromptKit’s template for an answer. Not used.' },
-    mock_parts: { description: 'PromptKit’s fixed multimodal answer. Not used.' },
-    http: { description: 'PromptKit’s HTTP binding. Not used.' },
-    client: { description: 'PromptKit’s client-side binding. Not used.' },
-  },
-} as const;
 
 const isOf = (dialect: string) => ({ properties: { dialect: { const: dialect } }, required: ['dialect'] });
 
@@ -135,107 +67,6 @@ const importSchema = {
   ],
 } as const;
 
-/** Settings of every signalbox-pii that the file starts. */
-const piiSchema = {
-  type: ['object', 'null'],
-  description: 'Settings of every `signalbox-pii` that this file starts; docs/pii.md tells of both.',
-  additionalProperties: false,
-  properties: {
-    patterns: {
-      type: ['array', 'null'],
-      description: 'Kinds of personal data of your own, looked for beside those of `--entities`.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name', 'pattern'],
-        properties: {
-          name: {
-            type: 'string',
-            pattern: ownName.source,
-            description:
-              'What stands in place of a value, in brackets; actions name it too. Capitals, digits and `_`.',
-          },
-          pattern: {
-            type: 'string',
-            minLength: 1,
-            description:
-              'A regular expression, of JavaScript without lookaround and back references, or of RE2 (`(?i)` for any case).',
-          },
-          context: {
-            anyOf: [
-              { type: 'string', minLength: 1 },
-              { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
-            ],
-            description:
-              'Words of which one must stand near a value, in the same line and in any case. Default: it needs none.',
-          },
-          checksum: {
-            type: 'string',
-            enum: checksumNames,
-            description: 'Check digits that a value must have. Default: none.',
-          },
-        },
-      },
-    },
-    scan: {
-      type: ['array', 'null'],
-      items: { type: 'string', enum: scanPlaces },
-      description:
-        'What is looked at: texts by who says them (tool: results), arguments of tools, definitions of tools, and the rest of a request’s body. Default: everything.',
-    },
-  },
-} as const;
-
-const {
-  runtime: _runtime,
-  instances: _instances,
-  warm: _warm,
-  dialect: _dialect,
-  ...oneShot
-} = execProperties;
-
-/** Whom runs tell of what happens to them. */
-const notifySchema = {
-  type: ['array', 'null'],
-  description:
-    'Who is told that a call waits or is decided, or that a run has ended, after it is kept; docs/notify.md has the document.',
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['on'],
-    properties: {
-      ...oneShot,
-      command: {
-        ...execProperties.command,
-        description: `${execProperties.command.description} The document is on its stdin; exit code 0 says that it was taken.`,
-      },
-      timeout_ms: {
-        ...execProperties.timeout_ms,
-        description: 'Milliseconds until an attempt is given up. Default: 10000.',
-      },
-      url: {
-        type: 'string',
-        pattern: '^https?://',
-        description:
-          'Where the document is posted; any status from 200 to 299 says that it was taken. https, or http to this machine; redirects are not followed.',
-      },
-      headers: {
-        type: 'object',
-        additionalProperties: { type: 'string' },
-        description: 'Headers of the request to `url`, such as Authorization: Bearer ${env:TOKEN}.',
-      },
-      on: {
-        type: 'array',
-        minItems: 1,
-        uniqueItems: true,
-        items: { type: 'string', enum: ['pending', 'decided', 'suspended', 'failed', 'completed'] },
-        description:
-          'pending: a call waits for a person. decided: it was decided, has expired or was cancelled. suspended: a fault that may be gone later set a run down. completed: a run did its work. failed: it failed, was denied or was cancelled.',
-      },
-    },
-  },
-} as const;
-
 export const nativeVersion = 'signalbox/v1';
 export const promptkitVersion = 'promptkit.altairalabs.ai/v1alpha1';
 
@@ -254,6 +85,8 @@ export const unusedSections = [
 const scalarMap = {
   type: ['object', 'null'],
   additionalProperties: { type: ['string', 'number', 'boolean'] },
+  [read]: textsByNameAt,
+  [usual]: {},
 } as const;
 
 const metadataSchema = {
@@ -270,12 +103,15 @@ const metadataSchema = {
 
 const loggingSchema = {
   type: ['object', 'null'],
+  [usual]: {},
   description: 'What the log says and how.',
   additionalProperties: false,
   properties: {
     defaultLevel: {
       type: 'string',
       enum: ['trace', 'debug', 'info', 'warn', 'error'],
+      [as]: 'level',
+      [usual]: 'info',
       description: 'Lines below this level are left out. Default: info.',
     },
     format: {
@@ -284,10 +120,35 @@ const loggingSchema = {
       description:
         'One JSON object per line, or text. Default: JSON for serve, work and worker in a pipe, otherwise text.',
     },
-    commonFields: { ...scalarMap, description: 'Members added to every line.' },
+    commonFields: { ...scalarMap, [as]: 'fields', description: 'Members added to every line.' },
     modules: { description: 'PromptKit’s levels per module. Not used.' },
   },
 } as const;
+
+const limitKeys = {
+  concurrency: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Exchanges that may run at once, over all entries. Default: the number of cores.',
+  },
+  in_flight_mb: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000_000_000,
+    description:
+      'MiB that the requests to processes and their outputs may have together; an exchange that finds no room waits. Default: 256.',
+  },
+  defaults: {
+    type: ['object', 'null'],
+    [usual]: {},
+    description: 'What an entry has where it says nothing itself.',
+    additionalProperties: false,
+    properties: defaultProperties,
+  },
+} as const;
+
+/** Keys of `spec` that become members of a config as they are. */
+export const settingKeys = { agents: agentsSchema, logging: loggingSchema, ...limitKeys } as const;
 
 const specSchema = {
   type: ['object', 'null'],
@@ -335,24 +196,7 @@ const specSchema = {
       description:
         'Variables named in ${env:NAME} whose values may be shown in logs and reports. Default: each is a secret.',
     },
-    concurrency: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Exchanges that may run at once, over all entries. Default: the number of cores.',
-    },
-    in_flight_mb: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1_000_000_000,
-      description:
-        'MiB that the requests to processes and their outputs may have together; an exchange that finds no room waits. Default: 256.',
-    },
-    defaults: {
-      type: ['object', 'null'],
-      description: 'What an entry has where it says nothing itself.',
-      additionalProperties: false,
-      properties: defaultProperties,
-    },
+    ...limitKeys,
     ...Object.fromEntries(
       unusedSections.map((key) => [
         key,

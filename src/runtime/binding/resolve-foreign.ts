@@ -1,10 +1,11 @@
 import type { ForeignHookConfig, RuntimeConfig } from '../../config/config.ts';
+import { usualLimits } from '../../config/exec.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import type { HttpBinding } from '../../process/binding/http.ts';
 import { withWritable } from '../../process/binding/sandbox.ts';
 import type { Binding } from '../../process/binding.ts';
 import { closeEnv, type HostEnv } from '../../process/env.ts';
-import { limits, processContext, resolveEntry } from './resolve.ts';
+import { processContext, resolveEntry } from './resolve.ts';
 
 /** A foreign hook with all values resolved; a hook that needs no process has neither binding. */
 export interface ResolvedForeignHook {
@@ -62,7 +63,7 @@ function resolveWithoutProcess(
     url: endpoint.url,
     headers: endpoint.headers(env.variables),
     timeoutMs: capTimeout(hook, timeoutMs, config),
-    maxOutputBytes: endpoint.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
+    maxOutputBytes: endpoint.maxOutputBytes ?? defaults.maxOutputBytes ?? usualLimits.maxOutputBytes,
     secrets: env.secrets,
   };
   return { http, cwd, missingEnv: env.missing };

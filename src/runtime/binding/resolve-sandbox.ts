@@ -3,8 +3,8 @@ import { isAbsolute, resolve } from 'node:path';
 import { findExecutable } from '../../base/files/executable.ts';
 import { holds } from '../../base/files/holds.ts';
 import { followLinks } from '../../base/files/real-path.ts';
-import { stateFolderOf } from '../../config/build/state-store.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
+import { stateFolderOf } from '../../config/store.ts';
 import {
   type BubblewrapSandbox,
   isTooBroad,

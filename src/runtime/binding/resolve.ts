@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { ExecConfig, HookConfig, RuntimeConfig } from '../../config/config.ts';
-import type { EndpointConfig } from '../../config/entry.ts';
+import { type EndpointConfig, usualLimits } from '../../config/exec.ts';
 import type { Capability } from '../../contract/event.ts';
 import type { ProcessContext } from '../../dialects/dialect-config.ts';
 import { toolDialectOf, volatileFieldsOf } from '../../dialects/registry.ts';
@@ -14,17 +14,6 @@ export interface ResolvedEntry {
   readonly missingEnv: readonly string[];
 }
 
-/** Default limits, where neither the entry nor `spec.defaults` says anything. Source: the native protocol. */
-export const limits = {
-  toolTimeoutMs: 30_000,
-  evalTimeoutMs: 30_000,
-  hookTimeoutMs: 10_000,
-  evalHookTimeoutMs: 5_000,
-  graceMs: 2_000,
-  drainMs: 500,
-  maxOutputBytes: 10 * 1024 * 1024,
-} as const;
-
 const restart = { firstDelayMs: 100, maxDelayMs: 5_000, circuitDeaths: 5, circuitPauseMs: 30_000 } as const;
 
 /** Makes every default, path and environment value of a tool's or eval's entry final. */
@@ -33,7 +22,7 @@ export function resolveExec(
   config: RuntimeConfig,
   host: HostEnv,
 ): ResolvedEntry {
-  const timeoutMs = limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'];
+  const timeoutMs = usualLimits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'];
   const { dialect } = entry.exec;
   const tool = toolDialectOf(dialect);
   if (tool === undefined) return resolveEntry({ ...entry, timeoutMs }, config, host);
@@ -53,7 +42,7 @@ export function processContext({ folder, logging }: RuntimeConfig, host: HostEnv
 
 /** Makes every default, path and environment value of a hook's entry final. */
 export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
-  const timeoutMs = hook.hook === 'eval' ? limits.evalHookTimeoutMs : limits.hookTimeoutMs;
+  const timeoutMs = hook.hook === 'eval' ? usualLimits.evalHookTimeoutMs : usualLimits.hookTimeoutMs;
   return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
 }
 
@@ -92,9 +81,9 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     env: { ...env.variables, ...variables },
     secrets: env.secrets,
     timeoutMs: exec.timeoutMs ?? defaults.timeoutMs ?? entry.timeoutMs,
-    graceMs: exec.graceMs ?? defaults.graceMs ?? limits.graceMs,
-    drainMs: limits.drainMs,
-    maxOutputBytes: exec.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
+    graceMs: exec.graceMs ?? defaults.graceMs ?? usualLimits.graceMs,
+    drainMs: usualLimits.drainMs,
+    maxOutputBytes: exec.maxOutputBytes ?? defaults.maxOutputBytes ?? usualLimits.maxOutputBytes,
     leftovers: exec.leftovers ?? defaults.leftovers ?? entry.leftovers ?? 'kill',
     concurrency: exec.concurrency ?? Number.POSITIVE_INFINITY,
     instances: exec.instances ?? 1,

@@ -65,12 +65,12 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const { gateway } = config;
   requireHooks(config, links);
   const warn = (message: string) => emit({ type: 'note', name: 'gateway', level: 'warn', message });
-  const requiresKeys = gateway.requiresKeys ?? !isLoopbackName(context.address.host);
+  const requiresKeys = gateway.keys.required ?? !isLoopbackName(context.address.host);
   const admission = await openAdmission({
     store: config.stateStore,
     env,
     hookSets: gateway.hooks,
-    isKeyRequired: requiresKeys ? true : gateway.requiresKeys,
+    isKeyRequired: requiresKeys ? true : gateway.keys.required,
   });
   for (const warning of admission.warnings) warn(warning);
   const audit = await openAudit(context, (error) => warn(error.message));
@@ -97,7 +97,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     rules: {
       opaque: new Set(gateway.opaque),
       references: new Set(gateway.references),
-      redactsEmbeddings: gateway.redactsEmbeddings,
+      redactsEmbeddings: gateway.embeddings.redact,
       maxDepth: gateway.limits.depth,
     },
     heldBytes: new HeldBytes({ perStream: gateway.limits.heldBytes, inTotal: gateway.limits.totalHeldBytes }),

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { RuntimeError } from '../../base/errors.ts';
 import type { NotifyConfig, RuntimeConfig } from '../../config/config.ts';
+import { usualLimits } from '../../config/exec.ts';
 import type { HostEnv } from '../../process/env.ts';
 import { openHttp } from '../../process/http.ts';
 import { openUnpooled } from '../../process/open.ts';
 import type { ProcessContext } from '../../process/process.ts';
 import type { Transport } from '../../process/transport.ts';
 import { type NoticeEvent, type NoticeRule, noticeEvents } from '../../store/outbox/outbox.ts';
-import { limits, resolveEntry } from '../binding/resolve.ts';
+import { resolveEntry } from '../binding/resolve.ts';
 
 /** Somebody who is told of runs. */
 export interface Target {
@@ -30,7 +31,7 @@ export function openTargets(
 ): Target[] {
   return (config.notify ?? []).map((entry) => {
     const { name, exec, url, on, headers } = entry;
-    const timeoutMs = entry.timeoutMs ?? limits.hookTimeoutMs;
+    const timeoutMs = entry.timeoutMs ?? usualLimits.hookTimeoutMs;
     const about = {
       id: idOf(entry, config),
       name,

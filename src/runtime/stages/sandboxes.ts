@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
-import { stateFolderOf } from '../../config/build/state-store.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { summarize } from '../../config/load.ts';
+import { stateFolderOf } from '../../config/store.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { Launcher } from '../../process/launch/launch.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';

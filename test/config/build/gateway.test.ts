@@ -58,7 +58,7 @@ drain_ms: 100`);
       judge: new Map([['pii', 'new']]),
       opaque: ['image'],
       references: ['previous_response_id'],
-      redactsEmbeddings: true,
+      embeddings: { redact: true },
       tools: { hooks: true, pending: 'hold', holdMs: 5000 },
       passThrough: ['authorization', 'x-api-key'],
       forwardHeaders: [],
@@ -66,7 +66,7 @@ drain_ms: 100`);
         ...{ bodyBytes: 1000, answerBytes: 2, depth: 10, headersMs: 1, requestMs: 2, upstreamMs: 3 },
         ...{ answerMs: 8, idleMs: 4, connections: 5, heldBytes: 6, totalHeldBytes: 7 },
       },
-      requiresKeys: false,
+      keys: { required: false },
       audit: {
         required: false,
         content: true,

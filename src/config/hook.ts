@@ -1,6 +1,8 @@
-import { phasesOf } from '../../contract/hook.ts';
-import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { execProperties, hookDialect, runtimeRules, warmServer } from './exec.ts';
+import { type Fields, read, usual } from '../base/yaml/fields.ts';
+import { textsByNameAt } from '../base/yaml/read.ts';
+import { type HookKind, type HookMode, type Phase, phasesOf } from '../contract/hook.ts';
+import { foreignDialects, foreignNames } from '../dialects/registry.ts';
+import { type ExecConfig, execProperties, hookDialect, runtimeRules, warmServer } from './exec.ts';
 
 const kinds = Object.keys(phasesOf);
 const allPhases = Object.values(phasesOf).flat();
@@ -97,7 +99,7 @@ const names = {
   items: { type: 'string', minLength: 1 },
 } as const;
 
-const matchSchema = {
+export const matchSchema = {
   type: 'object',
   description:
     'Which events of its phases a native hook hears of; no process starts for others. All that is said must hold. Default: every event.',
@@ -115,6 +117,29 @@ const matchSchema = {
   },
 } as const;
 
+/** What a hook that is an endpoint has. */
+export const endpointKeys = {
+  url: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'Of a native hook, in place of `command`: an http or https address that its questions are posted to. Anything but status 200 and JSON is a failure; redirects are not followed.',
+  },
+  headers: {
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    [read]: textsByNameAt,
+    [usual]: {},
+    description: 'HTTP headers that go with every question, such as {Authorization: "Bearer ${env:TOKEN}"}.',
+  },
+  ca: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'A file of certificates, relative to this file’s folder: the server’s own must be of these. Default: those that the system trusts.',
+  },
+} as const;
+
 export const hookSchema = {
   type: 'object',
   description: 'A program that is asked about, or told of, what happens around calls.',
@@ -125,24 +150,7 @@ export const hookSchema = {
       ...execProperties.command,
       description: [execProperties.command.description, ...remarksOn('command')].join(' '),
     },
-    url: {
-      type: 'string',
-      minLength: 1,
-      description:
-        'Of a native hook, in place of `command`: an http or https address that its questions are posted to. Anything but status 200 and JSON is a failure; redirects are not followed.',
-    },
-    headers: {
-      type: 'object',
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
-      description:
-        'HTTP headers that go with every question, such as {Authorization: "Bearer ${env:TOKEN}"}.',
-    },
-    ca: {
-      type: 'string',
-      minLength: 1,
-      description:
-        'A file of certificates, relative to this file’s folder: the server’s own must be of these. Default: those that the system trusts.',
-    },
+    ...endpointKeys,
     dialect: hookDialect,
     hook: {
       type: 'string',
@@ -187,3 +195,23 @@ export const hookSchema = {
     ...dialectRules,
   ],
 } as const;
+
+/** Which events of its phases a hook hears of: all that is said must hold. */
+export type HookMatch = Fields<typeof matchSchema.properties>;
+
+export interface HookConfig {
+  readonly name: string;
+  /** Its index among all hooks of the file, foreign ones included; from 0. */
+  readonly fileIndex: number;
+  readonly exec: ExecConfig;
+  readonly hook: HookKind;
+  /** Never empty: an entry without `phases` has every phase of its kind. */
+  readonly phases: readonly Phase[];
+  readonly mode: HookMode;
+  /** It declares that it never replaces a part of an event; absent: it may. */
+  readonly modifies?: false;
+  /** Absent: it hears of every event of its phases. */
+  readonly match?: HookMatch;
+  /** `external`: `match` names only tools or providers that others bring; `none`: only ones that cannot be. Absent: declared ones. */
+  readonly reach?: 'external' | 'none';
+}

@@ -1,6 +1,11 @@
-import { longestMs } from '../../base/time/longest-timer.ts';
-import { milliseconds } from '../../dialects/dialect-config.ts';
+import { longestMs } from '../base/time/longest-timer.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { type Fields, read, readFields, usual } from '../base/yaml/fields.ts';
+import { omitUndefined } from '../base/yaml/present.ts';
+import { choiceAt, itemsAt, textAt, valueAt } from '../base/yaml/read.ts';
+import { milliseconds } from '../dialects/dialect-config.ts';
 import {
+  type DialectName,
   dialectNames,
   type ForeignName,
   foreignDialects,
@@ -8,27 +13,65 @@ import {
   nativeNames,
   toolDialectOf,
   toolDialects,
-} from '../../dialects/registry.ts';
+} from '../dialects/registry.ts';
+import type { ProcessConfig, ProcessLimits } from '../process/process-config.ts';
+import { piiVariables } from './pii.ts';
+
+export type { DialectName, ForeignName, NativeName } from '../dialects/registry.ts';
+
+/** A process entry as the file declares it: no defaults, nothing resolved. */
+export interface ExecConfig extends ProcessConfig {
+  readonly dialect: DialectName;
+  /** Of a native hook: what is asked in place of a process, whose `command` is then empty. */
+  readonly endpoint?: EndpointConfig;
+}
+
+/** An HTTP endpoint as the file declares it. */
+export interface EndpointConfig {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A file of certificates, relative to the config file's folder. */
+  readonly ca?: string;
+}
+
+/** Default limits, where neither the entry nor `spec.defaults` says anything. Source: the native protocol. */
+export const usualLimits = {
+  toolTimeoutMs: 30_000,
+  evalTimeoutMs: 30_000,
+  hookTimeoutMs: 10_000,
+  evalHookTimeoutMs: 5_000,
+  graceMs: 2_000,
+  drainMs: 500,
+  maxOutputBytes: 10 * 1024 * 1024,
+} as const;
 
 const count = { type: 'integer', minimum: 1 } as const;
-const scalarItems = { type: ['string', 'number', 'boolean'] } as const;
+const scalar = ['string', 'number', 'boolean'] as const;
+const variable = '^[A-Za-z_][A-Za-z0-9_]*(=[\\s\\S]*)?$';
 
 /** A whole number of units of which the system can count that many, in bytes where they are sizes. */
 const upTo = (maximum: number, description: string) => ({ ...count, maximum, description }) as const;
 
-/** What a process and all that it starts may use. Linux counts processes up to 2^22, and seconds in 31 bits. */
+/** Linux counts processes up to 2^22, and seconds in 31 bits. */
+const processLimitKeys = {
+  memory_mb: upTo(1_000_000_000, 'MiB of memory, of all its processes together. Linux only.'),
+  cpu_seconds: upTo(
+    2_147_483_000,
+    'Seconds of computing, of each of its processes; a server’s over its whole life.',
+  ),
+  open_files: upTo(1_000_000_000, 'Files, pipes and connections that each of its processes may have open.'),
+  processes: upTo(4_194_304, 'Processes and threads at once, the first one included. Linux only.'),
+  file_size_mb: upTo(1_000_000_000, 'MiB of each file that it writes.'),
+} as const;
+
+/** What a process and all that it starts may use. */
 const processLimits = {
   type: 'object',
   additionalProperties: false,
-  properties: {
-    memory_mb: upTo(1_000_000_000, 'MiB of memory, of all its processes together. Linux only.'),
-    cpu_seconds: upTo(
-      2_147_483_000,
-      'Seconds of computing, of each of its processes; a server’s over its whole life.',
-    ),
-    open_files: upTo(1_000_000_000, 'Files, pipes and connections that each of its processes may have open.'),
-    processes: upTo(4_194_304, 'Processes and threads at once, the first one included. Linux only.'),
-    file_size_mb: upTo(1_000_000_000, 'MiB of each file that it writes.'),
+  properties: processLimitKeys,
+  [read]: (document: YamlDocument, path: Path): ProcessLimits | undefined => {
+    const limits: ProcessLimits = readFields(document, path, processLimitKeys);
+    return Object.keys(limits).length === 0 ? undefined : limits;
   },
   description:
     'What the system allows the process and all that it starts; what reaches a limit fails with LIMIT_EXCEEDED. Members that an entry does not name are those of `spec.defaults`. Default: none.',
@@ -38,18 +81,17 @@ const processLimits = {
 const limitProperties = {
   timeout_ms: {
     ...milliseconds,
-    description:
-      'Milliseconds until an exchange is given up, counted from the moment it has its slot in the pool. Default: 30000 for tools and evals, 10000 for hooks, 5000 for eval hooks; foreign hooks have the limits of their own systems.',
+    description: `Milliseconds until an exchange is given up, counted from the moment it has its slot in the pool. Default: ${usualLimits.toolTimeoutMs} for tools and evals, ${usualLimits.hookTimeoutMs} for hooks, ${usualLimits.evalHookTimeoutMs} for eval hooks; foreign hooks have the limits of their own systems.`,
   },
   max_output_bytes: {
     ...count,
-    description: 'Bytes a reply may have; more fails the call. Default: 10485760.',
+    description: `Bytes a reply may have; more fails the call. Default: ${usualLimits.maxOutputBytes}.`,
   },
   grace_ms: {
     type: 'integer',
     minimum: 0,
     maximum: longestMs,
-    description: 'Milliseconds between SIGTERM and SIGKILL when a process has to go. Default: 2000.',
+    description: `Milliseconds between SIGTERM and SIGKILL when a process has to go. Default: ${usualLimits.graceMs}.`,
   },
   leftovers: {
     type: 'string',
@@ -92,34 +134,42 @@ function listOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
-/** The keys of every entry that starts a process: a tool’s `exec`, an eval, a hook. */
-export const execProperties = {
+/** What is read of every entry that starts a process. */
+const processKeys = {
   command: {
     type: 'string',
     minLength: 1,
+    [usual]: '',
     description:
       'The program to start. With a / in it, a path that starts at the folder of this file; otherwise a name on PATH. No shell: words after the first belong into `args`.',
   },
   args: {
     type: 'array',
-    items: scalarItems,
+    items: { type: scalar, [usual]: '' },
+    [usual]: [],
     description: 'Arguments of the program, passed as they are. Numbers and booleans keep their spelling.',
   },
   runtime: {
     type: 'string',
     enum: ['exec', 'server', 'fork'],
+    [usual]: 'exec',
     description:
       'exec (default): one process per call, one JSON object in and one out. server: one process that stays, JSON-RPC 2.0, one object per line. fork: as exec, forked from a process that has imported what the script imports; Python only, anything else runs as exec.',
   },
   env: {
     type: 'array',
-    items: { ...scalarItems, pattern: '^[A-Za-z_][A-Za-z0-9_]*(=[\\s\\S]*)?$' },
+    items: { type: scalar, pattern: variable },
+    [read]: readVariables,
+    [usual]: [],
     description:
       'Names of environment variables to pass on, or NAME=value for a literal. Beyond these a process sees PATH, HOME, LANG, LC_*, TZ, TMPDIR and USER.',
   },
   dialect: {
     type: 'string',
     enum: nativeNames,
+    // Which of them an entry may have, the schema of its kind says.
+    [read]: (document: YamlDocument, path: Path) => choiceAt(document, path, dialectNames),
+    [usual]: 'promptkit',
     description: nativeWords,
   },
   ...limitProperties,
@@ -148,6 +198,11 @@ export const execProperties = {
     description:
       'A number, without `runtime: server`: so many processes are started ahead and wait for their requests on stdin; each still serves one. true, with `runtime: server` or `fork`: what stays starts with the runtime instead of with its first call. Default: false.',
   },
+} as const;
+
+/** The keys of every entry that starts a process: a tool’s `exec`, an eval, a hook. */
+export const execProperties = {
+  ...processKeys,
   on_failure: {
     type: 'string',
     enum: ['deny'],
@@ -243,3 +298,52 @@ export const toolExecSchema = {
   ...execSchema,
   properties: { ...execProperties, dialect: toolDialect },
 } as const;
+
+/** `spec.defaults`: the defaults of every entry. */
+export type DefaultsConfig = Fields<typeof defaultProperties>;
+
+export function readDefaults(document: YamlDocument): DefaultsConfig {
+  return readFields(document, ['spec', 'defaults'], defaultProperties);
+}
+
+/** The process entry at `path`; `refused`: why it must never start; `timeoutMs`: its default timeout. */
+export function readExec(
+  document: YamlDocument,
+  path: Path,
+  { refused, timeoutMs }: { refused: string | undefined; timeoutMs?: number | undefined },
+): ExecConfig {
+  const exec = readFields(document, path, processKeys);
+  // Of two entries of one variable the entry's own counts.
+  const own = new Set(exec.env.map(nameOf));
+  const variables = piiVariables(document, [exec.command, ...exec.args]).filter(
+    (entry) => !own.has(nameOf(entry)),
+  );
+  return {
+    ...exec,
+    env: [...variables, ...exec.env],
+    ...omitUndefined({ timeoutMs: exec.timeoutMs ?? timeoutMs, refused }),
+    position: document.positionOf([...path, 'command']),
+  };
+}
+
+/** The name of a variable that an entry of `env` passes on or sets. */
+function nameOf(entry: string): string {
+  return entry.split('=', 1)[0] ?? '';
+}
+
+/** A text that is neither a name nor NAME=value is left out; `validate` has said so. */
+function readVariables(document: YamlDocument, path: Path): readonly string[] {
+  return itemsAt(document, path).flatMap((item) => {
+    const value = valueAt(document, item);
+    return typeof value === 'string' && !variablePattern.test(value) ? [] : (textAt(document, item) ?? []);
+  });
+}
+
+const variablePattern = new RegExp(variable);
+
+export interface EvalConfig {
+  readonly name: string;
+  readonly exec: ExecConfig;
+  /** Cases that a suite sends in one request at most; absent: each in a request of its own. */
+  readonly batch?: number;
+}

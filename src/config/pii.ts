@@ -1,0 +1,103 @@
+import { basename } from 'node:path';
+import { isObject } from '../base/json/json.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { itemsAt, textAt, valueAt } from '../base/yaml/read.ts';
+import { isEntity } from '../builtins/pii/entity.ts';
+import { checksumNames, compileOwnPattern, ownName } from '../builtins/pii/own-pattern.ts';
+import { scanPlaces } from '../builtins/pii/settings.ts';
+
+/** Settings of every signalbox-pii that the file starts. */
+export const piiSchema = {
+  type: ['object', 'null'],
+  description: 'Settings of every `signalbox-pii` that this file starts; docs/pii.md tells of both.',
+  additionalProperties: false,
+  properties: {
+    patterns: {
+      type: ['array', 'null'],
+      description: 'Kinds of personal data of your own, looked for beside those of `--entities`.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name', 'pattern'],
+        properties: {
+          name: {
+            type: 'string',
+            pattern: ownName.source,
+            description:
+              'What stands in place of a value, in brackets; actions name it too. Capitals, digits and `_`.',
+          },
+          pattern: {
+            type: 'string',
+            minLength: 1,
+            description:
+              'A regular expression, of JavaScript without lookaround and back references, or of RE2 (`(?i)` for any case).',
+          },
+          context: {
+            anyOf: [
+              { type: 'string', minLength: 1 },
+              { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
+            ],
+            description:
+              'Words of which one must stand near a value, in the same line and in any case. Default: it needs none.',
+          },
+          checksum: {
+            type: 'string',
+            enum: checksumNames,
+            description: 'Check digits that a value must have. Default: none.',
+          },
+        },
+      },
+    },
+    scan: {
+      type: ['array', 'null'],
+      items: { type: 'string', enum: scanPlaces },
+      description:
+        'What is looked at: texts by who says them (tool: results), arguments of tools, definitions of tools, and the rest of a request’s body. Default: everything.',
+    },
+  },
+} as const;
+
+const section = ['spec', 'pii'];
+
+/** The variables by which `spec.pii` reaches a program, as entries of `env`; none for other programs than signalbox-pii. */
+export function piiVariables(document: YamlDocument, words: readonly string[]): string[] {
+  const settings = valueAt(document, section);
+  if (!isObject(settings) || !words.some((word) => basename(word) === 'signalbox-pii')) return [];
+  const { patterns, scan } = settings;
+  return [
+    ...(Array.isArray(patterns) && patterns.length > 0
+      ? [`SIGNALBOX_PII_PATTERNS=${JSON.stringify(patterns)}`]
+      : []),
+    ...(Array.isArray(scan) && scan.length > 0 ? [`SIGNALBOX_PII_SCAN=${scan.join(',')}`] : []),
+  ];
+}
+
+/** Patterns that cannot be compiled, and names that are taken. */
+export function checkPii(document: YamlDocument): Finding[] {
+  const seen = new Set<string>(['LITERAL']);
+  return itemsAt(document, [...section, 'patterns']).flatMap((path): Finding[] => {
+    const [name, pattern] = [textAt(document, [...path, 'name']), textAt(document, [...path, 'pattern'])];
+    const findings: Finding[] = [];
+    if (name !== undefined && (isEntity(name) || seen.has(name)))
+      findings.push({ path: [...path, 'name'], message: 'is taken', hint: 'Choose another name.' });
+    if (name !== undefined) seen.add(name);
+    const problem = pattern === undefined ? undefined : problemOf(pattern);
+    if (problem !== undefined)
+      findings.push({
+        path: [...path, 'pattern'],
+        message: `cannot be used: ${problem}`,
+        hint: 'Write it without lookaround and back references; it runs on an engine whose time is linear.',
+      });
+    return findings;
+  });
+}
+
+function problemOf(pattern: string): string | undefined {
+  try {
+    compileOwnPattern(pattern);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,130 @@
+import { dirname, resolve } from 'node:path';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import { readFields, usual, usually } from '../base/yaml/fields.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { nonEmptyTextAt, valueAt } from '../base/yaml/read.ts';
+
+export const stateStoreSchema = {
+  type: ['object', 'null'],
+  description:
+    'Where approvals and runs are kept. Default: the SQLite file .signalbox/state.db beside this file.',
+  additionalProperties: false,
+  properties: {
+    type: {
+      type: 'string',
+      enum: ['sqlite', 'postgres', 'memory', 'file'],
+      description:
+        // `file` is PromptKit’s word for a folder of its own.
+        'sqlite (default): a file that outlives the process. postgres: a database that many machines may share. memory: gone with the process. file: PromptKit’s; a SQLite file in the folder file.root.',
+    },
+    path: usually('.signalbox/state.db', {
+      type: 'string',
+      minLength: 1,
+      description: 'The SQLite file of type sqlite, relative to this file’s folder.',
+    }),
+    url_env: {
+      type: 'string',
+      minLength: 1,
+      [usual]: '',
+      description:
+        'The environment variable that holds the address of type postgres, as in postgres://user:password@host:5432/database.',
+    },
+    file: {
+      type: ['object', 'null'],
+      description: 'PromptKit’s settings of type file.',
+      additionalProperties: false,
+      [usual]: {},
+      properties: {
+        root: {
+          type: 'string',
+          [usual]: '.signalbox',
+          description: 'The folder, relative to this file’s; state.db in it is the store.',
+        },
+        fsync: { description: 'PromptKit’s fsync. Not used: every write is durable.' },
+        ttl_days: { description: 'PromptKit’s ttl_days. Not used.' },
+      },
+    },
+    redis: { description: 'PromptKit’s settings of type redis. Not used, contents not checked.' },
+  },
+} as const;
+
+/** Where approvals and runs are kept. */
+export type StateStoreConfig =
+  | { readonly type: 'memory' }
+  /** Absolute path of the database. */
+  | { readonly type: 'sqlite'; readonly file: string }
+  /** A Postgres database, whose address an environment variable has; `folder` is for what is this machine's own. */
+  | {
+      readonly type: 'postgres';
+      readonly urlEnv: string;
+      readonly folder: string;
+    }
+  /** A declared store that is not supported: whatever needs the store fails with this reason. */
+  | { readonly type: 'refused'; readonly reason: string };
+
+const section = ['spec', 'state_store'] as const;
+
+/** The store that a checked document declares; `folder` is absolute. */
+export function readStateStore(document: YamlDocument, folder: string): StateStoreConfig {
+  const { type = 'sqlite', path, urlEnv, file } = readFields(document, section, stateStoreSchema.properties);
+  const asked = nonEmptyTextAt(document, [...section, 'type']) ?? type;
+  if (asked !== type)
+    return { type: 'refused', reason: `state_store.type is ${asked}, which is not supported` };
+  if (type === 'memory') return { type };
+  if (type === 'postgres') return { type, urlEnv, folder: resolve(folder, '.signalbox') };
+  return {
+    type: 'sqlite',
+    file: type === 'sqlite' ? resolve(folder, path) : resolve(folder, file.root, 'state.db'),
+  };
+}
+
+/** The folder of what a store keeps on this machine; undefined where it keeps nothing. */
+export function stateFolderOf(store: StateStoreConfig): string | undefined {
+  if (store.type === 'postgres') return store.folder;
+  return store.type === 'sqlite' ? dirname(store.file) : undefined;
+}
+
+const rootPath = [...section, 'file', 'root'];
+const urlPath = [...section, 'url_env'];
+
+/** What no schema can see about the store: settings that its type needs, and those that it passes over. */
+export function checkStateStore(document: YamlDocument): Finding[] {
+  const type = nonEmptyTextAt(document, [...section, 'type']) ?? 'sqlite';
+  const idle = keysOfType
+    .filter(([key, owner]) => owner !== type && valueAt(document, [...section, key]) != null)
+    .map(([key, owner]): Finding => {
+      const message = `is not used: it belongs to type ${owner}, and the type is ${type}`;
+      return { severity: 'warning', path: [...section, key], message, atKey: true };
+    });
+  const unused = ['fsync', 'ttl_days']
+    .filter((key) => type === 'file' && valueAt(document, [...section, 'file', key]) != null)
+    .map((key): Finding => {
+      return { severity: 'warning', path: [...section, 'file', key], message: unusedWords, atKey: true };
+    });
+  return [...needsRoot(document, type), ...needsUrl(document, type), ...idle, ...unused];
+}
+
+const keysOfType = [
+  ['path', 'sqlite'],
+  ['url_env', 'postgres'],
+  ['file', 'file'],
+  ['redis', 'redis'],
+] as const;
+
+const unusedWords = 'is accepted and not used';
+
+function needsRoot(document: YamlDocument, type: string): Finding[] {
+  if (type !== 'file' || nonEmptyTextAt(document, rootPath) !== undefined) return [];
+  const hint = 'Name the folder, or use `type: sqlite`.';
+  return [
+    { severity: 'error', path: rootPath, message: 'is required where type is file', hint, atKey: true },
+  ];
+}
+
+function needsUrl(document: YamlDocument, type: string): Finding[] {
+  if (type !== 'postgres' || nonEmptyTextAt(document, urlPath) !== undefined) return [];
+  const hint = 'Name the environment variable that holds the address, as in `url_env: DATABASE_URL`.';
+  return [
+    { severity: 'error', path: urlPath, message: 'is required where type is postgres', hint, atKey: true },
+  ];
+}

@@ -1,0 +1,132 @@
+import { isObject } from '../base/json/json.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { type Fields, read, readFields, usual } from '../base/yaml/fields.ts';
+import type { SourceLocation } from '../base/yaml/problem.ts';
+import { choiceAt, entriesAt, millisecondsAt, schemaAt, valueAt } from '../base/yaml/read.ts';
+import { milliseconds } from '../dialects/dialect-config.ts';
+import { foreignDialects, foreignNames, toolDialects } from '../dialects/registry.ts';
+import type { FlowControl } from '../process/process-config.ts';
+import { approvalSchema } from './approval.ts';
+import { findSchemaFault, whyToolRefused } from './build/refused.ts';
+import { type ExecConfig, readExec, toolDialect, toolExecSchema } from './exec.ts';
+
+/** Kinds of work that a tool may do. */
+const toolCategories = [
+  'memory',
+  'fs_read',
+  'fs_write',
+  'shell',
+  'network',
+  'index',
+  'flow',
+  'vfs',
+  'plugin',
+  'mcp',
+  'synthesised',
+  'eval',
+] as const;
+
+/** The text, and what the dialects have to say of the key. */
+function describe(key: string, text: string): string {
+  const remarks = foreignNames.flatMap((name) => foreignDialects[name].entry.toolRemarks?.[key] ?? []);
+  return [text, ...remarks].join(' ');
+}
+
+export const toolSchema = {
+  type: ['object', 'null'],
+  description: 'A tool. Without `exec` it is listed, and a call of it fails.',
+  additionalProperties: false,
+  properties: {
+    description: { type: 'string', [usual]: '', description: 'What the tool does; the model reads it.' },
+    input_schema: {
+      type: ['object', 'boolean'],
+      [read]: readSchema,
+      description:
+        'JSON Schema (2020-12, or draft-07 by its `$schema`) of the arguments, checked before the process starts.',
+    },
+    output_schema: {
+      type: ['object', 'boolean'],
+      [read]: readSchema,
+      description: 'JSON Schema of the result, checked before anybody sees it.',
+    },
+    timeout_ms: {
+      ...milliseconds,
+      [read]: null,
+      description: 'The timeout of `exec` where that has none of its own.',
+    },
+    exec: { ...toolExecSchema, [read]: readToolExec },
+    dialect: { ...toolDialect, [read]: null, description: 'The same as `exec.dialect`.' },
+    approval: approvalSchema,
+    idempotent: {
+      type: 'boolean',
+      description:
+        'Whether a call that was cut off may be made again. true: yes, and the tool is given an idempotency_key. false: only if a person says so. Default: yes.',
+    },
+    category: {
+      type: 'string',
+      enum: toolCategories,
+      description: describe('category', 'What kind of work the tool does.'),
+    },
+    aliases: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      uniqueItems: true,
+      description: describe('aliases', 'Names that other systems have for the tool, as in [Bash].'),
+    },
+    mode: {
+      type: 'string',
+      [read]: null,
+      description: 'PromptKit’s word for how the tool runs; with `exec` it must be exec.',
+    },
+    name: {
+      type: 'string',
+      [read]: null,
+      description: 'PromptKit’s own name of the tool; the key is what counts.',
+    },
+    mock_result: { description: 'PromptKit’s fixed answer. Not used.' },
+    mock_template: { description: 'PromptKit’s template for an answer. Not used.' },
+    mock_parts: { description: 'PromptKit’s fixed multimodal answer. Not used.' },
+    http: { description: 'PromptKit’s HTTP binding. Not used.' },
+    client: { description: 'PromptKit’s client-side binding. Not used.' },
+  },
+} as const;
+
+/** A tool; without `exec` it is listed, and a call of it fails. */
+export interface ToolConfig extends Fields<typeof toolSchema.properties> {
+  readonly name: string;
+  /** Runs alone, after the other calls of its response. */
+  readonly isExclusive?: boolean;
+  /** Of a flow-control tool, which starts no process. */
+  readonly flow?: FlowControl;
+  readonly position: SourceLocation;
+}
+
+/** The tools of a checked document. */
+export function readTools(document: YamlDocument): ToolConfig[] {
+  return entriesAt(document, ['spec', 'tools']).map(({ name, path }) => ({
+    name,
+    ...readFields(document, path, toolSchema.properties),
+    position: document.keyPositionOf(path),
+  }));
+}
+
+function readSchema(
+  document: YamlDocument,
+  path: Path,
+): Readonly<Record<string, unknown>> | boolean | undefined {
+  return findSchemaFault(document, path) === undefined ? schemaAt(document, path) : undefined;
+}
+
+/** `dialect` and `timeout_ms` may stand on the tool as well as on its `exec`. */
+function readToolExec(document: YamlDocument, path: Path): ExecConfig | undefined {
+  if (!isObject(valueAt(document, path))) return undefined;
+  const tool = path.slice(0, -1);
+  const dialects = [path, tool].map((place) => choiceAt(document, [...place, 'dialect'], toolDialects));
+  return {
+    ...readExec(document, path, {
+      refused: whyToolRefused(document, tool),
+      timeoutMs: millisecondsAt(document, [...tool, 'timeout_ms']),
+    }),
+    dialect: dialects.find((dialect) => dialect !== undefined) ?? 'promptkit',
+  };
+}
