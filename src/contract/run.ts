@@ -164,7 +164,7 @@ export interface ToolCallDetails {
   /** Its path in the run. */
   readonly path: string;
   readonly tool: string | null;
-  /** As the step or the model asked for it; null in runs of earlier versions. */
+  /** As the step or the model asked for it; null where it was not kept. */
   readonly args: unknown;
   /** What the tool was given, where hooks or a person changed it. */
   readonly sent?: unknown;
@@ -209,7 +209,7 @@ export interface ScoreDetails {
   readonly what: 'score';
   readonly path: string;
   readonly eval: string | null;
-  /** What was judged; null in runs of earlier versions. */
+  /** What was judged; null while it is open. */
   readonly content: unknown;
   readonly params: unknown;
   readonly status: 'ok' | 'open';

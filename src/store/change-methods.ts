@@ -1,9 +1,6 @@
-import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
+import { callFromRow, callToRow, changeToRow, kinToText, labelsToText, OUTPUT, runToRow } from './rows.ts';
 import { toKeptRecord } from './sqlite/record-parts.ts';
 import { numberOf, type Row } from './sqlite/row.ts';
-import { kinToText } from './sqlite/run-list/parents.ts';
-import { changeToRow, labelsToText, runToRow } from './sqlite/run-table.ts';
-import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
 import type { Store } from './store.ts';
 import { checkRunId, duplicateRunError } from './store-rules.ts';
@@ -59,7 +56,7 @@ export function changeMethods({
     addPending: async (call) => {
       const { id, runId, createdAt: at } = call;
       const made = await change({ what: 'add_pending', runId, call: { id, at, row: callToRow(call) } });
-      return recordFromRow(made);
+      return callFromRow(made);
     },
   };
 }

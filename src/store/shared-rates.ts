@@ -1,8 +1,7 @@
 import type { RateLimit } from '../config/config.ts';
 import { type Amounts, type Drawn, fullOf, type RateSupply } from '../models/rate/rate-supply.ts';
-import { readAnswer } from './postgres/rows.ts';
 import type { SharedWork } from './shared-work.ts';
-import { enumOf, numberOf } from './sqlite/row.ts';
+import { enumOf, numberOf, readAnswer } from './sqlite/row.ts';
 
 /** The bucket of a provider that all machines of a store share, by the clock of its database. */
 export function createSharedSupply(

@@ -1,17 +1,14 @@
-import type { StoredResult } from './new-result.ts';
-import { sqliteRatings } from './ratings/sqlite-ratings.ts';
-import { sqliteReopenings } from './reopenings/sqlite-reopenings.ts';
-import type { ResultStore } from './result-store.ts';
-import { resultLayout } from './results-schema.ts';
+import { type Driver, doNow } from './driver.ts';
+import type { NewResult, ResultStore } from './result-store.ts';
+import { type ResultWriter, resultMethods } from './results.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
 import { guardWork } from './sqlite/guard-work.ts';
-import { createResultRunTable, type ResultRunTable } from './sqlite/result-run-table.ts';
-import { createResultTable, type ResultTable } from './sqlite/result-table.ts';
-import { textOf } from './sqlite/row.ts';
-import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
-import { createStatement, type Statement } from './sqlite/statement.ts';
+import { checksumOf, textOf } from './sqlite/row.ts';
+import { createRunLocks } from './sqlite/run-locks.ts';
+import { resultLayout } from './sqlite/schema.ts';
+import { createAsk, createStatement, type Statement } from './sqlite/statement.ts';
 import { toStoreError } from './sqlite/store-error.ts';
-import { checkRunId, duplicateRunError, missingRunError } from './store-rules.ts';
+import { missingRunError } from './store-rules.ts';
 
 /**
  * Results in a database file, which many processes may use at once, or in `memoryFile`. Each write is a transaction of its own: it is
@@ -39,161 +36,108 @@ export async function openSqliteResults(
   }
 }
 
-interface OpenedStore {
+function createStore({
+  connection,
+  file,
+  waitMs,
+}: {
   readonly connection: Connection;
   readonly file: string;
   readonly waitMs: number;
-}
-
-function createStore(opened: OpenedStore): ResultStore {
-  const { connection, file, waitMs } = opened;
-  const { database, location } = connection;
+}): ResultStore {
+  const { database, location, requireSameFile } = connection;
   const prepare = (sql: string) => createStatement(database.prepare(sql));
   // Another writer blocks only briefly: no transaction stays open across turns of the event loop.
   database.exec(`PRAGMA busy_timeout = ${waitMs}`);
-  const access = createAccess(opened);
-  const parts: StoreParts = {
-    ...access,
-    location,
-    runs: createResultRunTable(prepare),
-    results: createResultTable(prepare),
-    answers: createAnswerTable(prepare),
-    locks: createRunLocks(
-      {
-        file,
-        read: async (work) => access.read(work),
-        write: async (work) => access.write(work),
-        tryWrite: async (work) => ignoreErrors(() => access.write(work)),
-      },
-      (id) => {
-        if (parts.runs.find(id) === undefined) throw missingRunError(id, location);
-      },
-    ),
-  };
-  return {
-    location,
-    ...runMethods(parts),
-    ...resultMethods(parts),
-    ...sqliteRatings({ location, prepare, read: access.read }),
-    ...sqliteReopenings({ location, prepare, read: access.read, write: access.write }),
-    findAnswer: async (key) => access.read(() => parts.answers.find(key)),
-    keepAnswer: async (key, text) => access.read(() => parts.answers.store(key, text)),
-    close: async () => {
-      // Its work is done by the time that the call returns.
-      void parts.locks.releaseAll();
-      access.close();
-    },
-  };
-}
-
-interface StoreAccess {
-  /** Runs work without an explicit transaction; a single statement is one by itself. Throws STORE_FAILED. */
-  read<Result>(work: () => Result): Result;
-  /** Several statements as one transaction. Throws STORE_FAILED. */
-  write<Result>(work: () => Result): Result;
-  /** Empties the journal beside the file, which still holds what was removed from it. Never throws. */
-  checkpoint(): void;
-  close(): void;
-}
-
-function createAccess({ connection, waitMs }: OpenedStore): StoreAccess {
-  const { database, location, requireSameFile } = connection;
   let isOpen = true;
   const guard = guardWork(location, () => !isOpen);
+  /** Work without a transaction; a single statement is one by itself. Both throw STORE_FAILED. */
   const read = <Result>(work: () => Result): Result =>
     guard.now(() => {
       requireSameFile();
       return work();
     });
-  return {
-    read,
-    write: (work) => read(() => transact(database, work)),
-    checkpoint: () => {
-      // Whoever reads at this moment is not waited for.
-      ignoreErrors(() => database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)'));
-      ignoreErrors(() => database.exec(`PRAGMA busy_timeout = ${waitMs}`));
+  const write = <Result>(work: () => Result): Result => read(() => transact(database, work));
+  const ask = createAsk(prepare);
+  const findRun = prepare('SELECT id FROM runs WHERE id = :id');
+  const locks = createRunLocks(
+    {
+      file,
+      read: async (work) => read(work),
+      write: async (work) => write(work),
+      tryWrite: async (work) => ignoreErrors(() => write(work)),
     },
-    close: () => {
+    (id) => {
+      if (findRun.get({ id }) === undefined) throw missingRunError(id, location);
+    },
+  );
+  const old = prepare('SELECT id FROM runs WHERE created_at < :before');
+  const remove = prepare('DELETE FROM runs WHERE id = :id');
+  const removeAnswers = prepare('DELETE FROM answers WHERE kept_at < :before');
+  const driver = {
+    ...{ location, isShared: false },
+    read: async (work) => read(() => doNow(work(), ask)),
+    transact: async (work) => write(() => doNow(work(), ask)),
+  } satisfies Driver;
+  return {
+    location,
+    ...resultMethods(driver, createWriter(prepare, { location, read, write })),
+    claimRun: (id) => locks.claim(id),
+    prune: async (before) => {
+      const pruned = write(() => {
+        const held = locks.sweep();
+        const ids = old.all({ before }).map((row) => textOf(row, 'id'));
+        const free = ids.filter((id) => !held.has(id));
+        for (const id of free) remove.run({ id });
+        removeAnswers.run({ before });
+        return free.length;
+      });
+      if (pruned > 0) {
+        // What was removed is still in the journal beside the file. Whoever reads at this moment is not waited for.
+        ignoreErrors(() => database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)'));
+        ignoreErrors(() => database.exec(`PRAGMA busy_timeout = ${waitMs}`));
+      }
+      return pruned;
+    },
+    close: async () => {
+      // Its work is done by the time that the call returns.
+      void locks.releaseAll();
       if (isOpen) ignoreErrors(() => database.close());
       isOpen = false;
     },
   };
 }
 
-interface StoreParts extends StoreAccess {
+interface Access {
   readonly location: string;
-  readonly runs: ResultRunTable;
-  readonly results: ResultTable;
-  readonly answers: AnswerTable;
-  readonly locks: RunLocks;
+  read<Result>(work: () => Result): Result;
+  write<Result>(work: () => Result): Result;
 }
 
-function runMethods({ read, write, checkpoint, runs, answers, locks, location }: StoreParts) {
+function createWriter(prepare: (sql: string) => Statement, { location, read, write }: Access): ResultWriter {
+  const put = prepare(`
+    INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
+    SELECT seq, :number, :epoch, :case_id, :digest, :text, :sum FROM runs WHERE id = :run
+    ON CONFLICT (run, number, epoch)
+    DO UPDATE SET case_id = excluded.case_id, digest = excluded.digest, text = excluded.text, sum = excluded.sum`);
+  // One statement, which is a transaction by itself: no two processes take the same number.
+  const append = prepare(`
+    INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
+    SELECT seq, 1 + coalesce((SELECT max(number) FROM results WHERE results.run = runs.seq), 0),
+      :epoch, :case_id, :digest, :text, :sum FROM runs WHERE id = :run`);
+  const toRow = <Record extends Omit<NewResult, 'number'>>({ runId, caseId, ...record }: Record) => {
+    const { digest, text } = record;
+    return { ...record, run: runId, case_id: caseId, sum: checksumOf(digest, text) };
+  };
+  const putOne = (record: NewResult) => {
+    if (put.run(toRow(record)) === 0) throw missingRunError(record.runId, location);
+  };
   return {
-    createRun: async (run) => {
-      checkRunId(run.id);
-      if (!read(() => runs.insert(run))) throw duplicateRunError(run.id, location);
-    },
-    findRun: async (id) => read(() => runs.find(id)),
-    listRuns: async (filter) => read(() => runs.list(filter)),
-    setRunEnd: async (id, end) => {
-      if (!read(() => runs.setEnd(id, end))) throw missingRunError(id, location);
-    },
-    claimRun: (id) => locks.claim(id),
-    prune: async (before) => {
-      const pruned = write(() => {
-        const heldRuns = locks.sweep();
-        const old = runs.begunBefore(before).filter((id) => !heldRuns.has(id));
-        for (const id of old) runs.remove(id);
-        answers.removeBefore(before);
-        return old.length;
-      });
-      if (pruned > 0) checkpoint();
-      return pruned;
-    },
-  } satisfies Partial<ResultStore>;
-}
-
-function resultMethods({ read, write, results, location }: StoreParts) {
-  return {
-    put: async (record) => {
-      if (!read(() => results.put(record))) throw missingRunError(record.runId, location);
-    },
+    // A single statement is a transaction by itself.
     putAll: async (records) =>
-      write(() => {
-        for (const record of records) if (!results.put(record)) throw missingRunError(record.runId, location);
+      (records.length === 1 ? read : write)(() => {
+        for (const record of records) putOne(record);
       }),
-    append: async (record) => read(() => results.append(record)),
-    get: async (runId, number, epoch) => read(() => results.get(runId, number, epoch)),
-    countRecords: async (runId) => read(() => results.count(runId)),
-    records: async function* (runId, { caseId } = {}): AsyncIterable<StoredResult> {
-      // No statement stays open between two records, so whoever reads slowly is in nobody's way.
-      for (let after = { runId, number: 0, epoch: 0 }; ; ) {
-        const page = read(() => results.page(after, caseId));
-        yield* page;
-        const last = page.at(-1);
-        if (last === undefined) return;
-        after = { runId, number: last.number, epoch: last.epoch };
-      }
-    },
-  } satisfies Partial<ResultStore>;
-}
-
-type AnswerTable = ReturnType<typeof createAnswerTable>;
-
-/** The statements over answers that may be used again. */
-function createAnswerTable(prepare: (sql: string) => Statement) {
-  const find = prepare('SELECT text FROM answers WHERE key = :key');
-  const keep = prepare(`
-    INSERT INTO answers (key, kept_at, text) VALUES (:key, :at, :text)
-    ON CONFLICT (key) DO UPDATE SET kept_at = excluded.kept_at, text = excluded.text`);
-  const remove = prepare('DELETE FROM answers WHERE kept_at < :before');
-  return {
-    find: (key: string): string | undefined => {
-      const row = find.get({ key });
-      return row && textOf(row, 'text');
-    },
-    store: (key: string, text: string) => void keep.run({ key, text, at: Date.now() }),
-    removeBefore: (before: number) => void remove.run({ before }),
+    append: async (record) => read(() => append.run(toRow(record))) === 1,
   };
 }

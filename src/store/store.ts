@@ -3,7 +3,7 @@ import type { Json } from '../base/json/json.ts';
 import type { PendingCall, PendingDecision, PendingRecord, RunParent } from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
 import type { TextPlace } from './kept-text.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { Outbox } from './outbox.ts';
 import type { SharedWork } from './shared-work.ts';
 import type { DueFilter, DueRuns, Suspension } from './suspension.ts';
 
@@ -252,7 +252,7 @@ export interface RunHistoryEntry {
 }
 
 /** Some steps of a run, and the place behind which the next ones are. */
-export interface StepPage {
+interface StepPage {
   readonly steps: readonly StepRecord[];
   readonly place: number | undefined;
 }

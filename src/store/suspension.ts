@@ -49,7 +49,7 @@ export function statusWith(kept: RunStatus, suspension: Suspension | undefined):
   return suspension.waitsForCalls ? 'pending' : 'waiting';
 }
 
-/** As which status a run is kept: a Signalbox that knows nothing of suspensions resumes a run that is `pending`. */
+/** As which status a run is kept: what else than a call it waits for is kept beside it. */
 export function keptStatus(status: RunStatus): RunStatus {
   return status === 'suspended' || status === 'waiting' ? 'pending' : status;
 }

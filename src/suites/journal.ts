@@ -2,9 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../base/errors.ts';
 import { parseLossless, stringifyJson } from '../base/json/json.ts';
 import { readShape, type Shape } from '../base/json/shape.ts';
-import type { NewResult, StoredResult } from '../store/new-result.ts';
-import type { Reopening, ReplacedResult } from '../store/reopenings/reopening.ts';
-import type { ResultRun, ResultStore, RunEnd } from '../store/result-store.ts';
+import type {
+  NewResult,
+  Reopening,
+  ReplacedResult,
+  ResultRun,
+  ResultStore,
+  RunEnd,
+  StoredResult,
+} from '../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from './case/case-record.ts';
 import { readReduction } from './file/reduction.ts';
 import { listRatings } from './rating/ratings.ts';

@@ -21,8 +21,9 @@ test('store copy wants one place, and a store that can be copied', async () => {
   expect(await codeOf()).toBe(2);
   expect(await codeOf('--to', 'a.db', '--to-env', 'B')).toBe(2);
   expect(await codeOf('--to-env', 'NOT_SET')).toBe(2);
+  expect(await codeOf('--to', 'a.db')).toBe(2);
   // Nothing was kept yet.
-  expect(await codeOf('--to', 'a.db')).toBe(1);
+  expect(await codeOf('--to', 'postgres://me@localhost/x')).toBe(1);
 });
 
 describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {

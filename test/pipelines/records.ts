@@ -2,12 +2,13 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
+import { checksumOf } from '../../src/store/sqlite/row.ts';
 import { fixture } from '../process/harness.ts';
 import { type Desk, openAt } from './desk.ts';
 
 const records = join(import.meta.dirname, '../fixtures/records');
 
-/** A folder with the runs that an earlier Signalbox left, as `journal.sql` has them. */
+/** A folder with runs that wait, as `journal.sql` has them. */
 export function restoreRecords(): string {
   const folder = mkdtempSync(join(tmpdir(), 'records-'));
   for (const name of ['native.yaml', 'foreign.yaml']) {
@@ -23,10 +24,12 @@ export function restoreRecords(): string {
   return folder;
 }
 
+/** `checksum(step, outcome)` is the sum of a row of `steps`. */
 export function execSql(folder: string, sql: string): void {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(join(folder, 'state.db'));
   try {
+    database.function('checksum', (step, outcome) => checksumOf(String(step), String(outcome)));
     database.exec(sql);
   } finally {
     database.close();

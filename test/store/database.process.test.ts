@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
-import { decodeText, encodeText } from '../../src/store/sqlite/statement.ts';
+import { decodeText, encodeText } from '../../src/store/sqlite/row.ts';
 import { hardStrings } from './examples.ts';
 import { newFile, openAt, start } from './processes.ts';
 

@@ -2,8 +2,7 @@ import { RuntimeError } from '../../src/base/errors.ts';
 import { Json } from '../../src/base/json/json.ts';
 import type { PendingCall } from '../../src/contract/approval.ts';
 import type { RunStatus } from '../../src/contract/run.ts';
-import type { NewResult } from '../../src/store/new-result.ts';
-import type { NewResultRun } from '../../src/store/result-store.ts';
+import type { NewResult, NewResultRun } from '../../src/store/result-store.ts';
 import type { NewRun, Store } from '../../src/store/store.ts';
 
 /** Opens a new, empty store, which is closed after the test. */

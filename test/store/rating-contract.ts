@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KeptRating } from '../../src/store/ratings/rating.ts';
-import type { ResultStore } from '../../src/store/result-store.ts';
+import type { KeptRating, ResultStore } from '../../src/store/result-store.ts';
 import { exactText, hardStrings, newResultRun } from './examples.ts';
 import { codeOf } from './result-contract.ts';
 

@@ -35,7 +35,7 @@ export const postgres = section('state-postgres.md', [
   [
     'DS-POSTGRES-16',
     'none',
-    'store copy keeps every row, text and order there and back, compares them by digest, and keeps nothing otherwise',
+    'store copy keeps every row, text and order, compares them by digest, and keeps nothing otherwise',
   ],
   [
     'DS-POSTGRES-17',

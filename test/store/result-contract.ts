@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoredResult } from '../../src/store/new-result.ts';
-import type { ResultStore } from '../../src/store/result-store.ts';
+import type { ResultStore, StoredResult } from '../../src/store/result-store.ts';
 import { exactText, faultOf, hardStrings, newResult, newResultRun } from './examples.ts';
 
 /** The code of what the work throws, or what it gives. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -244,22 +243,4 @@ test('results that were truncated to nothing, or lack a column, are told', async
     code: 'STORE_FAILED',
     message: expect.stringContaining('is damaged: the file is empty'),
   });
-});
-
-test('ratings from before they named variants are found, replaced and taken back', async () => {
-  const file = newFile();
-  const results = await openBeside(file);
-  await results.createRun(newResultRun('r1'));
-  await results.close();
-  const database = new DatabaseSync(resultsOf(file));
-  const key = createHash('sha256').update('["c","","ada"]', 'utf16le').digest('hex');
-  const insert = 'INSERT INTO ratings (run, key, case_id, eval, rater, rated_at, text)';
-  database.exec(`${insert} VALUES (1, '${key}', 'c', '', 'ada', 1, '{"score":1}')`);
-  database.close();
-  const again = await openBeside(file);
-  const rating = { caseId: 'c', eval: '', by: 'ada', at: 1, text: '{"score":1}' };
-  expect(await Array.fromAsync(again.ratings('r1'))).toEqual([rating]);
-  await again.keepRating('r1', { ...rating, at: 2 });
-  expect(await Array.fromAsync(again.ratings('r1'))).toEqual([{ ...rating, at: 2 }]);
-  expect(await again.removeRating('r1', { caseId: 'c', eval: '', by: 'ada' })).toBe(true);
 });

@@ -15,8 +15,8 @@ interface CopyFlags {
 export function addStoreCopy(group: Command, runCommand: RunCommand): void {
   group
     .command('copy')
-    .description('copy a state store, with results of suites, to Postgres or to a file')
-    .option('--to <place>', 'a path, or postgres://… without a password')
+    .description('copy a state store in a file, with results of suites, to Postgres')
+    .option('--to <address>', 'postgres://… without a password')
     .option('--to-env <name>', 'the environment variable that has it')
     .addHelpText('after', examples)
     .action(async (flags: CopyFlags, command: Command) => {
@@ -48,7 +48,7 @@ function readPlace({ to, toEnv }: CopyFlags, { env }: Invocation) {
   const text = toEnv === undefined ? to : Object.hasOwn(env, toEnv) ? env[toEnv] : undefined;
   if (text === undefined || text === '')
     throw new RuntimeError('USAGE', `${name} ${toEnv === undefined ? 'is empty' : 'is not set'}`, {
-      hint: 'It holds a path, or an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+      hint: 'It holds an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE.',
     });
   return { name, text };
 }
@@ -78,11 +78,10 @@ const examples = `
 Runs, their steps, long texts, calls that wait and history, results of suites and kept answers are copied from the store of
 the config, each row read again from the target and compared by digest. The target has to be empty; if it has the same rows
 already, all is well. A copy that is cut off leaves nothing half done: run it again. Runs must not be under way; what is
-written to the source meanwhile is not copied. With a path, results go to evals.db beside it.
+written to the source meanwhile is not copied. A store in Postgres is not copied to a file: pg_dump makes its backups.
 
 Examples:
   DATABASE_URL=postgres://signalbox:secret@db/agents signalbox store copy --to-env DATABASE_URL
-  signalbox store copy --config postgres.yaml --to .signalbox/state.db
 
 Exit codes: 0 copied, or there already; 1 a store failed, the target is not empty, or runs are under way; 2 the call or the config is wrong;
 130 interrupted.`;

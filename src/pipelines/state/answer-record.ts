@@ -38,7 +38,7 @@ const answer = object({
   usage: object({ input_tokens: nullOr(number), output_tokens: nullOr(number) }),
   /** US dollars; absent where the provider has no pricing, or does not say what was used. */
   cost_usd: optional(number),
-  /** Who answered, by id, and its model; absent where hooks have, and in older records. */
+  /** Who answered, by id, and its model; absent where hooks have. */
   provider: optional(text),
   model: optional(text),
   /** The guard’s metadata about the answer. */
@@ -64,7 +64,7 @@ const score = object({
   passed: flag,
   detail: text,
   data: exact,
-  /** What was judged; absent in records of earlier versions, as all of these. */
+  /** What was judged. */
   eval: optional(text),
   content: ifPresent(exact),
   params: ifPresent(exact),

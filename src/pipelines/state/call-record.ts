@@ -22,7 +22,7 @@ const result = object({
 
 /** A call as the journal keeps it. */
 export interface JournaledCall extends CallResult {
-  /** The tool that was asked for; absent in records of earlier versions, as `args`. */
+  /** The tool that was asked for; absent of a direct call, as `args`. */
   readonly tool?: string;
   /** The arguments as they were asked for, before hooks. */
   readonly args?: Json;

@@ -362,7 +362,7 @@ function toEarlierCall(
   return { scope, key: kept?.key ?? (isChat ? step : keyOfStep(step)), signature };
 }
 
-/** What the model asked for, of a call that was cut off or kept by an earlier version. */
+/** What the model asked for, of a call that was cut off. */
 function requestOf(
   runId: string,
   step: string,

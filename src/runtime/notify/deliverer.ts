@@ -9,7 +9,7 @@ import type { Redact } from '../../contract/scrub.ts';
 import { toPendingDocument } from '../../pipelines/run/document.ts';
 import { iso } from '../../pipelines/run/timeline.ts';
 import { shortenJson } from '../../pipelines/show/shorten-json.ts';
-import type { Notice } from '../../store/outbox/outbox.ts';
+import type { Notice } from '../../store/outbox.ts';
 import type { Store } from '../../store/store.ts';
 import { redactDocument } from '../runs/redacted-document.ts';
 import type { Target } from './target.ts';

@@ -7,7 +7,7 @@ import { openHttp } from '../../process/http.ts';
 import { openUnpooled } from '../../process/open.ts';
 import type { ProcessContext } from '../../process/process.ts';
 import type { Transport } from '../../process/transport.ts';
-import { type NoticeEvent, type NoticeRule, noticeEvents } from '../../store/outbox/outbox.ts';
+import { type NoticeEvent, type NoticeRule, noticeEvents } from '../../store/outbox.ts';
 import { resolveEntry } from '../binding/resolve.ts';
 
 /** Somebody who is told of runs. */

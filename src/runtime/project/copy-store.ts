@@ -1,11 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
-import { environmentOf } from '../../config/environment/host.ts';
 import { requireConfig } from '../../config/load.ts';
 import type { HostEnv } from '../../process/env.ts';
-import { type CopiedPart, resultTables, stateTables } from '../../store/copy/copied-table.ts';
-import type { CopySource, CopyTarget } from '../../store/copy/copy-end.ts';
+import { type CopySource, copiedResults, copiedState } from '../../store/copy/copied-table.ts';
 import { copyPart, type TableCopy } from '../../store/copy/copy-part.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 
@@ -20,7 +18,7 @@ export interface CopyStoreOptions {
   readonly signal: AbortSignal;
 }
 
-/** A file, or the address of a Postgres database; `name` is the flag or the variable that has it. */
+/** The address of a Postgres database; `name` is the flag or the variable that has it. */
 export interface CopyAddress {
   readonly name: string;
   readonly text: string;
@@ -37,31 +35,48 @@ export interface CopiedStore {
 }
 
 /**
- * Copies the state store of a RuntimeConfig file with the results of its suites: to a file, or to a Postgres database, either of
- * which has to be empty or to have the very same rows. Results come first, each of the two in one transaction: a copy that is cut
- * off is made again by the same command. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, RUN_BUSY while runs are being
- * executed, USAGE for stores between which nothing is copied, ABORTED.
+ * Copies the SQLite store of a RuntimeConfig file with the results of its suites to a Postgres database, which has to be empty or to
+ * have the very same rows. Results come first, each of the two in one transaction: a copy that is cut off is made again by the same
+ * command. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, RUN_BUSY while runs are being executed, USAGE for any other copy,
+ * ABORTED.
  */
 export async function copyStore(options: CopyStoreOptions): Promise<CopiedStore> {
-  const { file, to } = options;
+  const { file, to, signal, onProgress } = options;
   const config = requireConfig(resolve(file), options.env['PATH'] ?? '', {
     env: options.env,
     overlays: options.overlays ?? [],
   });
   const { stateStore } = config;
-  const env = environmentOf(config, options.env);
-  const isToPostgres = isPostgresAddress(to.text);
-  requireCopyable(stateStore, isToPostgres);
-  const state = await openSource(stateStore, stateTables, env);
-  if (state === undefined) throw missingStoreError(file);
+  const path = requireCopyable(stateStore, to.text);
+  const [{ openSqliteSource }, { openPostgresTarget }, { readAddress }] = await Promise.all([
+    import('../../store/copy/sqlite-end.ts'),
+    import('../../store/copy/postgres-end.ts'),
+    import('../../store/postgres/connection/address.ts'),
+  ]);
+  const state = await openSqliteSource(path, copiedState);
+  if (state === undefined) {
+    throw new RuntimeError('STORE_FAILED', `the state store of ${file} is not there: nothing was kept yet`, {
+      hint: 'Check spec.state_store, and --config.',
+    });
+  }
   const opened: (CopySource | undefined)[] = [state];
   try {
-    const results = await openSource(stateStore, resultTables, env);
+    // Results are in a file beside that of the state.
+    const results = await openSqliteSource(join(dirname(path), 'evals.db'), copiedResults);
     opened.push(results);
-    requireIdle(state, results, isToPostgres);
+    requireIdle([...state.held, ...(results?.held ?? [])]);
+    const address = readAddress(to.name, { [to.name]: to.text });
     const copies = [];
-    for (const [part, source] of [[resultTables, results] as const, [stateTables, state] as const])
-      if (source !== undefined) copies.push(await copyTo({ ...options, part, source }));
+    for (const [part, source] of [[copiedResults, results] as const, [copiedState, state] as const]) {
+      if (source === undefined) continue;
+      const target = await openPostgresTarget(address, part);
+      try {
+        const copy = await copyPart({ part, source, target, onProgress, signal });
+        copies.push({ ...copy, location: target.location });
+      } finally {
+        await target.close();
+      }
+    }
     return {
       ...{ from: state.location, to: copies.at(-1)?.location ?? '', notCopied },
       tables: copies.flatMap(({ tables }) => tables),
@@ -77,87 +92,36 @@ const notCopied = [
   'which build a run belongs to, and who works on it',
 ];
 
-/** Whether it is an address, rather than a path. */
-export function isPostgresAddress(text: string): boolean {
-  return /^postgres(ql)?:/i.test(text);
-}
-
-function requireCopyable(store: StateStoreConfig, isToPostgres: boolean): void {
+/** The file of a store that can be copied there. */
+function requireCopyable(store: StateStoreConfig, to: string): string {
   if (store.type === 'refused') throw unusableStoreError(store.reason);
   if (store.type === 'memory') throw new RuntimeError('USAGE', 'a store in memory ends with its process');
-  if (store.type === 'postgres' && isToPostgres) {
-    throw new RuntimeError('USAGE', 'both stores are in Postgres', {
-      hint: 'Use pg_dump --schema=signalbox and pg_restore, which know Postgres better.',
+  if (store.type === 'postgres') {
+    throw new RuntimeError('USAGE', 'a store in Postgres is not copied', {
+      hint: 'Use pg_dump --schema=signalbox and pg_restore for another database; a new store in a file starts empty.',
     });
   }
-}
-
-function missingStoreError(file: string): RuntimeError {
-  return new RuntimeError('STORE_FAILED', `the state store of ${file} is not there: nothing was kept yet`, {
-    hint: 'Check spec.state_store, and --config.',
-  });
-}
-
-function requireIdle(state: CopySource, results: CopySource | undefined, isToPostgres: boolean): void {
-  const held = new Set([...state.held, ...(results?.held ?? [])]);
-  if (held.size > 0) {
-    const [first = ''] = held;
-    const others = held.size === 1 ? 'is' : `and ${held.size - 1} more are`;
+  if (!/^postgres(ql)?:/i.test(to)) {
     throw new RuntimeError(
-      'RUN_BUSY',
-      `run ${first} ${others} being executed, and would go on at both places`,
+      'USAGE',
+      'a store is copied to Postgres only, and this is no address of a database',
       {
-        hint: 'End whatever executes runs or suites on this store, and copy it then.',
+        hint: `Give postgres://USER@HOST:5432/DATABASE. For a second file, end what uses the store and copy it: sqlite3 ${store.file} ".backup 'FILE'".`,
       },
     );
   }
-  if (state.queued > 0 && !isToPostgres) {
-    throw new RuntimeError('RUN_BUSY', `${state.queued} runs wait for workers, which a file does not have`, {
-      hint: 'Let workers end them, or cancel them with `signalbox runs cancel`.',
-    });
-  }
+  return store.file;
 }
 
-async function openSource(
-  store: StateStoreConfig,
-  part: CopiedPart,
-  env: HostEnv,
-): Promise<CopySource | undefined> {
-  if (store.type === 'postgres') {
-    const { readAddress } = await import('../../store/postgres/connection/address.ts');
-    const { openPostgresSource } = await import('../../store/copy/postgres-end.ts');
-    return await openPostgresSource(readAddress(store.urlEnv, env));
-  }
-  if (store.type !== 'sqlite') return undefined;
-  const { openSqliteSource } = await import('../../store/copy/sqlite-end.ts');
-  return await openSqliteSource(fileOf(store.file, part), part);
-}
-
-/** Results are in a file beside that of the state. */
-function fileOf(file: string, { name }: CopiedPart): string {
-  return name === 'state' ? file : join(dirname(file), 'evals.db');
-}
-
-interface CopyOne extends CopyStoreOptions {
-  readonly part: CopiedPart;
-  readonly source: CopySource;
-}
-
-async function copyTo({ to, part, source, onProgress, signal }: CopyOne) {
-  const target = await openTarget(to, part);
-  try {
-    return { ...(await copyPart({ part, source, target, onProgress, signal })), location: target.location };
-  } finally {
-    await target.close();
-  }
-}
-
-async function openTarget({ name, text }: CopyAddress, part: CopiedPart): Promise<CopyTarget> {
-  if (!isPostgresAddress(text)) {
-    const { openSqliteTarget } = await import('../../store/copy/sqlite-end.ts');
-    return await openSqliteTarget(fileOf(resolve(text), part), part);
-  }
-  const { readAddress } = await import('../../store/postgres/connection/address.ts');
-  const { openPostgresTarget } = await import('../../store/copy/postgres-end.ts');
-  return await openPostgresTarget(readAddress(name, { [name]: text }), part);
+/** Throws RUN_BUSY. */
+function requireIdle(ids: readonly string[]): void {
+  const held = new Set(ids);
+  if (held.size === 0) return;
+  const [first = ''] = held;
+  const others = held.size === 1 ? 'is' : `and ${held.size - 1} more are`;
+  throw new RuntimeError(
+    'RUN_BUSY',
+    `run ${first} ${others} being executed, and would go on at both places`,
+    { hint: 'End whatever executes runs or suites on this store, and copy it then.' },
+  );
 }

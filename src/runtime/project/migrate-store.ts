@@ -55,7 +55,7 @@ export async function resetClock(
     });
   }
   const { openDatabase } = await import('../../store/sqlite/database.ts');
-  const { resetTimes } = await import('../../store/sqlite/pending-table.ts');
+  const { resetTimes } = await import('../../store/sqlite/inspect.ts');
   const database = await openDatabase(stateStore.file, WAIT_MS);
   try {
     const changed = await database.write(() => resetTimes(database, Date.now()));

@@ -1,3 +1,6 @@
+import { DamagedError, type Row } from '../sqlite/row.ts';
+import { columnsOf, resultTables, stateTables } from '../tables.ts';
+
 /** A value of a column, as it is kept: texts with the escapes that both kinds of store have. */
 export type Cell = string | number | null;
 
@@ -6,16 +9,13 @@ export type CopiedRow = readonly Cell[];
 
 /** A table that both kinds of store have. */
 export interface CopiedTable {
-  /** In a SQLite file, and in the schema `signalbox` of Postgres. */
-  readonly sqlite: string;
-  readonly postgres: string;
-  readonly columns: readonly string[];
+  /** In Postgres; `toSqliteNames` has its name in a file. */
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly isNumber: boolean }[];
   /** Columns whose values tell rows apart, and by which they are read. */
   readonly order: readonly string[];
-  /** Whether rows name in Postgres who made them, which a SQLite file does not know. */
+  /** Whether rows name in Postgres who made them, which a file does not know. */
   readonly hasToken: boolean;
-  /** Which rows count in Postgres, where others may be on their way out. */
-  readonly only: string;
 }
 
 /** Tables that are copied together, all of them or none; those that others refer to come first. */
@@ -24,66 +24,63 @@ export interface CopiedPart {
   readonly tables: readonly CopiedTable[];
 }
 
-const tableOf = (
-  name: string,
-  columns: string,
-  more: Partial<Omit<CopiedTable, 'sqlite' | 'columns'>> = {},
-): CopiedTable => ({
-  ...{ sqlite: name, postgres: name, columns: columns.split(/\s+/) },
-  ...{ order: ['seq'], hasToken: false, only: 'true', ...more },
+function partOf(
+  name: CopiedPart['name'],
+  tables: string,
+  orders: Readonly<Record<string, string>>,
+): CopiedPart {
+  return {
+    name,
+    tables: Object.entries(orders).map(([table, order]) => ({
+      ...{ name: table, columns: columnsOf(tables, table), order: order.split(' ') },
+      hasToken: ['runs', 'steps', 'result_runs'].includes(table),
+    })),
+  };
+}
+
+/** Runs and all that belongs to them. Which events are told is said by whoever opens the store. */
+export const copiedState = partOf('state', stateTables, {
+  ...{ runs: 'seq', run_labels: 'run key', run_parents: 'id', run_pipelines: 'run_id file', steps: 'seq' },
+  ...{ pendings: 'seq', consents: 'seq', texts: 'run_id step number', parts: 'run_id step', moments: 'seq' },
+  ...{ suspensions: 'run', notices: 'seq' },
 });
 
-/** Runs and all that belongs to them. */
-export const stateTables: CopiedPart = {
-  name: 'state',
-  tables: [
-    tableOf('runs', 'seq id kind name file source config input created_at status output error updated_at', {
-      hasToken: true,
-    }),
-    tableOf('run_labels', 'run key value', { order: ['run', 'key'] }),
-    tableOf('run_parents', 'id root parent step', { order: ['id'] }),
-    tableOf('run_pipelines', 'run_id file text', { order: ['run_id', 'file'] }),
-    tableOf('steps', 'seq run_id step attempts outcome sum began_at ended_at', { hasToken: true }),
-    tableOf(
-      'pendings',
-      `seq id run_id step call_id tool args origin hook reason message members previous created_at expires_at
-        ruling ruled_by ruling_reason edited_args result decided_at quorum`,
-    ),
-    tableOf('consents', 'seq pending_id name reason given_at'),
-    tableOf('texts', 'run_id step number sum text', { order: ['run_id', 'step', 'number'] }),
-    tableOf('parts', 'run_id step sum refs', { order: ['run_id', 'step'] }),
-    tableOf('moments', 'seq run_id what subject'),
-    tableOf('suspensions', 'run why since due_at tries step error calls', { order: ['run'] }),
-    // What nobody has been told yet is told from there; which events are told is said by whoever opens the store.
-    tableOf('notices', 'seq run_id target event pending_id made_at attempts due_at'),
-  ],
-};
-
 /** Results of suites, and answers that may be used again. */
-export const resultTables: CopiedPart = {
-  name: 'results',
-  tables: [
-    tableOf('runs', 'seq id kind name file fingerprint created_at status header report', {
-      ...{ postgres: 'result_runs', hasToken: true },
-    }),
-    tableOf('results', 'run number epoch case_id digest text sum', {
-      order: ['run', 'number', 'epoch'],
-      only: 'run IN (SELECT seq FROM signalbox.result_runs)',
-    }),
-    tableOf('answers', 'key kept_at text', { order: ['key'] }),
-    tableOf('ratings', 'run key case_id eval rater rated_at text', { order: ['run', 'key'] }),
-    tableOf('reopenings', 'run number scope at status report', { order: ['run', 'number'] }),
-    tableOf('replaced_results', 'seq run reopening number epoch case_id digest text sum'),
-  ],
-};
+export const copiedResults = partOf('results', resultTables, {
+  ...{ result_runs: 'seq', results: 'run number epoch', answers: 'key', ratings: 'run key' },
+  ...{ reopenings: 'run number', replaced_results: 'seq' },
+});
 
-const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at quorum given_at made_at since due_at tries calls reopening at`.split(
-    ' ',
-  ),
-);
+/** One end of a copy: the tables of a part, as they are at one moment. Everything rejects with STORE_FAILED. */
+export interface CopyEnd {
+  /** The file or place, for messages. */
+  readonly location: string;
+  count(table: CopiedTable): Promise<number>;
+  /** All rows in their order, in batches of a few MB, or of one row that is larger. */
+  rows(table: CopiedTable): AsyncIterable<readonly CopiedRow[]>;
+  /** What is not committed is as if it had never been. Never rejects. */
+  close(): Promise<void>;
+}
 
-/** Whether a column of any of these tables holds whole numbers; all others hold texts. */
-export function isNumeric(column: string): boolean {
-  return numbers.has(column);
+/** Where rows are copied from, with the runs that are being executed at this moment. */
+export interface CopySource extends CopyEnd {
+  readonly held: readonly string[];
+}
+
+/** Where rows go to; nobody else writes there until it is committed or closed. */
+export interface CopyTarget extends CopyEnd {
+  insert(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void>;
+  commit(): Promise<void>;
+}
+
+/** What a batch holds at most, in characters or bytes. */
+export const BATCH_SIZE = 4_000_000;
+/** And in rows. */
+export const BATCH_ROWS = 1_000;
+
+/** Throws Damaged. */
+export function cellOf(row: Row, column: string): Cell {
+  const value = row[column];
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  throw new DamagedError(`column ${column} holds neither a text nor a number`);
 }

@@ -1,8 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { RuntimeError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/format-count.ts';
-import type { CopiedPart, CopiedRow, CopiedTable } from './copied-table.ts';
-import type { CopyEnd, CopyTarget } from './copy-end.ts';
+import type { CopiedPart, CopiedRow, CopiedTable, CopyEnd, CopyTarget } from './copied-table.ts';
 
 /** What was copied of a table; the same digest at both ends. */
 export interface TableCopy {
@@ -44,7 +43,7 @@ export async function copyPart(options: CopyPartOptions): Promise<PartCopy> {
       'STORE_FAILED',
       `${target.location} is not empty: it has ${formatCount(there, 'row')} of its own`,
       {
-        hint: 'Copy to a new file or an empty database. What is there was left as it is.',
+        hint: 'Copy to an empty database. What is there was left as it is.',
       },
     );
   }
@@ -87,7 +86,7 @@ function openWalk({ part, onProgress, signal }: CopyPartOptions, of: number) {
         done += batch.length;
         onProgress(done, of);
       }
-      copies.push({ table: table.postgres, rows, sha256: hash.digest('hex') });
+      copies.push({ table: table.name, rows, sha256: hash.digest('hex') });
     }
     return copies;
   };

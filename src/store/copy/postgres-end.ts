@@ -1,39 +1,51 @@
 import type { Address } from '../postgres/connection/address.ts';
-import { connect, type Link } from '../postgres/connection/client.ts';
+import type { Link } from '../postgres/connection/client.ts';
 import { toPostgresError } from '../postgres/connection/postgres-error.ts';
-import { requireTables } from '../postgres/layout/migrations.ts';
-import { DamagedError, numberOf, type Row, textOf } from '../sqlite/row.ts';
-import { type Cell, type CopiedPart, type CopiedRow, type CopiedTable, isNumeric } from './copied-table.ts';
-import { BATCH_ROWS, BATCH_SIZE, type CopyEnd, type CopySource, type CopyTarget } from './copy-end.ts';
-
-/** The database at one moment, whoever writes to it meanwhile. Rejects with STORE_FAILED. */
-export async function openPostgresSource(address: Address): Promise<CopySource> {
-  return await openEnd(address, async (link) => {
-    await link.query({ text: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${patient}` });
-    const [row] = await link.query({
-      text: "SELECT count(*) AS queued FROM signalbox.runs WHERE status = 'queued'",
-    });
-    return { ...endOf(link, address), held: await listHeld(address), queued: numberOf(row ?? {}, 'queued') };
-  });
-}
+import { openLink } from '../postgres/layout/migrations.ts';
+import { numberOf } from '../sqlite/row.ts';
+import {
+  BATCH_ROWS,
+  BATCH_SIZE,
+  type CopiedPart,
+  type CopiedRow,
+  type CopiedTable,
+  type CopyTarget,
+  cellOf,
+} from './copied-table.ts';
 
 /** The database, with tables made where there are none, which nobody else may write to meanwhile. Rejects with STORE_FAILED. */
 export async function openPostgresTarget(address: Address, part: CopiedPart): Promise<CopyTarget> {
-  return await openEnd(address, async (link) => {
-    await link.query({ text: `BEGIN; ${patient}` });
-    // Triggers would write down a history that is copied itself; and what has this done to it is locked.
-    for (const name of namesOf(part)) await link.query({ text: `ALTER TABLE ${name} DISABLE TRIGGER USER` });
+  return await orStoreError(address, async () => {
+    const link = await openLink(address);
+    const setTriggers = async (what: 'DISABLE' | 'ENABLE') => {
+      for (const { name } of part.tables)
+        await link.query({ text: `ALTER TABLE signalbox.${name} ${what} TRIGGER USER` });
+    };
+    try {
+      await link.query({ text: `BEGIN; ${patient}` });
+      // Triggers would write down a history that is copied itself; and what has this done to it is locked.
+      await setTriggers('DISABLE');
+    } catch (error) {
+      await link.end();
+      throw error;
+    }
     return {
-      ...endOf(link, address),
+      location: address.location,
+      count: (table) =>
+        orStoreError(address, async () => {
+          const [row] = await link.query({ text: `SELECT count(*) AS count ${fromTable(table)}` });
+          return numberOf(row ?? {}, 'count');
+        }),
+      rows: (table) => readRows(link, address, table),
       insert: (table, rows) => orStoreError(address, () => insertRows(link, table, rows)),
       commit: () =>
         orStoreError(address, async () => {
-          for (const { postgres, order } of part.tables)
-            if (order[0] === 'seq') await link.query({ text: goOnBehind(postgres) });
-          for (const name of namesOf(part))
-            await link.query({ text: `ALTER TABLE ${name} ENABLE TRIGGER USER` });
+          for (const { name, order } of part.tables)
+            if (order[0] === 'seq') await link.query({ text: goOnBehind(name) });
+          await setTriggers('ENABLE');
           await link.query({ text: 'COMMIT' });
         }),
+      close: () => link.end(),
     };
   });
 }
@@ -41,58 +53,16 @@ export async function openPostgresTarget(address: Address, part: CopiedPart): Pr
 /** In the order of the tables' keys, rather than sorted first; and however long that takes. */
 const patient = 'SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off';
 
-function namesOf({ tables }: CopiedPart): string[] {
-  return tables.map(({ postgres }) => `signalbox.${postgres}`);
-}
-
 /** New rows come behind those that are there. */
 function goOnBehind(table: string): string {
   return `SELECT setval(pg_get_serial_sequence('signalbox.${table}', 'seq'), last)
     FROM (SELECT max(seq) AS last FROM signalbox.${table}) AS there WHERE last IS NOT NULL`;
 }
 
-async function openEnd<End>(address: Address, begin: (link: Link) => Promise<End>): Promise<End> {
-  return await orStoreError(address, async () => {
-    const link = await connect(address);
-    try {
-      await requireTables(link, address.location);
-      return await begin(link);
-    } catch (error) {
-      await link.end();
-      throw error;
-    }
-  });
-}
-
-/** By another connection: locks are asked for, and given back with the statement. */
-async function listHeld(address: Address): Promise<string[]> {
-  const link = await connect(address);
-  try {
-    const rows = await link.query({
-      text: `SELECT run_id FROM signalbox.claims
-        WHERE NOT pg_try_advisory_xact_lock(signalbox.lock_key(run_id)) ORDER BY run_id`,
-    });
-    return rows.map((row) => textOf(row, 'run_id'));
-  } finally {
-    await link.end();
-  }
-}
-
-function endOf(link: Link, address: Address): CopyEnd {
-  return {
-    location: address.location,
-    count: (table) =>
-      orStoreError(address, async () => {
-        const [row] = await link.query({ text: `SELECT count(*) AS count ${fromTable(table)}` });
-        return numberOf(row ?? {}, 'count');
-      }),
-    rows: (table) => readRows(link, address, table),
-    close: () => link.end(),
-  };
-}
-
-function fromTable({ postgres, only }: CopiedTable): string {
-  return `FROM signalbox.${postgres} WHERE ${only}`;
+/** Of results of runs that others are removing nothing counts. */
+function fromTable({ name }: CopiedTable): string {
+  const only = name === 'results' ? 'WHERE run IN (SELECT seq FROM signalbox.result_runs)' : '';
+  return `FROM signalbox.${name} ${only}`;
 }
 
 /** A second cursor tells how long the next rows are, without reading them. */
@@ -102,22 +72,23 @@ async function* readRows(
   table: CopiedTable,
 ): AsyncGenerator<readonly CopiedRow[]> {
   const { columns, order } = table;
-  const texts = columns.filter((column) => !isNumeric(column));
-  const length = texts.map((column) => `coalesce(octet_length(${column}), 0)::bigint`).join(' + ');
+  const names = columns.map(({ name }) => name);
+  const texts = columns.filter(({ isNumber }) => !isNumber);
+  const length = texts.map(({ name }) => `coalesce(octet_length(${name}), 0)::bigint`).join(' + ');
   const rest = `${fromTable(table)} ORDER BY ${order.join(', ')}`;
   const fetch = async (cursor: string, most: number) =>
     await orStoreError(address, () => link.query({ text: `FETCH ${most} FROM ${cursor}` }));
   await orStoreError(address, () =>
     link.query({
       text: `DECLARE lengths NO SCROLL CURSOR FOR SELECT ${length} AS length ${rest};
-        DECLARE rows NO SCROLL CURSOR FOR SELECT ${columns.join(', ')} ${rest}`,
+        DECLARE rows NO SCROLL CURSOR FOR SELECT ${names.join(', ')} ${rest}`,
     }),
   );
   for (;;) {
     const lengths = (await fetch('lengths', BATCH_ROWS)).map((row) => numberOf(row, 'length'));
     for (const most of batchesOf(lengths)) {
       const rows = await fetch('rows', most);
-      yield rows.map((row) => columns.map((column) => cellOf(row, column)));
+      yield rows.map((row) => names.map((column) => cellOf(row, column)));
     }
     if (lengths.length < BATCH_ROWS) break;
   }
@@ -136,21 +107,14 @@ function batchesOf(lengths: readonly number[]): number[] {
   return batches;
 }
 
-function cellOf(row: Row, column: string): Cell {
-  const value = row[column];
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  throw new DamagedError(`column ${column} holds neither a text nor a number`);
-}
-
 async function insertRows(link: Link, table: CopiedTable, rows: readonly CopiedRow[]): Promise<void> {
-  const { postgres, columns, hasToken } = table;
-  const name = `signalbox.${postgres}`;
+  const { name, columns, hasToken } = table;
+  const names = columns.map((column) => column.name).join(', ');
   const values = columns.map((_column, place) => rows.map((row) => row[place] ?? null));
-  const arrays = columns.map((column, place) => `$${place + 1}::${isNumeric(column) ? 'bigint' : 'text'}[]`);
+  const arrays = columns.map(({ isNumber }, place) => `$${place + 1}::${isNumber ? 'bigint' : 'text'}[]`);
   await link.query({
-    text: `INSERT INTO ${name} (${columns.join(', ')}${hasToken ? ', token' : ''})
-      SELECT ${columns.join(', ')}${hasToken ? ", 'copied'" : ''}
-      FROM unnest(${arrays.join(', ')}) AS each (${columns.join(', ')})`,
+    text: `INSERT INTO signalbox.${name} (${names}${hasToken ? ', token' : ''})
+      SELECT ${names}${hasToken ? ", 'copied'" : ''} FROM unnest(${arrays.join(', ')}) AS each (${names})`,
     values,
   });
 }

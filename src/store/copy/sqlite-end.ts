@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { resultLayout } from '../results-schema.ts';
 import {
   type Connection,
   ignoreErrors,
@@ -9,71 +8,60 @@ import {
   retryWhileBusy,
   transact,
 } from '../sqlite/connection.ts';
-import type { Layout } from '../sqlite/layout.ts';
-import { DamagedError, numberOf, type Row, textOf } from '../sqlite/row.ts';
+import { numberOf } from '../sqlite/row.ts';
 import { createRunLocks } from '../sqlite/run-locks.ts';
-import { stateLayout } from '../sqlite/schema.ts';
+import { resultLayout, stateLayout } from '../sqlite/schema.ts';
 import { toStoreError } from '../sqlite/store-error.ts';
-import type { Cell, CopiedPart, CopiedRow, CopiedTable } from './copied-table.ts';
-import { BATCH_ROWS, BATCH_SIZE, type CopyEnd, type CopySource, type CopyTarget } from './copy-end.ts';
-
-const layouts: Readonly<Record<CopiedPart['name'], Layout>> = { state: stateLayout, results: resultLayout };
+import { toSqliteNames } from '../tables.ts';
+import {
+  BATCH_ROWS,
+  BATCH_SIZE,
+  type CopiedPart,
+  type CopiedRow,
+  type CopiedTable,
+  type CopySource,
+  cellOf,
+} from './copied-table.ts';
 
 /** The file at one moment, whoever writes to it meanwhile; undefined where there is none. Rejects with STORE_FAILED. */
-export async function openSqliteSource(file: string, part: CopiedPart): Promise<CopySource | undefined> {
+export async function openSqliteSource(file: string, { name }: CopiedPart): Promise<CopySource | undefined> {
   if (!existsSync(file)) return undefined;
-  return await openEnd(file, part, async (connection) => {
-    const { database } = connection;
-    database.exec('BEGIN');
-    // The first look is what fixes the moment.
-    database.prepare('SELECT count(*) FROM runs').get();
-    const held = await listHeld(file, connection.identity);
-    return { ...endOf(connection, file), held, queued: 0 };
-  });
-}
-
-/** The file, made where it is missing, which nobody else may write to meanwhile. Rejects with STORE_FAILED. */
-export async function openSqliteTarget(file: string, part: CopiedPart): Promise<CopyTarget> {
-  return await openEnd(file, part, async (connection) => {
-    const { database } = connection;
-    await retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), WAIT_MS);
-    // Triggers would write down a history that is copied itself.
-    const triggers = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
-    for (const trigger of triggers) database.exec(`DROP TRIGGER ${textOf(trigger, 'name')}`);
-    return {
-      ...endOf(connection, file),
-      insert: (table, rows) => orStoreError(file, () => insertRows(connection, table, rows)),
-      commit: () =>
-        orStoreError(file, () => {
-          connection.requireSameFile();
-          for (const trigger of triggers) database.exec(textOf(trigger, 'sql'));
-          database.exec('COMMIT');
-        }),
-    };
-  });
-}
-
-/** As long as other calls of a store wait. */
-const WAIT_MS = 30_000;
-
-async function openEnd<End>(
-  file: string,
-  { name }: CopiedPart,
-  begin: (connection: Connection) => Promise<End>,
-): Promise<End> {
+  const layout = name === 'state' ? stateLayout : resultLayout;
   try {
-    const connection = await openConnection({
-      ...{ file, layout: layouts[name], commitWaitsFor: 'disk', waitMs: WAIT_MS },
+    const { database, identity, location } = await openConnection({
+      ...{ file, layout, commitWaitsFor: 'disk', waitMs: WAIT_MS },
     });
     try {
-      return await begin(connection);
+      database.exec('BEGIN');
+      // The first look is what fixes the moment.
+      database.prepare('SELECT count(*) FROM runs').get();
+      return {
+        ...{ location, held: await listHeld(file, identity) },
+        count: async (table) => {
+          try {
+            const sql = `SELECT count(*) AS count FROM ${nameOf(table)}`;
+            return numberOf(database.prepare(sql).get() ?? {}, 'count');
+          } catch (error) {
+            throw toStoreError(error, file);
+          }
+        },
+        rows: (table) => readRows(database, file, table),
+        close: async () => ignoreErrors(() => database.close()),
+      };
     } catch (error) {
-      connection.database.close();
+      database.close();
       throw error;
     }
   } catch (error) {
     throw toStoreError(error, file);
   }
+}
+
+/** As long as other calls of a store wait. */
+const WAIT_MS = 30_000;
+
+function nameOf({ name }: CopiedTable): string {
+  return toSqliteNames(`signalbox.${name}`);
 }
 
 /** By another connection: whether a lock is held shows only within a write. */
@@ -91,25 +79,16 @@ async function listHeld(file: string, identity: string): Promise<string[]> {
   }
 }
 
-function endOf({ database, location }: Connection, file: string): CopyEnd {
-  return {
-    location,
-    count: (table) =>
-      orStoreError(file, () =>
-        numberOf(database.prepare(`SELECT count(*) AS count FROM ${table.sqlite}`).get() ?? {}, 'count'),
-      ),
-    rows: (table) => readRows(database, file, table),
-    close: async () => ignoreErrors(() => database.close()),
-  };
-}
-
 async function* readRows(
   database: Connection['database'],
   file: string,
-  { sqlite, columns, order }: CopiedTable,
+  table: CopiedTable,
 ): AsyncGenerator<readonly CopiedRow[]> {
+  const columns = table.columns.map(({ name }) => name);
   try {
-    const all = database.prepare(`SELECT ${columns.join(', ')} FROM ${sqlite} ORDER BY ${order.join(', ')}`);
+    const all = database.prepare(
+      `SELECT ${columns.join(', ')} FROM ${nameOf(table)} ORDER BY ${table.order.join(', ')}`,
+    );
     let batch: CopiedRow[] = [];
     let size = 0;
     for (const row of all.iterate()) {
@@ -129,28 +108,6 @@ async function* readRows(
       size += length;
     }
     if (batch.length > 0) yield batch;
-  } catch (error) {
-    throw toStoreError(error, file);
-  }
-}
-
-function cellOf(row: Row, column: string): Cell {
-  const value = row[column];
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  throw new DamagedError(`column ${column} holds neither a text nor a number`);
-}
-
-function insertRows({ database }: Connection, table: CopiedTable, rows: readonly CopiedRow[]): void {
-  const { sqlite, columns } = table;
-  const insert = database.prepare(
-    `INSERT INTO ${sqlite} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-  );
-  for (const row of rows) insert.run(...row);
-}
-
-async function orStoreError<Result>(file: string, work: () => Result): Promise<Result> {
-  try {
-    return work();
   } catch (error) {
     throw toStoreError(error, file);
   }

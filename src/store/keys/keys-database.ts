@@ -16,6 +16,7 @@ import { createRunLocks, type RunLocks } from '../sqlite/run-locks.ts';
 import { createStatement } from '../sqlite/statement.ts';
 import { toStoreError } from '../sqlite/store-error.ts';
 import { closedStoreError } from '../store-rules.ts';
+import { keyTables, toSqliteTables } from '../tables.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
 import { createLeaseTable, type LeaseTable } from './lease-table.ts';
 import { createRateTable, type RateTable } from './rate-table.ts';
@@ -245,76 +246,7 @@ async function commit(batch: readonly Entry[], doTogether: DoTogether): Promise<
   }
 }
 
-const tables = `
-CREATE TABLE keys (
-  seq INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  models TEXT,
-  hooks TEXT,
-  requests_per_minute INTEGER,
-  tokens_per_minute INTEGER,
-  concurrent INTEGER,
-  budget_day INTEGER,
-  budget_month INTEGER,
-  budget_total INTEGER,
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER,
-  revoked_at INTEGER
-) STRICT;
-CREATE INDEX keys_by_name ON keys (name);
-CREATE UNIQUE INDEX keys_in_use ON keys (name) WHERE revoked_at IS NULL;
-
-CREATE TABLE secrets (
-  seq INTEGER PRIMARY KEY,
-  key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE,
-  prefix TEXT NOT NULL,
-  hash TEXT NOT NULL UNIQUE,
-  hint TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  expires_at INTEGER
-) STRICT;
-CREATE INDEX secrets_by_prefix ON secrets (prefix);
-CREATE INDEX secrets_by_key ON secrets (key);
-
-CREATE TABLE usage (
-  key TEXT NOT NULL,
-  period TEXT NOT NULL,
-  calls INTEGER NOT NULL,
-  input_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  cost INTEGER NOT NULL,
-  estimated INTEGER NOT NULL,
-  PRIMARY KEY (key, period)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE rates (
-  key TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('requests', 'tokens')),
-  second INTEGER NOT NULL,
-  amount INTEGER NOT NULL,
-  PRIMARY KEY (key, kind, second)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE leases (
-  owner TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  second INTEGER NOT NULL,
-  day TEXT NOT NULL,
-  is_reserved INTEGER NOT NULL CHECK (is_reserved IN (0, 1)),
-  input_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  cost INTEGER NOT NULL CHECK (cost >= 0),
-  PRIMARY KEY (owner, number)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE held (
-  key TEXT NOT NULL PRIMARY KEY,
-  calls INTEGER NOT NULL,
-  cost INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
+const generation = `
 CREATE TABLE generation (number INTEGER NOT NULL) STRICT;
 INSERT INTO generation VALUES (1);
 `;
@@ -348,5 +280,5 @@ END;`,
 export const keysLayout: Layout = {
   applicationId: 0x5347424b,
   version: 1,
-  tables: `${tables}${heldTriggers}${generationTriggers}`,
+  tables: toSqliteTables(keyTables) + generation + heldTriggers + generationTriggers,
 };

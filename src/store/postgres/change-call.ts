@@ -1,6 +1,7 @@
-import type { RecordParts } from '../sqlite/text-table.ts';
+import { OUTPUT } from '../rows.ts';
+import type { RecordParts } from '../sqlite/record-parts.ts';
+import { checksumOf, encodeText } from '../sqlite/row.ts';
 import type { Change, PendingRow, StatusChange, StepEnd } from '../sqlite/write/change.ts';
-import { checksumOf, toKept } from './rows.ts';
 
 /** A call of a function of the database: its name, and the values of its parameters. */
 export interface FunctionCall {
@@ -41,7 +42,7 @@ export function toStatement(calls: readonly FunctionCall[]): {
 }
 
 function keep(value: unknown): unknown {
-  return typeof value === 'string' ? toKept(value) : value;
+  return typeof value === 'string' ? encodeText(value) : value;
 }
 
 function valuesOf(change: Change): readonly unknown[] {
@@ -65,7 +66,7 @@ function valuesOf(change: Change): readonly unknown[] {
 }
 
 function endValues({ step, outcome, at }: StepEnd): readonly unknown[] {
-  const sum = checksumOf(toKept(step), toKept(outcome.text));
+  const sum = checksumOf(step, outcome.text);
   return [step, at, outcome.text, sum, ...partValues(step, outcome.parts)];
 }
 
@@ -80,19 +81,15 @@ function statusValues({ status, at, row, outputParts, suspension }: StatusChange
   const kept = [status, at, keep_output === 1, output, keep_error === 1, error];
   const { why, since, due_at, tries, step, error: fault, calls } = suspension ?? {};
   const beside = [why, since, due_at, tries, step, fault, calls].map((value) => value ?? null);
-  return [...kept, outputParts === undefined, ...partValues('/output', outputParts ?? null), ...beside];
+  return [...kept, outputParts === undefined, ...partValues(OUTPUT, outputParts ?? null), ...beside];
 }
 
 function partValues(step: string, parts: RecordParts | null): readonly unknown[] {
   if (parts === null) return [null, null, null, null, null];
-  const key = toKept(step);
-  const texts = parts.texts.map(({ text }) => toKept(text));
-  const numbers = parts.texts.map(({ number }) => number);
+  const { refs, texts } = parts;
   return [
-    parts.refs,
-    checksumOf(key, toKept(parts.refs)),
-    numbers,
-    texts.map((text) => checksumOf(key, text)),
-    texts,
+    ...[refs, checksumOf(step, refs), texts.map(({ number }) => number)],
+    texts.map(({ text }) => checksumOf(step, text)),
+    texts.map(({ text }) => encodeText(text)),
   ];
 }

@@ -5,7 +5,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../base/errors.ts';
 import { createAtomically } from '../../base/files/new-file.ts';
-import { defineChecksum } from './checksum.ts';
 import { makeFolder, makePrivateFile } from './folder.ts';
 import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
 import { loadSqlite } from './node-sqlite.ts';
@@ -97,9 +96,7 @@ function openInMemory(layout: Layout): Connection {
 
 function connect(file: string): DatabaseSync {
   const { DatabaseSync } = loadSqlite();
-  const database = new DatabaseSync(file);
-  defineChecksum(database);
-  return database;
+  return new DatabaseSync(file);
 }
 
 /**

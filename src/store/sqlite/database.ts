@@ -1,5 +1,6 @@
 import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { type Driver, doNow } from '../driver.ts';
 import type { StoreWatch } from '../store.ts';
 import {
   type Connection,
@@ -25,6 +26,8 @@ export interface Database {
   /** The file, or `in memory`, for error messages. */
   readonly location: string;
   readonly tables: Tables;
+  /** The same database for work that is written once for every kind. */
+  readonly driver: Driver;
   prepare(sql: string): Statement;
   /** Runs work; waits for locks of other processes without blocking this one. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
@@ -86,6 +89,9 @@ function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database 
       }, retryMs),
     );
   const guard = guardWork(location, () => closed !== undefined);
+  const read: Database['read'] = (work) => guard.later(() => enqueue(work, waitMs));
+  const write: Database['write'] = (work) =>
+    guard.later(() => enqueue(() => transact(database, work), waitMs));
   const close = async (finish: () => Promise<void>) => {
     await queue.onIdle();
     await finish();
@@ -93,15 +99,14 @@ function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database 
     ignoreErrors(() => database.close());
   };
   return {
-    ...{ file, location, tables },
+    ...{ file, location, tables, read, write },
+    driver: driverOf({ location, tables, read, write }),
     prepare: (sql) => createStatement(database.prepare(sql)),
-    read: (work) => guard.later(() => enqueue(work, waitMs)),
     readNow: (work) =>
       guard.now(() => {
         requireSameFile();
         return withBusyTimeout(database, work);
       }),
-    write: (work) => guard.later(() => enqueue(() => transact(database, work), waitMs)),
     change: (change) => guard.later(() => queue.change(change)),
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
     watch: (onChange) => watchDatabase(file, onChange),
@@ -126,6 +131,19 @@ function openWriter({ connection, tables, file, waitMs }: OpenedDatabase, choice
   return createWriter(main, startThread, choice);
 }
 
+function driverOf({
+  location,
+  tables: { ask },
+  read,
+  write,
+}: Pick<Database, 'location' | 'tables' | 'read' | 'write'>): Driver {
+  return {
+    ...{ location, isShared: false },
+    read: (work) => read(() => doNow(work(), ask)),
+    transact: (work) => write(() => doNow(work(), ask)),
+  };
+}
+
 /** Nobody else can be in the way of a database in memory, and nothing of it goes to a disk. */
 function createMemory({ connection, tables, file }: OpenedDatabase): Database {
   const { database, location } = connection;
@@ -140,6 +158,7 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
   };
   return {
     ...{ file, location, tables, read, readNow, write },
+    driver: driverOf({ location, tables, read, write }),
     prepare: (sql) => createStatement(database.prepare(sql)),
     change: (change) => write(() => makeChange(tables, change)),
     tryWrite: async (work) => await write(work).catch(() => {}),

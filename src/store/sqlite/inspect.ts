@@ -1,11 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { defineChecksum } from './checksum.ts';
 import { checkOwner } from './layout.ts';
 import { loadSqlite } from './node-sqlite.ts';
-import { newestTime } from './pending-table.ts';
 import { numberOf } from './row.ts';
 import { stateLayout } from './schema.ts';
+import type { Statement } from './statement.ts';
 import { toStoreError } from './store-error.ts';
 
 /** What a state store is found to be, looked at from outside. */
@@ -29,7 +28,6 @@ export function inspectDatabase(file: string): DatabaseState {
   try {
     const database = new DatabaseSync(addressOf(file), { readOnly: true });
     try {
-      defineChecksum(database);
       database.exec(`PRAGMA busy_timeout = ${WAIT_MS}`);
       checkOwner(database, file, stateLayout);
       const count = (sql: string) => numberOf(database.prepare(sql).get() ?? {}, 'n');
@@ -65,3 +63,30 @@ function addressOf(file: string): URL {
 }
 
 const WAIT_MS = 2000;
+
+/** Every kept time of what has happened. */
+const storedTimes: readonly { readonly table: string; readonly column: string }[] = [
+  { table: 'runs', column: 'created_at' },
+  { table: 'runs', column: 'updated_at' },
+  { table: 'steps', column: 'began_at' },
+  { table: 'steps', column: 'ended_at' },
+  { table: 'pendings', column: 'created_at' },
+  { table: 'pendings', column: 'decided_at' },
+  { table: 'consents', column: 'given_at' },
+];
+
+/** Sets what is later than that time back to it; returns how many times that were. Needs a write transaction. */
+export function resetTimes(
+  { prepare }: { readonly prepare: (sql: string) => Statement },
+  now: number,
+): number {
+  const counts = storedTimes.map(({ table, column }) =>
+    prepare(`UPDATE ${table} SET ${column} = :now WHERE ${column} > :now`).run({ now }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** A row named `newest`; 0 of an empty store. */
+export const newestTime = `SELECT max(${storedTimes
+  .map(({ table, column }) => `(SELECT coalesce(max(${column}), 0) FROM ${table})`)
+  .join()}) AS newest`;

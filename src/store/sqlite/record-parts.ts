@@ -9,7 +9,18 @@ import {
 } from '../../base/json/parted.ts';
 import { KeptText, measureText, QuotedText, type TextMeasure } from '../kept-text.ts';
 import { DamagedError } from './row.ts';
-import type { NewText, RecordParts } from './text-table.ts';
+
+/** A long text of a record, and its number there. */
+interface NewText {
+  readonly number: number;
+  readonly text: string;
+}
+
+/** What a record refers to: the references as JSON, and the texts that it is the first to have. */
+export interface RecordParts {
+  readonly refs: string;
+  readonly texts: readonly NewText[];
+}
 
 /** A record as it is kept: its own text, with null for each part, and the parts if it has any. */
 export interface KeptRecord {
@@ -51,9 +62,8 @@ export function toKeptRecord(json: Json, { runId, step }: RecordPlace): Prepared
     fresh.push(part);
     return keep(part.read(), place.number);
   };
-  const isObject = skeleton.startsWith('{');
   let text = '';
-  for (const piece of splitSkeleton(isObject ? VERSION + skeleton.slice(1) : skeleton)) {
+  for (const piece of splitSkeleton(skeleton)) {
     text += piece.text;
     const part = piece.part === undefined ? undefined : parts[piece.part];
     if (part === undefined) continue;
@@ -64,8 +74,6 @@ export function toKeptRecord(json: Json, { runId, step }: RecordPlace): Prepared
   return { record: { text, parts: { refs: JSON.stringify(refs.map(toList)), texts } }, fresh };
 }
 
-/** An earlier Signalbox takes the record for one of a version that it does not know, which it is. */
-const VERSION = '{"v":2,';
 const HOLE = 'null';
 /** Texts that were given no number when they were composed. */
 const NUMBERED_HERE = 1_000_000;
@@ -99,7 +107,6 @@ export function fromKeptRecord(
     end = at + HOLE.length;
   }
   skeleton += text.slice(end);
-  if (skeleton.startsWith(VERSION)) skeleton = `{${skeleton.slice(VERSION.length)}`;
   requireJson(fillIn(skeleton, () => HOLE));
   const [only] = parts;
   return only !== undefined && skeleton === markOf(0) ? new LongJson(only) : new PartedJson(skeleton, parts);

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Fault } from '../../base/errors.ts';
 import { Json, parseLossless } from '../../base/json/json.ts';
 import { readStoredFault } from '../../contract/stored-fault.ts';
@@ -55,11 +56,23 @@ export function faultOrNull(row: Row, column: string): Fault | null {
   }
 }
 
-/** Throws DamagedError unless the row's `sum` matches its text; a row without a sum passes. */
-export function verifyChecksum(row: Row, name: string): void {
+/** A number by which damage is found. */
+export function checksumOf(key: string, text: string): number {
+  return crc32(encodeText(text), crc32(`${encodeText(key)}\n`));
+}
+
+/**
+ * Throws DamagedError unless the row's `sum` is that of the texts in the columns `key` and `text`; a row without such a text has none.
+ * `of` is what the error calls it.
+ */
+export function verifySum(
+  row: Row,
+  { key, text: column, of }: { readonly key: string; readonly text: string; readonly of: string },
+): void {
+  const text = textOrNull(row, column);
   const sum = numberOrNull(row, 'sum');
-  if (sum === null || sum === numberOrNull(row, 'actual')) return;
-  throw new DamagedError(`what is kept of ${textOf(row, name)} does not have its checksum`);
+  if (sum === (text === null ? null : checksumOf(textOf(row, key), text))) return;
+  throw new DamagedError(`what is kept of ${of} does not have its checksum`);
 }
 
 /** The column's text, which is one of `words`. */
@@ -79,3 +92,43 @@ const MAX_NUMBER = 8.64e15;
 
 /** How many characters of a damaged value an error shows. */
 const SHOWN_CHARACTERS = 80;
+
+const MARK = 'json:';
+
+/**
+ * A text as a database can keep it: itself, except that NUL and lone surrogates, which the way through node:sqlite and UTF-8
+ * cuts or replaces and Postgres refuses, go in as escapes of a JSON string.
+ */
+export function encodeText(text: string): string {
+  const isPlain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(MARK);
+  return isPlain ? text : MARK + JSON.stringify(text);
+}
+
+export function encodeOrNull(text: string | null): string | null {
+  return text === null ? null : encodeText(text);
+}
+
+/** Throws Damaged. */
+export function decodeText(kept: string): string {
+  if (!kept.startsWith(MARK)) return kept;
+  try {
+    return String(JSON.parse(kept.slice(MARK.length)));
+  } catch {
+    throw new DamagedError('a text with escapes is cut off');
+  }
+}
+
+/** A row with its texts as they were before they were kept. Throws Damaged. */
+export function decodeRow(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? decodeText(value) : value]),
+  );
+}
+
+/** A row that a function of the database has answered with, as it is kept. Throws Damaged. */
+export function readAnswer(text: unknown): Row {
+  if (typeof text !== 'string') throw new DamagedError('an answer is no text');
+  const row: unknown = JSON.parse(text);
+  if (typeof row !== 'object' || row === null) throw new DamagedError('an answer is no row');
+  return { ...row };
+}

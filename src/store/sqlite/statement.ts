@@ -1,5 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
-import { DamagedError, type Row } from './row.ts';
+import type { Query } from '../driver.ts';
+import { toSqliteNames } from '../tables.ts';
+import { decodeRow, encodeText, type Row } from './row.ts';
 
 /** A prepared statement with named parameters. */
 export interface Statement {
@@ -23,9 +25,9 @@ export function createStatement(statement: StatementSync): Statement {
     run: (values = {}) => Number(statement.run(encode(values)).changes),
     get: (values = {}) => {
       const row = statement.get(encode(values));
-      return row && decode(row);
+      return row && decodeRow(row);
     },
-    all: (values = {}) => statement.all(encode(values)).map(decode),
+    all: (values = {}) => statement.all(encode(values)).map(decodeRow),
   };
 }
 
@@ -38,28 +40,48 @@ function encode(values: Values): Record<string, string | number | null> {
   return encoded;
 }
 
-function decode(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? decodeText(value) : value]),
-  );
+/** Asks a file. */
+export function createAsk(prepare: (sql: string) => Statement): (query: Query) => Row[] {
+  const statements = new Map<string, Statement>();
+  return ({ sql, values }) => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = prepare(toSqlite(sql));
+      statements.set(sql, statement);
+    }
+    const plain = Object.entries(values).map(([name, value]): [string, string | number | null] => {
+      if (typeof value === 'boolean') return [name, value ? 1 : 0];
+      if (typeof value !== 'object' || value === null) return [name, value];
+      return [
+        name,
+        JSON.stringify(value.map((each) => (typeof each === 'string' ? encodeText(each) : each))),
+      ];
+    });
+    return statement.all(Object.fromEntries(plain));
+  };
 }
 
-const MARK = 'json:';
-
-/**
- * A string as SQLite can keep it: itself, except that NUL and lone surrogates, which the way through node:sqlite and UTF-8
- * cuts or replaces, go in as escapes of a JSON string.
- */
-export function encodeText(text: string): string {
-  const isPlain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(MARK);
-  return isPlain ? text : MARK + JSON.stringify(text);
+/** What a server has as functions stands in the statement itself; a transaction has the file for itself, and one machine the time. */
+function toSqlite(sql: string): string {
+  const written = sql
+    .replaceAll(/ FOR UPDATE( SKIP LOCKED)?/g, '')
+    .replaceAll(/\bIN :(\w+)/g, 'IN (SELECT value FROM json_each(:$1))')
+    .replaceAll(
+      /signalbox\.(\w+)\(([^()]*)\)/g,
+      (call, name: string, of: string) => functions[name]?.(of) ?? call,
+    );
+  return toSqliteNames(written);
 }
 
-export function decodeText(kept: string): string {
-  if (!kept.startsWith(MARK)) return kept;
-  try {
-    return String(JSON.parse(kept.slice(MARK.length)));
-  } catch {
-    throw new DamagedError('a text with escapes is cut off');
-  }
-}
+const functions: Readonly<Record<string, (of: string) => string>> = {
+  now_ms: (at) => at,
+  kin_of: (run) =>
+    `(SELECT json_object('id', parent, 'root', root, 'step', step) FROM run_parents WHERE id = ${run})`,
+  consents_of: (
+    call,
+  ) => `(SELECT json_group_array(json_object('name', name, 'reason', reason, 'given_at', given_at))
+    FROM (SELECT * FROM consents WHERE pending_id = ${call} ORDER BY seq))`,
+  labels_of: (run) => `(SELECT json_group_object(key, value)
+    FROM (SELECT key, value FROM run_labels WHERE run = ${run} ORDER BY key))`,
+  pipelines_of: (run) => `(SELECT json_group_object(file, text) FROM run_pipelines WHERE run_id = ${run})`,
+};

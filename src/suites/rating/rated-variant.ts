@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../base/errors.ts';
-import type { StoredResult } from '../../store/new-result.ts';
+import type { StoredResult } from '../../store/result-store.ts';
 import { requireKnownVariant } from '../matrix/known-variant.ts';
 import type { RunHeader } from '../record.ts';
 import { variantAmong } from '../variants.ts';

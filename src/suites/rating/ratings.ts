@@ -3,8 +3,7 @@ import { members, nullOr, number, optional, readShape, text } from '../../base/j
 import { tryParse } from '../../base/json/try-parse.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
-import type { KeptRating } from '../../store/ratings/rating.ts';
-import type { ResultStore } from '../../store/result-store.ts';
+import type { KeptRating, ResultStore } from '../../store/result-store.ts';
 import type { RunHeader } from '../record.ts';
 import { isOfVariant, requireVariant } from './rated-variant.ts';
 import { checkRating, type Rating, type RatingInput, type RatingPlace } from './rating.ts';

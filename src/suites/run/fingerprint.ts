@@ -18,44 +18,23 @@ function digestOf(part: unknown): string {
     .digest('hex');
 }
 
-/** That of an option that is not given. */
-const digestOfNothing = digestOf(null);
-
-/**
- * The names of the parts that differ; undefined when one fingerprint is of the older format without parts.
- */
-export function findChanges(before: string, now: string): readonly string[] | undefined {
+/** The names of the parts that differ. An option that one side does not have is one that is not given. */
+export function findChanges(before: string, now: string): readonly string[] {
   const [old, current] = [toDigests(before), toDigests(now)];
-  if (old === undefined || current === undefined) return undefined;
-  // An earlier version kept no digests of programs: whether they have changed since is unknown.
-  const keepsPrograms = Object.keys(old).some(isProgram);
+  const nothing = digestOf(null);
   return [...new Set([...Object.keys(current), ...Object.keys(old)])].filter(
-    (name) =>
-      (keepsPrograms || !isProgram(name)) &&
-      (old[name] ?? digestOfNothing) !== (current[name] ?? digestOfNothing),
+    (name) => (old[name] ?? nothing) !== (current[name] ?? nothing),
   );
 }
 
-/** The name of the digest of a program. */
-export function programPart(name: string): string {
-  return `${PROGRAM}${name}`;
-}
-
-function isProgram(part: string): boolean {
-  return part.startsWith(PROGRAM);
-}
-
-const PROGRAM = 'the program ';
-
-/** Whether nothing differs. An option that an earlier version did not have is like one that is not given. */
 export function isUnchanged(before: string, now: string): boolean {
-  return before === now || findChanges(before, now)?.length === 0;
+  return before === now || findChanges(before, now).length === 0;
 }
 
-/** Undefined for the older format, one digest of everything, which is not JSON. */
-function toDigests(fingerprint: string): Readonly<Record<string, unknown>> | undefined {
+/** Without parts where the fingerprint is damaged. */
+function toDigests(fingerprint: string): Readonly<Record<string, unknown>> {
   const digests = tryParse(fingerprint);
-  return isObject(digests) ? digests : undefined;
+  return isObject(digests) ? digests : {};
 }
 
 /** A digest of the row and identity of a case; a stored epoch is used only when it is the same. */

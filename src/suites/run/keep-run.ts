@@ -10,7 +10,7 @@ import { nameReduction } from '../file/reduction.ts';
 import { isCutOff, numbersToJudge, openJournal, readHeader } from '../journal.ts';
 import type { JudgeAgain, RunHeader, SuiteReport } from '../record.ts';
 import type { EpochJournal } from '../suite-run.ts';
-import { findChanges, fingerprintOf, isUnchanged, programPart } from './fingerprint.ts';
+import { findChanges, fingerprintOf, isUnchanged } from './fingerprint.ts';
 
 /** What a run is stored with. */
 interface KeepOptions {
@@ -112,7 +112,7 @@ function fingerprintOfRun({ suite, config, programs, wanted }: KeepOptions): str
   return fingerprintOf({
     [suiteFile]: readFileSync(suite.file, 'utf8'),
     'the config': textsOf([config.file, ...(config.overlays ?? [])]),
-    ...Object.fromEntries(Object.entries(programs).map(([name, digest]) => [programPart(name), digest])),
+    ...Object.fromEntries(Object.entries(programs).map(([name, digest]) => [`the program ${name}`, digest])),
     ...(pipelines.length === 0 ? {} : { 'the pipeline': textsOf(pipelines) }),
     '--repeat': epochs,
     '--retries': retries,
@@ -133,7 +133,6 @@ const alsoInSuite = ['--repeat', '--retries', '--timeout', '--reducer'];
 /** The message that names what has changed since the run began. */
 function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   const changes = findChanges(fingerprint, now);
-  if (changes === undefined) return `run ${id} was begun with another suite file, config or other options`;
   const reported = changes.includes(suiteFile)
     ? changes.filter((name) => !alsoInSuite.includes(name))
     : changes;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text/format-count.ts';
-import type { ChunkProgress, SuiteChunks } from '../../store/suite-chunks.ts';
+import type { ChunkProgress, SuiteChunks } from '../../store/result-store.ts';
 
 export interface AwaitOptions {
   readonly runId: string;

@@ -2,7 +2,7 @@ import { RuntimeError } from '../../base/errors.ts';
 import { stringifyJson } from '../../base/json/json.ts';
 import { text as anyText, anything, members, number, readShape } from '../../base/json/shape.ts';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
-import type { NewResult } from '../../store/new-result.ts';
+import type { NewResult } from '../../store/result-store.ts';
 import { type DatasetChunk, datasetChunk } from '../dataset/ranges/dataset-chunk.ts';
 import { readChunk } from '../dataset/ranges/read-chunk.ts';
 import type { Row } from '../dataset/row.ts';

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../base/json/json.ts';
-import type { SuiteChunks } from '../../store/suite-chunks.ts';
+import type { SuiteChunks } from '../../store/result-store.ts';
 import { indexDataset } from '../dataset/ranges/index-dataset.ts';
 import type { Suite } from '../file/model.ts';
 import { requireFewCases } from '../matrix/cells.ts';

@@ -20,7 +20,7 @@ interface Stored {
   readonly text: string;
 }
 
-/** All records that an earlier Signalbox has left. */
+/** One record of every kind, and more. */
 const stored: readonly Stored[] = (() => {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(':memory:');
@@ -49,7 +49,7 @@ function read({ step, text }: Stored): unknown {
   return readRecord(kindOf(step), new Json(text), { run: 'run_1', step });
 }
 
-test('every record of an earlier Signalbox is read, and written again as it was', () => {
+test('every kept record is read, and written again as it was', () => {
   expect(new Set(stored.map(({ step }) => kindOf(step).name)).size).toBe(rules.length);
   for (const record of stored) {
     const written = kindOf(record.step).write(read(record));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openPostgresResults, type PostgresResultOptions } from '../../../src/store/postgres-result-store.ts';
+import type { SuiteChunks } from '../../../src/store/result-store.ts';
 import type { Job } from '../../../src/store/shared-work.ts';
-import type { SuiteChunks } from '../../../src/store/suite-chunks.ts';
 import { newResult, newResultRun } from '../examples.ts';
 import { startProxy } from './proxy.ts';
 import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';

@@ -1,6 +1,5 @@
 import type { FunctionCaller } from '../../../store/postgres/function-caller.ts';
-import { readAnswer } from '../../../store/postgres/rows.ts';
-import { numberOf, type Row, textOf } from '../../../store/sqlite/row.ts';
+import { numberOf, type Row, readAnswer, textOf } from '../../../store/sqlite/row.ts';
 import type { Head, Tip } from '../head.ts';
 
 /** The end of a chain as it is kept, and the fingerprint of the key that signed it; '' before the first row. */

@@ -1,12 +1,11 @@
 import { hostname } from 'node:os';
 import type { KeyRecord, SecretRecord } from '../../keys/key.ts';
 import { type HookSetUse, keyOfRow, PREFIX_LENGTH, secretOfRow } from '../../keys/key-table.ts';
-import { DamagedError, enumOf, numberOf, textOf } from '../../sqlite/row.ts';
+import { DamagedError, decodeRow, enumOf, numberOf, readAnswer, textOf } from '../../sqlite/row.ts';
 import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
 import { type LockingCall, openFunctionCaller } from '../function-caller.ts';
-import { fromKept, readAnswer } from '../rows.ts';
 
 /** A call of a key that is to begin, and what is set aside for it. */
 interface WantedCall {
@@ -123,7 +122,7 @@ function createPresence(owner: string, beatMs: number) {
 }
 
 function toHookSet(row: Readonly<Record<string, unknown>>): HookSetUse {
-  const kept = fromKept(row);
+  const kept = decodeRow(row);
   return { hooks: textOf(kept, 'hooks'), count: numberOf(kept, 'count'), name: textOf(kept, 'name') };
 }
 
@@ -133,8 +132,8 @@ function readPresented(answer: unknown): { readonly key: KeyRecord; readonly sec
   return found.map((each: unknown) => {
     const { key, secret } = { key: undefined, secret: undefined, ...Object(each) };
     return {
-      key: keyOfRow(fromKept({ ...Object(key) })),
-      secret: secretOfRow(fromKept({ ...Object(secret) })),
+      key: keyOfRow(decodeRow({ ...Object(key) })),
+      secret: secretOfRow(decodeRow({ ...Object(secret) })),
     };
   });
 }

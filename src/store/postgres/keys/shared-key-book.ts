@@ -9,13 +9,12 @@ import {
   secretOfRow,
 } from '../../keys/key-table.ts';
 import { noUsage, usageOfRow } from '../../keys/usage-table.ts';
-import { DamagedError, numberOf, type Row } from '../../sqlite/row.ts';
+import { DamagedError, decodeRow, encodeText, numberOf, type Row } from '../../sqlite/row.ts';
 import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
 import { transact } from '../connection/session.ts';
 import { openFunctionCaller } from '../function-caller.ts';
-import { fromKept, toKept } from '../rows.ts';
 
 /** The keys in a database that all replicas share. Throws STORE_FAILED. */
 export async function openSharedKeyBook(address: Address): Promise<KeyBook> {
@@ -36,7 +35,7 @@ export async function openSharedKeyBook(address: Address): Promise<KeyBook> {
         });
         const secrets = (
           await link.query({ text: `SELECT ${secretColumns} FROM signalbox.gateway_secrets ORDER BY seq` })
-        ).map((row) => secretOfRow(fromKept(row)));
+        ).map((row) => secretOfRow(decodeRow(row)));
         const byKey = Map.groupBy(secrets, ({ keyId }) => keyId);
         return keys.map(toKey).map((key) => ({ key, secrets: byKey.get(key.id) ?? [] }));
       }),
@@ -69,14 +68,14 @@ export async function openSharedKeyBook(address: Address): Promise<KeyBook> {
 const KEYS_LOCK = 0x5347424b;
 
 function toKey(row: Row): KeyRecord {
-  return keyOfRow(fromKept(row));
+  return keyOfRow(decodeRow(row));
 }
 
 async function find(link: Link, which: string): Promise<KeyEntry | undefined> {
   const [row] = await link.query({
     text: `SELECT ${keyColumns} FROM signalbox.gateway_keys WHERE id = $1 OR name = $1
       ORDER BY id = $1 DESC, revoked_at IS NULL DESC, seq DESC LIMIT 1`,
-    values: [toKept(which)],
+    values: [encodeText(which)],
   });
   if (row === undefined) return undefined;
   const key = toKey(row);
@@ -84,7 +83,7 @@ async function find(link: Link, which: string): Promise<KeyEntry | undefined> {
     text: `SELECT ${secretColumns} FROM signalbox.gateway_secrets WHERE key = $1 ORDER BY seq`,
     values: [key.id],
   });
-  return { key, secrets: secrets.map((secret) => secretOfRow(fromKept(secret))) };
+  return { key, secrets: secrets.map((secret) => secretOfRow(decodeRow(secret))) };
 }
 
 async function usageOf(link: Link, id: string, periods: readonly string[]) {
@@ -146,6 +145,6 @@ async function insert(
   const places = names.map((_, index) => `$${index + 1}`);
   await link.query({
     text: `INSERT INTO signalbox.${table} (${names.join(', ')}) VALUES (${places.join(', ')})`,
-    values: Object.values(row).map((value) => (typeof value === 'string' ? toKept(value) : value)),
+    values: Object.values(row).map((value) => (typeof value === 'string' ? encodeText(value) : value)),
   });
 }

@@ -1,14 +1,11 @@
-import { endedInSql, errorBelow, statusBelow } from '../../store-rules.ts';
+import { AGENT_SOURCE, endedInSql, errorBelow, statusBelow } from '../../store-rules.ts';
+import { keyTables, resultTables, stateTables, toPostgresTables } from '../../tables.ts';
 
-/** The tables of one subject, and the functions and triggers over them. */
+/** The tables of one subject that only this store has, and the functions and triggers over tables. */
 interface Area {
-  readonly tables: string;
+  readonly tables?: string;
   readonly functions: string;
 }
-
-const open = ['queued', 'running', 'pending'].map((status) => `'${status}'`).join(', ');
-/** Whether a run waits for a worker, or one works on it: as the index over them has it, word for word. */
-export const isDue = "build IS NOT NULL AND (ready OR (dispatched AND status IN ('queued', 'running')))";
 
 /**
  * Runs and the steps of their journals, with labels, what they wait for beside calls, and the runs that are parts of others.
@@ -16,112 +13,6 @@ export const isDue = "build IS NOT NULL AND (ready OR (dispatched AND status IN 
  * the outermost one, and workers go on with the outermost run only.
  */
 const runs: Area = {
-  tables: `
-CREATE SCHEMA IF NOT EXISTS signalbox;
-
-CREATE TABLE signalbox.layout (version integer NOT NULL);
-INSERT INTO signalbox.layout (version) VALUES (0);
-
-CREATE TABLE signalbox.runs (
-  seq bigserial PRIMARY KEY,
-  id text COLLATE "C" NOT NULL UNIQUE,
-  kind text NOT NULL CHECK (kind IN ('pipeline', 'tool')),
-  name text NOT NULL,
-  file text,
-  source text NOT NULL,
-  config text NOT NULL,
-  input text NOT NULL,
-  created_at bigint NOT NULL,
-  status text NOT NULL CHECK (status IN (${open}, ${endedInSql})),
-  output text,
-  error text,
-  updated_at bigint NOT NULL,
-  token text NOT NULL,
-  build text COLLATE "C",
-  dispatched boolean NOT NULL DEFAULT false,
-  ready boolean NOT NULL DEFAULT false,
-  announced_at timestamptz
-);
-CREATE INDEX runs_by_status ON signalbox.runs (status, seq);
-
-CREATE TABLE signalbox.steps (
-  seq bigserial PRIMARY KEY,
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  step text COLLATE "C" NOT NULL,
-  attempts bigint NOT NULL,
-  outcome text,
-  sum bigint,
-  began_at bigint NOT NULL,
-  ended_at bigint,
-  token text NOT NULL,
-  UNIQUE (run_id, step),
-  CHECK ((outcome IS NULL) = (ended_at IS NULL))
-);
-
-CREATE TABLE signalbox.texts (
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  step text COLLATE "C" NOT NULL,
-  number bigint NOT NULL,
-  sum bigint NOT NULL,
-  text text NOT NULL,
-  PRIMARY KEY (run_id, step, number)
-);
-
-CREATE TABLE signalbox.parts (
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  step text COLLATE "C" NOT NULL,
-  sum bigint NOT NULL,
-  refs text NOT NULL,
-  PRIMARY KEY (run_id, step)
-);
-
-CREATE TABLE signalbox.moments (
-  seq bigserial PRIMARY KEY,
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  what text NOT NULL CHECK (what IN ('began', 'ended', 'pending', 'decided')),
-  subject text NOT NULL
-);
-CREATE INDEX moments_by_run ON signalbox.moments (run_id, seq);
-CREATE INDEX runs_due ON signalbox.runs (build, announced_at, seq) WHERE ${isDue};
-
-CREATE TABLE signalbox.run_labels (
-  run bigint NOT NULL REFERENCES signalbox.runs (seq) ON DELETE CASCADE,
-  key text COLLATE "C" NOT NULL,
-  value text COLLATE "C" NOT NULL,
-  PRIMARY KEY (run, key)
-);
-CREATE INDEX runs_labelled ON signalbox.run_labels (key, value, run);
-CREATE INDEX runs_by_name ON signalbox.runs (name, seq);
-CREATE INDEX runs_by_begin ON signalbox.runs (created_at);
-
-CREATE TABLE signalbox.run_parents (
-  id text COLLATE "C" PRIMARY KEY REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  root text COLLATE "C" NOT NULL,
-  parent text COLLATE "C" NOT NULL,
-  step text COLLATE "C" NOT NULL
-);
-CREATE INDEX runs_below ON signalbox.run_parents (root);
-CREATE INDEX runs_of_step ON signalbox.run_parents (parent, step);
-
-CREATE TABLE signalbox.run_pipelines (
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  file text COLLATE "C" NOT NULL,
-  text text NOT NULL,
-  PRIMARY KEY (run_id, file)
-);
-
-CREATE TABLE signalbox.suspensions (
-  run bigint PRIMARY KEY REFERENCES signalbox.runs (seq) ON DELETE CASCADE,
-  why text NOT NULL CHECK (why IN ('fault', 'wait')),
-  since bigint NOT NULL,
-  due_at bigint NOT NULL,
-  tries bigint NOT NULL,
-  step text NOT NULL,
-  error text,
-  calls bigint NOT NULL
-);
-CREATE INDEX suspensions_due ON signalbox.suspensions (due_at);
-`,
   functions: `
 CREATE FUNCTION signalbox.tell_step() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -361,45 +252,6 @@ CREATE TRIGGER notice_suspended AFTER INSERT ON signalbox.suspensions
  * decisions at once the later one sees the earlier.
  */
 const calls: Area = {
-  tables: `
-CREATE TABLE signalbox.pendings (
-  seq bigserial PRIMARY KEY,
-  id text COLLATE "C" NOT NULL UNIQUE,
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  step text NOT NULL,
-  call_id text NOT NULL,
-  tool text NOT NULL,
-  args text NOT NULL,
-  origin text NOT NULL CHECK (origin IN ('tool', 'hook', 'approval', 'interrupted')),
-  hook text,
-  reason text NOT NULL,
-  message text NOT NULL,
-  members text NOT NULL,
-  previous text,
-  created_at bigint NOT NULL,
-  expires_at bigint,
-  ruling text CHECK (ruling IN ('approved', 'rejected', 'responded', 'expired', 'cancelled')),
-  ruled_by text,
-  ruling_reason text,
-  edited_args text,
-  result text,
-  decided_at bigint,
-  token text,
-  quorum bigint,
-  CHECK ((ruling IS NULL) = (decided_at IS NULL))
-);
-CREATE INDEX pendings_by_run ON signalbox.pendings (run_id);
-CREATE INDEX pendings_open ON signalbox.pendings (expires_at) WHERE ruling IS NULL;
-
-CREATE TABLE signalbox.consents (
-  seq bigserial PRIMARY KEY,
-  pending_id text COLLATE "C" NOT NULL REFERENCES signalbox.pendings (id) ON DELETE CASCADE,
-  name text COLLATE "C" NOT NULL,
-  reason text NOT NULL,
-  given_at bigint NOT NULL,
-  UNIQUE (pending_id, name)
-);
-`,
   functions: `
 CREATE FUNCTION signalbox.tell_call() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -588,27 +440,6 @@ $$;
 
 /** Notices for people, kept in the transaction of what they report. They are due by the clock of the database. */
 const notices: Area = {
-  tables: `
-CREATE TABLE signalbox.notify_rules (
-  event text NOT NULL CHECK (event IN ('pending', 'decided', 'suspended', 'completed', 'failed')),
-  config text COLLATE "C" NOT NULL,
-  target text COLLATE "C" NOT NULL,
-  PRIMARY KEY (event, config, target)
-);
-
-CREATE TABLE signalbox.notices (
-  seq bigserial PRIMARY KEY,
-  run_id text COLLATE "C" NOT NULL REFERENCES signalbox.runs (id) ON DELETE CASCADE,
-  target text COLLATE "C" NOT NULL,
-  event text NOT NULL,
-  pending_id text,
-  made_at bigint NOT NULL,
-  attempts bigint NOT NULL DEFAULT 0,
-  due_at bigint NOT NULL DEFAULT 0
-);
-CREATE INDEX notices_due ON signalbox.notices (target, due_at);
-CREATE INDEX notices_by_run ON signalbox.notices (run_id);
-`,
   functions: `
 CREATE FUNCTION signalbox.note_call() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -631,7 +462,7 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER notice_ended AFTER UPDATE OF status ON signalbox.runs
-  FOR EACH ROW WHEN (NEW.status IN (${endedInSql}) AND OLD.status NOT IN (${endedInSql}) AND NEW.source <> 'signalbox gateway')
+  FOR EACH ROW WHEN (NEW.status IN (${endedInSql}) AND OLD.status NOT IN (${endedInSql}) AND NEW.source <> '${AGENT_SOURCE}')
   EXECUTE FUNCTION signalbox.note_end();
 `,
 };
@@ -642,43 +473,8 @@ CREATE TRIGGER notice_ended AFTER UPDATE OF status ON signalbox.runs
  */
 const results: Area = {
   tables: `
-CREATE TABLE signalbox.result_runs (
-  seq bigserial PRIMARY KEY,
-  id text COLLATE "C" NOT NULL UNIQUE,
-  kind text NOT NULL CHECK (kind IN ('suite', 'shadow')),
-  name text COLLATE "C" NOT NULL,
-  file text NOT NULL,
-  fingerprint text NOT NULL,
-  created_at bigint NOT NULL,
-  status text NOT NULL CHECK (status IN ('running', 'passed', 'failed', 'error', 'interrupted')),
-  header text NOT NULL,
-  report text,
-  token text NOT NULL
-);
-CREATE INDEX result_runs_by_time ON signalbox.result_runs (created_at, seq);
-
-CREATE TABLE signalbox.results (
-  run bigint NOT NULL,
-  number bigint NOT NULL,
-  epoch bigint NOT NULL,
-  sum bigint NOT NULL,
-  token uuid,
-  case_id text NOT NULL,
-  digest text NOT NULL,
-  text text NOT NULL,
-  PRIMARY KEY (run, number, epoch)
-);
-CREATE UNIQUE INDEX results_appended ON signalbox.results (token) WHERE token IS NOT NULL;
-
 -- Runs whose results are being removed.
 CREATE TABLE signalbox.removed_results (run bigint PRIMARY KEY);
-
-CREATE TABLE signalbox.answers (
-  key text COLLATE "C" PRIMARY KEY,
-  kept_at bigint NOT NULL,
-  text text NOT NULL
-);
-CREATE INDEX answers_by_time ON signalbox.answers (kept_at);
 
 CREATE TABLE signalbox.shared_suites (
   run text COLLATE "C" PRIMARY KEY REFERENCES signalbox.result_runs (id) ON DELETE CASCADE,
@@ -699,40 +495,6 @@ CREATE TABLE signalbox.suite_chunks (
   PRIMARY KEY (run, number)
 );
 CREATE INDEX suite_chunks_open ON signalbox.suite_chunks (run, announced_at) WHERE tally IS NULL;
-
-CREATE TABLE signalbox.ratings (
-  run bigint NOT NULL REFERENCES signalbox.result_runs (seq) ON DELETE CASCADE,
-  key text COLLATE "C" NOT NULL,
-  case_id text COLLATE "C" NOT NULL,
-  eval text NOT NULL,
-  rater text NOT NULL,
-  rated_at bigint NOT NULL,
-  text text NOT NULL,
-  PRIMARY KEY (run, key)
-);
-
-CREATE TABLE signalbox.reopenings (
-  run bigint NOT NULL REFERENCES signalbox.result_runs (seq) ON DELETE CASCADE,
-  number bigint NOT NULL,
-  scope text NOT NULL,
-  at bigint NOT NULL,
-  status text NOT NULL,
-  report text,
-  PRIMARY KEY (run, number)
-);
-
-CREATE TABLE signalbox.replaced_results (
-  seq bigserial PRIMARY KEY,
-  run bigint NOT NULL REFERENCES signalbox.result_runs (seq) ON DELETE CASCADE,
-  reopening bigint NOT NULL,
-  number bigint NOT NULL,
-  epoch bigint NOT NULL,
-  case_id text NOT NULL,
-  digest text NOT NULL,
-  sum bigint NOT NULL,
-  text text NOT NULL
-);
-CREATE INDEX replaced_results_in_order ON signalbox.replaced_results (run, reopening, number, epoch, seq);
 `,
   functions: `
 -- True: it is there, made by the caller, now or when the answer was lost with the connection.
@@ -916,74 +678,6 @@ END $$;
  */
 const keys: Area = {
   tables: `
-CREATE TABLE signalbox.gateway_keys (
-  seq bigserial PRIMARY KEY,
-  id text COLLATE "C" NOT NULL UNIQUE,
-  name text COLLATE "C" NOT NULL,
-  models text,
-  hooks text,
-  requests_per_minute bigint,
-  tokens_per_minute bigint,
-  concurrent bigint,
-  budget_day bigint,
-  budget_month bigint,
-  budget_total bigint,
-  created_at bigint NOT NULL,
-  expires_at bigint,
-  revoked_at bigint
-);
-CREATE INDEX gateway_keys_by_name ON signalbox.gateway_keys (name);
-CREATE UNIQUE INDEX gateway_keys_in_use ON signalbox.gateway_keys (name) WHERE revoked_at IS NULL;
-
-CREATE TABLE signalbox.gateway_secrets (
-  seq bigserial PRIMARY KEY,
-  key text COLLATE "C" NOT NULL REFERENCES signalbox.gateway_keys (id) ON DELETE CASCADE,
-  prefix text COLLATE "C" NOT NULL,
-  hash text COLLATE "C" NOT NULL UNIQUE,
-  hint text NOT NULL,
-  created_at bigint NOT NULL,
-  expires_at bigint
-);
-CREATE INDEX gateway_secrets_by_prefix ON signalbox.gateway_secrets (prefix);
-CREATE INDEX gateway_secrets_by_key ON signalbox.gateway_secrets (key);
-
-CREATE TABLE signalbox.gateway_usage (
-  key text COLLATE "C" NOT NULL,
-  period text COLLATE "C" NOT NULL,
-  calls bigint NOT NULL,
-  input_tokens bigint NOT NULL,
-  output_tokens bigint NOT NULL,
-  cost bigint NOT NULL,
-  estimated bigint NOT NULL,
-  PRIMARY KEY (key, period)
-) WITH (fillfactor = 50);
-
-CREATE TABLE signalbox.gateway_rates (
-  key text COLLATE "C" NOT NULL,
-  kind text COLLATE "C" NOT NULL CHECK (kind IN ('requests', 'tokens')),
-  second bigint NOT NULL,
-  amount bigint NOT NULL,
-  PRIMARY KEY (key, kind, second)
-) WITH (fillfactor = 50);
-
-CREATE TABLE signalbox.gateway_leases (
-  owner text COLLATE "C" NOT NULL,
-  number bigint NOT NULL,
-  key text COLLATE "C" NOT NULL,
-  second bigint NOT NULL,
-  day text NOT NULL,
-  input_tokens bigint NOT NULL,
-  output_tokens bigint NOT NULL,
-  cost bigint NOT NULL CHECK (cost >= 0),
-  PRIMARY KEY (owner, number)
-);
-
-CREATE TABLE signalbox.gateway_held (
-  key text COLLATE "C" PRIMARY KEY REFERENCES signalbox.gateway_keys (id) ON DELETE CASCADE,
-  calls bigint NOT NULL,
-  cost bigint NOT NULL
-) WITH (fillfactor = 50);
-
 CREATE TABLE signalbox.gateway_replicas (
   id text COLLATE "C" PRIMARY KEY,
   machine text NOT NULL,
@@ -1402,15 +1096,19 @@ $$;
 `,
 };
 
-const areas = [runs, calls, claims, notices, results, rates, keys, memo, audit];
+const areas: readonly Area[] = [runs, calls, claims, notices, results, rates, keys, memo, audit];
 
 /**
- * The statements that make everything in the schema `signalbox`. Texts are `text`, which keeps every character, and never `jsonb`, which keeps no
- * order and no digits; ids are compared byte for byte. A change is one call of a function, so that all changes of a batch are one statement, one
- * transaction and one round trip; it answers with JSON: the row of the change, or `refused` with nothing changed. `token` names who made the last
- * change, so that a change whose answer was lost with its connection can be asked for again without being made twice.
+ * The statements that make everything in the schema `signalbox`. A change is one call of a function, so that all changes of a batch are one
+ * statement, one transaction and one round trip; it answers with JSON: the row of the change, or `refused` with nothing changed. `token` names
+ * who made the last change, so that a change whose answer was lost with its connection can be asked for again without being made twice.
  */
 export const layout: string = [
-  ...areas.map(({ tables }) => tables),
+  `CREATE SCHEMA IF NOT EXISTS signalbox;
+CREATE TABLE signalbox.layout (version integer NOT NULL);
+INSERT INTO signalbox.layout (version) VALUES (0);
+`,
+  ...[stateTables, resultTables, keyTables].map(toPostgresTables),
+  ...areas.map(({ tables = '' }) => tables),
   ...areas.map(({ functions }) => functions),
 ].join('');

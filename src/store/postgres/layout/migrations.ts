@@ -59,7 +59,7 @@ const look = `SELECT EXISTS (
  * Makes the tables where there are none. Rejects with STORE_FAILED, and changes nothing, for tables of another version: programs
  * that know only the older ones may be at work with them.
  */
-export async function requireTables(link: Link, location: string, all = migrations): Promise<void> {
+async function requireTables(link: Link, location: string, all = migrations): Promise<void> {
   const known = all.length;
   const found = (await findVersion(link)) || (await migrate(link, location, all)).to;
   if (found === known) return;

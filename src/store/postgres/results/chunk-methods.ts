@@ -1,15 +1,14 @@
+import type { ChunkClaim, SuiteChunks } from '../../result-store.ts';
 import type { Announce, Job, Transaction } from '../../shared-work.ts';
 import { missingRunError } from '../../store-rules.ts';
-import type { ChunkClaim, SuiteChunks } from '../../suite-chunks.ts';
 import type { Claims } from '../claims.ts';
-import type { Link } from '../connection/client.ts';
+import type { Run } from '../driver.ts';
 import { inTransaction } from '../work/transaction.ts';
 import * as chunks from './chunk-rows.ts';
 
 export interface ChunkParts {
   readonly location: string;
-  /** Does work on the connection after everything that was asked for before. Rejects with STORE_FAILED. */
-  run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
+  readonly run: Run;
   readonly claims: Claims;
 }
 

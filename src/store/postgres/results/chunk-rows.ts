@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { NewResult } from '../../new-result.ts';
+import type { ChunkProgress, NewChunk, NewResult } from '../../result-store.ts';
 import type { Job, Transaction } from '../../shared-work.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from '../../sqlite/row.ts';
-import type { ChunkProgress, NewChunk } from '../../suite-chunks.ts';
+import { decodeRow, encodeText, numberOf, numberOrNull, textOf, textOrNull } from '../../sqlite/row.ts';
 import type { Link } from '../connection/client.ts';
 import { transact } from '../connection/session.ts';
-import { fromKept, toKept } from '../rows.ts';
-import { putWithin } from './record-rows.ts';
+import { batchesOf, putRecords } from './records.ts';
 
 /** All of these reject with what Postgres says, and Damaged. */
 
@@ -26,7 +24,7 @@ export async function share(
     text: `INSERT INTO signalbox.shared_suites (run, build, work)
       SELECT id, $2, $3 FROM signalbox.result_runs WHERE id = $1
       ON CONFLICT (run) DO UPDATE SET build = excluded.build, work = excluded.work RETURNING run`,
-    values: [toKept(runId), build, toKept(work)],
+    values: [encodeText(runId), build, encodeText(work)],
   });
   return rows.length > 0;
 }
@@ -44,11 +42,11 @@ export async function add(
           ON CONFLICT (run, number) DO NOTHING RETURNING number)
       SELECT made.number, build FROM made CROSS JOIN signalbox.shared_suites WHERE run = $1 ORDER BY number`,
     values: [
-      toKept(runId),
+      encodeText(runId),
       chunks.map(({ number }) => number),
       chunks.map(({ number }) => claimOf(runId, number)),
       chunks.map(({ rows: count }) => count),
-      chunks.map(({ place }) => toKept(place)),
+      chunks.map(({ place }) => encodeText(place)),
     ],
   });
   return rows.map((row) => toJob(runId, numberOf(row, 'number'), textOf(row, 'build')));
@@ -64,27 +62,27 @@ export async function progress(link: Link, runId: string): Promise<ChunkProgress
     text: `SELECT count(*) AS chunks, count(tally) AS done, coalesce(sum(rows), 0)::bigint AS rows,
         coalesce(sum(rows) FILTER (WHERE tally IS NOT NULL), 0)::bigint AS done_rows
       FROM signalbox.suite_chunks WHERE run = $1`,
-    values: [toKept(runId)],
+    values: [encodeText(runId)],
   });
   const [worst] = await link.query({
     name: 'chunk_worst',
     text: `SELECT number, failures, failure FROM signalbox.suite_chunks
       WHERE run = $1 AND tally IS NULL AND failures > 0 ORDER BY failures DESC, number LIMIT 1`,
-    values: [toKept(runId)],
+    values: [encodeText(runId)],
   });
   const of = (name: string) => numberOf(row ?? {}, name);
   return {
     ...{ chunks: of('chunks'), done: of('done'), rows: of('rows'), doneRows: of('done_rows') },
     worst: worst && {
       ...{ number: numberOf(worst, 'number'), failures: numberOf(worst, 'failures') },
-      failure: textOf(fromKept(worst), 'failure'),
+      failure: textOf(decodeRow(worst), 'failure'),
     },
   };
 }
 
 /** Chunks that nobody works on, of which nobody was told lately. */
 export async function takeIdle(transaction: Transaction, runId: string, afterMs: number): Promise<Job[]> {
-  const rows = await transaction.query({ text: idle, values: [toKept(runId), afterMs, MOST_JOBS] });
+  const rows = await transaction.query({ text: idle, values: [encodeText(runId), afterMs, MOST_JOBS] });
   return rows.map((row) => toJob(runId, numberOf(row, 'number'), textOf(row, 'build')));
 }
 
@@ -111,9 +109,9 @@ export async function pageOfTallies(
   const rows = await link.query({
     text: `SELECT number, tally FROM signalbox.suite_chunks WHERE run = $1 AND number > $2 AND tally IS NOT NULL
       ORDER BY number LIMIT 16`,
-    values: [toKept(runId), behind],
+    values: [encodeText(runId), behind],
   });
-  return rows.map(fromKept).map((row) => ({ number: numberOf(row, 'number'), tally: textOf(row, 'tally') }));
+  return rows.map(decodeRow).map((row) => ({ number: numberOf(row, 'number'), tally: textOf(row, 'tally') }));
 }
 
 /** Where an open chunk of a run that goes on is, and what it is judged with. */
@@ -126,10 +124,10 @@ export async function findOpen(
     text: `SELECT c.place, s.work FROM signalbox.suite_chunks AS c JOIN signalbox.shared_suites AS s USING (run)
       JOIN signalbox.result_runs AS r ON r.id = c.run
       WHERE c.run = $1 AND c.number = $2 AND c.tally IS NULL AND r.status = 'running'`,
-    values: [toKept(runId), number],
+    values: [encodeText(runId), number],
   });
   if (row === undefined) return undefined;
-  const kept = fromKept(row);
+  const kept = decodeRow(row);
   return { place: textOf(kept, 'place'), work: textOf(kept, 'work') };
 }
 
@@ -153,14 +151,14 @@ export async function endChunk(
       const [row] = await link.query({
         text: `SELECT tally, claim, (SELECT epoch FROM signalbox.claims WHERE run_id = claim) AS epoch
           FROM signalbox.suite_chunks WHERE run = $1 AND number = $2 FOR UPDATE`,
-        values: [toKept(runId), number],
+        values: [encodeText(runId), number],
       });
       if (row === undefined || numberOrNull(row, 'epoch') !== epoch) throw new NotKept(false);
       if (textOrNull(row, 'tally') !== null) throw new NotKept(true);
-      if ((await putWithin(link, records)) !== undefined) throw new NotKept(false);
+      if ((await putRecords(link, batchesOf(records))) !== undefined) throw new NotKept(false);
       await link.query({
         text: 'UPDATE signalbox.suite_chunks SET tally = $3 WHERE run = $1 AND number = $2',
-        values: [toKept(runId), number, toKept(tally)],
+        values: [encodeText(runId), number, encodeText(tally)],
       });
       return true;
     });
@@ -189,6 +187,6 @@ export async function countFailure(
   await link.query({
     text: `UPDATE signalbox.suite_chunks SET failures = failures + 1, failure = $3
       WHERE run = $1 AND number = $2 AND tally IS NULL`,
-    values: [toKept(runId), number, toKept(failure)],
+    values: [encodeText(runId), number, encodeText(failure)],
   });
 }

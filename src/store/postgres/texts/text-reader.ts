@@ -3,12 +3,11 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { LRUCache } from 'lru-cache';
 import { RuntimeError } from '../../../base/errors.ts';
 import type { TextPlace } from '../../kept-text.ts';
-import { DamagedError } from '../../sqlite/row.ts';
-import { checked } from '../../sqlite/text-table.ts';
+import { textFromRow } from '../../rows.ts';
+import { decodeRow } from '../../sqlite/row.ts';
 import { closedStoreError } from '../../store-rules.ts';
 import type { Address } from '../connection/address.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
-import { fromKept, withChecksum } from '../rows.ts';
 import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
 
 /**
@@ -73,8 +72,7 @@ function textOfReply(reply: TextReply, { step }: TextPlace, address: Address): s
     throw new RuntimeError(code, message, { hint, ...(details && { details }) });
   }
   try {
-    if (reply.row === undefined) throw new DamagedError(`a text of ${step} is gone`);
-    return checked(fromKept(withChecksum(reply.row, 'text')), step, 'text');
+    return textFromRow(reply.row && decodeRow(reply.row), step);
   } catch (error) {
     throw toPostgresError(error, address);
   }

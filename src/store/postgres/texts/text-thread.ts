@@ -2,9 +2,9 @@ import { workerData } from 'node:worker_threads';
 import { toFault } from '../../../base/errors.ts';
 import type { TextPlace } from '../../kept-text.ts';
 import type { Row } from '../../sqlite/row.ts';
+import { encodeText } from '../../sqlite/row.ts';
 import { connect, type Link } from '../connection/client.ts';
 import { isLostConnection, toPostgresError } from '../connection/postgres-error.ts';
-import { toKept } from '../rows.ts';
 import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
 
 // The thread that `text-reader.ts` starts: places of texts come in, and each is answered by its row.
@@ -18,7 +18,7 @@ async function read({ runId, step, number }: TextPlace): Promise<Row | undefined
   const [row] = await link.query({
     name: 'text',
     text: 'SELECT step, text, sum FROM signalbox.texts WHERE run_id = $1 AND step = $2 AND number = $3',
-    values: [runId, toKept(step), number],
+    values: [runId, encodeText(step), number],
   });
   return row;
 }

@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { callFromRow, decisionToRow, kinToText, labelsToText, runToRow } from '../../rows.ts';
 import type { Announce, Job, SharedWork, Swept, Transaction } from '../../shared-work.ts';
-import { numberOf, textOf } from '../../sqlite/row.ts';
-import { kinToText } from '../../sqlite/run-list/parents.ts';
-import { labelsToText, runToRow } from '../../sqlite/run-table.ts';
+import { decodeRow, encodeOrNull, encodeText, numberOf, readAnswer, textOf } from '../../sqlite/row.ts';
 import type { NewRun, Store } from '../../store.ts';
 import { checkRunId, duplicateRunError } from '../../store-rules.ts';
+import { isDue } from '../../tables.ts';
 import { toCall, toStatement } from '../change-call.ts';
 import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
-import { isDue } from '../layout/layout.ts';
-import * as pendings from '../pendings.ts';
-import { readAnswer, toKept } from '../rows.ts';
+import type { Run } from '../driver.ts';
 import { inTransaction } from './transaction.ts';
 import * as workers from './workers.ts';
 
 interface WorkParts {
   readonly address: Address;
   readonly hungMs: number;
-  /** Work on the connection, after everything that was asked for before. Rejects with STORE_FAILED. */
-  run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
+  readonly run: Run;
 }
 
 /** What a store in Postgres has for workers, and what of its other methods tells them of runs. */
@@ -38,7 +35,7 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
     return result;
   };
   const announceDue = async (transaction: Transaction, runId: string) => {
-    const [row] = await transaction.query({ text: findDue, values: [toKept(runId)] });
+    const [row] = await transaction.query({ text: findDue, values: [encodeText(runId)] });
     if (row === undefined) return;
     await announceAll(transaction, announce, [{ kind: 'run', id: runId, queue: textOf(row, 'build') }]);
   };
@@ -49,7 +46,7 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
         announce = given;
       },
       adopt: async (runIds, transaction) => {
-        const statement = { ...adopt, values: [runIds.map(toKept)] };
+        const statement = { ...adopt, values: [runIds.map(encodeText)] };
         const rows = await (transaction?.query(statement) ?? run((link) => link.query(statement)));
         return rows.map((row) => textOf(row, 'id'));
       },
@@ -66,12 +63,19 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
     decide: (id, ruling, at) => {
       const token = randomUUID();
       return transact(async (transaction, link) => {
-        const decided = await pendings.decide(link, { id, ruling, at, token });
-        if (decided?.isAccepted === true) {
-          const { runId, parent } = decided.record;
-          await announceDue(transaction, parent?.root ?? runId);
-        }
-        return decided;
+        // Calls that are due are decided as `expired` first.
+        const row = decisionToRow(ruling);
+        const words = [row.ruling, row.ruled_by, row.ruling_reason, row.edited_args, row.result].map(
+          encodeOrNull,
+        );
+        const text = 'SELECT signalbox.decide($1, $2, $3, $4, $5, $6, $7, $8) AS answer';
+        const values = [encodeText(id), at, token, ...words];
+        const [found] = await link.query({ name: 'decide', text, values });
+        if (found?.['answer'] === null) return undefined;
+        const { accepted, record: kept } = readAnswer(found?.['answer']);
+        const record = callFromRow(decodeRow({ ...Object(kept) }));
+        if (accepted === true) await announceDue(transaction, record.parent?.root ?? record.runId);
+        return { isAccepted: accepted === true, record };
       });
     },
     createQueued: async (queued) => {

@@ -1,7 +1,6 @@
 import type { SeenWorker, WorkerRecord } from '../../shared-work.ts';
-import { numberOf, textOf } from '../../sqlite/row.ts';
+import { decodeRow, encodeText, numberOf, textOf } from '../../sqlite/row.ts';
 import type { Link } from '../connection/client.ts';
-import { fromKept, toKept } from '../rows.ts';
 
 /** That the worker is there. Rejects with what Postgres says, as all of these. */
 export async function beat(link: Link, worker: WorkerRecord): Promise<void> {
@@ -11,7 +10,7 @@ export async function beat(link: Link, worker: WorkerRecord): Promise<void> {
     text: `INSERT INTO signalbox.workers (id, machine, pid, version, concurrency, busy, builds, draining, seen_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
       ON CONFLICT (id) DO UPDATE SET busy = excluded.busy, draining = excluded.draining, seen_at = excluded.seen_at`,
-    values: [id, toKept(machine), pid, version, concurrency, busy, builds, isDraining],
+    values: [id, encodeText(machine), pid, version, concurrency, busy, builds, isDraining],
   });
 }
 
@@ -32,7 +31,7 @@ export async function listWorkers(link: Link, hungMs: number): Promise<SeenWorke
       FROM signalbox.workers WHERE seen_at > clock_timestamp() - interval '1 hour' ORDER BY started_at, id`,
     values: [hungMs],
   });
-  return rows.map(fromKept).map((row) => ({
+  return rows.map(decodeRow).map((row) => ({
     id: textOf(row, 'id'),
     machine: textOf(row, 'machine'),
     pid: numberOf(row, 'pid'),

@@ -1,9 +1,8 @@
 import type { Fault } from '../../../base/errors.ts';
 import type { RunStatus } from '../../../contract/run.ts';
-import type { KeptRecord } from '../record-parts.ts';
+import type { KeptRecord, RecordParts } from '../record-parts.ts';
 import type { Row } from '../row.ts';
 import type { Values } from '../statement.ts';
-import type { RecordParts } from '../text-table.ts';
 
 /** What is written while a run goes on, as plain data, so that another thread can write it. */
 export type Change =

@@ -1,50 +1,92 @@
 import { RuntimeError, toFault } from '../../../base/errors.ts';
+import type { PendingDecision } from '../../../contract/approval.ts';
 import type { RunStatus } from '../../../contract/run.ts';
+import { decisionToRow, OUTPUT, statusFromRow } from '../../rows.ts';
 import {
-  AGENT_SOURCE,
   decisionOfEndedRun,
+  endedInSql,
   errorBelow,
   isEnded,
   statusBelow,
   unknownRunError,
 } from '../../store-rules.ts';
-import type { DueFilter, DueRuns } from '../../suspension.ts';
 import { type Connection, transact } from '../connection.ts';
-import { createPendingTable, type PendingTable } from '../pending-table.ts';
-import { enumOf, numberOrNull, type Row, textOf } from '../row.ts';
-import { createParentTable, type ParentTable } from '../run-list/parents.ts';
-import { createLabelTable, createRunTable, type LabelTable, type RunTable } from '../run-table.ts';
-import { createStatement, type Preparing, type Values } from '../statement.ts';
-import { createStepTable, type StepTable } from '../step-table.ts';
-import { createTextTable, OUTPUT, type TextTable } from '../text-table.ts';
+import { newestTime } from '../inspect.ts';
+import type { RecordParts } from '../record-parts.ts';
+import { checksumOf, numberOf, type Row, textOf } from '../row.ts';
+import { createAsk, createStatement, type Statement } from '../statement.ts';
 import type { Answer, Change, PendingRow, StatusChange, StepBegin, StepEnd } from './change.ts';
 
-/** The tables of a state, over one connection. */
-export interface Tables {
+/** The statements over the tables of a state, over one connection. What changes something needs a write transaction. */
+export interface Tables extends Readonly<Record<keyof typeof statements, Statement>> {
   readonly location: string;
-  readonly runs: RunTable;
-  readonly steps: StepTable;
-  readonly pendings: PendingTable;
-  readonly labels: LabelTable;
-  readonly parents: ParentTable;
-  readonly texts: TextTable;
-  readonly suspensions: SuspensionTable;
+  /** What all kinds of database are asked. */
+  readonly ask: ReturnType<typeof createAsk>;
 }
 
-/** The statements over the tables of a connection. */
 export function openTables({ database, location }: Pick<Connection, 'database' | 'location'>): Tables {
   const prepare = (sql: string) => createStatement(database.prepare(sql));
-  return {
-    location,
-    runs: createRunTable({ prepare }),
-    steps: createStepTable({ prepare }),
-    texts: createTextTable({ prepare }),
-    pendings: createPendingTable({ prepare }),
-    labels: createLabelTable({ prepare }),
-    parents: createParentTable({ prepare }),
-    suspensions: createSuspensionTable({ prepare }),
-  };
+  const prepared: Record<string, Statement> = {};
+  for (const [name, sql] of Object.entries(statements)) prepared[name] = prepare(sql);
+  return { ...(prepared as Record<keyof typeof statements, Statement>), location, ask: createAsk(prepare) };
 }
+
+const decisionColumns = `SET ruling = :ruling, ruled_by = :ruled_by, ruling_reason = :ruling_reason,
+  edited_args = :edited_args, result = :result, decided_at = :decided_at`;
+const ofRunAndBelow = '(run_id = :run_id OR run_id IN (SELECT id FROM run_parents WHERE root = :run_id))';
+
+const statements = {
+  findStatus: 'SELECT status FROM runs WHERE id = :id',
+  insertRun: `INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
+    VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
+    ON CONFLICT (id) DO NOTHING`,
+  insertLabels: `INSERT INTO run_labels (run, key, value)
+    SELECT runs.seq, given.key, given.value FROM runs, json_each(:labels) AS given WHERE runs.id = :run_id`,
+  insertParent: `INSERT INTO run_parents (id, root, parent, step)
+    SELECT :id, json_extract(:kin, '$.root'), json_extract(:kin, '$.id'), json_extract(:kin, '$.step')
+    WHERE json_extract(:kin, '$.id') IS NOT NULL`,
+  insertPipelines: `INSERT INTO run_pipelines (run_id, file, text)
+    SELECT :id, key, value FROM json_each(:kin, '$.pipelines')`,
+  changeRun: `UPDATE runs SET status = :status, updated_at = :at,
+      output = CASE WHEN :keep_output THEN output ELSE :output END,
+      error = CASE WHEN :keep_error THEN error ELSE :error END
+    WHERE id = :id AND NOT (status IN (${endedInSql}))`,
+  reopenRun: `UPDATE runs SET status = :status, updated_at = :at, output = NULL, error = NULL
+    WHERE id = :id AND status IN ('failed', 'denied')`,
+  endBelow: `UPDATE runs SET status = :status, updated_at = :at, error = :error
+    WHERE id IN (SELECT id FROM run_parents WHERE root = :root) AND status IN ('running', 'pending')`,
+  removeSuspension: 'DELETE FROM suspensions WHERE run = (SELECT seq FROM runs WHERE id = :run_id)',
+  insertSuspension: `INSERT INTO suspensions (run, why, since, due_at, tries, step, error, calls)
+    SELECT seq, :why, :since, :due_at, :tries, :step, :error, :calls FROM runs WHERE id = :run_id`,
+  beginStep: `INSERT INTO steps (run_id, step, attempts, began_at) VALUES (:run_id, :step, 1, :at)
+    ON CONFLICT (run_id, step) DO UPDATE SET attempts = attempts + 1 RETURNING attempts`,
+  endStep: `INSERT INTO steps (run_id, step, attempts, outcome, began_at, ended_at, sum)
+    VALUES (:run_id, :step, 0, :outcome, :at, :at, :sum)
+    ON CONFLICT (run_id, step) DO UPDATE SET outcome = :outcome, ended_at = :at, sum = :sum WHERE ended_at IS NULL`,
+  insertText: `INSERT INTO texts (run_id, step, number, sum, text) VALUES (:run_id, :step, :number, :sum, :text)
+    ON CONFLICT (run_id, step, number) DO NOTHING`,
+  insertParts: `INSERT INTO parts (run_id, step, sum, refs) VALUES (:run_id, :step, :sum, :refs)
+    ON CONFLICT (run_id, step) DO UPDATE SET refs = excluded.refs, sum = excluded.sum`,
+  removeParts: 'DELETE FROM parts WHERE run_id = :run_id AND step = :step',
+  removeTexts: 'DELETE FROM texts WHERE run_id = :run_id AND step = :step',
+  readText: 'SELECT step, text, sum FROM texts WHERE run_id = :run_id AND step = :step AND number = :number',
+  insertCall: `INSERT INTO pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members,
+      previous, created_at, expires_at, quorum)
+    VALUES (:id, :run_id, :step, :call_id, :tool, :args, :origin, :hook, :reason, :message, :members,
+      :previous, :created_at, :expires_at, :quorum)`,
+  expireDue: `UPDATE pendings SET ruling = 'expired', decided_at = expires_at WHERE ruling IS NULL AND expires_at <= :at`,
+  findQuorum: 'SELECT quorum FROM pendings WHERE id = :id AND ruling IS NULL AND quorum > 1',
+  consent: `INSERT INTO consents (pending_id, name, reason, given_at) VALUES (:pending_id, :name, :reason, :given_at)
+    ON CONFLICT (pending_id, name) DO NOTHING`,
+  countConsents: 'SELECT count(*) AS given FROM consents WHERE pending_id = :pending_id',
+  decide: `UPDATE pendings ${decisionColumns} WHERE id = :id AND ruling IS NULL`,
+  decideOpen: `UPDATE pendings ${decisionColumns} WHERE ruling IS NULL AND ${ofRunAndBelow}`,
+  endedBefore: `SELECT id FROM runs WHERE status IN (${endedInSql}) AND updated_at < :before
+    AND NOT EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id)`,
+  removeBelow: 'DELETE FROM runs WHERE id IN (SELECT id FROM run_parents WHERE root = :id)',
+  removeRun: 'DELETE FROM runs WHERE id = :id',
+  newestTime,
+} as const;
 
 /**
  * Makes all of the changes in one transaction, which is on the disk when this returns, or none. One that is refused changes nothing and
@@ -56,17 +98,17 @@ export function makeChanges(
   changes: readonly Change[],
 ): Answer[] {
   requireSameFile();
-  return transact(database, () => changes.map((change) => makeOrRefuse(tables, change)));
-}
-
-function makeOrRefuse(tables: Tables, change: Change): Answer {
-  try {
-    return { row: makeChange(tables, change) };
-  } catch (error) {
-    // Nothing else than a rule of the store is a refusal: after any other fault the whole transaction is void.
-    if (!(error instanceof RuntimeError)) throw error;
-    return { refusal: toFault(error) };
-  }
+  return transact(database, () =>
+    changes.map((change) => {
+      try {
+        return { row: makeChange(tables, change) };
+      } catch (error) {
+        // Nothing else than a rule of the store is a refusal: after any other fault the whole transaction is void.
+        if (!(error instanceof RuntimeError)) throw error;
+        return { refusal: toFault(error) };
+      }
+    }),
+  );
 }
 
 /** Makes one change, within the caller's transaction. Throws what refuses it, and what SQLite says. */
@@ -89,12 +131,15 @@ export function makeChange(tables: Tables, change: Change): Row {
 }
 
 function createRun(
-  { runs, labels, parents }: Tables,
-  { runId, run, labels: given, kin }: Extract<Change, { what: 'create_run' }>,
+  tables: Tables,
+  { runId, run, labels, kin }: Extract<Change, { what: 'create_run' }>,
 ): boolean {
-  const isNew = runs.insert(run);
-  if (isNew && given !== null) labels.insert(runId, given);
-  if (isNew && kin !== null) parents.insert(runId, kin);
+  const isNew = tables.insertRun.run(run) === 1;
+  if (isNew && labels !== null) tables.insertLabels.run({ run_id: runId, labels });
+  if (isNew && kin !== null) {
+    tables.insertParent.run({ id: runId, kin });
+    tables.insertPipelines.run({ id: runId, kin });
+  }
   return isNew;
 }
 
@@ -102,100 +147,94 @@ function beginStep(tables: Tables, runId: string, { step, at, unlessCancelled }:
   const status = requireStatus(tables, runId);
   if (unlessCancelled && status === 'cancelled')
     throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
-  return tables.steps.begin(runId, step, at);
+  return numberOf(tables.beginStep.get({ run_id: runId, step, at }) ?? {}, 'attempts');
 }
 
-function endStep({ steps, texts }: Tables, runId: string, { step, outcome, at }: StepEnd): void {
+function endStep(tables: Tables, runId: string, { step, outcome, at }: StepEnd): void {
+  const { text, parts } = outcome;
+  const values = { run_id: runId, step, outcome: text, at, sum: checksumOf(step, text) };
   // The first outcome stays, and its parts with it.
-  const isFirst = steps.end({ runId, step, outcome: outcome.text, at });
-  if (isFirst && outcome.parts !== null) texts.keep(runId, step, outcome.parts);
+  if (tables.endStep.run(values) === 1 && parts !== null) keepTexts(tables, runId, step, parts);
+}
+
+function keepTexts(tables: Tables, runId: string, step: string, { refs, texts }: RecordParts): void {
+  for (const { number, text } of texts)
+    tables.insertText.run({ run_id: runId, step, number, text, sum: checksumOf(step, text) });
+  tables.insertParts.run({ run_id: runId, step, refs, sum: checksumOf(step, refs) });
 }
 
 function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow): Row {
-  const { pendings } = tables;
-  const existing = pendings.findRow(id);
+  const existing = findCall(tables, id);
   if (existing !== undefined) return existing;
   const status = requireStatus(tables, runId);
-  pendings.insert(row);
-  if (isEnded(status)) pendings.decide(id, decisionOfEndedRun(status), at);
-  return pendings.findRow(id) ?? throwMissingRow();
+  tables.insertCall.run(row);
+  if (isEnded(status)) decide(tables, id, decisionOfEndedRun(status), at);
+  const added = findCall(tables, id);
+  if (added === undefined) throw new Error('a row that was just written is not there');
+  return added;
+}
+
+/** A call with who has approved it, and where its run belongs. */
+export function findCall({ ask }: Tables, id: string): Row | undefined {
+  const sql = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
+    FROM signalbox.pendings AS p WHERE p.id = :id`;
+  return ask({ sql, values: { id } })[0];
+}
+
+/** Stores the decision if the call is open; returns whether it was. Of an approval that is one of several the call stays open until the last. */
+export function decide(tables: Tables, id: string, by: PendingDecision, at: number): boolean {
+  const needed = by.kind === 'approved' ? tables.findQuorum.get({ id }) : undefined;
+  if (needed !== undefined && by.kind === 'approved') {
+    tables.consent.run({ pending_id: id, name: by.by, reason: by.reason, given_at: at });
+    const given = numberOf(tables.countConsents.get({ pending_id: id }) ?? {}, 'given');
+    if (given < numberOf(needed, 'quorum')) return true;
+  }
+  return tables.decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1;
 }
 
 function setStatus(
-  { runs, pendings, texts, parents, suspensions }: Tables,
+  tables: Tables,
   runId: string,
   { status, at, row, outputParts, reopens, suspension }: StatusChange,
 ): boolean {
-  if (reopens) return runs.reopen(runId, { status, at });
-  if (!runs.change(runId, row)) return false;
+  if (reopens) return tables.reopenRun.run({ id: runId, status, at }) === 1;
+  if (tables.changeRun.run({ id: runId, ...row }) !== 1) return false;
   // How often a fault came counts on while the run is tried again.
-  if (status !== 'running') suspensions.replace(runId, suspension);
-  if (outputParts !== undefined) texts.forget(runId, OUTPUT);
-  if (outputParts) texts.keep(runId, OUTPUT, outputParts);
+  if (status !== 'running') {
+    tables.removeSuspension.run({ run_id: runId });
+    if (suspension !== null) tables.insertSuspension.run({ run_id: runId, ...suspension });
+  }
+  if (outputParts !== undefined) {
+    tables.removeParts.run({ run_id: runId, step: OUTPUT });
+    tables.removeTexts.run({ run_id: runId, step: OUTPUT });
+  }
+  if (outputParts) keepTexts(tables, runId, OUTPUT, outputParts);
   if (!isEnded(status)) return true;
-  pendings.expireDue(at);
-  pendings.decideOpen(runId, decisionOfEndedRun(status), at);
-  parents.endBelow(runId, { status: statusBelow(status), at, error: errorBelow });
+  tables.expireDue.run({ at });
+  tables.decideOpen.run({ run_id: runId, ...decisionToRow(decisionOfEndedRun(status)), decided_at: at });
+  tables.endBelow.run({ root: runId, status: statusBelow(status), at, error: errorBelow });
   return true;
 }
 
+/** Removes runs that ended before that time, with all that belongs to them and is below them, but for those that are held; how many. */
+export function removeRuns(tables: Tables, before: number, held: ReadonlySet<string>): number {
+  const old = tables.endedBefore.all({ before }).map((row) => textOf(row, 'id'));
+  const free = old.filter((id) => !held.has(id));
+  for (const id of free) {
+    tables.removeBelow.run({ id });
+    tables.removeRun.run({ id });
+  }
+  return free.length;
+}
+
+export function statusOf({ findStatus }: Tables, id: string): RunStatus | undefined {
+  const row = findStatus.get({ id });
+  return row && statusFromRow(row);
+}
+
 /** Throws RUN_UNKNOWN. */
-function requireStatus({ runs, location }: Tables, id: string): RunStatus {
-  const status = runs.statusOf(id);
-  if (status === undefined) throw unknownRunError(id, location);
+function requireStatus(tables: Tables, id: string): RunStatus {
+  const status = statusOf(tables, id);
+  if (status === undefined) throw unknownRunError(id, tables.location);
   return status;
 }
-
-function throwMissingRow(): never {
-  throw new Error('a row that was just written is not there');
-}
-
-type SuspensionTable = ReturnType<typeof createSuspensionTable>;
-
-/** The statements over what runs are set down for. What changes something needs a write transaction. */
-function createSuspensionTable({ prepare }: Preparing) {
-  const remove = prepare('DELETE FROM suspensions WHERE run = (SELECT seq FROM runs WHERE id = :run_id)');
-  const insert = prepare(`
-    INSERT INTO suspensions (run, why, since, due_at, tries, step, error, calls)
-    SELECT seq, :why, :since, :due_at, :tries, :step, :error, :calls FROM runs WHERE id = :run_id`);
-  const whole = `SELECT * FROM (${dueRuns}) WHERE due IS NOT NULL ORDER BY seq`;
-  const due = prepare(whole);
-  const one = prepare(whole.replace('WHERE runs', 'WHERE runs.id = :id AND runs'));
-  const next = prepare(`SELECT min(at) AS at FROM (
-    SELECT min(due_at) AS at FROM suspensions JOIN runs ON runs.seq = suspensions.run
-      WHERE runs.status = 'pending' AND due_at > :at AND NOT ${isBelow}
-    UNION ALL SELECT min(expires_at) FROM pendings WHERE ruling IS NULL AND expires_at > :at)`);
-  return {
-    /** Null: nothing is kept of it. */
-    replace: (runId: string, suspension: Values | null): void => {
-      remove.run({ run_id: runId });
-      if (suspension !== null) insert.run({ run_id: runId, ...suspension });
-    },
-    due: ({ at, withFaults = false, id }: DueFilter): DueRuns => ({
-      runs: (id === undefined ? due : one)
-        .all({ at, faults: withFaults ? 1 : 0, ...(id !== undefined && { id }) })
-        .map((row) => ({
-          id: textOf(row, 'id'),
-          why: enumOf(row, 'due', ['fault', 'wait', 'decided', 'running']),
-        })),
-      nextAt: numberOrNull(next.get({ at }) ?? { at: null }, 'at') ?? undefined,
-    }),
-  };
-}
-
-const isBelow = 'EXISTS (SELECT 1 FROM run_parents WHERE id = runs.id)';
-
-/** Whether a run, or one below it, has a call that is so. */
-const hasCall = (only: string) => `(EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id ${only})
-        OR EXISTS (SELECT 1 FROM run_parents AS k JOIN pendings ON run_id = k.id WHERE k.root = runs.id ${only}))`;
-
-const dueRuns = `
-  SELECT runs.seq, runs.id, CASE
-      WHEN runs.status = 'running' THEN 'running'
-      WHEN s.due_at <= :at OR (:faults AND s.why = 'fault') THEN s.why
-      WHEN (s.why IS NULL OR s.calls)
-        AND ${hasCall('')} AND NOT ${hasCall('AND ruling IS NULL')} THEN 'decided'
-    END AS due
-  FROM runs LEFT JOIN suspensions AS s ON s.run = runs.seq
-  WHERE runs.status IN ('running', 'pending') AND NOT ${isBelow}
-    AND runs.source <> '${AGENT_SOURCE}'`;

@@ -1,0 +1,305 @@
+import { all, type Driver, each, get, maybe, type Work } from './driver.ts';
+import { type Notice, noticeEvents, type Outbox } from './outbox.ts';
+import {
+  callFromRow,
+  entryFromRow,
+  OUTPUT,
+  refsFromRow,
+  runFromRow,
+  statusFromRow,
+  stepFromRow,
+  summaryFromRow,
+  type TextLoader,
+} from './rows.ts';
+import { fromKeptRecord } from './sqlite/record-parts.ts';
+import { enumOf, numberOf, numberOrNull, type Row, textOf, textOrNull } from './sqlite/row.ts';
+import type { RunFilter, RunRecord, Store } from './store.ts';
+import { AGENT_SOURCE } from './store-rules.ts';
+import { isOfStatus, keptStatus, suspensionColumns } from './suspension.ts';
+import { isDue } from './tables.ts';
+
+type ReadMethod =
+  | 'findRun'
+  | 'findRunStatus'
+  | 'listRuns'
+  | 'summarizeRuns'
+  | 'listExpired'
+  | 'listDue'
+  | 'listSteps'
+  | 'pageSteps'
+  | 'listHistory'
+  | 'findPending'
+  | 'listPendings';
+
+export interface ReadOptions {
+  readonly load: TextLoader;
+  /** After how long without a sign of life a worker is taken for gone, in ms. */
+  readonly hungMs?: number;
+}
+
+/** What a state store is asked for, in every kind of database. */
+export function readMethods(driver: Driver, { load, hungMs = 0 }: ReadOptions): Pick<Store, ReadMethod> {
+  const { isShared } = driver;
+  const readRuns = function* (
+    sql: string,
+    values: Readonly<Record<string, string | number>>,
+  ): Work<RunRecord[]> {
+    const rows = yield* all(sql, values);
+    const ids = rows.filter((row) => row['output'] !== null).map((row) => textOf(row, 'id'));
+    const found = ids.length === 0 ? [] : yield* all(outputRefs, { ids });
+    const refs = new Map(found.map((row) => [textOf(row, 'run_id'), refsFromRow(row)]));
+    return rows.map((row) => {
+      const runId = textOf(row, 'id');
+      const own = refs.get(runId);
+      const kept = textOrNull(row, 'output');
+      const isWhole = own === undefined || kept === null;
+      return runFromRow(row, isWhole ? undefined : fromKeptRecord(kept, own, { runId, load: load(runId) }));
+    });
+  };
+  /** Writes expiries first when some are due, so that plain reads take no lock. */
+  const afterExpiry = async <Result>(at: number, work: () => Work<Result>): Promise<Result> => {
+    const seen = await driver.read(function* () {
+      if ((yield* get(anyDue, { at }, 'any_due')) !== undefined) return undefined;
+      return { result: yield* work() };
+    });
+    if (seen !== undefined) return seen.result;
+    return await driver.transact(function* () {
+      yield* all(expire, { at });
+      return yield* work();
+    });
+  };
+  return {
+    findRun: async (id) => {
+      const sql = `SELECT ${runColumns}, signalbox.pipelines_of(runs.id) AS pipelines ${fromRuns} WHERE runs.id = :id`;
+      return (await driver.read(() => readRuns(sql, { id })))[0];
+    },
+    findRunStatus: (id) => {
+      const sql = 'SELECT status FROM signalbox.runs WHERE id = :id';
+      return driver.read(() => maybe(get(sql, { id }, 'status'), statusFromRow));
+    },
+    listRuns: ({ status, limit = Number.MAX_SAFE_INTEGER } = {}) => {
+      const where = status === undefined ? '' : 'WHERE runs.status = :status';
+      const sql = `SELECT ${runColumns} ${fromRuns} ${where} ORDER BY runs.seq DESC LIMIT :limit`;
+      const ofStatus = status === undefined ? {} : { status: keptStatus(status) };
+      return driver.read(() => readRuns(sql, { limit, ...ofStatus }));
+    },
+    summarizeRuns: (filter, at) => {
+      const { sql, values } = toSummaryQuery(filter, isShared, hungMs);
+      return afterExpiry(at, () => each(all(sql, values), summaryFromRow));
+    },
+    listExpired: (at) => afterExpiry(at, () => each(all(expired), (row) => textOf(row, 'id'))),
+    listDue: ({ at, withFaults = false, id }) =>
+      afterExpiry(at, function* () {
+        const sql = `SELECT * FROM (${dueRuns} ${id === undefined ? '' : 'AND runs.id = :id'}) AS found
+          WHERE due IS NOT NULL ORDER BY seq`;
+        const rows = yield* all(sql, { at, faults: withFaults, ...(id !== undefined && { id }) });
+        const next = yield* get(nextDue, { at });
+        return {
+          runs: rows.map((row) => ({
+            id: textOf(row, 'id'),
+            why: enumOf(row, 'due', ['fault', 'wait', 'decided', 'running']),
+          })),
+          nextAt: numberOrNull(next ?? { at: null }, 'at') ?? undefined,
+        };
+      }),
+
+    listSteps: (run) =>
+      driver.read(function* () {
+        const rows = yield* all('SELECT * FROM signalbox.steps WHERE run_id = :run ORDER BY seq', { run });
+        const parts =
+          rows.length === 0
+            ? []
+            : yield* all('SELECT step, refs, sum FROM signalbox.parts WHERE run_id = :run', { run });
+        return toSteps(rows, parts, load);
+      }),
+    pageSteps: (run, { behind, limit }) =>
+      driver.read(function* () {
+        const first = behind === undefined ? yield* get(firstStep, { run }) : undefined;
+        const from = behind ?? (numberOrNull(first ?? { seq: null }, 'seq') ?? 0) - 1;
+        // Steps of a run stand close together: a file is read in the order of the table, and not sorted for each page.
+        const sql = `SELECT * FROM signalbox.steps
+          WHERE ${isShared ? '' : '+'}run_id = :run AND seq > :from ORDER BY seq LIMIT :limit`;
+        const rows = yield* all(sql, { run, from, limit });
+        const steps = rows.map((row) => textOf(row, 'step'));
+        const parts = rows.length === 0 ? [] : yield* all(refsAmong, { run, steps });
+        const last = rows.at(-1);
+        return { steps: toSteps(rows, parts, load), place: last && numberOf(last, 'seq') };
+      }),
+    listHistory: (run, limit = Number.MAX_SAFE_INTEGER) =>
+      driver.read(() => each(all(history, { run, limit }), entryFromRow)),
+
+    findPending: (id, at) =>
+      afterExpiry(at, () => maybe(get(`${wholeCalls} WHERE p.id = :id`, { id }, 'pending'), callFromRow)),
+    listPendings: ({ runId, below = false, open }, at) => {
+      const ofBelow = below ? 'OR p.run_id IN (SELECT id FROM signalbox.run_parents WHERE root = :run)' : '';
+      const conditions = [
+        ...(runId === undefined ? [] : [`(p.run_id = :run ${ofBelow})`]),
+        ...(open === undefined ? [] : [`p.ruling IS ${open ? '' : 'NOT'} NULL`]),
+      ];
+      const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+      const values = runId === undefined ? {} : { run: runId };
+      const sql = `${wholeCalls} ${where} ORDER BY p.seq`;
+      return afterExpiry(at, () => each(all(sql, values), callFromRow));
+    },
+  };
+}
+
+function toSteps(rows: readonly Row[], parts: readonly Row[], load: TextLoader) {
+  const refs = new Map(parts.map((row) => [textOf(row, 'step'), refsFromRow(row)]));
+  return rows.map((row) => stepFromRow(row, refs.get(textOf(row, 'step')), load));
+}
+
+const fromRuns = 'FROM signalbox.runs AS runs LEFT JOIN signalbox.suspensions AS s ON s.run = runs.seq';
+const aboutRuns = `${suspensionColumns}, signalbox.labels_of(runs.seq) AS labels, signalbox.kin_of(runs.id) AS kin`;
+const runColumns = `runs.*, ${aboutRuns}`;
+const outputRefs = `SELECT run_id, step, refs, sum FROM signalbox.parts WHERE step = '${OUTPUT}' AND run_id IN :ids`;
+const isBelow = 'EXISTS (SELECT 1 FROM signalbox.run_parents AS k WHERE k.id = runs.id)';
+
+const firstStep = 'SELECT min(seq) AS seq FROM signalbox.steps WHERE run_id = :run';
+const refsAmong = 'SELECT step, refs, sum FROM signalbox.parts WHERE run_id = :run AND step IN :steps';
+const history = 'SELECT what, subject FROM signalbox.moments WHERE run_id = :run ORDER BY seq LIMIT :limit';
+
+const anyDue =
+  'SELECT 1 AS due FROM signalbox.pendings WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at) LIMIT 1';
+const expire = `UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at
+  WHERE ruling IS NULL AND expires_at <= signalbox.now_ms(:at)`;
+const wholeCalls = `SELECT p.*, signalbox.consents_of(p.id) AS consents, signalbox.kin_of(p.run_id) AS kin
+  FROM signalbox.pendings AS p`;
+/** Runs that have not ended, in which a call has expired and none is open. */
+const expired = `SELECT id FROM signalbox.runs AS runs WHERE status IN ('running', 'pending') AND NOT ${isBelow}
+    AND EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling = 'expired')
+    AND NOT EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL)
+  ORDER BY seq`;
+
+/** Whether a run, or one below it, has a call that is so. */
+const hasCall = (only: string) => `(EXISTS (SELECT 1 FROM signalbox.pendings WHERE run_id = runs.id ${only})
+  OR EXISTS (SELECT 1 FROM signalbox.run_parents AS k JOIN signalbox.pendings AS p ON p.run_id = k.id
+    WHERE k.root = runs.id ${only}))`;
+const dueRuns = `SELECT runs.seq, runs.id, CASE
+      WHEN runs.status = 'running' THEN 'running'
+      WHEN s.due_at <= signalbox.now_ms(:at) OR (:faults AND s.why = 'fault') THEN s.why
+      WHEN (s.why IS NULL OR s.calls = 1) AND ${hasCall('')} AND NOT ${hasCall('AND ruling IS NULL')} THEN 'decided'
+    END AS due
+  ${fromRuns} WHERE runs.status IN ('running', 'pending') AND NOT ${isBelow} AND runs.source <> '${AGENT_SOURCE}'`;
+const nextDue = `SELECT min(at) AS at FROM (
+  SELECT min(s.due_at) AS at FROM signalbox.suspensions AS s JOIN signalbox.runs AS runs ON runs.seq = s.run
+    WHERE runs.status = 'pending' AND s.due_at > signalbox.now_ms(:at) AND NOT ${isBelow}
+  UNION ALL SELECT min(expires_at) FROM signalbox.pendings
+    WHERE ruling IS NULL AND expires_at > signalbox.now_ms(:at)) AS times`;
+
+/** The statement of a list of runs, newest first, without what may be long in them; it is the same text for filters of one shape. */
+function toSummaryQuery(filter: RunFilter, isShared: boolean, hungMs: number) {
+  const { status, name, since, until, after, labels = {}, parent, root, all: isAll = false } = filter;
+  const { limit = Number.MAX_SAFE_INTEGER } = filter;
+  const conditions: string[] = ['true'];
+  const values: Record<string, string | number> = { limit };
+  const require = (column: string, value: string | number | undefined, condition: string) => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    values[column] = value;
+  };
+  const ofStatus = status && isOfStatus[status];
+  if (ofStatus === undefined) require('status', status, 'runs.status = :status');
+  else conditions.push(ofStatus);
+  require('name', name, 'runs.name = :name');
+  require('since', since, 'runs.created_at >= :since');
+  require('until', until, 'runs.created_at < :until');
+  const isOfOthers = parent !== undefined || root !== undefined;
+  const wanted = Object.entries(labels);
+  // In a file the first label leads, in the order of the runs that have it; the others are looked up.
+  const isLed = !isShared && !isOfOthers && wanted.length > 0;
+  const seq = isLed ? 'led.run' : 'runs.seq';
+  require('after', after, `${seq} < :after`);
+  for (const [index, [key, value]] of wanted.entries()) {
+    values[`key${index}`] = key;
+    values[`value${index}`] = value;
+    const isSo = (label: string) => `${label}.key = :key${index} AND ${label}.value = :value${index}`;
+    if (isLed && index === 0) conditions.push(isSo('led'));
+    else
+      conditions.push(
+        `EXISTS (SELECT 1 FROM signalbox.run_labels AS l WHERE l.run = runs.seq AND ${isSo('l')})`,
+      );
+  }
+  const below = (column: string) =>
+    `runs.id IN (SELECT k.id FROM signalbox.run_parents AS k WHERE k.${column} = :${column})`;
+  require('parent', parent, below('parent'));
+  require('root', root, below('root'));
+  if (!isOfOthers && !isAll) conditions.push(`NOT ${isBelow}`);
+  if (isShared) values['hung'] = hungMs;
+  // In a file neither a join nor a filter reads the rows themselves, which may be long.
+  const listed = isLed
+    ? 'run_labels AS led INDEXED BY runs_labelled CROSS JOIN runs INDEXED BY runs_listed ON runs.seq = led.run'
+    : 'runs INDEXED BY runs_listed';
+  const from = isShared || isOfOthers ? 'signalbox.runs AS runs' : listed;
+  const sql = `SELECT runs.seq, runs.id, kind, name, file, status, created_at, updated_at, ${aboutRuns},
+      (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL)
+      + CASE WHEN status IN ('running', 'pending') THEN (SELECT count(*) FROM signalbox.run_parents AS k
+          JOIN signalbox.pendings AS p ON p.run_id = k.id AND p.ruling IS NULL WHERE k.root = runs.id)
+        ELSE 0 END AS open ${isShared ? lacksWorker : ''}
+    FROM ${from} LEFT JOIN signalbox.suspensions AS s ON s.run = runs.seq
+    WHERE ${conditions.join(' AND ')} ORDER BY ${seq} DESC LIMIT :limit`;
+  return { sql, values };
+}
+
+const lacksWorker = `, ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
+  AND w.seen_at > clock_timestamp() - CAST(:hung AS bigint) * interval '1 millisecond') AS lacks_worker`;
+
+/** What runs tell people, in every kind of database. */
+export function createOutbox(driver: Driver): Outbox {
+  const ofTargets = 'signalbox.notices WHERE target IN :targets';
+  const isReady = `${ofTargets} AND due_at <= signalbox.now_ms(:at)`;
+  return {
+    setRules: async (config, rules) => {
+      const keyOf = (event: string, target: string) => `${event} ${target}`;
+      const sql = 'SELECT event, target FROM signalbox.notify_rules WHERE config = :config';
+      const kept = await driver.read(() => all(sql, { config }));
+      const keys = kept.map((row) => keyOf(textOf(row, 'event'), textOf(row, 'target')));
+      const wanted = rules.map(({ event, target }) => keyOf(event, target));
+      if (keys.toSorted().join('\n') === wanted.toSorted().join('\n')) return;
+      await driver.transact(function* () {
+        yield* all('DELETE FROM signalbox.notify_rules WHERE config = :config', { config });
+        for (const { event, target } of rules) yield* all(addRule, { event, config, target });
+      });
+    },
+    take: async (targets, at, { leaseMs, limit }) => {
+      // Nobody writes to find that there is nothing.
+      const isAny = await driver.read(() => get(`SELECT 1 AS due FROM ${isReady} LIMIT 1`, { targets, at }));
+      if (isAny === undefined) return [];
+      const sql = `UPDATE signalbox.notices SET attempts = attempts + 1, due_at = signalbox.now_ms(:at) + :lease
+        WHERE seq IN (SELECT seq FROM ${isReady} ORDER BY due_at, seq LIMIT :limit FOR UPDATE SKIP LOCKED) RETURNING *`;
+      const values = { targets, at, lease: leaseMs, limit };
+      const taken = await driver.read(() => each(all(sql, values), noticeFromRow));
+      return taken.toSorted((one, other) => one.seq - other.seq);
+    },
+    remove: async (seq) =>
+      void (await driver.read(() => all('DELETE FROM signalbox.notices WHERE seq = :seq', { seq }))),
+    postpone: async (seq, at, ms) => {
+      const sql = 'UPDATE signalbox.notices SET due_at = signalbox.now_ms(:at) + :ms WHERE seq = :seq';
+      await driver.read(() => all(sql, { seq, at, ms }));
+    },
+    nextDue: async (targets, at) => {
+      const sql = `SELECT min(due_at) - signalbox.now_ms(:at) AS left_ms FROM ${ofTargets}`;
+      const left = numberOrNull(
+        (await driver.read(() => get(sql, { targets, at }))) ?? { left_ms: null },
+        'left_ms',
+      );
+      return left === null ? undefined : Math.max(0, left);
+    },
+  };
+}
+
+const addRule = `INSERT INTO signalbox.notify_rules (event, config, target) VALUES (:event, :config, :target)
+  ON CONFLICT DO NOTHING`;
+
+/** Throws Damaged. */
+function noticeFromRow(row: Row): Notice {
+  return {
+    seq: numberOf(row, 'seq'),
+    runId: textOf(row, 'run_id'),
+    target: textOf(row, 'target'),
+    event: enumOf(row, 'event', noticeEvents),
+    pendingId: textOrNull(row, 'pending_id'),
+    madeAt: numberOf(row, 'made_at'),
+    attempts: numberOf(row, 'attempts'),
+  };
+}
