@@ -1,7 +1,12 @@
 import { type Json, stringifyJson } from '../base/json/json.ts';
-import type { PendingCall, PendingDecision, PendingOrigin, PendingRecord } from '../contract/approval.ts';
+import type {
+  PendingCall,
+  PendingDecision,
+  PendingOrigin,
+  PendingRecord,
+  RunParent,
+} from '../contract/approval.ts';
 import type { RunLabels, RunStatus } from '../contract/run.ts';
-import type { RunParent } from '../contract/approval.ts';
 import { fromKeptRecord } from './sqlite/record-parts.ts';
 import {
   DamagedError,
