@@ -4,9 +4,9 @@ import { omitUndefined } from '../../base/yaml/present.ts';
 import { onlyVariant } from '../rating/one-variant.ts';
 import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../record.ts';
 import { hintOfTags } from '../select/tag-watch.ts';
-import type { Change, Comparison, Difference, EvalDifference, SideInfo, SideResult } from './comparison.ts';
+import type { Change, Comparison, Difference, SideInfo, SideResult } from './comparison.ts';
 import { newRowTally, type RowTally } from './pair-tally.ts';
-import { type ComparisonRow, casesOf, type OnPair, pairCases, type ResultKey, type Side } from './side.ts';
+import { type ComparisonRow, casesOf, pairCases, type ResultKey, type Side } from './side.ts';
 
 export interface CompareOptions {
   /** Only cases of these tags. */
@@ -36,22 +36,60 @@ export async function compareRuns(
   const a: Side = { source: sourceA, tag: options.tagA };
   const b: Side = { source: sourceB, tag: options.tagB };
   const crossRow = findCrossRow(sourceA.header.evals, sourceB.header.evals, options);
-  const rows = crossRow === undefined ? sharedRows(sourceA, sourceB) : [crossRow];
+  const rows = crossRow === undefined ? sharedRows(sourceA.header, sourceB.header) : [crossRow];
   const { states, counts } = await tallyRows(a, b, rows);
   if (counts.a === 0) await refuseUnknownTag(a);
   if (counts.b === 0) await refuseUnknownTag(b);
-  const records = await readListedCases(a, states);
+
+  // The results on side A of the first changes are read when all are known.
+  const wanted = new Set(
+    states.flatMap(({ regression, improvement }) =>
+      [...regression, ...improvement].map(({ numberInA }) => numberInA),
+    ),
+  );
+  const records = new Map<number, CaseRecord>();
+  if (wanted.size > 0) {
+    for await (const record of casesOf(a)) {
+      if (wanted.delete(record.number)) records.set(record.number, record);
+      if (wanted.size === 0) break;
+    }
+  }
+  const toChanges = (listed: readonly ListedChange[], key: ResultKey): Change[] =>
+    listed.flatMap(({ numberInA, case: id, b: ofB }) => {
+      const record = records.get(numberInA);
+      if (record === undefined) return [];
+      const question = questionOf(record);
+      const sides = { a: toSideResult(record, key), b: ofB };
+      return [{ case: id, ...(question !== undefined && { question }), ...sides }];
+    });
+  const toDifference = ({ row, tally, regression, improvement }: RowState): Difference => ({
+    ...tally.difference(),
+    first_regressions: toChanges(regression, row.a),
+    first_improvements: toChanges(improvement, row.a),
+  });
+
+  const whole = states.find(({ row }) => row.a === undefined);
   return {
     a: toInfo(a, crossRow?.a, counts.a),
     b: toInfo(b, crossRow?.b, counts.b),
-    cases: crossRow === undefined ? wholeCases(states, records) : null,
-    evals: states.flatMap((each) => toEvalDifference(each, records, sourceA)),
-    evals_only_in_a: crossRow === undefined ? idsOnlyIn(sourceA, sourceB) : [],
-    evals_only_in_b: crossRow === undefined ? idsOnlyIn(sourceB, sourceA) : [],
+    cases: whole === undefined ? null : toDifference(whole),
+    evals: states.flatMap((state) => {
+      const { row, tally } = state;
+      if (row.a === undefined || row.b === undefined) return [];
+      const role = sourceA.header.evals.find(({ id }) => id === row.a)?.role ?? 'metric';
+      return [
+        {
+          ...{ eval_a: row.a, eval_b: row.b, role, ...toDifference(state) },
+          ...omitUndefined({ classification: tally.classification(), decisions: tally.decisions() }),
+        },
+      ];
+    }),
+    evals_only_in_a: crossRow === undefined ? idsOnlyIn(sourceA.header, sourceB.header) : [],
+    evals_only_in_b: crossRow === undefined ? idsOnlyIn(sourceB.header, sourceA.header) : [],
   };
 }
 
-/** Cases of a matrix are paired with those of the same variant, one after another. Throws USAGE where they have others. */
+/** Cases of a matrix are paired with those of the same variant, one after another. */
 function refuseOtherVariants(a: RunHeader, b: RunHeader): void {
   const [ofA, ofB] = [a, b].map(({ variants }) => (variants ?? []).map(({ name }) => name));
   if (JSON.stringify(ofA) === JSON.stringify(ofB)) return;
@@ -68,32 +106,32 @@ function findCrossRow(
   { evalA, evalB }: CompareOptions,
 ): ComparisonRow | undefined {
   if (evalA === undefined && evalB === undefined) return undefined;
-  if (evalA === undefined || evalB === undefined) {
+  if (evalA === undefined || evalB === undefined)
     throw new RuntimeError('USAGE', 'one eval is compared with another: name both');
+  for (const [id, evals] of [[evalA, ofA] as const, [evalB, ofB] as const]) {
+    const known = evals.map((each) => each.id);
+    if (!known.includes(id))
+      throw new RuntimeError('NAME_UNKNOWN', `the run has no eval "${id}"`, suggest(id, known, 'evals'));
   }
-  requireEval(evalA, ofA);
-  requireEval(evalB, ofB);
   return { a: evalA, b: evalB };
 }
 
-function requireEval(id: string, evals: readonly EvalHeader[]): void {
-  const known = evals.map((each) => each.id);
-  if (known.includes(id)) return;
-  throw new RuntimeError('NAME_UNKNOWN', `the run has no eval "${id}"`, suggest(id, known, 'evals'));
-}
-
 /** The cases as wholes, and the evals that both runs have. */
-function sharedRows(a: RunSource, b: RunSource): ComparisonRow[] {
-  const ids = new Set(b.header.evals.map(({ id }) => id));
-  const shared = a.header.evals.filter(({ id }) => ids.has(id));
-  const isShadows = a.header.kind === 'shadow' && b.header.kind === 'shadow';
+function sharedRows(a: RunHeader, b: RunHeader): ComparisonRow[] {
+  const ids = new Set(b.evals.map(({ id }) => id));
+  const isShadows = a.kind === 'shadow' && b.kind === 'shadow';
   return [
     ...(isShadows ? [] : [{ a: undefined, b: undefined }]),
-    ...shared.map(({ id }) => ({ a: id, b: id })),
+    ...a.evals.filter(({ id }) => ids.has(id)).map(({ id }) => ({ a: id, b: id })),
   ];
 }
 
-/** A row with its first changes, whose results on side A are read when all are known. */
+function idsOnlyIn(one: RunHeader, other: RunHeader): string[] {
+  const ids = new Set(other.evals.map(({ id }) => id));
+  return one.evals.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+}
+
+/** A row with its first changes. */
 interface RowState {
   readonly row: ComparisonRow;
   readonly tally: RowTally;
@@ -115,7 +153,7 @@ async function tallyRows(a: Side, b: Side, rows: readonly ComparisonRow[]) {
     ...{ row, tally: newRowTally(), regression: [], improvement: [] },
   }));
   const counts = { a: 0, b: 0 };
-  const onPair: OnPair = ({ a: ofA, b: ofB }, record) => {
+  await pairCases(a, b, rows, ({ a: ofA, b: ofB }, record) => {
     if (ofA !== undefined) counts.a += 1;
     if (ofB !== undefined) counts.b += 1;
     for (const [index, { row, tally, ...listed }] of states.entries()) {
@@ -124,82 +162,18 @@ async function tallyRows(a: Side, b: Side, rows: readonly ComparisonRow[]) {
       if (listed[change].length >= maxListed) continue;
       listed[change].push({ numberInA: ofA.number, case: record.id, b: toSideResult(record, row.b) });
     }
-  };
-  await pairCases(a, b, rows, onPair);
+  });
   return { states, counts };
-}
-
-type Records = ReadonlyMap<number, CaseRecord>;
-
-function wholeCases(states: readonly RowState[], records: Records): Difference | null {
-  const whole = states.find(({ row }) => row.a === undefined);
-  return whole === undefined ? null : toDifference(whole, records);
-}
-
-function toEvalDifference(each: RowState, records: Records, { header }: RunSource): EvalDifference[] {
-  const { a, b } = each.row;
-  if (a === undefined || b === undefined) return [];
-  const classification = each.tally.classification();
-  const decisions = each.tally.decisions();
-  return [
-    {
-      eval_a: a,
-      eval_b: b,
-      role: header.evals.find(({ id }) => id === a)?.role ?? 'metric',
-      ...toDifference(each, records),
-      ...omitUndefined({ classification, decisions }),
-    },
-  ];
-}
-
-function toDifference({ row, tally, regression, improvement }: RowState, records: Records): Difference {
-  return {
-    ...tally.difference(),
-    first_regressions: toChanges(regression, records, row.a),
-    first_improvements: toChanges(improvement, records, row.a),
-  };
 }
 
 function toInfo({ source, tag }: Side, evalId: string | undefined, cases: number): SideInfo {
   const { run_id, kind, suite, started_at } = source.header;
   return {
     ...{ run_id, suite, started_at },
-    ...(kind === undefined ? {} : { kind }),
-    ...omitUndefined({ tag, eval: evalId }),
+    ...omitUndefined({ kind, tag, eval: evalId }),
     cases,
     is_complete: kind === 'shadow' || source.report !== undefined,
   };
-}
-
-function idsOnlyIn(one: RunSource, other: RunSource): string[] {
-  const ids = new Set(other.header.evals.map(({ id }) => id));
-  return one.header.evals.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
-}
-
-/** Reads the listed cases of side A, by their numbers. */
-async function readListedCases(side: Side, states: readonly RowState[]): Promise<Records> {
-  const wanted = new Set(
-    states.flatMap(({ regression, improvement }) =>
-      [...regression, ...improvement].map(({ numberInA }) => numberInA),
-    ),
-  );
-  const found = new Map<number, CaseRecord>();
-  if (wanted.size === 0) return found;
-  for await (const record of casesOf(side)) {
-    if (wanted.delete(record.number)) found.set(record.number, record);
-    if (wanted.size === 0) break;
-  }
-  return found;
-}
-
-/** The listed cases with both their sides. */
-function toChanges(listed: readonly ListedChange[], records: Records, key: ResultKey): Change[] {
-  return listed.flatMap(({ numberInA, case: id, b }) => {
-    const record = records.get(numberInA);
-    if (record === undefined) return [];
-    const question = questionOf(record);
-    return [{ case: id, ...(question !== undefined && { question }), a: toSideResult(record, key), b }];
-  });
 }
 
 /** What a case asks: of a chat the last message of the user, of a recorded answer the field of its row that has such a name. */
@@ -214,15 +188,13 @@ const LONGEST_QUESTION = 1_000;
 
 function toSideResult(record: CaseRecord, key: ResultKey): SideResult {
   const { number, file, line } = record;
-  if (key === undefined) return { number, file, line, score: record.score, detail: failureDetailOf(record) };
+  if (key === undefined) {
+    const failed = record.results.filter(({ passed }) => !passed);
+    const detail = failed.map((result) => `${result.eval}: ${result.detail}`).join('; ');
+    return { number, file, line, score: record.score, detail };
+  }
   const result = record.results.find((each) => each.eval === key);
   return { number, file, line, score: result?.score ?? null, detail: result?.detail ?? '' };
-}
-
-/** Why a case failed: the details of its failed evals. */
-function failureDetailOf({ results }: CaseRecord): string {
-  const failed = results.filter(({ passed }) => !passed);
-  return failed.map((result) => `${result.eval}: ${result.detail}`).join('; ');
 }
 
 /** Throws USAGE, with the known tags as the hint; to be called when no case of the side has its tag. */

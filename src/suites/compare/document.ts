@@ -10,7 +10,15 @@ import {
   formatP,
   formatPercent,
 } from '../report/numbers.ts';
-import type { Change, Comparison, Decisions, Difference, EvalDifference, SideInfo } from './comparison.ts';
+import type {
+  Change,
+  ComparedClassification,
+  Comparison,
+  Decisions,
+  Difference,
+  EvalDifference,
+  SideInfo,
+} from './comparison.ts';
 import { nameOf } from './regressions.ts';
 
 /** A comparison as texts, which each format arranges and escapes. */
@@ -21,9 +29,8 @@ export interface ComparisonDocument {
   /** `gsm8k, tag large, eval exact, run 1f0c, 49 cases`. */
   readonly a: string;
   readonly b: string;
-  readonly table: ComparisonTable;
-  /** Without rows where no guard has a label. */
-  readonly guards: ComparisonTable;
+  /** What differs, and the measures of guards where one has a label. */
+  readonly tables: readonly [ComparisonTable, ...ComparisonTable[]];
   /** Sentences with p-values; of shadows without a name. */
   readonly conclusions: readonly { readonly name?: string; readonly lines: readonly string[] }[];
   /** Sentences about cases and evals that only one side has. */
@@ -35,6 +42,7 @@ export interface ComparisonDocument {
 }
 
 export interface ComparisonTable {
+  readonly name: string;
   readonly columns: readonly ComparisonColumn[];
   /** A cell for each column; the first is a name. */
   readonly rows: readonly (readonly string[])[];
@@ -69,25 +77,37 @@ interface ChangeList {
 }
 
 export function toDocument(comparison: Comparison): ComparisonDocument {
-  const { a, b, cases, evals } = comparison;
+  const { a, b, cases, evals, evals_only_in_a: evalsA, evals_only_in_b: evalsB } = comparison;
   const isShadows = a.kind === 'shadow' && b.kind === 'shadow';
-  const named: { readonly name: string; readonly difference: Difference }[] = evals.map((each) => ({
-    name: nameOf(each),
-    difference: each,
-  }));
-  const rows = cases === null ? named : [...named, { name: 'all cases', difference: cases }];
+  const rows: readonly NamedDifference[] = [
+    ...evals.map((each) => ({ name: nameOf(each), difference: each })),
+    ...(cases === null ? [] : [{ name: 'all cases', difference: cases }]),
+  ];
+  const { only_in_a: casesA = 0, only_in_b: casesB = 0 } = rows.at(-1)?.difference ?? {};
   const shared = {
     isShadows,
     a: describeSide(a),
     b: describeSide(b),
-    unpaired: describeUnpaired(comparison, rows.at(-1)?.difference),
+    unpaired: [
+      ...(casesA === 0 ? [] : [`only in A: ${formatCount(casesA, 'case')}`]),
+      ...(casesB === 0 ? [] : [`only in B: ${formatCount(casesB, 'case')}`]),
+      ...(evalsA.length === 0 ? [] : [`evals only in A: ${evalsA.join(', ')}`]),
+      ...(evalsB.length === 0 ? [] : [`evals only in B: ${evalsB.join(', ')}`]),
+    ],
   };
   if (isShadows) {
+    const sides = evals.flatMap(({ pairs, decisions }): Shadow[] =>
+      decisions === undefined
+        ? []
+        : [
+            { name: 'A', pairs, ...decisions.a },
+            { name: 'B', pairs, ...decisions.b },
+          ],
+    );
     return {
       ...shared,
       title: 'Shadows compared',
-      table: { columns: shadowColumns, rows: evals.flatMap(shadowRows) },
-      guards: { columns: guardColumns, rows: [] },
+      tables: [tableOf('Differences', shadowColumns, sides)],
       conclusions: [{ lines: evals.flatMap(describeShadows) }],
       changes: [],
       lists: evals.flatMap((each) => [
@@ -96,17 +116,22 @@ export function toDocument(comparison: Comparison): ComparisonDocument {
       ]),
     };
   }
+  // Without labels there are no measures.
+  const guards = evals.flatMap(({ classification: found, ...each }): Guard[] =>
+    found === undefined || (found.a.accuracy === null && found.b.accuracy === null)
+      ? []
+      : [
+          { name: `${nameOf(each)} A`, ...found.a },
+          { name: `${nameOf(each)} B`, ...found.b },
+        ],
+  );
   return {
     ...shared,
     title: 'Evals compared',
-    table: {
-      columns: differenceColumns,
-      rows: rows.map(({ name, difference }) => [
-        name,
-        ...differenceCells.map((cellOf) => cellOf(difference)),
-      ]),
-    },
-    guards: { columns: guardColumns, rows: evals.flatMap(guardRows) },
+    tables: [
+      tableOf('Differences', differenceColumns, rows),
+      ...(guards.length === 0 ? [] : [tableOf('Guards', guardColumns, guards)]),
+    ],
     conclusions: rows.map(({ name, difference }) => ({ name, lines: describeDifference(difference) })),
     changes: rows.map(({ name, difference }) => {
       const { regressions, improvements, first_regressions: worse, first_improvements: better } = difference;
@@ -130,85 +155,92 @@ function describeSide({ suite, tag, eval: id, run_id, cases, is_complete }: Side
   ].join(', ');
 }
 
-function describeUnpaired(comparison: Comparison, last: Difference | undefined): string[] {
-  const { evals_only_in_a: onlyA, evals_only_in_b: onlyB } = comparison;
-  const { only_in_a: casesA = 0, only_in_b: casesB = 0 } = last ?? {};
-  return [
-    ...(casesA === 0 ? [] : [`only in A: ${formatCount(casesA, 'case')}`]),
-    ...(casesB === 0 ? [] : [`only in B: ${formatCount(casesB, 'case')}`]),
-    ...(onlyA.length === 0 ? [] : [`evals only in A: ${onlyA.join(', ')}`]),
-    ...(onlyB.length === 0 ? [] : [`evals only in B: ${onlyB.join(', ')}`]),
-  ];
+type Column<Item> = ComparisonColumn & { cell(item: Item): string };
+
+function tableOf<Item>(
+  name: string,
+  columns: readonly Column<Item>[],
+  items: readonly Item[],
+): ComparisonTable {
+  return { name, columns, rows: items.map((item) => columns.map(({ cell }) => cell(item))) };
 }
 
-interface DifferenceColumn extends ComparisonColumn {
-  cell(difference: Difference): string;
+interface NamedDifference {
+  readonly name: string;
+  readonly difference: Difference;
 }
 
-/** What differs, behind the name of an eval. */
-const differences: readonly DifferenceColumn[] = [
-  { title: 'pairs', longTitle: 'Pairs', priority: 7, cell: ({ pairs }) => String(pairs) },
-  { title: 'A passed', priority: 11, cell: ({ pass_rate }) => formatPercent(pass_rate.a) },
-  { title: 'B passed', priority: 11, cell: ({ pass_rate }) => formatPercent(pass_rate.b) },
+const differenceColumns: readonly Column<NamedDifference>[] = [
+  { title: 'eval', longTitle: 'Eval', priority: 12, isText: true, cell: ({ name }) => name },
+  { title: 'pairs', longTitle: 'Pairs', priority: 7, cell: ({ difference: { pairs } }) => String(pairs) },
+  { title: 'A passed', priority: 11, cell: ({ difference: { pass_rate } }) => formatPercent(pass_rate.a) },
+  { title: 'B passed', priority: 11, cell: ({ difference: { pass_rate } }) => formatPercent(pass_rate.b) },
   {
-    title: 'p',
-    longTitle: 'p of verdicts',
-    priority: 8,
-    isText: true,
-    cell: (each) => describeP(each.p_value),
+    ...{ title: 'p', longTitle: 'p of verdicts', priority: 8, isText: true },
+    cell: ({ difference }) => describeP(difference.p_value),
   },
   {
     ...{ title: 'regressions', longTitle: 'Regressions', priority: 10, isBad: true },
-    cell: ({ regressions }) => String(regressions),
+    cell: ({ difference: { regressions } }) => String(regressions),
   },
   {
     ...{ title: 'improvements', longTitle: 'Improvements', priority: 6 },
-    cell: ({ improvements }) => String(improvements),
+    cell: ({ difference: { improvements } }) => String(improvements),
   },
   {
     ...{ title: 'flaky', longTitle: 'Flaky', priority: 4, empty: '0' },
-    cell: ({ flaky }) => (flaky === 0 ? '' : String(flaky)),
+    cell: ({ difference: { flaky } }) => (flaky === 0 ? '' : String(flaky)),
   },
   {
     ...{ title: 'unscored', longTitle: 'Unscored', priority: 5, isText: true, empty: '0' },
     // `2 → 5`, on both sides.
-    cell: ({ unscored: { only_in_a: a, only_in_b: b, both } }) =>
-      a + b + both === 0 ? '' : `${a + both} → ${b + both}`,
+    cell({ difference: { unscored } }) {
+      const { only_in_a: a, only_in_b: b, both } = unscored;
+      return a + b + both === 0 ? '' : `${a + both} → ${b + both}`;
+    },
   },
-  { title: 'A mean', priority: 2, isExtra: true, cell: ({ score }) => formatMean(score?.mean_a ?? null) },
-  { title: 'B mean', priority: 2, isExtra: true, cell: ({ score }) => formatMean(score?.mean_b ?? null) },
+  {
+    ...{ title: 'A mean', priority: 2, isExtra: true },
+    cell: ({ difference: { score } }) => formatMean(score?.mean_a ?? null),
+  },
+  {
+    ...{ title: 'B mean', priority: 2, isExtra: true },
+    cell: ({ difference: { score } }) => formatMean(score?.mean_b ?? null),
+  },
   {
     ...{ title: 'B − A (95 %)', priority: 3, isText: true, empty: '–' },
-    cell: ({ score }) => (score === null ? '' : formatDifference(score.difference, score.ci95)),
+    cell: ({ difference: { score } }) =>
+      score === null ? '' : formatDifference(score.difference, score.ci95),
   },
   {
     ...{ title: 'p', longTitle: 'p of scores', priority: 1, isText: true, isExtra: true },
-    cell: ({ score }) => describeP(score?.p_value ?? null),
+    cell: ({ difference: { score } }) => describeP(score?.p_value ?? null),
   },
 ];
-const differenceCells = differences.map(({ cell }) => cell);
-const differenceColumns: readonly ComparisonColumn[] = [
-  { title: 'eval', longTitle: 'Eval', priority: 12, isText: true },
-  ...differences,
+
+type Guard = ComparedClassification & { readonly name: string };
+
+const guardColumns: readonly Column<Guard>[] = [
+  { title: 'guard', longTitle: 'Guard', priority: 0, isText: true, cell: ({ name }) => name },
+  ...(['precision', 'recall', 'f1', 'f2', 'accuracy', 'auc'] as const).map((title, index) => ({
+    ...{ title, priority: -1 - index, cell: (guard: Guard) => formatMean(guard[title]) },
+  })),
 ];
 
-const guardMeasures = ['precision', 'recall', 'f1', 'f2', 'accuracy', 'auc'] as const;
-const guardColumns: readonly ComparisonColumn[] = [
-  { title: 'guard', longTitle: 'Guard', priority: 0, isText: true },
-  ...guardMeasures.map((title, index) => ({ title, priority: -1 - index })),
-];
+type Shadow = Decisions & { readonly name: string; readonly pairs: number };
 
-/** Both sides of a guard; none without labels, which leave no measures. */
-function guardRows({ classification, ...each }: EvalDifference): string[][] {
-  if (classification === undefined) return [];
-  const { a, b } = classification;
-  if (a.accuracy === null && b.accuracy === null) return [];
-  const cells = (measured: typeof a) => guardMeasures.map((measure) => formatMean(measured[measure]));
-  return [
-    [`${nameOf(each)} A`, ...cells(a)],
-    [`${nameOf(each)} B`, ...cells(b)],
-  ];
-}
+/** A row of each side: how often it answered what. */
+const shadowColumns: readonly Column<Shadow>[] = [
+  { title: '', cell: ({ name }: Shadow) => name },
+  { title: 'events', cell: ({ pairs }: Shadow) => String(pairs) },
+  ...(['allow', 'modify', 'deny', 'ask', 'failed'] as const).map((title) => ({
+    ...{ title, cell: (side: Shadow) => String(side[title]) },
+  })),
+  ...(['p50', 'p99'] as const).map((title) => ({
+    title,
+    cell: ({ latency_ms: latency }: Shadow) => (latency === null ? '–' : formatDuration(latency[title])),
+  })),
+].map((column, index) => ({ ...column, priority: -index, isText: true }));
 
 /** Sentences about verdicts and scores with their p-values, and the counts of the pairs. */
 function describeDifference({ table, p_value: p, score }: Difference): string[] {
@@ -228,23 +260,6 @@ function describeDifference({ table, p_value: p, score }: Difference): string[] 
     `verdicts: ${verdicts} (${formatP(p)})`,
     ...(score === null ? [] : scores(score)),
     `passed in both ${both}, only in A ${onlyA}, only in B ${onlyB}, in neither ${neither}`,
-  ];
-}
-
-const shadowColumns: readonly ComparisonColumn[] = [
-  ...['', 'events', 'allow', 'modify', 'deny', 'ask', 'failed', 'p50', 'p99'],
-].map((title, index) => ({ title, priority: -index, isText: true }));
-
-/** A row of each side: how often it answered what. */
-function shadowRows({ pairs, decisions }: EvalDifference): string[][] {
-  if (decisions === undefined) return [];
-  const cells = ({ allow, modify, deny, ask, failed, latency_ms: latency }: Decisions): string[] => [
-    ...[pairs, allow, modify, deny, ask, failed].map(String),
-    ...(latency === null ? ['–', '–'] : [latency.p50, latency.p99].map(formatDuration)),
-  ];
-  return [
-    ['A', ...cells(decisions.a)],
-    ['B', ...cells(decisions.b)],
   ];
 }
 

@@ -21,8 +21,7 @@ export function renderComparison(comparison: Comparison, colour: boolean, column
   };
   const sections: readonly (readonly string[])[] = [
     [`A: ${document.a}`, `B: ${document.b}`].map((line) => toWidth(oneLine(line))),
-    grid(document.table),
-    grid(document.guards),
+    ...document.tables.map(grid),
     document.conclusions.flatMap(({ name, lines }) =>
       name === undefined
         ? lines.map(toWidth)
@@ -68,8 +67,7 @@ export function renderComparisonMarkdown(comparison: Comparison): string {
   const unpaired = document.unpaired.map((line) => `- ${isShadows ? line : toCode(line)}`);
   const sections = [
     [`### ${title}`, '', `A: ${toCode(a)}\\`, `B: ${toCode(b)}`],
-    tableLines(document.table),
-    tableLines(document.guards),
+    ...document.tables.map(tableLines),
     ...(isShadows ? [[...conclusions, ...unpaired]] : [conclusions, unpaired]),
     ...document.changes.map(regressionLines),
     ...document.lists.map(({ title, lines }) => [
@@ -125,7 +123,8 @@ export function renderComparisonHtml(
   comparison: Comparison,
   { home }: { readonly home?: string } = {},
 ): string {
-  const { title, isShadows, ...document } = toDocument(comparison);
+  const { title, isShadows, tables, ...document } = toDocument(comparison);
+  const [differences, ...others] = tables;
   const { a, b } = comparison;
   const side = (name: string, words: string, { started_at }: SideInfo): string =>
     `<div><dt>${name}</dt><dd>${text(words)}<br><small>${text(started_at)}</small></dd></div>`;
@@ -142,11 +141,11 @@ export function renderComparisonHtml(
     ...(home !== undefined && { home }),
     facts: `<dl class="facts">${side('A', document.a, a)}${side('B', document.b, b)}</dl>`,
     sections: [
-      tableBox('Differences', document.table),
+      tableBox(differences),
       ...(isShadows
         ? [list([...conclusions, ...document.unpaired])]
         : [list(conclusions), list(document.unpaired)]),
-      document.guards.rows.length === 0 ? '' : tableBox('Guards', document.guards),
+      ...others.map(tableBox),
       ...document.changes.map(({ name, regressions, improvements }) =>
         [regressions, improvements]
           .map(({ title, changes }) => changeTable(`${title} of ${name}`, changes, linkTo))
@@ -157,7 +156,7 @@ export function renderComparisonHtml(
   });
 }
 
-function tableBox(name: string, { columns, rows }: ComparisonTable): string {
+function tableBox({ name, columns, rows }: ComparisonTable): string {
   const titles = columns.map(({ title, longTitle = title }) => longTitle);
   const cells = rows.map((row) =>
     columns.map(({ isText, isBad, empty = '' }, index) => {

@@ -1,4 +1,4 @@
-import type { CaseRecord, EvalResult, GuardRecord, RunHeader, RunSource } from '../record.ts';
+import type { CaseRecord, GuardRecord, RunHeader, RunSource } from '../record.ts';
 import type { GuardSample } from '../stats/classification.ts';
 import { isEpochPassed, isFlaky, resultsOf } from '../stats/epoch-reduction.ts';
 
@@ -38,36 +38,31 @@ export function outcomeReader({
 }: Pick<RunHeader, 'evals'>): (record: CaseRecord, key: ResultKey) => SideOutcome | undefined {
   const headers = new Map(evals.map((header) => [header.id, header]));
   return (record, key) => {
-    if (key !== undefined) return evalOutcome(record, key, headers.get(key)?.type === 'guard');
-    const { epochs, score, passed } = record;
-    const passedEpochs = epochs.filter((epoch) => isEpochPassed(epoch, headers)).length;
-    return { score, passed, isFlaky: isFlaky(epochs.length, passedEpochs), decisions: [], answers: [] };
+    if (key === undefined) {
+      const { epochs, score, passed } = record;
+      const passedEpochs = epochs.filter((epoch) => isEpochPassed(epoch, headers)).length;
+      return { score, passed, isFlaky: isFlaky(epochs.length, passedEpochs), decisions: [], answers: [] };
+    }
+    const result = record.results.find((each) => each.eval === key);
+    if (result === undefined) return undefined;
+    const { score, passed, passed_epochs: passedEpochs } = result;
+    const results = resultsOf(record, key);
+    // Without the hooks, whose durations are not compared.
+    const decisions = results.flatMap(({ guard }) => (guard === undefined ? [] : [{ ...guard, hooks: [] }]));
+    const answers = results.map(({ guard, error, duration_ms: ms }) => {
+      const hooksMs = guard?.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0) ?? ms;
+      return {
+        verdict: error === undefined && guard !== undefined ? guard.verdict : ('failed' as const),
+        // Finer than whole milliseconds, unless hooks were asked at once and the sum is more than the time that they took.
+        durationMs: Math.min(hooksMs, ms + 0.5),
+      };
+    });
+    const isGuard = headers.get(key)?.type === 'guard';
+    return {
+      ...{ score, passed, isFlaky: isFlaky(results.length, passedEpochs), decisions },
+      answers: isGuard ? answers : [],
+    };
   };
-}
-
-function evalOutcome(record: CaseRecord, id: string, isGuard: boolean): SideOutcome | undefined {
-  const result = record.results.find((each) => each.eval === id);
-  if (result === undefined) return undefined;
-  const results = resultsOf(record, id);
-  return {
-    score: result.score,
-    passed: result.passed,
-    isFlaky: isFlaky(results.length, result.passed_epochs),
-    decisions: results.flatMap(({ guard }) => (guard === undefined ? [] : [toGuardSample(guard)])),
-    answers: isGuard ? results.map(toAnswer) : [],
-  };
-}
-
-function toAnswer({ guard, error, duration_ms }: EvalResult): SideOutcome['answers'][number] {
-  const hooksMs = guard?.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0) ?? duration_ms;
-  // Finer than whole milliseconds, unless hooks were asked at once and the sum is more than the time that they took.
-  const durationMs = Math.min(hooksMs, duration_ms + 0.5);
-  return { verdict: error === undefined && guard !== undefined ? guard.verdict : 'failed', durationMs };
-}
-
-/** Without the hooks, whose durations are not compared. */
-function toGuardSample({ expected, flagged, confidence }: GuardSample): GuardSample {
-  return { expected, flagged, confidence, hooks: [] };
 }
 
 /** What is compared: the same eval on both sides, two evals, or (both undefined) whole cases. */
@@ -83,11 +78,6 @@ interface PairSide {
   readonly outcomes: readonly (SideOutcome | undefined)[];
 }
 
-export type OnPair = (
-  halves: { readonly a: PairSide | undefined; readonly b: PairSide | undefined },
-  b?: CaseRecord,
-) => void;
-
 /**
  * Pairs the cases of both sides by id, the first of an id with the first, and calls `onPair` for each in
  * the order of B, then for the cases that only A has. Both are read at once: held in memory, with a few numbers
@@ -97,22 +87,31 @@ export async function pairCases(
   a: Side,
   b: Side,
   rows: readonly ComparisonRow[],
-  onPair: OnPair,
+  onPair: (
+    halves: { readonly a: PairSide | undefined; readonly b: PairSide | undefined },
+    b?: CaseRecord,
+  ) => void,
 ): Promise<void> {
   const [readA, readB] = [outcomeReader(a.source.header), outcomeReader(b.source.header)];
   const toSideOfA = (record: CaseRecord): PairSide => {
     return { number: record.number, outcomes: rows.map((row) => readA(record, row.a)) };
   };
-  const passedBy = newQueues();
+  /** Cases of A that B has not come to yet, by id. */
+  const waiting = new Map<string, PairSide[]>();
   const ofA = casesOf(a);
   const findInA = async (id: string): Promise<PairSide | undefined> => {
-    const known = passedBy.take(id);
+    const queue = waiting.get(id);
+    const known = queue?.shift();
+    if (queue?.length === 0) waiting.delete(id);
     if (known !== undefined) return known;
     for (;;) {
       const { done, value: record } = await ofA.next();
       if (done) return undefined;
-      if (record.id === id) return toSideOfA(record);
-      passedBy.add(record.id, toSideOfA(record));
+      const side = toSideOfA(record);
+      if (record.id === id) return side;
+      const others = waiting.get(record.id);
+      if (others === undefined) waiting.set(record.id, [side]);
+      else others.push(side);
     }
   };
   try {
@@ -120,38 +119,9 @@ export async function pairCases(
       const side = { number: record.number, outcomes: rows.map((row) => readB(record, row.b)) };
       onPair({ a: await findInA(record.id), b: side }, record);
     }
-    for (const side of passedBy.rest()) onPair({ a: side, b: undefined });
+    for (const side of [...waiting.values()].flat()) onPair({ a: side, b: undefined });
     for await (const record of ofA) onPair({ a: toSideOfA(record), b: undefined });
   } finally {
     await ofA.return(undefined);
   }
-}
-
-interface Queues {
-  add(id: string, side: PairSide): void;
-  /** The first of that id that was not taken. */
-  take(id: string): PairSide | undefined;
-  rest(): Iterable<PairSide>;
-}
-
-function newQueues(): Queues {
-  const byId = new Map<string, { readonly sides: PairSide[]; taken: number }>();
-  return {
-    add(id, side) {
-      const queue = byId.get(id);
-      if (queue === undefined) byId.set(id, { sides: [side], taken: 0 });
-      else queue.sides.push(side);
-    },
-    take(id) {
-      const queue = byId.get(id);
-      if (queue === undefined) return undefined;
-      const side = queue.sides[queue.taken];
-      queue.taken += 1;
-      if (queue.taken === queue.sides.length) byId.delete(id);
-      return side;
-    },
-    *rest() {
-      for (const { sides, taken } of byId.values()) yield* sides.slice(taken);
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { suggest } from '../../base/text/suggest.ts';
 import type { EvalHeader, Failure, RowProblem, RunHeader, SuiteReport } from '../record.ts';
 import { failuresOf, type RoleOf, roleLookup } from './case-failures.ts';
 import { openCsv } from './csv.ts';
-import { documentOf } from './document.ts';
+import { documentOf, outcomeRows } from './document.ts';
 import { type InputFile, openFileSink, refuseOverwriting } from './file-sink.ts';
 import { openJson, openJsonl } from './json.ts';
 import { openJunit } from './junit.ts';
@@ -24,7 +24,6 @@ import {
   type SeveralReport,
   type Sink,
   type SuiteName,
-  type SuiteOutcome,
   writesAtEnd,
 } from './reporter.ts';
 import { openTable } from './terminal/table.ts';
@@ -73,8 +72,18 @@ export const openSarif = (sink: Sink, _place: ReportPlace, most = 25_000): Repor
         },
       };
     },
-    async end({ outcomes }) {
-      const faults = outcomes.flatMap((outcome) => ('report' in outcome ? [] : [toFaultRun(outcome)]));
+    async end(report) {
+      // A suite without a report is a run without results, which says why there are none.
+      const faults = outcomeRows(report).flatMap(({ suite, fault }) => {
+        if (fault === undefined) return [];
+        const notification = { level: 'error', message: { text: escapeMessage(fault) } };
+        return {
+          tool: { driver: { name: 'signalbox' } },
+          automationDetails: { id: `${suite}/` },
+          results: [],
+          invocations: [{ executionSuccessful: false, toolExecutionNotifications: [notification] }],
+        };
+      });
       const before = begun === 0 ? sarifStart : `${unended}${faults.length === 0 ? '' : ','}`;
       await sink.write(`${before}${faults.map((run) => JSON.stringify(run)).join(',')}]}\n`);
     },
@@ -83,42 +92,32 @@ export const openSarif = (sink: Sink, _place: ReportPlace, most = 25_000): Repor
 
 const sarifStart = `{"version":"2.1.0","$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json","runs":[`;
 
-/** A run without results, which says why there are none. */
-function toFaultRun({ suite, error }: Extract<SuiteOutcome, { error: unknown }>): object {
-  const text = escapeMessage(`[${error.code}] ${error.message}`);
-  const notification = { level: 'error', message: { text } };
-  return {
-    tool: { driver: { name: 'signalbox' } },
-    automationDetails: { id: `${suite}/` },
-    results: [],
-    invocations: [{ executionSuccessful: false, toolExecutionNotifications: [notification] }],
-  };
-}
-
 function toTool(header: RunHeader): object {
-  return { driver: { name: 'signalbox', rules: rulesOf(header).map(toRule) } };
+  const rules = rulesOf(header).map(({ id, type, role }) => ({
+    ...{ id, name: type },
+    shortDescription: { text: escapeMessage(`The ${role} ${id} (${type}) must pass`) },
+    defaultConfiguration: { level: 'error' },
+  }));
+  return { driver: { name: 'signalbox', rules } };
 }
 
 function rulesOf({ evals }: RunHeader): EvalHeader[] {
   return evals.filter(({ role }) => role !== 'metric');
 }
 
-function toRule({ id, type, role }: EvalHeader): object {
-  const text = escapeMessage(`The ${role} ${id} (${type}) must pass`);
-  return { id, name: type, shortDescription: { text }, defaultConfiguration: { level: 'error' } };
-}
-
 function toResult(failure: Failure, tags: readonly string[], header: RunHeader): object {
   const { eval: evalId, case: id, variant } = failure;
-  const ofVariant = variant === undefined ? [] : [variant];
   const ruleIndex = rulesOf(header).findIndex((rule) => rule.id === evalId);
+  // The same case and eval in every run, wherever the row has moved.
+  const identity = [header.suite, evalId, id, ...(variant === undefined ? [] : [variant])];
+  const fingerprint = createHash('sha256').update(JSON.stringify(identity)).digest('hex');
   return {
     ruleId: evalId,
     ...(ruleIndex === -1 ? {} : { ruleIndex }),
     level: 'error',
     message: { text: escapeMessage(describeFailure(failure)) },
     locations: [toLocation(failure, header)],
-    partialFingerprints: { 'signalboxCase/v1': fingerprint([header.suite, evalId, id, ...ofVariant]) },
+    partialFingerprints: { 'signalboxCase/v1': fingerprint },
     properties: {
       ...{ tags: [...new Set(tags)], case: id, score: failure.score },
       ...(variant === undefined ? {} : { variant }),
@@ -134,34 +133,24 @@ function toLocation(place: Pick<RowProblem, 'file' | 'line'>, header: RunHeader 
   return { physicalLocation: { artifactLocation: { uri }, region } };
 }
 
-/** The same case and eval in every run, wherever the row has moved. */
-function fingerprint(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-}
-
 function toInvocation(report: SuiteReport, header: RunHeader | undefined, omitted: number): object {
-  const notes = report.problems.map(({ scope, file, line, message, hint = '' }) => ({
-    level: 'error',
-    message: {
-      text: escapeMessage(
-        `${scope === 'run' ? 'the run is void: ' : ''}${file}:${line}: ${message}${hint === '' ? '' : ` (${hint})`}`,
-      ),
-    },
-    locations: [toLocation({ file, line }, header)],
-  }));
+  const notes = report.problems.map((problem) => {
+    const { scope, file, line, message, hint = '' } = problem;
+    const next = hint === '' ? '' : ` (${hint})`;
+    const words = `${scope === 'run' ? 'the run is void: ' : ''}${file}:${line}: ${message}${next}`;
+    const locations = [toLocation(problem, header)];
+    return { level: 'error', message: { text: escapeMessage(words) }, locations };
+  });
   const rest = { level: 'warning', message: { text: `${omitted} more results are left out` } };
   const started = header?.started_at;
   return {
     executionSuccessful: report.status !== 'error',
-    ...(started === undefined
-      ? {}
-      : { startTimeUtc: started, endTimeUtc: addMs(started, report.duration_ms) }),
+    ...(started !== undefined && {
+      startTimeUtc: started,
+      endTimeUtc: new Date(Date.parse(started) + report.duration_ms).toISOString(),
+    }),
     toolExecutionNotifications: omitted > 0 ? [...notes, rest] : notes,
   };
-}
-
-function addMs(started: string, ms: number): string {
-  return new Date(Date.parse(started) + ms).toISOString();
 }
 
 /** In a message, braces are placeholders unless they are doubled (§3.11.5), and `[a](b)` is a link (§3.11.6). */
@@ -174,26 +163,23 @@ function escapeMessage(text: string): string {
  * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Gates come first; of several suites, what has
  * no report.
  */
-const openGithub = writesAtEnd({
-  one: (report, _sink, file) => commandsOf(report, file).map(toLine).join(''),
-  several({ outcomes }) {
-    const faults = outcomes.flatMap((outcome): WorkflowCommand[] => {
-      if ('report' in outcome) return [];
-      const { file, suite, error } = outcome;
-      const title = `${suite} could not be run`;
-      return [{ name: 'error', file, line: 1, title, message: `[${error.code}] ${error.message}` }];
-    });
-    const all = outcomes.flatMap((outcome) =>
-      'report' in outcome ? commandsOf(outcome.report, outcome.file) : [],
-    );
-    // What a whole suite missed stands before its single failures.
-    const weightOf = ({ title }: WorkflowCommand) => (title.endsWith(' did not pass') ? 1 : 0);
-    const sorted = [...faults, ...all.toSorted((one, other) => weightOf(one) - weightOf(other))];
-    const kinds = (['error', 'warning', 'notice'] as const).map((name) =>
-      sorted.filter((command) => command.name === name).slice(0, mostAnnotations),
-    );
-    return kinds.flat().map(toLine).join('');
-  },
+const openGithub = writesAtEnd((report, { isSeveral }) => {
+  const ofSuites = report.outcomes.flatMap((outcome) =>
+    'report' in outcome ? commandsOf(outcome.report, outcome.file) : [],
+  );
+  if (!isSeveral) return ofSuites.map(toLine).join('');
+  const faults = outcomeRows(report).flatMap(({ suite, file, fault }): WorkflowCommand[] =>
+    fault === undefined
+      ? []
+      : [{ name: 'error', file, line: 1, title: `${suite} could not be run`, message: fault }],
+  );
+  // What a whole suite missed stands before its single failures.
+  const weightOf = ({ title }: WorkflowCommand) => (title.endsWith(' did not pass') ? 1 : 0);
+  const sorted = [...faults, ...ofSuites.toSorted((one, other) => weightOf(one) - weightOf(other))];
+  const kinds = (['error', 'warning', 'notice'] as const).map((name) =>
+    sorted.filter((command) => command.name === name).slice(0, mostAnnotations),
+  );
+  return kinds.flat().map(toLine).join('');
 });
 
 /** How many annotations of one kind GitHub shows of a step. */
@@ -214,9 +200,9 @@ interface WorkflowCommand {
 function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand[] {
   const { suite, status, failures } = report;
   const { counts, gates, voids, badRows } = documentOf(report);
-  const problem = (name: 'error' | 'warning', title: string) => (each: (typeof voids)[number]) => {
-    const message = each.hint === undefined ? each.message : `${each.message} (${each.hint})`;
-    return { name, file: each.file, line: each.line, title, message };
+  const problem = (name: 'error' | 'warning', title: string) => (each: RowProblem) => {
+    const { file, line, message, hint } = each;
+    return { name, file, line, title, message: hint === undefined ? message : `${message} (${hint})` };
   };
   const missed = gates.flatMap(({ gate, name, words }): WorkflowCommand[] =>
     gate.passed ? [] : [{ name: 'error', file, line: 1, title: 'gate missed', message: `${name} ${words}` }],
@@ -331,8 +317,17 @@ export async function openDelivery(
 ): Promise<Delivery> {
   const { nextOfEach, finish, close, abort } = await openWriters(specs, { ...options, isSeveral: false });
   const own = nextOfEach({ suite: '', file: '' });
+  const all = asOne(own);
+  let file = '';
   return {
-    reporter: { ...asOne(own), end: (report) => finish(ofOne(report), own) },
+    reporter: {
+      ...all,
+      begin(header) {
+        file = header.file;
+        return all.begin(header);
+      },
+      end: (report) => finish(ofOne(report, file), own),
+    },
     close,
     abort,
   };

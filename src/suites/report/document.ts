@@ -1,5 +1,5 @@
 import { formatCount } from '../../base/text/format-count.ts';
-import type { GateResult, RowProblem, RunSummary } from '../record.ts';
+import type { GateResult, RowProblem, RunSummary, SuiteReport } from '../record.ts';
 import type {
   Classification,
   EvalStats,
@@ -19,7 +19,7 @@ import {
   formatPercent,
   formatUsd,
 } from './numbers.ts';
-import { type SuiteOutcome, statusOf } from './reporter.ts';
+import { type SeveralReport, type SuiteName, statusOf } from './reporter.ts';
 import {
   countProblems,
   countUnscored,
@@ -200,19 +200,39 @@ export const outcomeColumns: readonly ReportColumn[] = [
   { title: 'time', priority: 3 },
 ];
 
-/** What a suite came to, behind its name. */
-export function outcomeCells(outcome: SuiteOutcome): string[] {
-  const status = statusOf(outcome);
-  if ('error' in outcome) return [status, '', '', '', '', ''];
-  const { cases, overall, gates, duration_ms: ms } = outcome.report;
-  return [
-    status,
-    String(cases),
-    String(overall.passed),
-    formatPercent(overall.pass_rate),
-    gates.length === 0 ? '' : `${gates.filter(({ passed }) => passed).length}/${gates.length}`,
-    formatDuration(ms),
-  ];
+interface OutcomeRow extends SuiteName {
+  readonly status: SuiteReport['status'];
+  /** One for each column behind the name. */
+  readonly cells: readonly string[];
+  /** `[CODE] message` of a suite that has no report. */
+  readonly fault?: string;
+  readonly hint?: string;
+}
+
+/** What each suite came to. */
+export function outcomeRows({ outcomes }: SeveralReport): OutcomeRow[] {
+  return outcomes.map((outcome) => {
+    const { suite, file } = outcome;
+    const status = statusOf(outcome);
+    if ('error' in outcome) {
+      const { code, message, hint } = outcome.error;
+      return {
+        suite,
+        file,
+        status,
+        cells: [status, '', '', '', '', ''],
+        fault: `[${code}] ${message}`,
+        hint,
+      };
+    }
+    const { cases, overall, gates, duration_ms: ms } = outcome.report;
+    const passed = gates.filter((gate) => gate.passed).length;
+    const cells = [
+      ...[status, String(cases), String(overall.passed), formatPercent(overall.pass_rate)],
+      ...[gates.length === 0 ? '' : `${passed}/${gates.length}`, formatDuration(ms)],
+    ];
+    return { suite, file, status, cells };
+  });
 }
 
 /** A row of the table of a matrix, with a cell for each variant. */

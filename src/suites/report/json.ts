@@ -1,12 +1,21 @@
 import { stringifyJson } from '../../base/json/json.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
 import type { SuiteReport } from '../record.ts';
-import { countStatuses, type OpenWriter, type SeveralReport, writesAtEnd } from './reporter.ts';
+import { countStatuses, type OpenWriter, writesAtEnd } from './reporter.ts';
 
 /** The document of `eval run --json`, on one line. */
-export const openJson: OpenWriter = writesAtEnd({
-  one: (report) => `${stringifyJson(toReportDocument(report))}\n`,
-  several: (report) => `${stringifyJson(toSeveralDocument(report))}\n`,
+export const openJson = writesAtEnd((report, { isSeveral }) => {
+  const suites = report.outcomes.map((outcome) => {
+    const { suite, file } = outcome;
+    if ('error' in outcome) return { file, suite, status: 'error', error: outcome.error };
+    const document = toReportDocument(outcome.report);
+    return isSeveral ? { file, ...document } : document;
+  });
+  const { status, durationMs } = report;
+  const document = isSeveral
+    ? { status, ...countStatuses(report), suites, duration_ms: durationMs }
+    : suites[0];
+  return `${stringifyJson(document)}\n`;
 });
 
 /** The document that `eval run --json` prints, its members in the documented order. */
@@ -22,16 +31,6 @@ export function toReportDocument(report: SuiteReport): Readonly<Record<string, u
   const matrix = variants && { variants, comparisons };
   const document = { ...first, ...more, ...matrix };
   return problem_count === 0 ? document : { ...document, problems, problem_count };
-}
-
-function toSeveralDocument(report: SeveralReport): Readonly<Record<string, unknown>> {
-  const suites = report.outcomes.map((outcome) => {
-    const { suite, file } = outcome;
-    return 'report' in outcome
-      ? { file, ...toReportDocument(outcome.report) }
-      : { file, suite, status: 'error', error: outcome.error };
-  });
-  return { status: report.status, ...countStatuses(report), suites, duration_ms: report.durationMs };
 }
 
 /**

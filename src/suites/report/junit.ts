@@ -1,11 +1,16 @@
-import { escapeInvisibleLine as oneLine } from '../../base/text/escape-invisible.ts';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RuntimeError } from '../../base/errors.ts';
+import { escapeInvisible, escapeInvisibleLine as oneLine } from '../../base/text/escape-invisible.ts';
 import { cut } from '../../base/text/width.ts';
-import type { CaseRecord, EvalHeader, GateResult, RowProblem, RunHeader, SuiteReport } from '../record.ts';
+import type { CaseRecord, EvalHeader, RowProblem, RunHeader, SuiteReport } from '../record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from './case-failures.ts';
-import { escapeText, type JunitSuites, newJunitSuites, type TestCase, toElement } from './junit-document.ts';
-import type { OpenWriter, SuiteOutcome } from './reporter.ts';
-import { describeScore, explainGate, nameCase, nameGate } from './wording.ts';
+import { documentOf, outcomeRows } from './document.ts';
+import type { OpenWriter, Sink } from './reporter.ts';
+import { describeScore, nameCase } from './wording.ts';
 
 /**
  * The XML of JUnit, as CI servers read it: a `testsuite` for each eval with a `testcase` for each case, and others for
@@ -14,144 +19,108 @@ import { describeScore, explainGate, nameCase, nameGate } from './wording.ts';
  */
 export const openJunit: OpenWriter = (sink, { isSeveral }) => {
   const suites = newJunitSuites();
-  const properties = new Map<string, Readonly<Record<string, unknown>>>();
   return {
     next({ suite }) {
       let header: RunHeader | undefined;
-      let roleOf: RoleOf = roleLookup({ evals: [] });
-      const keyOf = (name: string) => JSON.stringify([suite, name]);
-      const open: OpenSuite = (name) => {
-        return suites.open(keyOf(name), `${isSeveral ? `${suite}.` : ''}${name.trimStart()}`);
-      };
+      let roleOf = roleLookup({ evals: [] });
+      // A leading space keeps names of ours apart from ids of evals.
+      const open = (name: string) =>
+        suites.open(JSON.stringify([suite, name]), `${isSeveral ? `${suite}.` : ''}${name.trimStart()}`);
       return {
         async begin(run) {
           header = run;
           roleOf = roleLookup(run);
-          for (const each of judgedSuites(run)) open(nameSuite(each));
+          for (const variant of variantsOf(run))
+            for (const { id } of run.evals) open(nameCase({ id, variant }));
         },
         async onCase(record) {
-          if (header !== undefined) addCase(open, record, { header, roleOf });
+          if (header === undefined) return;
+          const { evals } = header;
+          const { id: name, variant } = record;
+          // `support.exact`, and in a matrix `support.small.exact`.
+          const about = (kind: string) => ({
+            name,
+            classname: [header?.suite, ...(variant === undefined ? [] : [variant]), kind].join('.'),
+          });
+          for (const entry of evals)
+            open(nameCase({ id: entry.id, variant })).add({
+              ...about(entry.id),
+              ...judge(record, entry, roleOf),
+            });
+          const own = failuresOf(record, roleOf).find(({ eval: id }) =>
+            evals.every((each) => each.id !== id),
+          );
+          if (own === undefined) return;
+          const fault = { message: toMessage(describeScore(own)), type: 'case', detail: own.detail };
+          open(' cases').add({ ...about('cases'), ms: 0, kind: 'failure', ...fault });
         },
-        async onProblem(problem) {
-          open(extraSuites.dataset).add(toProblemCase(problem, header?.suite ?? ''));
+        async onProblem({ file, line, variant, message, hint }) {
+          const name = nameCase({ id: `${file}:${line}`, variant });
+          const about = { name, classname: `${header?.suite ?? ''}.dataset`, ms: 0 };
+          const fault = { message: toMessage(message), type: 'row', detail: hint };
+          open(' dataset').add({ ...about, kind: 'error', ...fault });
         },
         async end(report) {
-          for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
-            open(extraSuites.run).add(toVoidCase(problem, report.suite));
+          const { voids, gates } = documentOf(report);
+          for (const problem of voids) open(' run').add(toVoidCase(problem, report.suite));
+          for (const { gate, name, words } of gates) {
+            const about = { name, classname: `${report.suite}.gates`, ms: 0 };
+            open(' gates').add(
+              gate.passed
+                ? { ...about, kind: 'passed' }
+                : { ...about, kind: 'failure', message: words, type: 'gate' },
+            );
           }
-          for (const gate of report.gates) open(extraSuites.gates).add(toGateCase(gate, report.suite));
-          for (const each of header === undefined ? [] : judgedSuites(header)) {
-            properties.set(keyOf(nameSuite(each)), propertiesOf(each, report));
-          }
+          if (header === undefined) return;
+          for (const variant of variantsOf(header))
+            for (const entry of header.evals)
+              open(nameCase({ id: entry.id, variant })).properties = propertiesOf(entry, variant, report);
         },
       };
     },
-    async end({ outcomes, durationMs }) {
-      for (const outcome of outcomes) if ('error' in outcome) addFault(suites, outcome);
-      const suite = isSeveral ? 'signalbox' : (outcomes[0]?.suite ?? '');
-      await suites.write(sink, { suite, duration_ms: durationMs }, (key) => properties.get(key) ?? {});
+    async end(report) {
+      for (const { suite, file, fault, hint } of outcomeRows(report)) {
+        // A suite that has no report is an error.
+        if (fault === undefined) continue;
+        const name = `${suite}.suite`;
+        const error = { message: oneLine(fault), type: 'suite', detail: hint };
+        suites.open(name).add({ name: file, classname: name, ms: 0, kind: 'error', ...error });
+      }
+      const name = isSeveral ? 'signalbox' : (report.outcomes[0]?.suite ?? '');
+      await suites.write(sink, { name, ms: report.durationMs });
     },
     close: () => suites.close(),
   };
 };
 
-type OpenSuite = (name: string) => ReturnType<JunitSuites['open']>;
-
-/** A suite that has no report is an error. */
-function addFault(
-  suites: JunitSuites,
-  { suite, file, error }: Extract<SuiteOutcome, { error: unknown }>,
-): void {
-  const name = `${suite}.suite`;
-  const message = oneLine(`[${error.code}] ${error.message}`);
-  const content = toElement('error', { message, type: 'suite' }, escapeText(error.hint));
-  suites.open(name).add({ name: file, classname: name, ms: 0, kind: 'error', content });
+function variantsOf({ variants }: RunHeader): readonly (string | undefined)[] {
+  return variants === undefined ? [undefined] : variants.map(({ name }) => name);
 }
 
-/** The results of one eval, in a matrix of one variant. */
-interface JudgedSuite {
-  readonly entry: EvalHeader;
-  readonly variant?: string;
-}
-
-function judgedSuites({ evals, variants }: RunHeader): JudgedSuite[] {
-  if (variants === undefined) return evals.map((entry) => ({ entry }));
-  return variants.flatMap(({ name }) => evals.map((entry) => ({ entry, variant: name })));
-}
-
-function nameSuite({ entry, variant }: JudgedSuite): string {
-  return nameCase({ id: entry.id, variant });
-}
-
-/** The leading space keeps these names apart from ids of evals. */
-const extraSuites = { gates: ' gates', cases: ' cases', dataset: ' dataset', run: ' run' } as const;
-
-interface RunContext {
-  readonly header: RunHeader;
-  readonly roleOf: RoleOf;
-}
-
-function addCase(open: OpenSuite, record: CaseRecord, { header, roleOf }: RunContext): void {
-  const { suite, evals } = header;
-  const ofVariant = record.variant === undefined ? {} : { variant: record.variant };
-  for (const entry of evals) {
-    const name = { name: record.id, classname: classOf(suite, record, entry.id) };
-    open(nameSuite({ entry, ...ofVariant })).add({ ...name, ...judge(record, entry, roleOf) });
-  }
-  const failures = failuresOf(record, roleOf);
-  const own = failures.find(({ eval: id }) => evals.every((entry) => entry.id !== id));
-  if (own === undefined) return;
-  const content = toFault('failure', { type: 'case', words: describeScore(own), detail: own.detail });
-  open(extraSuites.cases).add({
-    name: record.id,
-    classname: classOf(suite, record, 'cases'),
-    ms: 0,
-    kind: 'failure',
-    content,
-  });
-}
-
-/** `support.exact`, and in a matrix `support.small.exact`. */
-function classOf(suite: string, { variant }: CaseRecord, kind: string): string {
-  return [suite, ...(variant === undefined ? [] : [variant]), kind].join('.');
-}
-
-type CaseVerdict = Pick<TestCase, 'ms' | 'kind' | 'content'>;
-
-function judge(record: CaseRecord, { id, role }: EvalHeader, roleOf: RoleOf): CaseVerdict {
+function judge(
+  record: CaseRecord,
+  { id, role }: EvalHeader,
+  roleOf: RoleOf,
+): Omit<TestCase, 'name' | 'classname'> {
   const result = record.results.find(({ eval: evalId }) => evalId === id);
-  if (result === undefined) {
-    return { ms: 0, kind: 'skipped', content: toSkipped('not judged: its condition is false') };
-  }
-  const ms = durationMsOf(record, id);
-  const words = describeScore(result);
-  const output = toOutput(record, result);
+  if (result === undefined) return { ms: 0, kind: 'skipped', message: 'not judged: its condition is false' };
+  const { file, line, tags, epochs } = record;
+  const lines = [
+    `row: ${file}:${line}`,
+    `score: ${result.score ?? 'none'}`,
+    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+    ...(epochs.length === 1 ? [] : [`epochs: ${result.passed_epochs} of ${epochs.length} passed`]),
+  ];
+  const about = { ms: durationMsOf(record, id), output: lines.join('\n') };
+  const message = toMessage(describeScore(result));
   const meaning = classifyResult(record, result, roleOf);
   // An eval that abstains is asked and says nothing: no fault, and nothing that failed.
   const isAbstention =
     result.score === null && !result.fault && resultsOf(record, id).every(({ error }) => error === undefined);
-  if (meaning === 'good' || isAbstention) {
-    return result.score === null
-      ? { ms, kind: 'skipped', content: toSkipped(words) + output }
-      : { ms, kind: 'passed', content: output };
-  }
+  if (meaning === 'good' || isAbstention)
+    return result.score === null ? { ...about, kind: 'skipped', message } : { ...about, kind: 'passed' };
   const kind = meaning === 'failed' ? 'failure' : 'error';
-  return { ms, kind, content: toFault(kind, { type: role, words, detail: result.detail }) + output };
-}
-
-interface FaultText {
-  readonly type: string;
-  readonly words: string;
-  readonly detail: string;
-}
-
-function toFault(kind: 'failure' | 'error', { type, words, detail }: FaultText): string {
-  return toElement(kind, { message: toMessage(words), type }, escapeText(detail));
-}
-
-function toSkipped(words: string): string {
-  // Not every schema knows its `message`, but all take a text.
-  return toElement('skipped', {}, escapeText(toMessage(words)));
+  return { ...about, kind, message, type: role, detail: result.detail };
 }
 
 /** The message of a failure: one line of at most 300 columns. */
@@ -159,60 +128,203 @@ function toMessage(words: string): string {
   return cut(oneLine(words), 300);
 }
 
-/** A `testcase` has no properties in the schema that CI servers check, so they stand in its output. */
-function toOutput(
-  record: CaseRecord,
-  { score, passed_epochs: passed }: CaseRecord['results'][number],
-): string {
-  const { file, line, tags, epochs } = record;
-  const lines = [
-    `row: ${file}:${line}`,
-    `score: ${score ?? 'none'}`,
-    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
-    ...(epochs.length === 1 ? [] : [`epochs: ${passed} of ${epochs.length} passed`]),
-  ];
-  return toElement('system-out', {}, escapeText(lines.join('\n')));
-}
-
-function toProblemCase({ file, line, variant, message, hint = '' }: RowProblem, suite: string): TestCase {
-  const content = toElement('error', { message: toMessage(message), type: 'row' }, escapeText(hint));
-  const name = nameCase({ id: `${file}:${line}`, variant });
-  return { name, classname: `${suite}.dataset`, ms: 0, kind: 'error', content };
-}
-
 /** The test case for a problem that makes the whole run void. */
 function toVoidCase({ file, line, message, hint }: RowProblem, suite: string): TestCase {
-  const words = `the run is void: ${message}`;
-  const detail = [`${file}:${line}`, ...(hint === undefined ? [] : [hint])].join('\n');
-  const content = toElement('error', { message: toMessage(words), type: 'run' }, escapeText(detail));
-  return { name: 'the run', classname: `${suite}.run`, ms: 0, kind: 'error', content };
-}
-
-function toGateCase(gate: GateResult, suite: string): TestCase {
-  const content = gate.passed ? '' : toElement('failure', { message: explainGate(gate), type: 'gate' });
-  const kind = gate.passed ? 'passed' : 'failure';
-  return { name: nameGate(gate), classname: `${suite}.gates`, ms: 0, kind, content };
+  return {
+    ...{ name: 'the run', classname: `${suite}.run`, ms: 0, kind: 'error', type: 'run' },
+    message: toMessage(`the run is void: ${message}`),
+    detail: [`${file}:${line}`, ...(hint === undefined ? [] : [hint])].join('\n'),
+  };
 }
 
 function propertiesOf(
-  { entry, variant }: JudgedSuite,
+  { id, type, role, weight, reducer }: EvalHeader,
+  variant: string | undefined,
   report: SuiteReport,
-): Readonly<Record<string, unknown>> {
+): Properties {
   const own = variant === undefined ? report : report.variants?.find(({ name }) => name === variant);
-  const stats = own?.evals[entry.id];
+  const stats = own?.evals[id];
   if (stats === undefined) return {};
-  const { type, role, weight, reducer } = entry;
   const { pass_rate, mean, flaky } = stats;
   return {
     run_id: report.run_id,
     ...(variant === undefined ? {} : { variant }),
-    type,
-    role,
-    weight,
-    reducer,
-    epochs: report.epochs,
-    pass_rate,
-    mean,
-    flaky,
+    ...{ type, role, weight, reducer, epochs: report.epochs, pass_rate, mean, flaky },
   };
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+
+export interface TestCase {
+  readonly name: string;
+  readonly classname: string;
+  readonly ms: number;
+  readonly kind: 'passed' | 'failure' | 'error' | 'skipped';
+  /** Why it is none that passed, on one line. */
+  readonly message?: string;
+  /** Of a failure or an error, as the text below. */
+  readonly type?: string;
+  readonly detail?: string | undefined;
+  /** A `testcase` has no properties in the schema that CI servers check, so they stand in its output. */
+  readonly output?: string;
+}
+
+interface JunitSuite {
+  properties: Properties;
+  add(testcase: TestCase): void;
+}
+
+/** The test suites of one document. Cases are spooled, since the counts stand before them in the document. */
+export interface JunitSuites {
+  /** Returns the suite of that key; makes it on the first call. */
+  open(key: string, name?: string): JunitSuite;
+  write(sink: Pick<Sink, 'write'>, whole: { readonly name: string; readonly ms: number }): Promise<void>;
+  close(): void;
+}
+
+export function newJunitSuites(): JunitSuites {
+  const suites = new Map<string, ReturnType<typeof newSuite>>();
+  return {
+    open(key, name = key) {
+      const suite = suites.get(key) ?? newSuite(name);
+      suites.set(key, suite);
+      return suite;
+    },
+    async write(sink, { name, ms }) {
+      const sum = (key: 'tests' | 'failures' | 'errors') =>
+        suites.values().reduce((total, { counts }) => total + counts[key], 0);
+      const all = { tests: sum('tests'), failures: sum('failures'), errors: sum('errors') };
+      await sink.write(`<?xml version="1.0" encoding="UTF-8"?>\n`);
+      await sink.write(startTag('testsuites', { name: escapeInvisible(name), ...all, time: toSeconds(ms) }));
+      for (const { name, counts, spool, properties } of suites.values()) {
+        const { ms, ...numbers } = counts;
+        await sink.write(
+          startTag('testsuite', { name: escapeInvisible(name), ...numbers, time: toSeconds(ms) }),
+        );
+        const elements = Object.entries(properties).map(([name, value]) =>
+          toElement('property', { name, value: String(value ?? 'none') }),
+        );
+        if (elements.length > 0) await sink.write(`${toElement('properties', {}, elements.join(''))}\n`);
+        for (const text of spool.parts()) await sink.write(text);
+        await sink.write('</testsuite>\n');
+      }
+      await sink.write('</testsuites>\n');
+    },
+    close() {
+      for (const { spool } of suites.values()) spool.close();
+    },
+  };
+}
+
+function newSuite(name: string) {
+  const counts = { tests: 0, failures: 0, errors: 0, skipped: 0, ms: 0 };
+  const spool = newSpool();
+  const properties: Properties = {};
+  return {
+    ...{ name, counts, spool, properties },
+    add({ name: title, classname, ms, kind, message = '', type, detail = '', output = '' }: TestCase) {
+      counts.tests += 1;
+      counts.ms += ms;
+      if (kind === 'failure') counts.failures += 1;
+      if (kind === 'error') counts.errors += 1;
+      if (kind === 'skipped') counts.skipped += 1;
+      // Not every schema knows the `message` of what is skipped, but all take a text.
+      const skipped = kind === 'skipped' ? toElement('skipped', {}, escapeText(message)) : '';
+      const isBad = kind === 'failure' || kind === 'error';
+      const bad = isBad ? toElement(kind, { message, type }, escapeText(detail)) : '';
+      const out = output === '' ? '' : toElement('system-out', {}, escapeText(output));
+      const names = { name: escapeInvisible(title), classname: escapeInvisible(classname) };
+      spool.write(`${toElement('testcase', { ...names, time: toSeconds(ms) }, skipped + bad + out)}\n`);
+    },
+  };
+}
+
+function toSeconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
+}
+
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+function startTag(name: string, attributes: Attributes): string {
+  return `${toElement(name, attributes).slice(0, -2)}>\n`;
+}
+
+/** One XML element; attributes that are undefined are left out. `content` is XML already. */
+function toElement(name: string, attributes: Attributes, content = ''): string {
+  const written = Object.entries(attributes)
+    .map(([key, value]) => (value === undefined ? '' : ` ${key}="${escapeAttribute(String(value))}"`))
+    .join('');
+  return content === '' ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
+}
+
+/** Text as the content of an element; what XML 1.0 cannot hold becomes U+FFFD (https://www.w3.org/TR/xml/#charsets). */
+function escapeText(text: string): string {
+  return text
+    .replaceAll(illegal, '\uFFFD')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('\r', '&#13;');
+}
+
+function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
+}
+
+const illegal = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
+/** A buffer for text that is written later: in memory while it is short, then in a temporary file. */
+interface Spool {
+  /** Throws FILE_UNREADABLE. */
+  write(text: string): void;
+  /** What was written, in parts. */
+  parts(): Iterable<string>;
+  /** Closes the file; no method may be called after it. */
+  close(): void;
+}
+
+/** `memory` is how many characters are kept in memory. */
+export function newSpool(memory = 256 * 1024): Spool {
+  let text = '';
+  let file: number | undefined;
+  return {
+    write(more) {
+      text += more;
+      if (text.length <= memory) return;
+      const bytes = Buffer.from(text);
+      text = '';
+      try {
+        file ??= openUnlinkedFile();
+        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        const message = `a temporary file in ${tmpdir()} cannot be written: ${reason}`;
+        const hint = 'Make room there, or set TMPDIR to another folder.';
+        throw new RuntimeError('FILE_UNREADABLE', message, { hint, cause });
+      }
+    },
+    *parts() {
+      const decoder = new TextDecoder();
+      const buffer = Buffer.alloc(64 * 1024);
+      for (let at = 0, count = 0; file !== undefined; at += count) {
+        count = readSync(file, buffer, 0, buffer.length, at);
+        if (count === 0) break;
+        yield decoder.decode(buffer.subarray(0, count), { stream: true });
+      }
+      if (text !== '') yield text;
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+      text = '';
+    },
+  };
+}
+
+/** Opens a temporary file and unlinks it at once, so that it is gone however this process ends. */
+function openUnlinkedFile(): number {
+  const name = join(tmpdir(), `signalbox-${randomUUID()}`);
+  const file = openSync(name, 'wx+', 0o600);
+  unlinkSync(name);
+  return file;
 }

@@ -5,12 +5,12 @@ import type { VariantReport } from '../run/stats-record.ts';
 import {
   documentOf,
   matrixRows,
-  outcomeCells,
   outcomeColumns,
+  outcomeRows,
   type ReportRow,
   type ReportTable,
 } from './document.ts';
-import { describeSeveral, type SeveralReport, type SuiteOutcome, statusOf, writesAtEnd } from './reporter.ts';
+import { describeSeveral, writesAtEnd } from './reporter.ts';
 import {
   bailedSentence,
   describeBounds,
@@ -22,38 +22,33 @@ import {
 } from './wording.ts';
 
 /** A summary for the comment of a pull request, or for the summary of a GitHub job. */
-export const openMarkdown = writesAtEnd({
-  one: (report) => renderMarkdown(report),
-  several: renderSeveral,
+export const openMarkdown = writesAtEnd((report, { isSeveral }) => {
+  const [only] = report.outcomes;
+  if (!isSeveral) return only !== undefined && 'report' in only ? renderMarkdown(only.report) : '';
+  // A table of the suites and, as far as there is room, what each came to.
+  const titles = outcomeColumns.map(({ title }, index) => (index === 1 ? '' : title));
+  const rows = outcomeRows(report);
+  const lines = rows.map(({ suite, status, cells: [, ...cells] }) => [
+    ...[shortCode(suite), marks[status], ...cells],
+  ]);
+  // So that room is left for what the suites came to.
+  const table = takeUpTo(renderTable(titles, lines, [2, 3, 4, 5, 6]), 40_000);
+  let text = `${[`### ${marks[report.status]} ${describeSeveral(report)}`, '', ...table].join('\n')}\n`;
+  for (const [index, { suite, fault = '' }] of rows.entries()) {
+    const room = longestText - bytesOf(text) - bytesOf(cutNote) - 3;
+    // With less there is nothing that could be read.
+    if (room < 2_000) return `${text}\n${cutNote}\n`;
+    const outcome = report.outcomes[index];
+    text +=
+      outcome !== undefined && 'report' in outcome
+        ? `\n${renderMarkdown(outcome.report, room)}`
+        : `\n### ${marks.error} ${shortCode(suite)}: error\n\n${longCode(fault)}\n`;
+  }
+  return text;
 });
 
 /** Bytes of a report; a comment on GitHub may have 65,536 characters, a summary 1 MiB for all of a step. */
 const longestText = 60_000;
-
-/** A table of the suites and, as far as there is room, what each came to. */
-function renderSeveral(report: SeveralReport): string {
-  const titles = outcomeColumns.map(({ title }, index) => (index === 1 ? '' : title));
-  const rows = report.outcomes.map((outcome) => {
-    const [, ...cells] = outcomeCells(outcome);
-    return [shortCode(outcome.suite), marks[statusOf(outcome)], ...cells];
-  });
-  // So that room is left for what the suites came to.
-  const table = takeUpTo(renderTable(titles, rows, [2, 3, 4, 5, 6]), 40_000);
-  let text = `${[`### ${marks[report.status]} ${describeSeveral(report)}`, '', ...table].join('\n')}\n`;
-  for (const outcome of report.outcomes) {
-    const room = longestText - bytesOf(text) - bytesOf(cutNote) - 3;
-    // With less there is nothing that could be read.
-    if (room < 2_000) return `${text}\n${cutNote}\n`;
-    text += `\n${renderOutcome(outcome, room)}`;
-  }
-  return text;
-}
-
-function renderOutcome(outcome: SuiteOutcome, room: number): string {
-  if ('report' in outcome) return renderMarkdown(outcome.report, room);
-  const { code, message } = outcome.error;
-  return `### ${marks.error} ${shortCode(outcome.suite)}: error\n\n${longCode(`[${code}] ${message}`)}\n`;
-}
 
 /** A report as a text of at most so many bytes of UTF-8. */
 export function renderMarkdown(report: SuiteReport, longest: number = longestText): string {

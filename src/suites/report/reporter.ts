@@ -126,34 +126,20 @@ export function describeSeveral(report: SeveralReport): string {
 }
 
 /** The report of a single suite, as the case of several with one member. */
-export function ofOne(report: SuiteReport): SeveralReport {
+export function ofOne(report: SuiteReport, file: string): SeveralReport {
   const { status, suite, duration_ms: durationMs } = report;
-  return { status, outcomes: [{ suite, file: '', report }], durationMs };
+  return { status, outcomes: [{ suite, file, report }], durationMs };
 }
 
-/** A format that is written once everything is over; `one` is the report of a single run. */
-export function writesAtEnd(render: {
-  one(report: SuiteReport, sink: Sink, file: string): string;
-  several(report: SeveralReport): string;
-}): OpenWriter {
-  return (sink, { isSeveral }) => {
-    let file = '';
-    return {
-      next: () => ({
-        async begin(header) {
-          file = header.file;
-        },
-        readsCases: false,
-        async onCase() {},
-        async onProblem() {},
-        async end() {},
-      }),
-      async end(report) {
-        if (isSeveral) return await sink.write(render.several(report));
-        for (const outcome of report.outcomes) {
-          if ('report' in outcome) await sink.write(render.one(outcome.report, sink, file));
-        }
-      },
-    };
-  };
+/** A format that is written once everything is over. */
+export function writesAtEnd(
+  render: (report: SeveralReport, place: ReportPlace, sink: Sink) => string,
+): OpenWriter {
+  const nothing = async () => {};
+  return (sink, place) => ({
+    next: () => ({
+      ...{ readsCases: false, begin: nothing, onCase: nothing, onProblem: nothing, end: nothing },
+    }),
+    end: (report) => sink.write(render(report, place, sink)),
+  });
 }

@@ -169,11 +169,16 @@ export function reporterOf(open: (sink: Sink, place: ReportPlace) => Opened) {
   return async (sink: Sink): Promise<Reporter> => {
     const writer = await open(sink, { isSeveral: false });
     const own = writer.next({ suite: '', file: '' });
+    let file = '';
     return {
       ...own,
+      async begin(header) {
+        file = header.file;
+        await own.begin(header);
+      },
       async end(report) {
         await own.end(report);
-        await writer.end(ofOne(report));
+        await writer.end(ofOne(report, file));
         writer.close?.();
       },
     };

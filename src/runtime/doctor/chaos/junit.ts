@@ -1,10 +1,5 @@
 import { openFileSink } from '../../../suites/report/file-sink.ts';
-import {
-  escapeText,
-  newJunitSuites,
-  type TestCase,
-  toElement,
-} from '../../../suites/report/junit-document.ts';
+import { newJunitSuites, type TestCase } from '../../../suites/report/junit.ts';
 import type { ChaosCell, ChaosReport } from './report.ts';
 
 /**
@@ -17,11 +12,14 @@ export async function writeChaosJunit(report: ChaosReport, file: string): Promis
   const sink = await openFileSink(file, { grows: false });
   try {
     for (const cell of cells) suites.open(cell.hook).add(toTestCase(cell));
-    for (const { hook, why } of untried) suites.open(hook).add(toSkipped(hook, why));
-    await suites.write(sink, { suite: `doctor ${config}`, duration_ms: ms }, (hook) => {
+    for (const { hook, why } of untried)
+      suites.open(hook).add({ ...notTried, classname: hook, message: why });
+    for (const { hook } of [...cells, ...untried]) {
       const place = places.get(hook);
-      return place === undefined ? {} : { declared: `${place.file}:${place.line}:${place.column}` };
-    });
+      if (place === undefined) continue;
+      suites.open(hook).properties = { declared: `${place.file}:${place.line}:${place.column}` };
+    }
+    await suites.write(sink, { name: `doctor ${config}`, ms });
     await sink.publish();
   } catch (thrown) {
     await sink.discard().catch(() => {});
@@ -43,17 +41,10 @@ function toTestCase({
   ms,
 }: ChaosCell): TestCase {
   const about = { name: `${moment} ${fault}`, classname: `${hook}.${dialect}`, ms };
-  if (isClosed) return { ...about, kind: 'passed', content: '' };
-  if (rule !== null)
-    return { ...about, kind: 'skipped', content: skippedElement(`passes by the rule ${rule}`) };
+  if (isClosed) return { ...about, kind: 'passed' };
+  if (rule !== null) return { ...about, kind: 'skipped', message: `passes by the rule ${rule}` };
   const message = `the hook ${title}, and the event passes by no documented rule (verdict: ${verdict})`;
-  return { ...about, kind: 'failure', content: toElement('failure', { message, type: 'open' }) };
+  return { ...about, kind: 'failure', message, type: 'open' };
 }
 
-function toSkipped(hook: string, why: string): TestCase {
-  return { name: 'not tried', classname: hook, ms: 0, kind: 'skipped', content: skippedElement(why) };
-}
-
-function skippedElement(why: string): string {
-  return toElement('skipped', {}, escapeText(why));
-}
+const notTried = { name: 'not tried', ms: 0, kind: 'skipped' } as const;

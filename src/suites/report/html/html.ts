@@ -4,7 +4,7 @@ import { type CutLimits, cutValue } from '../../../base/json/cut-value.ts';
 import { stringifyJson } from '../../../base/json/json.ts';
 import { loadBuilt } from '../../../base/yaml/built.ts';
 import type { CaseRecord, RunHeader } from '../../record.ts';
-import { outcomeCells, outcomeColumns } from '../document.ts';
+import { outcomeColumns, outcomeRows } from '../document.ts';
 import { openFileSink } from '../file-sink.ts';
 import { formatDuration } from '../numbers.ts';
 import {
@@ -14,8 +14,6 @@ import {
   type Reporter,
   type SeveralReport,
   type Sink,
-  type SuiteOutcome,
-  statusOf,
 } from '../reporter.ts';
 import { escapeHtml } from './plain.ts';
 import { type Served, toRow } from './row.ts';
@@ -264,7 +262,13 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .
 function renderIndex(report: SeveralReport, pageOf: (suite: string) => string | undefined): string {
   const hash = createHash('sha256').update(indexStyle).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
-  const rows = report.outcomes.map((outcome) => rowOf(outcome, pageOf(outcome.suite)));
+  const rows = outcomeRows(report).map(({ suite, status, cells: [, ...cells], fault }) => {
+    const [page, name] = [pageOf(suite), escapeHtml(suite)];
+    const link = page === undefined ? name : `<a href="${escapeHtml(encodeURIComponent(page))}">${name}</a>`;
+    const figures = cells.map((cell) => `<td class="n">${escapeHtml(cell)}</td>`).join('');
+    const rest = fault === undefined ? figures : `<td colspan="5">${escapeHtml(fault)}</td>`;
+    return `<tr><td>${link}</td><td class="${status}">${status}</td>${rest}</tr>`;
+  });
   const head = outcomeColumns.map(
     ({ title }, at) => `<th scope="col"${at < 2 ? '' : ' class="n"'}>${title}</th>`,
   );
@@ -292,17 +296,4 @@ ${rows.join('\n')}
 </body>
 </html>
 `;
-}
-
-function rowOf(outcome: SuiteOutcome, page: string | undefined): string {
-  const status = statusOf(outcome);
-  const name = escapeHtml(outcome.suite);
-  const link = page === undefined ? name : `<a href="${escapeHtml(encodeURIComponent(page))}">${name}</a>`;
-  const first = `<td>${link}</td><td class="${status}">${status}</td>`;
-  if ('error' in outcome) {
-    const { code, message } = outcome.error;
-    return `<tr>${first}<td colspan="5">${escapeHtml(`[${code}] ${message}`)}</td></tr>`;
-  }
-  const [, ...cells] = outcomeCells(outcome);
-  return `<tr>${first}${cells.map((cell) => `<td class="n">${escapeHtml(cell)}</td>`).join('')}</tr>`;
 }

@@ -8,12 +8,12 @@ import {
   latencyCells,
   type MatrixRow,
   matrixRows,
-  outcomeCells,
   outcomeColumns,
+  outcomeRows,
   type ReportTable,
 } from '../document.ts';
 import { formatDuration, formatMean, formatRate } from '../numbers.ts';
-import { describeSeveral, type OpenWriter, statusOf } from '../reporter.ts';
+import { describeSeveral, type OpenWriter } from '../reporter.ts';
 import {
   bailedSentence,
   countProblems,
@@ -43,9 +43,8 @@ export const openTable: OpenWriter = (sink, { isSeveral }) => {
     async end(report) {
       if (!isSeveral) return;
       const view: GridView = { paint: createPaint(hasColour), columns: toReadable(columns) };
-      const rows = report.outcomes.map((outcome) => ({
-        cells: [oneLine(outcome.suite), ...outcomeCells(outcome)],
-        style: styles[statusOf(outcome)],
+      const rows = outcomeRows(report).map(({ suite, cells, status }) => ({
+        ...{ cells: [oneLine(suite), ...cells], style: styles[status] },
       }));
       const whole = `${describeSeveral(report)} in ${formatDuration(report.durationMs)}`;
       const lines = [...renderGrid(outcomeColumns, rows, view), cut(whole, view.columns ?? Infinity)];

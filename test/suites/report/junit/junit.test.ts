@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { reporters } from '../../../../src/suites/report/delivery.ts';
-import { newSpool } from '../../../../src/suites/report/junit-document.ts';
+import { newSpool } from '../../../../src/suites/report/junit.ts';
 import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from '../reports.ts';
 
 const schema = readFileSync(new URL('../../../fixtures/schemas/jenkins-junit.xsd', import.meta.url), 'utf8');
