@@ -15,7 +15,7 @@ import {
   leaveUnasked,
   unknownNames,
 } from './promptfoo/cases.ts';
-import { collectEmbedders, collectJudges } from './promptfoo/judges.ts';
+import { collectGraders } from './promptfoo/judges.ts';
 import { makePrompts } from './promptfoo/prompt-rows.ts';
 import { readPrompts } from './promptfoo/prompts.ts';
 import { holdsResults, importResults } from './promptfoo/results.ts';
@@ -222,9 +222,7 @@ async function readConfig(config: Source, context: ImportContext): Promise<Impor
     context,
   );
   const defaults = readDefaults(config.at('defaultTest'), context.files);
-  const common = defaults.at('options').at('provider');
-  const judges = collectJudges(common, context);
-  const embedders = collectEmbedders(common, context);
+  const graders = collectGraders(defaults.at('options').at('provider'), context);
   const templates = config.at('assertionTemplates');
   const cases = await readCases(config, {
     ...context,
@@ -232,8 +230,7 @@ async function readConfig(config: Source, context: ImportContext): Promise<Impor
     prompts: read.prompts,
     defaults,
     templates,
-    judges,
-    embedders,
+    graders,
   });
   for (const [name, template] of templates.members())
     if (template.untaken()[0] === template)
@@ -254,7 +251,7 @@ async function readConfig(config: Source, context: ImportContext): Promise<Impor
     counts: { prompts: read.count, providers: count },
     cases,
     made,
-    graders: [...judges.used(), ...embedders.used()],
+    graders: graders.used(),
     repeat: repeat !== undefined && repeat > 1 ? Math.trunc(repeat) : undefined,
   };
 }

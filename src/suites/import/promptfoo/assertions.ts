@@ -1,18 +1,9 @@
-import { isObject } from '../../../base/json/json.ts';
 import type { Source } from '../../../base/yaml/source.ts';
 import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
-import { valueOfFile } from '../suite/source-files.ts';
+import { type Fault, valueOfFile } from '../suite/source-files.ts';
 import { type Check, type ImportedAssertion, judged } from '../suite/suite.ts';
 import { toExpressionText, variablesOf } from '../suite/template.ts';
-import {
-  type AssertionContext,
-  changedAssertion,
-  codeAssertion,
-  embeddingAssertion,
-  type GivenAssertion,
-  modelAssertion,
-  textAssertion,
-} from './checks.ts';
+import { type AssertionContext, assertionTypeOf, type GivenAssertion } from './assertion-types.ts';
 
 /** One assertion; undefined, with a note, where it cannot be carried with the same verdict. */
 export function readAssertion(given: Source, context: AssertionContext): ImportedAssertion | undefined {
@@ -63,7 +54,7 @@ function nameUnset(type: string, own: Source, { vars }: AssertionContext): strin
   return `the assertion \`${type}\` is left out: the test has no variable ${names}, so its value is empty`;
 }
 
-function readOne(type: string, own: Source, context: AssertionContext): Check | { readonly fault: string } {
+function readOne(type: string, own: Source, context: AssertionContext): Check | Fault {
   const isInverse = type.startsWith('not-');
   const loaded = loadValue(own.at('value'), context);
   if ('fault' in loaded) return loaded;
@@ -79,42 +70,35 @@ function readOne(type: string, own: Source, context: AssertionContext): Check | 
     judge: provider.isGiven ? provider : context.judge,
     rubricPrompt: prompt.isGiven ? prompt : context.rubricPrompt,
   };
-  const found =
-    (transforms.length > 0 ? changedAssertion(assertion, transforms) : textAssertion(assertion)) ??
-    codeAssertion(assertion, context) ??
-    embeddingAssertion(assertion, context) ??
-    modelAssertion(assertion, context);
-  if (found === undefined) return { fault: `the assertion \`${type}\` has no counterpart and is left out` };
+  const kind = assertionTypeOf(assertion.type);
+  const found = (transforms.length > 0 ? kind?.changed : kind?.check)?.(assertion, context);
+  if (kind === undefined || found === undefined)
+    return { fault: `the assertion \`${type}\` has no counterpart and is left out` };
   if ('fault' in found) return found;
-  noteApproximation(assertion, context);
+  // Where a verdict may differ, though the assertion is carried.
+  const differs = kind.differs?.(assertion.value);
+  const warnings = [
+    ...(differs === undefined ? [] : [differs]),
+    ...(context.isAggregated && isInverse && kind.isShare
+      ? [`\`${type}\` counts as 1 or 0 towards the threshold of the test; there as a share`]
+      : []),
+    ...(context.isAggregated && assertion.type === 'python'
+      ? ['`python` counts as 1 or 0 towards the threshold of the test; there by its score']
+      : []),
+  ];
+  for (const warning of warnings) own.note('warning', warning);
+  if (kind.isSettled)
+    for (const key of ['threshold', 'config', 'provider', 'rubricPrompt'])
+      if (own.at(key).isGiven)
+        own
+          .at(key)
+          .leave(`\`${key}\` has no effect on \`${assertion.type}\`, there as here`, undefined, 'note');
   const turnsItself = 'params' in found && found.params['scored'] === true;
   return isInverse && !turnsItself ? { not: found } : found;
 }
 
-/** Says where a verdict may differ, though the assertion is carried, and of settings that its type has not that they have no effect. */
-function noteApproximation({ type, value, isInverse, own }: GivenAssertion, context: AssertionContext): void {
-  const say = (message: string) => own.note('warning', message);
-  if (/^(?:equals|regex|starts-with|is-json|is-refusal|i?contains.*)$/.test(type))
-    for (const key of ['threshold', 'config', 'provider', 'rubricPrompt'].filter(
-      (each) => own.at(each).isGiven,
-    ))
-      own.at(key).leave(`\`${key}\` has no effect on \`${type}\`, there as here`, undefined, 'note');
-  if (type === 'rouge-n')
-    say('`rouge-n` is judged by rouge, which parts words and punctuation in another way');
-  if (type === 'contains-json' && isObject(value))
-    say('`contains-json` looks at the first JSON of the answer; there at each object in it');
-  const isShare =
-    /^(?:rouge-n|bleu|similar|llm-rubric|g-eval|factuality|answer-relevance|context-|model-graded)/.test(
-      type,
-    );
-  if (context.isAggregated && isInverse && isShare)
-    say(`\`not-${type}\` counts as 1 or 0 towards the threshold of the test; there as a share`);
-  if (context.isAggregated && type === 'python')
-    say('`python` counts as 1 or 0 towards the threshold of the test; there by its score');
-}
-
 /** All of them; with a threshold that one of them reaches alone, any of them. */
-function readSet(own: Source, context: AssertionContext): Check | { readonly fault: string } {
+function readSet(own: Source, context: AssertionContext): Check | Fault {
   const single = { ...context, isAggregated: false };
   const parts = own
     .at('assert')
@@ -142,43 +126,27 @@ function readSet(own: Source, context: AssertionContext): Check | { readonly fau
 }
 
 /** The value with its variables filled in; code and its files stay as they are. */
-function loadValue(
-  source: Source,
-  context: AssertionContext,
-): { readonly value: unknown } | { readonly fault: string } {
+function loadValue(source: Source, context: AssertionContext): { readonly value: unknown } | Fault {
   const value = source.whole();
   if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
     return { value };
-  const isFile = typeof value === 'string' && value.startsWith('file://');
-  const loaded = isFile ? loadFile(value, context) : { value };
+  const file =
+    typeof value === 'string' && value.startsWith('file://') ? context.files.find(value) : undefined;
+  const loaded = file === undefined ? { value } : 'fault' in file ? file : valueOfFile(file.file);
   if ('fault' in loaded) return loaded;
   const filled = context.nunjucks.fill(loaded.value, context.vars);
   return 'value' in filled ? filled : { fault: `an assertion whose template ${filled.fault} is left out` };
 }
 
-function loadFile(
-  name: string,
-  { files }: AssertionContext,
-): { readonly value: unknown } | { readonly fault: string } {
-  const found = files.find(name);
-  return 'fault' in found ? found : valueOfFile(found.file);
-}
-
 /** What the test, and then the assertion, makes of the answer. */
-function transformsOf(
-  own: Source,
-  { transforms = [], files }: AssertionContext,
-): readonly Code[] | { readonly fault: string } {
+function transformsOf(own: Source, { transforms = [], files }: AssertionContext): readonly Code[] | Fault {
   if (!own.isGiven) return transforms;
   const code = readTransform(own, files);
   return 'fault' in code ? { fault: `${code.fault}; the assertion is left out` } : [...transforms, code];
 }
 
 /** The JavaScript that changes an answer, or why it cannot be run. */
-export function readTransform(
-  given: Source,
-  files: AssertionContext['files'],
-): Code | { readonly fault: string } {
+export function readTransform(given: Source, files: AssertionContext['files']): Code | Fault {
   const text = given.text();
   if (text === undefined) return { fault: 'a `transform` that is no text is not run' };
   return readCode(text, files, javascriptEndings);

@@ -2,9 +2,9 @@ import type { Source } from '../../../base/yaml/source.ts';
 import { type ImportedProvider, readProvider } from '../suite/providers.ts';
 import { type Notes, type SourceFiles, valueOfFile } from '../suite/source-files.ts';
 import type { ImportedAssertion } from '../suite/suite.ts';
+import type { AssertionContext } from './assertion-types.ts';
 import { readAssertion, readTransform } from './assertions.ts';
-import type { AssertionContext } from './checks.ts';
-import type { Embedders, Judges } from './judges.ts';
+import type { Graders } from './judges.ts';
 import type { ImportedPrompt } from './prompts.ts';
 import type { Templates } from './templates.ts';
 import type { GivenTest } from './tests.ts';
@@ -35,8 +35,7 @@ export interface CaseContext {
   readonly providers: readonly ImportedProvider[];
   readonly prompts: readonly ImportedPrompt[];
   readonly templates: Source;
-  readonly judges: Judges;
-  readonly embedders: Embedders;
+  readonly graders: Graders;
   readonly nunjucks: Templates;
 }
 

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import type { Source } from '../../../base/yaml/source.ts';
 import { type Notes, readRows, type SourceFiles, textOfFile } from '../suite/source-files.ts';
-import { splitList } from './checks.ts';
+import { splitList } from './assertion-types.ts';
 
 /** A test: what is said of it, of which the last says most; several parts where a scenario has made it. */
 export type GivenTest = readonly Source[];

@@ -150,80 +150,20 @@ function range(start: number, stop?: number, step?: number): readonly number[] {
 }
 
 /** What Nunjucks and the language itself need. */
-const kept: ReadonlySet<string> = new Set([
-  ...[
-    'Object',
-    'Function',
-    'Array',
-    'Number',
-    'String',
-    'Boolean',
-    'Symbol',
-    'Math',
-    'JSON',
-    'RegExp',
-    'Date',
-  ],
-  ...['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError'],
-  ...[
-    'Map',
-    'Set',
-    'WeakMap',
-    'WeakSet',
-    'Promise',
-    'Reflect',
-    'Proxy',
-    'BigInt',
-    'Atomics',
-    'SharedArrayBuffer',
-  ],
-  ...['ArrayBuffer', 'Int32Array', 'Uint8Array', 'Infinity', 'NaN', 'undefined', 'globalThis'],
-  ...['parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURI', 'encodeURIComponent', 'decodeURI'],
-  ...['decodeURIComponent', 'escape', 'unescape', 'queueMicrotask', 'setImmediate', 'setTimeout'],
-]);
+const kept: ReadonlySet<string> = new Set(
+  'Object Function Array Number String Boolean Symbol Math JSON RegExp Date Error TypeError RangeError SyntaxError ReferenceError EvalError URIError Map Set WeakMap WeakSet Promise Reflect Proxy BigInt Atomics SharedArrayBuffer ArrayBuffer Int32Array Uint8Array Infinity NaN undefined globalThis parseInt parseFloat isNaN isFinite encodeURI encodeURIComponent decodeURI decodeURIComponent escape unescape queueMicrotask setImmediate setTimeout'.split(
+    ' ',
+  ),
+);
 
 const methods: Readonly<Record<string, object>> = { string: String.prototype, number: Number.prototype };
 
 /** What templates may call of texts, numbers and lists. */
-const callable: ReadonlySet<string> = new Set([
-  ...[
-    'at',
-    'charAt',
-    'charCodeAt',
-    'codePointAt',
-    'concat',
-    'endsWith',
-    'includes',
-    'indexOf',
-    'lastIndexOf',
-  ],
-  ...[
-    'join',
-    'match',
-    'padEnd',
-    'padStart',
-    'pop',
-    'push',
-    'repeat',
-    'replace',
-    'replaceAll',
-    'reverse',
-    'search',
-  ],
-  ...[
-    'shift',
-    'slice',
-    'sort',
-    'splice',
-    'split',
-    'startsWith',
-    'substr',
-    'substring',
-    'toFixed',
-    'toLowerCase',
-  ],
-  ...['toLocaleString', 'toPrecision', 'toString', 'toUpperCase', 'trim', 'trimEnd', 'trimStart', 'unshift'],
-]);
+const callable: ReadonlySet<string> = new Set(
+  'at charAt charCodeAt codePointAt concat endsWith includes indexOf lastIndexOf join match padEnd padStart pop push repeat replace replaceAll reverse search shift slice sort splice split startsWith substr substring toFixed toLowerCase toLocaleString toPrecision toString toUpperCase trim trimEnd trimStart unshift'.split(
+    ' ',
+  ),
+);
 
 /** A member of a value as a template may see it, in the place of Nunjucks's own rule, which sees every member. */
 function memberLookup(holder: unknown, name: unknown): unknown {

@@ -14,8 +14,8 @@ import {
   suiteFile,
   yamlOf,
 } from '../suite/suite.ts';
+import { codeEvals } from './assertion-types.ts';
 import { type AskedOf, type ImportedCase, isNamed } from './cases.ts';
-import { codeEvals } from './checks.ts';
 import { messagesInSuite, promptProgramOf, textInSuite, variablesInSuite } from './prompt-rows.ts';
 import { type ImportedPrompt, promptName } from './prompts.ts';
 

@@ -19,7 +19,7 @@ interface FoundFile {
 }
 
 /** Why a file, or what is in it, is not taken. */
-interface Fault {
+export interface Fault {
   readonly fault: string;
 }
 

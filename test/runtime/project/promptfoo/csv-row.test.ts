@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitList } from '../../../../src/suites/import/promptfoo/checks.ts';
+import { splitList } from '../../../../src/suites/import/promptfoo/assertion-types.ts';
 import { testOfRow } from '../../../../src/suites/import/promptfoo/tests.ts';
 import { collectNotes } from '../../../../src/suites/import/suite/source-files.ts';
 

@@ -1,0 +1,413 @@
+import { isObject } from '../../../base/json/json.ts';
+import { tryParse } from '../../../base/json/try-parse.ts';
+import { asDraft07 } from '../../../base/yaml/ajv.ts';
+import { omitUndefined } from '../../../base/yaml/present.ts';
+import type { Source } from '../../../base/yaml/source.ts';
+import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
+import type { Fault, Notes, SourceFiles } from '../suite/source-files.ts';
+import type { Check } from '../suite/suite.ts';
+import { escapePattern } from '../suite/template.ts';
+import type { Graders } from './judges.ts';
+import type { Templates } from './templates.ts';
+
+/** An assertion with everything filled in. */
+export interface GivenAssertion {
+  /** Without `not-`. */
+  readonly type: string;
+  /** Whether it was written with `not-`. */
+  readonly isInverse: boolean;
+  readonly value: unknown;
+  /** The assertion as it is written, for readers of further keys. */
+  readonly own: Source;
+  /** What is made of the answer before it is judged, in order. */
+  readonly transforms: readonly Code[];
+  /** The model that judges, where this assertion or its test names one. */
+  readonly judge: Source | undefined;
+  /** What the judge is asked, where this assertion, its test or all tests say it. */
+  readonly rubricPrompt: Source | undefined;
+}
+
+export interface AssertionContext {
+  readonly vars: Readonly<Record<string, unknown>>;
+  readonly templates: Source;
+  readonly files: SourceFiles;
+  readonly notes: Notes;
+  readonly graders: Graders;
+  readonly nunjucks: Templates;
+  /** What the test makes of each answer; undefined where that cannot be run. */
+  readonly transforms: readonly Code[] | undefined;
+  readonly judge: GivenAssertion['judge'];
+  readonly rubricPrompt: GivenAssertion['rubricPrompt'];
+  /** Whether the test has a threshold, so that the mean of all scores decides, and no single verdict. */
+  readonly isAggregated: boolean;
+}
+
+/** The check, or why there is none; undefined where such a value has no counterpart. */
+type ReadCheck = (given: GivenAssertion, context: AssertionContext) => Check | Fault | undefined;
+
+/** What becomes of a type of assertion. */
+interface AssertionType {
+  /** Judges the answer itself. */
+  readonly check: ReadCheck;
+  /** Judges what code has made of the answer first; without it such an assertion has no counterpart. */
+  readonly changed?: ReadCheck;
+  /** Settings of other types have no effect on it, there as here. */
+  readonly isSettled?: true;
+  /** Its score is a share, and no mere verdict. */
+  readonly isShare?: true;
+  /** Where its verdict may differ, though it is carried. */
+  readonly differs?: (value: unknown) => string | undefined;
+}
+
+/** What becomes of assertions of this type; undefined where there is no counterpart. */
+export function assertionTypeOf(type: string): AssertionType | undefined {
+  const name = type.startsWith('similar:') ? 'similar' : type;
+  return Object.hasOwn(assertionTypes, name) ? assertionTypes[name] : undefined;
+}
+
+/** The names of the evals of the runtime that run code. */
+export const codeEvals = { javascript: 'promptfoo-javascript', python: 'promptfoo-python' } as const;
+
+/** Every type of assertion that is carried; docs/coming-from-promptfoo.md lists them. */
+export const assertionTypes: Readonly<Record<string, AssertionType | undefined>> = {
+  equals: inText(({ value }) =>
+    isObject(value) || Array.isArray(value)
+      ? { type: 'json_path', params: { expression: '@', expected: value } }
+      : { type: 'equals', params: { expected: textOf(value) } },
+  ),
+  contains: inText(oneText((text) => found([text], '', '|'))),
+  icontains: inText(oneText((text) => found([text], '(?i)', '|'))),
+  'contains-any': inText(listOfTexts((list) => found(list, '', '|'))),
+  'icontains-any': inText(listOfTexts((list) => found(list, '(?i)', '|'))),
+  'contains-all': inText(listOfTexts((list) => found(list, '', '&'))),
+  'icontains-all': inText(listOfTexts((list) => found(list, '(?i)', '&'))),
+  'starts-with': inText(oneText((text) => ({ type: 'starts_with', params: { expected: text } }))),
+  regex: inText(oneText((text) => ({ type: 'regex', params: { pattern: text } }))),
+  'is-json': {
+    ...inText(({ value }) => json(value, {})),
+    changed: (given) => (given.value === undefined ? inProgram(given) : changedSchema),
+  },
+  'contains-json': {
+    ...inText((given) => {
+      if (isObject(given.value)) return json(given.value, { extract_json: true });
+      return isEmpty(given.value) ? inProgram(given) : undefined;
+    }),
+    changed: (given) => (isEmpty(given.value) ? inProgram(given) : changedSchema),
+    differs: (value) =>
+      isObject(value)
+        ? '`contains-json` looks at the first JSON of the answer; there at each object in it'
+        : undefined,
+  },
+  'rouge-n': {
+    check: ({ value, own }) => ({
+      type: 'rouge',
+      params: { expected: textOf(value) },
+      threshold: { min_score: limitOf(own, value) ?? 0.75 },
+    }),
+    isShare: true,
+    differs: () => '`rouge-n` is judged by rouge, which parts words and punctuation in another way',
+  },
+  cost: {
+    check: ({ value, own }) => {
+      const limit = limitOf(own, value);
+      return limit === undefined ? noLimit : { type: 'cost_budget', params: { max_cost_usd: limit } };
+    },
+  },
+  latency: {
+    check: ({ value, own }) => {
+      const limit = limitOf(own, value);
+      return limit === undefined ? noLimit : { type: 'latency_budget', params: { max_ms: limit } };
+    },
+  },
+  bleu: changeable((given) => {
+    const { value, own } = given;
+    const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string');
+    if (isEmpty(value) || (typeof value !== 'string' && !isTexts)) return noValue;
+    return { ...inProgram(given, { value }), threshold: { min_score: own.at('threshold').number() ?? 0.5 } };
+  }),
+  levenshtein: changeable((given) => {
+    const { value, own } = given;
+    if (typeof value !== 'string' || value === '') return noValue;
+    return inProgram(given, { value, threshold: own.at('threshold').number() ?? 5 });
+  }),
+  javascript: changeable(inCode),
+  python: changeable(inCode),
+  similar: { ...changeable(similarity), isShare: true },
+  'answer-relevance': { check: relevance, changed: leftOutChanged, isShare: true },
+  'is-refusal': {
+    check: ({ own }) => {
+      own.note('warning', '`is-refusal` is judged by refusal, whose phrases are Signalbox’s own');
+      return { type: 'refusal', params: {} };
+    },
+    changed: leftOutChanged,
+    isSettled: true,
+  },
+  'llm-rubric': judged('llm-rubric', { hasOwnPrompt: true, variables: [], threshold: 0.5 }),
+  'model-graded-closedqa': judged('model-graded-closedqa', { variables: [], threshold: 0.5 }),
+  'g-eval': judged('g-eval', { variables: [], threshold: 0.7 }),
+  factuality: judged('factuality', factuality()),
+  'model-graded-factuality': judged('factuality', factuality()),
+  'context-faithfulness': judged('context-faithfulness', {
+    check: 'faithfulness',
+    variables: ['context'],
+    threshold: 0,
+  }),
+  'context-recall': judged('context-recall', {
+    check: 'context_recall',
+    hasReference: true,
+    variables: ['context'],
+    threshold: 0,
+  }),
+  'context-relevance': judged('context-relevance', {
+    criteria: 'The share of the context that is needed to answer the question. Do not judge the answer.',
+    variables: ['query', 'context'],
+    threshold: 0,
+  }),
+};
+
+const noValue = { fault: 'an assertion that needs a value has none and is left out' };
+const noLimit = { fault: 'an assertion that needs a threshold has none and is left out' };
+const changedSchema = { fault: 'a schema of what code has changed is left out' };
+
+/** A built-in check of the text; a program judges what code has made of it. */
+function inText(check: ReadCheck): AssertionType {
+  const changed: ReadCheck = (given) =>
+    isEmpty(given.value) ? noValue : inProgram(given, { value: given.value });
+  return { check, changed, isSettled: true };
+}
+
+/** What judges the answer and what code has made of it in the same way. */
+function changeable(check: ReadCheck): AssertionType {
+  return { check, changed: check };
+}
+
+/** A check that the program which the import writes makes. */
+function inProgram({ type, transforms }: GivenAssertion, params: Readonly<Record<string, unknown>> = {}) {
+  const more = transforms.length > 0 ? { transforms } : {};
+  return { type: codeEvals.javascript, params: { kind: type, ...params, ...more } };
+}
+
+function leftOutChanged({ type }: Pick<GivenAssertion, 'type'>): Fault {
+  return { fault: `\`${type}\` of what code has changed is left out` };
+}
+
+function oneText(toCheck: (text: string) => Check): ReadCheck {
+  return ({ value }) => {
+    const isText = !isEmpty(value) && ['string', 'number', 'boolean'].includes(typeof value);
+    return isText ? toCheck(textOf(value)) : noValue;
+  };
+}
+
+function listOfTexts(toCheck: (list: readonly string[]) => Check): ReadCheck {
+  return ({ value }) => {
+    if (Array.isArray(value)) return value.length > 0 ? toCheck(value.map(textOf)) : noValue;
+    if (typeof value !== 'string' || value === '') return noValue;
+    const list = splitList(value);
+    return 'fault' in list ? list : toCheck(list.values);
+  };
+}
+
+/** A text with commas as a list, as promptfoo splits it: a quoted part keeps its commas, `""` and `\\"` are quotes in it. */
+export function splitList(text: string): { readonly values: readonly string[] } | Fault {
+  const values: string[] = [];
+  const part = /[\s,]*(?:"((?:\\["\\]|""|[^"\\]|\\(?!["\\]))*)"\s*(?:,|$)|([^\s,"][^,]*))/y;
+  while (!/^[\s,]*$/.test(text.slice(part.lastIndex))) {
+    const found = part.exec(text);
+    if (found === null) return { fault: 'a list of texts whose quotes do not match is left out' };
+    const quoted = found[1]?.replaceAll(/\\(["\\])|""/g, (_, kept: string | undefined) => kept ?? '"');
+    values.push(quoted ?? found[2]?.trim() ?? '');
+  }
+  return { values };
+}
+
+/** `contains` of Signalbox ignores case and counts shares, so a pattern says exactly what is meant. */
+function found(texts: readonly string[], flags: '' | '(?i)', how: '|' | '&'): Check {
+  const patterns = texts.map(escapePattern);
+  const pattern =
+    how === '|' ? patterns.join('|') : `^${patterns.map((each) => `(?=[\\s\\S]*${each})`).join('')}`;
+  // An empty pattern is not valid, and every text holds the empty one.
+  return { type: 'regex', params: { pattern: `${flags}${pattern === '' ? '(?:)' : pattern}` } };
+}
+
+function json(value: unknown, extract: Readonly<Record<string, unknown>>): Check | Fault {
+  if (isEmpty(value)) return { type: 'json_valid', params: extract };
+  if (isObject(value)) return { type: 'json_schema', params: { schema: asDraft07(value), ...extract } };
+  return { fault: 'a schema that is no mapping is left out' };
+}
+
+function limitOf(own: Source, value: unknown): number | undefined {
+  return own.at('threshold').number() ?? (typeof value === 'number' ? value : undefined);
+}
+
+function isEmpty(value: unknown): value is undefined | null | '' {
+  return value === undefined || value === null || value === '';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : String(value);
+}
+
+/** The user's own code, in a program that the import writes. */
+function inCode(given: GivenAssertion, { files, isAggregated }: AssertionContext): Check | Fault {
+  const { type, value, own, transforms } = given;
+  const language = type === 'python' ? 'python' : 'javascript';
+  if (typeof value !== 'string' || value === '')
+    return { fault: `a ${type} assertion without code is left out` };
+  if (language === 'python' && transforms.length > 0)
+    return { fault: 'a python assertion about what JavaScript has changed first is left out' };
+  const source = readCode(value, files, language === 'python' ? ['py'] : javascriptEndings);
+  if ('fault' in source) return source;
+  const params = {
+    ...source,
+    ...omitUndefined({ threshold: own.at('threshold').number(), config: own.at('config').whole() }),
+    ...(transforms.length > 0 && { transforms }),
+    ...(isAggregated && language === 'javascript' && { scored: true, inverse: given.isInverse }),
+  };
+  return { type: codeEvals[language], params };
+}
+
+/** Near to one of the texts; the inverse is far from one of them, as in promptfoo. */
+function similarity(given: GivenAssertion, { graders }: AssertionContext): Check | Fault {
+  const { type, value, own } = given;
+  const [, metric = 'cosine'] = type.split(':');
+  if (metric !== 'cosine')
+    return { fault: `\`${type}\` is left out: similarity is the cosine, and no other measure` };
+  if (given.transforms.length > 0) return leftOutChanged(given);
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const isText = (each: unknown): boolean =>
+    typeof each === 'string' ? each.trim() !== '' : typeof each === 'number' || typeof each === 'boolean';
+  if (texts.length === 0 || !texts.every(isText)) return { fault: '`similar` without a text is left out' };
+  const provider = graders.embedder(given.judge);
+  if (provider === undefined)
+    return { fault: '`similar` whose embeddings provider is not carried is left out' };
+  const near = (expected: unknown): Check => ({
+    type: 'similarity',
+    params: { expected, provider },
+    threshold: { min_score: own.at('threshold').number() ?? 0.75 },
+  });
+  if (texts.length === 1) return near(texts[0]);
+  return given.isInverse ? { all_of: texts.map(near) } : near(texts);
+}
+
+/** To the question of the test; else to the prompt, which is in the messages of a chat. */
+function relevance({ own, judge }: GivenAssertion, { vars, graders }: AssertionContext): Check | Fault {
+  const { query } = vars;
+  const provider = graders.judge(judge);
+  if (provider === undefined) return { fault: '`answer-relevance` whose judge is not carried is left out' };
+  const embedder = graders.embedder(judge);
+  if (embedder === undefined)
+    return { fault: '`answer-relevance` whose embeddings provider is not carried is left out' };
+  const hasQuestion = typeof query === 'string' && query.trim() !== '';
+  const without = hasQuestion ? '' : '; the question is the prompt, which programs leave unscored';
+  own.note(
+    'warning',
+    `\`answer-relevance\` is judged by answer_relevance, whose prompt is Signalbox’s own${without}`,
+  );
+  return {
+    type: 'answer_relevance',
+    params: { ...(hasQuestion && { question: query }), provider, embedding_provider: embedder },
+    threshold: { min_score: own.at('threshold').number() ?? 0 },
+  };
+}
+
+interface Judged {
+  /** The check, where there is one for it; else llm_judge with criteria. */
+  readonly check?: string;
+  /** What is judged; undefined where the value says it, or the check. */
+  readonly criteria?: string;
+  /** Whether the value is a right answer. */
+  readonly hasReference?: true;
+  /** Whether a `rubricPrompt` is asked in its place. */
+  readonly hasOwnPrompt?: true;
+  /** Variables of the test that the judge must see. */
+  readonly variables: readonly string[];
+  readonly threshold: number;
+}
+
+function factuality(): Judged {
+  return { check: 'factuality', hasReference: true, variables: [], threshold: 0.5 };
+}
+
+/** An assertion that a model judges, in words of Signalbox’s own; `type` is how notes call it. */
+function judged(type: string, kind: Judged): AssertionType {
+  const { check = 'llm_judge', hasReference = false, variables } = kind;
+  const read: ReadCheck = ({ value, own, judge, rubricPrompt }, context) => {
+    const { vars, graders } = context;
+    const isList = Array.isArray(value) && value.every((each) => typeof each === 'string');
+    const text: unknown = isList ? value.join('\n') : value;
+    const judgedBy = (params: Readonly<Record<string, unknown>>, warning: string): Check => {
+      own.note('warning', warning);
+      const min_score = own.at('threshold').number() ?? kind.threshold;
+      return { type: check, params, threshold: { min_score } };
+    };
+    const noJudge = { fault: `\`${type}\` whose judge is not carried is left out` };
+    if (rubricPrompt !== undefined) {
+      // The user's own prompt around what is judged, which llm_judge shows as data.
+      const prompt = readRubricPrompt(rubricPrompt, context);
+      if (kind.hasOwnPrompt === undefined)
+        return { fault: `\`${type}\` with a \`rubricPrompt\` is left out` };
+      if ('fault' in prompt) return prompt;
+      const provider = graders.judge(judge);
+      if (provider === undefined) return noJudge;
+      if (!isEmpty(text) && typeof text !== 'string')
+        return { fault: `\`${type}\` whose value is no text is left out` };
+      return judgedBy(
+        { prompt: prompt.text, ...(!isEmpty(text) && { criteria: text }), provider },
+        '`rubricPrompt` is the task of llm_judge, which shows the answer beside it and asks for a score from 0 to 1',
+      );
+    }
+    const needsValue = hasReference || (kind.check ?? kind.criteria) === undefined;
+    if (needsValue && (typeof text !== 'string' || text === ''))
+      return { fault: `\`${type}\` without a value is left out` };
+    const missing = variables.find((name) => typeof vars[name] !== 'string');
+    if (missing !== undefined) return { fault: `\`${type}\` without a variable \`${missing}\` is left out` };
+    const provider = graders.judge(judge);
+    if (provider === undefined) return noJudge;
+    const seen = Object.fromEntries(variables.map((name) => [name, vars[name]]));
+    const { query } = vars;
+    const params =
+      kind.check === undefined
+        ? { criteria: kind.criteria ?? text, ...(variables.length > 0 && { extra: seen }) }
+        : {
+            ...seen,
+            ...(hasReference && { expected: text }),
+            ...(typeof query === 'string' && { question: query }),
+          };
+    return judgedBy(
+      { ...params, provider },
+      `\`${type}\` is judged by ${check}, whose prompt is Signalbox’s own`,
+    );
+  };
+  return { check: read, changed: () => leftOutChanged({ type }), isShare: true };
+}
+
+/** A text, messages, or a file of either, as the task of a judge: the variables of the test are filled in, the answer is not. */
+function readRubricPrompt(
+  given: Source,
+  { files, notes, nunjucks, vars }: AssertionContext,
+): { readonly text: string } | Fault {
+  const own = given.text();
+  const isFile = own?.startsWith('file://') === true;
+  if (isFile && /\.(?:py|[cm]?[jt]s|rb)(?::\w+)?$/.test(own))
+    return { fault: 'an assertion whose `rubricPrompt` a program makes is left out' };
+  const source = isFile ? files.open(own) : given;
+  if ('fault' in source) return source;
+  const written = source.text();
+  // Messages may be written as JSON.
+  const listed = written !== undefined && /^\s*\[/.test(written) ? tryParse(written) : undefined;
+  const list = Array.isArray(listed) ? notes.open(listed, () => source.location) : source;
+  const items = list.items();
+  const texts = items.flatMap((message) => {
+    // One judge reads the messages of every role.
+    message.at('role').word('system', 'user');
+    return message.at('content').text() ?? [];
+  });
+  const isMessages = written === undefined || list !== source;
+  const text = isMessages ? (texts.length === items.length ? texts.join('\n\n') : undefined) : written;
+  if (text === undefined || text.trim() === '')
+    return { fault: 'an assertion whose `rubricPrompt` is no text and no list of messages is left out' };
+  // llm_judge knows these two as well, and fills them in itself.
+  const filled = nunjucks.fill(text, { ...vars, output: '{{output}}', rubric: '{{rubric}}' });
+  if ('fault' in filled) return { fault: `an assertion whose \`rubricPrompt\` ${filled.fault} is left out` };
+  return { text: String(filled.value) };
+}
