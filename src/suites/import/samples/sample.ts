@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../../base/json/json.ts';
 import { tryParse } from '../../../base/json/try-parse.ts';
 import type { Source } from '../../../base/yaml/source.ts';
+import { asScalar, type KeyTable, readKeys, type TakeFirst } from '../suite/keys.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -25,15 +26,12 @@ export interface Sample {
   readonly tags: readonly string[];
 }
 
-/** The keys of a row from which a member of a sample is read, the first that is given, and what they become. */
-type Keys<Value> = readonly [keys: readonly string[], take: (source: Source) => Value];
-
 /** What the samples of a system are made of; a key that is in no table is reported. */
 interface SampleFormat {
-  readonly messages: Keys<readonly SampleMessage[] | undefined>;
+  readonly messages: TakeFirst<readonly SampleMessage[] | undefined>;
   /** Why a row is left out whose messages are none. */
   readonly missing: string;
-  readonly members: { readonly [Name in keyof Sample]?: Keys<Sample[Name]> };
+  readonly members: KeyTable<Partial<Sample>>;
   /** What takes more than one key. */
   readonly more?: (sample: Sample, row: Source) => Sample;
 }
@@ -50,15 +48,17 @@ const noMembers = {
 };
 
 /** The samples of Inspect AI; test cases and goldens of DeepEval, as Python, JSON or `save_as` writes them; samples of Ragas. */
-const formats = {
+export const sampleFormats = {
   inspect: {
     messages: [['input'], messagesOf],
     missing: 'a sample whose `input` is neither a text nor messages of texts is left out',
     members: {
-      id: [['id'], (given) => given.scalar()],
-      choices: [['choices'], textsOf],
-      answer: [['output'], answerOf],
-      expected: [['target'], textsOf],
+      read: {
+        id: asScalar,
+        choices: textsOf,
+        answer: [['output'], answerOf],
+        expected: [['target'], textsOf],
+      },
     },
     more: (sample, row) => {
       const { id, choices, messages } = sample;
@@ -75,13 +75,15 @@ const formats = {
     messages: [['input'], messagesOf],
     missing: 'a test case whose `input` is no text is left out',
     members: {
-      id: [['name'], (given) => given.text() || undefined],
-      answer: [['actual_output', 'actualOutput'], (given) => textsOf(given)[0] || undefined],
-      expected: [['expected_output', 'expectedOutput'], filledTexts],
-      contexts: [['retrieval_context', 'retrievalContext'], textsOfCell],
-      toolCalls: [['tools_called', 'toolsCalled'], toolCallsOf],
-      expectedTools: [['expected_tools', 'expectedTools'], toolNames],
-      tags: [['tags'], textsOfCell],
+      read: {
+        id: [['name'], (given) => given.text() || undefined],
+        answer: [['actual_output', 'actualOutput'], (given) => textsOf(given)[0] || undefined],
+        expected: [['expected_output', 'expectedOutput'], filledTexts],
+        contexts: [['retrieval_context', 'retrievalContext'], textsOfCell],
+        toolCalls: [['tools_called', 'toolsCalled'], toolCallsOf],
+        expectedTools: [['expected_tools', 'expectedTools'], toolNames],
+        tags: textsOfCell,
+      },
     },
     // `context` is what an answer should go by: it stands in for what was found only where nothing was.
     more: (sample, row) =>
@@ -91,10 +93,12 @@ const formats = {
     messages: [['user_input', 'question'], messagesOf],
     missing: 'a sample whose `user_input` is neither a text nor messages of texts is left out',
     members: {
-      answer: [['response', 'answer'], (given) => given.text() || undefined],
-      expected: [['reference', 'ground_truth', 'ground_truths'], filledTexts],
-      contexts: [['retrieved_contexts', 'contexts'], textsOfCell],
-      expectedTools: [['reference_tool_calls'], toolNames],
+      read: {
+        answer: [['response', 'answer'], (given) => given.text() || undefined],
+        expected: [['reference', 'ground_truth', 'ground_truths'], filledTexts],
+        contexts: [['retrieved_contexts', 'contexts'], textsOfCell],
+        expectedTools: [['reference_tool_calls'], toolNames],
+      },
     },
     // Of several turns the last is the answer.
     more: (sample) => {
@@ -106,14 +110,12 @@ const formats = {
 } as const satisfies Readonly<Record<string, SampleFormat>>;
 
 /** Whose samples a file holds. */
-export type SampleKind = keyof typeof formats;
+export type SampleKind = keyof typeof sampleFormats;
 
 /** Reads a row; undefined, with a note, where it is no sample. What it does not take is reported. */
 export function readSample(kind: SampleKind, row: Source): Sample | undefined {
-  const format: SampleFormat = formats[kind];
-  const take = <Value>([keys, read]: Keys<Value>): Value =>
-    read(row.at(keys.find((key) => row.at(key).isGiven) ?? keys[0] ?? ''));
-  const messages = take(format.messages);
+  const format: SampleFormat = sampleFormats[kind];
+  const { messages } = readKeys(row, { read: { messages: format.messages } });
   if (messages === undefined) {
     const [[key = '']] = format.messages;
     if (row.at(key).isGiven) row.leave(format.missing);
@@ -124,8 +126,7 @@ export function readSample(kind: SampleKind, row: Source): Sample | undefined {
       );
     return undefined;
   }
-  const members = Object.entries(format.members).map(([name, keys]) => [name, take<unknown>(keys)] as const);
-  const sample: Sample = { messages, ...noMembers, ...Object.fromEntries(members) };
+  const sample: Sample = { messages, ...noMembers, ...readKeys(row, format.members) };
   return format.more?.(sample, row) ?? sample;
 }
 
