@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { callEval } from '../calls/capability/asking.ts';
 import { answering, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
+import { rowsOf } from '../table.ts';
 import { answered, decodeEval, printed, sayEval } from './verdicts.ts';
 
 interface Row {
@@ -15,6 +16,18 @@ interface Row {
 const refused = 'unscored REPLY_MALFORMED';
 
 const rows: readonly Row[] = [
+  ...rowsOf<Row>`
+  title | cites | says | means
+  detail and data are carried along | PK-7-07@both | {"score": 0.5, "detail": "half", "data": {"a": [1]}} | scored 0.5 "half" {"a": [1]}
+  detail and data that are null are absent | PK-7-07@both | {"score": 0.5, "detail": null, "data": null} | scored 0.5 "" -
+  an error is the reason | PK-7-09@both | {"error": "the judge is asleep"} | unscored EVAL_ERROR the judge is asleep
+  an error is the reason beside a score too, also a broken one | PK-7-09@both | {"score": 7, "error": "the judge is asleep"} | unscored EVAL_ERROR the judge is asleep
+  keys in other letters decide nothing | PK-3-09@both | {"Score": 1, "SCORE": 0.5} | ${refused}
+  unknown keys beside a score are ignored | PK-3-10@both | {"score": 0.25, "Score": 1, "model": "m"} | scored 0.25 "" -
+  of a score that stands twice the last is taken | PK-3-12@both | {"score": 1, "score": 0.25} | scored 0.25 "" -
+  a score that is no score after one that is | PK-3-12@both | {"score": 1, "score": "1"} | ${refused}
+  a pending leaves it unscored | PK-8-02@both | {"pending": {"reason": "requires_approval"}} | ${refused}
+`,
   ...['0', '1', '0.5', '1.0', '1e-3', '0.0', '5e-324'].map((score) => ({
     title: `the score ${score} is a score`,
     cites: 'PK-7-05@both',
@@ -36,18 +49,6 @@ const rows: readonly Row[] = [
     means: refused,
   })),
   {
-    title: 'detail and data are carried along',
-    cites: 'PK-7-07@both',
-    says: '{"score": 0.5, "detail": "half", "data": {"a": [1]}}',
-    means: 'scored 0.5 "half" {"a": [1]}',
-  },
-  {
-    title: 'detail and data that are null are absent',
-    cites: 'PK-7-07@both',
-    says: '{"score": 0.5, "detail": null, "data": null}',
-    means: 'scored 0.5 "" -',
-  },
-  {
     title: 'data keeps its bytes',
     cites: 'PK-3-19@both',
     says: '{"data": { "n" : 12345678901234567890,"p":[1.10, 1e2],\t"é":"\\u00e9\\/" }, "score": 1}',
@@ -65,18 +66,6 @@ const rows: readonly Row[] = [
     says: `{"score": 1, "data": ${data}}`,
     means: refused,
   })),
-  {
-    title: 'an error is the reason',
-    cites: 'PK-7-09@both',
-    says: '{"error": "the judge is asleep"}',
-    means: 'unscored EVAL_ERROR the judge is asleep',
-  },
-  {
-    title: 'an error is the reason beside a score too, also a broken one',
-    cites: 'PK-7-09@both',
-    says: '{"score": 7, "error": "the judge is asleep"}',
-    means: 'unscored EVAL_ERROR the judge is asleep',
-  },
   ...['""', 'null'].map((error) => ({
     title: `the error ${error} is none`,
     cites: 'PK-7-09@both',
@@ -89,36 +78,6 @@ const rows: readonly Row[] = [
     says: `{"score": 1, "error": ${error}}`,
     means: refused,
   })),
-  {
-    title: 'keys in other letters decide nothing',
-    cites: 'PK-3-09@both',
-    says: '{"Score": 1, "SCORE": 0.5}',
-    means: refused,
-  },
-  {
-    title: 'unknown keys beside a score are ignored',
-    cites: 'PK-3-10@both',
-    says: '{"score": 0.25, "Score": 1, "model": "m"}',
-    means: 'scored 0.25 "" -',
-  },
-  {
-    title: 'of a score that stands twice the last is taken',
-    cites: 'PK-3-12@both',
-    says: '{"score": 1, "score": 0.25}',
-    means: 'scored 0.25 "" -',
-  },
-  {
-    title: 'a score that is no score after one that is',
-    cites: 'PK-3-12@both',
-    says: '{"score": 1, "score": "1"}',
-    means: refused,
-  },
-  {
-    title: 'a pending leaves it unscored',
-    cites: 'PK-8-02@both',
-    says: '{"pending": {"reason": "requires_approval"}}',
-    means: refused,
-  },
 ];
 
 test.each(onTransports(rows))('eval: $title', async ({ on, says, means }) => {

@@ -3,6 +3,7 @@ import { readEvent } from '../../src/calls/hooks/event-input.ts';
 import { callHook } from '../calls/capability/asking.ts';
 import { answering, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
+import { rowsOf } from '../table.ts';
 import { answered, decodeHook, printed, sayHook } from './verdicts.ts';
 
 interface Row {
@@ -17,31 +18,31 @@ const noVerdict = 'deny REPLY_MALFORMED';
 const exact = '{ "n" : 12345678901234567890,"p":[1.10, 1e2],\t"é":"\\u00e9\\/" }';
 
 const rows: readonly Row[] = [
-  { title: 'an allow allows', cites: 'PK-6-21@both', says: '{"allow": true}', means: 'allow "" {}' },
-  {
-    title: 'reason and metadata travel with an allow',
-    cites: 'PK-6-21@both',
-    says: '{"metadata": {"a": 1}, "reason": "fine", "allow": true}',
-    means: 'allow "fine" {"a": 1}',
-  },
-  {
-    title: 'metadata keeps its bytes',
-    cites: 'PK-3-20@both',
-    says: `{"allow": true, "metadata": ${exact}}`,
-    means: `allow "" ${exact}`,
-  },
-  {
-    title: 'a fitting replace modifies',
-    cites: 'PK-6-22@both',
-    says: '{"allow": true, "reason": "masked", "metadata": {"a": 1}, "replace": {"args": {}}}',
-    means: 'modify {"args": {}} "masked" {"a": 1}',
-  },
-  {
-    title: 'replace keeps its bytes',
-    cites: 'PK-3-21@both',
-    says: `{"allow": true, "replace": {"args" : ${exact}}}`,
-    means: `modify {"args" : ${exact}} "" {}`,
-  },
+  ...rowsOf<Row>`
+  title | cites | says | means
+  an allow allows | PK-6-21@both | {"allow": true} | allow "" {}
+  reason and metadata travel with an allow | PK-6-21@both | {"metadata": {"a": 1}, "reason": "fine", "allow": true} | allow "fine" {"a": 1}
+  metadata keeps its bytes | PK-3-20@both | {"allow": true, "metadata": ${exact}} | allow "" ${exact}
+  a fitting replace modifies | PK-6-22@both | {"allow": true, "reason": "masked", "metadata": {"a": 1}, "replace": {"args": {}}} | modify {"args": {}} "masked" {"a": 1}
+  replace keeps its bytes | PK-3-21@both | {"allow": true, "replace": {"args" : ${exact}}} | modify {"args" : ${exact}} "" {}
+  an allow that enforces denies | PK-6-24@both | {"allow": true, "enforced": true} | ${noVerdict}
+  a modify that enforces denies | PK-6-24@both | {"allow": true, "enforced": true, "replace": {"args": {}}} | ${noVerdict}
+  an allow that does not enforce allows | PK-6-24@both | {"allow": true, "enforced": false} | allow "" {}
+  companions of an allow that are null are absent | PK-6-25@both | {"allow": true, "reason": null, "enforced": null, "metadata": null} | allow "" {}
+  a denial has its reason and metadata | PK-6-26@both | {"allow": false, "reason": "not today", "metadata": {"rule": "weekday"}} | deny "not today" {"rule": "weekday"}
+  wrong companions of a denial are dropped | PK-6-28@both | {"allow": false, "reason": 1, "enforced": "true", "metadata": []} | deny "" {}
+  each wrong companion goes alone | PK-6-28@both | {"allow": false, "reason": [], "enforced": true, "metadata": {"a": 1}} | deny enforced "" {"a": 1}
+  the replace of a denial is ignored | PK-6-28@both | {"allow": false, "reason": "no", "replace": {"args": {}}} | deny "no" {}
+  a denial may enforce | PK-6-29@both | {"allow": false, "enforced": true, "reason": "unsafe"} | deny enforced "unsafe" {}
+  a verdict in other letters decides nothing | PK-3-09@both | {"ALLOW": true} | ${noVerdict}
+  unknown keys beside a verdict are ignored | PK-3-10@both | {"ack": true, "allow": true, "took_ms": 3} | allow "" {}
+  of a reason that stands twice the last is taken | PK-3-12@both | {"allow": false, "reason": "a", "reason": "b"} | deny "b" {}
+  a denial beside Allow is in doubt, and denies | PK-3-14@both | {"allow": false, "Allow": true} | ${noVerdict}
+  a replace beside a question is ignored | DS-ASK-01@both | {"allow": false, "ask": true, "reason": "why", "replace": {"args": {}}} | ask "why" {}
+  a question that enforces denies | DS-ASK-01@both | {"allow": false, "ask": true, "enforced": true, "reason": "no"} | deny enforced "no" {}
+  a question alone is no verdict | DS-ASK-01@both | {"ask": true} | ${noVerdict}
+  a pending is no verdict | PK-8-02@both | {"pending": {"reason": "requires_approval"}} | ${noVerdict}
+`,
   ...[
     'null',
     '{}',
@@ -60,24 +61,6 @@ const rows: readonly Row[] = [
     says: `{"allow": true, "replace": ${replace}}`,
     means: noVerdict,
   })),
-  {
-    title: 'an allow that enforces denies',
-    cites: 'PK-6-24@both',
-    says: '{"allow": true, "enforced": true}',
-    means: noVerdict,
-  },
-  {
-    title: 'a modify that enforces denies',
-    cites: 'PK-6-24@both',
-    says: '{"allow": true, "enforced": true, "replace": {"args": {}}}',
-    means: noVerdict,
-  },
-  {
-    title: 'an allow that does not enforce allows',
-    cites: 'PK-6-24@both',
-    says: '{"allow": true, "enforced": false}',
-    means: 'allow "" {}',
-  },
   ...[
     '"reason": 1',
     '"reason": {}',
@@ -92,42 +75,6 @@ const rows: readonly Row[] = [
     says: `{"allow": true, ${companion}}`,
     means: noVerdict,
   })),
-  {
-    title: 'companions of an allow that are null are absent',
-    cites: 'PK-6-25@both',
-    says: '{"allow": true, "reason": null, "enforced": null, "metadata": null}',
-    means: 'allow "" {}',
-  },
-  {
-    title: 'a denial has its reason and metadata',
-    cites: 'PK-6-26@both',
-    says: '{"allow": false, "reason": "not today", "metadata": {"rule": "weekday"}}',
-    means: 'deny "not today" {"rule": "weekday"}',
-  },
-  {
-    title: 'wrong companions of a denial are dropped',
-    cites: 'PK-6-28@both',
-    says: '{"allow": false, "reason": 1, "enforced": "true", "metadata": []}',
-    means: 'deny "" {}',
-  },
-  {
-    title: 'each wrong companion goes alone',
-    cites: 'PK-6-28@both',
-    says: '{"allow": false, "reason": [], "enforced": true, "metadata": {"a": 1}}',
-    means: 'deny enforced "" {"a": 1}',
-  },
-  {
-    title: 'the replace of a denial is ignored',
-    cites: 'PK-6-28@both',
-    says: '{"allow": false, "reason": "no", "replace": {"args": {}}}',
-    means: 'deny "no" {}',
-  },
-  {
-    title: 'a denial may enforce',
-    cites: 'PK-6-29@both',
-    says: '{"allow": false, "enforced": true, "reason": "unsafe"}',
-    means: 'deny enforced "unsafe" {}',
-  },
   ...['null', '"true"', '"false"', '1', '0', '[true]', '{}', '"yes"'].map((allow) => ({
     title: `the verdict ${allow} is none`,
     cites: 'PK-6-30@both',
@@ -147,24 +94,6 @@ const rows: readonly Row[] = [
     says,
     means: noVerdict,
   })),
-  {
-    title: 'a verdict in other letters decides nothing',
-    cites: 'PK-3-09@both',
-    says: '{"ALLOW": true}',
-    means: noVerdict,
-  },
-  {
-    title: 'unknown keys beside a verdict are ignored',
-    cites: 'PK-3-10@both',
-    says: '{"ack": true, "allow": true, "took_ms": 3}',
-    means: 'allow "" {}',
-  },
-  {
-    title: 'of a reason that stands twice the last is taken',
-    cites: 'PK-3-12@both',
-    says: '{"allow": false, "reason": "a", "reason": "b"}',
-    means: 'deny "b" {}',
-  },
   ...[
     'true, "allow": true',
     'true, "allow": false',
@@ -184,28 +113,10 @@ const rows: readonly Row[] = [
     means: noVerdict,
   })),
   {
-    title: 'a denial beside Allow is in doubt, and denies',
-    cites: 'PK-3-14@both',
-    says: '{"allow": false, "Allow": true}',
-    means: noVerdict,
-  },
-  {
     title: 'a denial that asks leaves it to a person',
     cites: 'DS-ASK-01@both',
     says: '{"allow": false, "ask": true, "reason": "a large sum", "metadata": {"limit": 1.0}}',
     means: 'ask "a large sum" {"limit": 1.0}',
-  },
-  {
-    title: 'a replace beside a question is ignored',
-    cites: 'DS-ASK-01@both',
-    says: '{"allow": false, "ask": true, "reason": "why", "replace": {"args": {}}}',
-    means: 'ask "why" {}',
-  },
-  {
-    title: 'a question that enforces denies',
-    cites: 'DS-ASK-01@both',
-    says: '{"allow": false, "ask": true, "enforced": true, "reason": "no"}',
-    means: 'deny enforced "no" {}',
   },
   ...['false', 'null', '"true"', '1', '[]', '{}'].map((ask) => ({
     title: `a denial with the question ${ask} denies`,
@@ -225,18 +136,6 @@ const rows: readonly Row[] = [
     says: `{"allow": true, "ask": ${ask}}`,
     means: noVerdict,
   })),
-  {
-    title: 'a question alone is no verdict',
-    cites: 'DS-ASK-01@both',
-    says: '{"ask": true}',
-    means: noVerdict,
-  },
-  {
-    title: 'a pending is no verdict',
-    cites: 'PK-8-02@both',
-    says: '{"pending": {"reason": "requires_approval"}}',
-    means: noVerdict,
-  },
 ];
 
 test.each(onTransports(rows))('filter: $title', async ({ on, says, means }) => {

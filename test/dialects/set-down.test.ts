@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { rowsOf } from '../table.ts';
 import { chatYaml, mockProvider, openProject, runtimeYaml } from './project.ts';
 
 const tool = `tools:
@@ -12,31 +13,17 @@ const tool = `tools:
 const responses = ['{tool_calls: [{name: list, args: {}}]}', '{text: done}'];
 const waits = '#!/bin/sh\ncat > /dev/null\ntouch asked\nwhile [ ! -e go ]; do sleep 0.02; done\n';
 
-const rows = [
-  {
-    title: 'a native filter',
-    hook: 'h: {hook: tool, phases: [before_execution], command: ./native.sh}',
-  },
-  {
-    title: 'claude PreToolUse',
-    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: PreToolUse}}',
-  },
-  {
-    title: 'claude PostToolUse',
-    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: PostToolUse}}',
-  },
-  {
-    title: 'claude UserPromptSubmit',
-    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: UserPromptSubmit}}',
-  },
-  {
-    title: 'claude SessionStart',
-    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: SessionStart}}',
-  },
-  { title: 'claude Stop', hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: Stop}}' },
-  { title: 'agentao Stop', hook: 'h: {dialect: agentao, command: ./wait.sh, agentao: {event: Stop}}' },
-  { title: 'a native filter of the model call', hook: 'h: {hook: provider, command: ./native.sh}' },
-];
+const rows = rowsOf<Record<'title' | 'hook', string>>`
+  title | hook
+  a native filter | h: {hook: tool, phases: [before_execution], command: ./native.sh}
+  claude PreToolUse | h: {dialect: claude, command: ./wait.sh, claude: {event: PreToolUse}}
+  claude PostToolUse | h: {dialect: claude, command: ./wait.sh, claude: {event: PostToolUse}}
+  claude UserPromptSubmit | h: {dialect: claude, command: ./wait.sh, claude: {event: UserPromptSubmit}}
+  claude SessionStart | h: {dialect: claude, command: ./wait.sh, claude: {event: SessionStart}}
+  claude Stop | h: {dialect: claude, command: ./wait.sh, claude: {event: Stop}}
+  agentao Stop | h: {dialect: agentao, command: ./wait.sh, agentao: {event: Stop}}
+  a native filter of the model call | h: {hook: provider, command: ./native.sh}
+`;
 
 test.each(rows)('a run that is set down while $title is asked goes on later', async ({ hook }) => {
   const { runtime, folder } = await openProject({

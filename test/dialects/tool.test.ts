@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { callTool } from '../calls/capability/asking.ts';
 import { answering, openBench } from '../calls/capability/bench.ts';
 import { onTransports } from '../cite.ts';
+import { rowsOf } from '../table.ts';
 import { answered, decodeTool, printed, sayTool } from './verdicts.ts';
 
 interface Row {
@@ -18,54 +19,23 @@ const asks = 'Tool \\"refund\\" asks for a decision.';
 const refused = 'failed REPLY_MALFORMED';
 
 const oneshot: readonly Row[] = [
-  {
-    title: 'an error is the tool’s own words',
-    cites: 'PK-4-09@oneshot',
-    says: '{"error": "city not found"}',
-    means: 'failed TOOL_ERROR city not found',
-  },
-  {
-    title: 'an error wins over a result',
-    cites: 'PK-4-09@oneshot',
-    says: '{"result": 1, "error": "city not found"}',
-    means: 'failed TOOL_ERROR city not found',
-  },
-  {
-    title: 'an error wins over a pending, also a broken one',
-    cites: 'PK-4-09@oneshot',
-    says: '{"error": "city not found", "pending": [], "result": 1}',
-    means: 'failed TOOL_ERROR city not found',
-  },
-  {
-    title: 'a blank error is an error',
-    cites: 'PK-4-09@oneshot',
-    says: '{"error": " ", "result": 1}',
-    means: 'failed TOOL_ERROR  ',
-  },
-  {
-    title: 'an empty error is none',
-    cites: 'PK-4-10@oneshot',
-    says: '{"error": "", "result": 1}',
-    means: 'ok 1',
-  },
-  {
-    title: 'a null error is none',
-    cites: 'PK-4-10@oneshot',
-    says: '{"error": null, "result": 1}',
-    means: 'ok 1',
-  },
-  {
-    title: 'an empty error beside a pending is none',
-    cites: 'PK-4-10@oneshot',
-    says: `{"error": "", "pending": ${asked}}`,
-    means: `pending ${said} ${asked}`,
-  },
-  {
-    title: 'a null pending is none',
-    cites: 'PK-4-11@oneshot',
-    says: '{"pending": null, "result": 1}',
-    means: 'ok 1',
-  },
+  ...rowsOf<Row>`
+  title | cites | says | means
+  an error is the tool’s own words | PK-4-09@oneshot | {"error": "city not found"} | failed TOOL_ERROR city not found
+  an error wins over a result | PK-4-09@oneshot | {"result": 1, "error": "city not found"} | failed TOOL_ERROR city not found
+  an error wins over a pending, also a broken one | PK-4-09@oneshot | {"error": "city not found", "pending": [], "result": 1} | failed TOOL_ERROR city not found
+  a blank error is an error | PK-4-09@oneshot | {"error": " ", "result": 1} | ${'failed TOOL_ERROR  '}
+  an empty error is none | PK-4-10@oneshot | {"error": "", "result": 1} | ok 1
+  a null error is none | PK-4-10@oneshot | {"error": null, "result": 1} | ok 1
+  an empty error beside a pending is none | PK-4-10@oneshot | {"error": "", "pending": ${asked}} | pending ${said} ${asked}
+  a null pending is none | PK-4-11@oneshot | {"pending": null, "result": 1} | ok 1
+  of a result that stands twice the last is taken | PK-3-12@oneshot | {"result": 1, "result": {"a": 1, "a": 2}} | ok {"a": 1, "a": 2}
+  of an error that stands twice the last is taken | PK-3-12@oneshot | {"error": "no", "error": "", "result": 1} | ok 1
+  keys in other letters decide nothing | PK-3-09@oneshot | {"ERROR": "no", "Pending": {}, "result": 1} | ok 1
+  keys in other letters alone decide nothing | PK-3-09@oneshot | {"ERROR": "no", "Pending": {}, "Result": 1} | ${refused}
+  unknown keys beside a result are ignored | PK-3-10@oneshot | {"status": "ok", "result": 1, "took_ms": 3} | ok 1
+  keys may be spelt with escapes | PK-4-18@oneshot | ${'{"\\u0072esult": 1}'} | ok 1
+`,
   ...['{"code": 4}', '["no"]', '4', '0', 'true', 'false', '{}', '[]'].map((error) => ({
     title: `an error that is ${error} is no error`,
     cites: 'PK-4-12@oneshot',
@@ -92,42 +62,6 @@ const oneshot: readonly Row[] = [
       means: refused,
     }),
   ),
-  {
-    title: 'of a result that stands twice the last is taken',
-    cites: 'PK-3-12@oneshot',
-    says: '{"result": 1, "result": {"a": 1, "a": 2}}',
-    means: 'ok {"a": 1, "a": 2}',
-  },
-  {
-    title: 'of an error that stands twice the last is taken',
-    cites: 'PK-3-12@oneshot',
-    says: '{"error": "no", "error": "", "result": 1}',
-    means: 'ok 1',
-  },
-  {
-    title: 'keys in other letters decide nothing',
-    cites: 'PK-3-09@oneshot',
-    says: '{"ERROR": "no", "Pending": {}, "result": 1}',
-    means: 'ok 1',
-  },
-  {
-    title: 'keys in other letters alone decide nothing',
-    cites: 'PK-3-09@oneshot',
-    says: '{"ERROR": "no", "Pending": {}, "Result": 1}',
-    means: refused,
-  },
-  {
-    title: 'unknown keys beside a result are ignored',
-    cites: 'PK-3-10@oneshot',
-    says: '{"status": "ok", "result": 1, "took_ms": 3}',
-    means: 'ok 1',
-  },
-  {
-    title: 'keys may be spelt with escapes',
-    cites: 'PK-4-18@oneshot',
-    says: '{"\\u0072esult": 1}',
-    means: 'ok 1',
-  },
 ];
 
 /** What a one-shot tool prints as a member, and a server as its result. */
@@ -189,6 +123,13 @@ const both: readonly (Row & { readonly member: 'result' | 'pending' })[] = [
 ];
 
 const server: readonly Row[] = [
+  ...rowsOf<Row>`
+  title | cites | says | means
+  a lone pending object asks | PK-5-33@server | { "pending" : ${asked} } | pending ${said} ${asked}
+  keys in other letters are data | PK-3-09@server PK-5-04@server | {"Result": 1, "ERROR": "no"} | ok {"Result": 1, "ERROR": "no"}
+  unknown keys are data | PK-3-10@server | {"status": "ok"} | ok {"status": "ok"}
+  a key that stands twice stays as it came | PK-3-12@server | {"a": 1, "a": 2} | ok {"a": 1, "a": 2}
+`,
   ...[
     '{"pending": null}',
     '{"pending": true}',
@@ -201,30 +142,6 @@ const server: readonly Row[] = [
     says,
     means: `ok ${says}`,
   })),
-  {
-    title: 'a lone pending object asks',
-    cites: 'PK-5-33@server',
-    says: `{ "pending" : ${asked} }`,
-    means: `pending ${said} ${asked}`,
-  },
-  {
-    title: 'keys in other letters are data',
-    cites: 'PK-3-09@server PK-5-04@server',
-    says: '{"Result": 1, "ERROR": "no"}',
-    means: 'ok {"Result": 1, "ERROR": "no"}',
-  },
-  {
-    title: 'unknown keys are data',
-    cites: 'PK-3-10@server',
-    says: '{"status": "ok"}',
-    means: 'ok {"status": "ok"}',
-  },
-  {
-    title: 'a key that stands twice stays as it came',
-    cites: 'PK-3-12@server',
-    says: '{"a": 1, "a": 2}',
-    means: 'ok {"a": 1, "a": 2}',
-  },
 ];
 
 const table = [

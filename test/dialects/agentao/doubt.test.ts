@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { titled } from '../../cite.ts';
+import { calling } from '../../table.ts';
 import { ask, left, say, seatAt } from './asking.ts';
 import { type Row, row } from './rows.ts';
 
@@ -49,6 +50,16 @@ const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 const cutOff = '{"decision": "block", "reas';
 const denied = 'deny "no" [Blocked by hook] no';
 const rows: readonly Row[] = [
+  ...calling(row)`
+    AO-7-43@oneshot | PreToolUse: new arguments with NaN deny | PreToolUse | ${left('{"hookSpecificOutput": {"updatedInput": {"a": [NaN]}}}')} | deny REPLY_MALFORMED
+    AO-7-43@oneshot | PostToolUse: a new result with NaN denies | PostToolUse | ${left('{"hookSpecificOutput": {"updatedToolOutput": {"a": NaN}}}')} | deny REPLY_MALFORMED
+    AO-7-43@oneshot AO-7-41@oneshot | PreToolUse: a denial behind a byte order mark is one | PreToolUse | ${left('\ufeff{"decision": "block", "reason": "no"}')} | ${denied}
+    AO-7-47@oneshot | UserPromptSubmit: CRLF becomes LF | UserPromptSubmit | ${left('a\r\nb\r\n')} | ${'allow "" ["a\\nb"]'}
+    AO-7-47@oneshot | Stop: CRLF of stderr becomes LF | Stop | ${left('', { exit: 2, stderr: 'a\r\nb\r\n' })} | ${'modify "a\\nb" {"follow_up":"a\\nb"}'}
+    AO-7-48@oneshot | PreToolUse: what was cut off passes by its rule | PreToolUse | ${left(cutOff)} | allow "" agentao.bad_json
+    AO-7-48@oneshot | UserPromptSubmit: what was cut off is still a text | UserPromptSubmit | ${left(cutOff)} | allow "" [${JSON.stringify(cutOff)}] agentao.bad_json
+    AO-7-49@oneshot | Stop: an empty reason gives way to stopReason | Stop | ${left('{"decision": "block", "reason": "", "stopReason": "s"}')} | modify "s" {"follow_up":"s"}
+  `,
   ...['NaN', 'Infinity', '-Infinity', '[1, -Infinity]', '{"a": NaN}'].flatMap((value) =>
     ['UserPromptSubmit', 'PreToolUse'].map((point) =>
       row(
@@ -59,20 +70,6 @@ const rows: readonly Row[] = [
         denied,
       ),
     ),
-  ),
-  row(
-    'AO-7-43@oneshot',
-    'PreToolUse: new arguments with NaN deny',
-    'PreToolUse',
-    left('{"hookSpecificOutput": {"updatedInput": {"a": [NaN]}}}'),
-    'deny REPLY_MALFORMED',
-  ),
-  row(
-    'AO-7-43@oneshot',
-    'PostToolUse: a new result with NaN denies',
-    'PostToolUse',
-    left('{"hookSpecificOutput": {"updatedToolOutput": {"a": NaN}}}'),
-    'deny REPLY_MALFORMED',
   ),
   row(
     'AO-7-43@oneshot',
@@ -95,13 +92,6 @@ const rows: readonly Row[] = [
     left('\ufeff\ufeff{"additionalContext": "a"}'),
     'allow "" ["\ufeff\ufeff{\\"additionalContext\\": \\"a\\"}"] agentao.bad_json',
   ),
-  row(
-    'AO-7-43@oneshot AO-7-41@oneshot',
-    'PreToolUse: a denial behind a byte order mark is one',
-    'PreToolUse',
-    left('\ufeff{"decision": "block", "reason": "no"}'),
-    denied,
-  ),
   ...[utf16, (text: string) => utf16(text).swap16()].map((encode, index) =>
     row(
       'AO-7-46@oneshot',
@@ -110,20 +100,6 @@ const rows: readonly Row[] = [
       left(encode('{"decision": "block", "reason": "no"}')),
       denied,
     ),
-  ),
-  row(
-    'AO-7-47@oneshot',
-    'UserPromptSubmit: CRLF becomes LF',
-    'UserPromptSubmit',
-    left('a\r\nb\r\n'),
-    'allow "" ["a\\nb"]',
-  ),
-  row(
-    'AO-7-47@oneshot',
-    'Stop: CRLF of stderr becomes LF',
-    'Stop',
-    left('', { exit: 2, stderr: 'a\r\nb\r\n' }),
-    'modify "a\\nb" {"follow_up":"a\\nb"}',
   ),
   ...[(bytes: Buffer) => bytes, (bytes: Buffer) => bytes.swap16()].map((order, index) =>
     row(
@@ -135,32 +111,11 @@ const rows: readonly Row[] = [
     ),
   ),
   row(
-    'AO-7-48@oneshot',
-    'PreToolUse: what was cut off passes by its rule',
-    'PreToolUse',
-    left(cutOff),
-    'allow "" agentao.bad_json',
-  ),
-  row(
-    'AO-7-48@oneshot',
-    'UserPromptSubmit: what was cut off is still a text',
-    'UserPromptSubmit',
-    left(cutOff),
-    `allow "" [${JSON.stringify(cutOff)}] agentao.bad_json`,
-  ),
-  row(
     'AO-7-49@oneshot',
     'Stop: an empty reason is the stock text',
     'Stop',
     left('{"decision": "block", "reason": ""}'),
     'modify "Stop hook requested continuation" {"follow_up":"Stop hook requested continuation"}',
-  ),
-  row(
-    'AO-7-49@oneshot',
-    'Stop: an empty reason gives way to stopReason',
-    'Stop',
-    left('{"decision": "block", "reason": "", "stopReason": "s"}'),
-    'modify "s" {"follow_up":"s"}',
   ),
   row(
     'AO-7-49@oneshot',

@@ -4,6 +4,7 @@ import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { points } from '../../../src/dialects/chibi/points.ts';
 import type { ProcessReply } from '../../../src/process/transport.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { answered } from '../verdicts.ts';
 import { printed, questionAt, readAt, say, seatOf } from './asking.ts';
 
@@ -20,113 +21,24 @@ const open = (cause: string) => `{"failed_open":{"hook":"guard","cause":"chibi.$
 const block = '{"block": true, "message": "no"}';
 
 const failures: readonly Row[] = [
-  {
-    title: 'a crash passes',
-    cites: 'CH-4-05@oneshot',
-    at: 'pre_tool',
-    says: block,
-    exit: { exitCode: 2 },
-    means: `allow "" ${open('exit_nonzero')}`,
-  },
-  {
-    title: 'a signal passes',
-    cites: 'CH-4-05@oneshot',
-    at: 'pre_tool',
-    says: block,
-    exit: { exitCode: null, signal: 'SIGTERM' },
-    means: `allow "" ${open('exit_nonzero')}`,
-  },
-  {
-    title: 'nothing passes',
-    cites: 'CH-4-06@oneshot',
-    at: 'pre_tool',
-    says: '',
-    means: `allow "" ${open('empty')}`,
-  },
-  {
-    title: 'white space passes',
-    cites: 'CH-4-06@oneshot',
-    at: 'pre_tool',
-    says: ' \n\t',
-    means: `allow "" ${open('empty')}`,
-  },
-  {
-    title: 'a banner before the JSON passes',
-    cites: 'CH-4-08@oneshot',
-    at: 'pre_tool',
-    says: `hello\n${block}`,
-    means: `allow "" ${open('not_json')}`,
-  },
-  {
-    title: 'two documents pass',
-    cites: 'CH-4-08@oneshot',
-    at: 'pre_tool',
-    says: `${block}\n${block}`,
-    means: `allow "" ${open('not_json')}`,
-  },
-  {
-    title: 'a list passes',
-    cites: 'CH-4-10@oneshot',
-    at: 'pre_tool',
-    says: `[${block}]`,
-    means: `allow "" ${open('no_object')}`,
-  },
-  {
-    title: 'null passes',
-    cites: 'CH-4-10@oneshot',
-    at: 'pre_tool',
-    says: 'null',
-    means: `allow "" ${open('no_object')}`,
-  },
-  {
-    title: 'a text passes',
-    cites: 'CH-4-10@oneshot',
-    at: 'pre_tool',
-    says: '"block"',
-    means: `allow "" ${open('no_object')}`,
-  },
-  {
-    title: 'a block that is a text passes',
-    cites: 'CH-4-11@oneshot',
-    at: 'pre_tool',
-    says: '{"block": "true"}',
-    means: `allow "" ${open('wrong_type')}`,
-  },
-  {
-    title: 'a denied that is a number passes',
-    cites: 'CH-4-11@oneshot',
-    at: 'pre_shell_exec',
-    says: '{"denied": 1}',
-    means: `allow "" ${open('wrong_type')}`,
-  },
-  {
-    title: 'negative fuel passes',
-    cites: 'CH-4-11@oneshot',
-    at: 'pre_agentic_loop',
-    says: '{"fuel": -1}',
-    means: `allow "" ${open('wrong_type')}`,
-  },
-  {
-    title: 'a delta with a point passes',
-    cites: 'CH-4-11@oneshot',
-    at: 'post_tool_batch',
-    says: '{"fuel_delta": -5.0}',
-    means: `allow "" ${open('wrong_type')}`,
-  },
-  {
-    title: 'fuel beyond 64 bits passes',
-    cites: 'CH-4-11@oneshot',
-    at: 'pre_agentic_loop',
-    says: '{"fuel": 18446744073709551616}',
-    means: `allow "" ${open('wrong_type')}`,
-  },
-  {
-    title: 'a delta beyond 64 bits passes',
-    cites: 'CH-4-11@oneshot',
-    at: 'pre_agentic_loop',
-    says: '{"fuel_delta": 9223372036854775808}',
-    means: `allow "" ${open('wrong_type')}`,
-  },
+  ...rowsOf<Row>`
+  title | cites | at | says | exit | means
+  a crash passes | CH-4-05@oneshot | pre_tool | ${block} | ${{ exitCode: 2 }} | allow "" ${open('exit_nonzero')}
+  a signal passes | CH-4-05@oneshot | pre_tool | ${block} | ${{ exitCode: null, signal: 'SIGTERM' }} | allow "" ${open('exit_nonzero')}
+  nothing passes | CH-4-06@oneshot | pre_tool | ${''} |  | allow "" ${open('empty')}
+  white space passes | CH-4-06@oneshot | pre_tool | ${' \n\t'} |  | allow "" ${open('empty')}
+  a banner before the JSON passes | CH-4-08@oneshot | pre_tool | ${`hello\n${block}`} |  | allow "" ${open('not_json')}
+  two documents pass | CH-4-08@oneshot | pre_tool | ${`${block}\n${block}`} |  | allow "" ${open('not_json')}
+  a list passes | CH-4-10@oneshot | pre_tool | [${block}] |  | allow "" ${open('no_object')}
+  null passes | CH-4-10@oneshot | pre_tool | null |  | allow "" ${open('no_object')}
+  a text passes | CH-4-10@oneshot | pre_tool | "block" |  | allow "" ${open('no_object')}
+  a block that is a text passes | CH-4-11@oneshot | pre_tool | {"block": "true"} |  | allow "" ${open('wrong_type')}
+  a denied that is a number passes | CH-4-11@oneshot | pre_shell_exec | {"denied": 1} |  | allow "" ${open('wrong_type')}
+  negative fuel passes | CH-4-11@oneshot | pre_agentic_loop | {"fuel": -1} |  | allow "" ${open('wrong_type')}
+  a delta with a point passes | CH-4-11@oneshot | post_tool_batch | {"fuel_delta": -5.0} |  | allow "" ${open('wrong_type')}
+  fuel beyond 64 bits passes | CH-4-11@oneshot | pre_agentic_loop | {"fuel": 18446744073709551616} |  | allow "" ${open('wrong_type')}
+  a delta beyond 64 bits passes | CH-4-11@oneshot | pre_agentic_loop | {"fuel_delta": 9223372036854775808} |  | allow "" ${open('wrong_type')}
+`,
   {
     title: 'the members that fit count beside one that does not',
     cites: 'CH-4-11@oneshot',

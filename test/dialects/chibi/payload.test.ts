@@ -4,6 +4,7 @@ import type { HookEvent, ToolHookRequest } from '../../../src/contract/hook.ts';
 import type { Turn } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { questionAt, scene, seatOf } from './asking.ts';
 
 const turn: Turn = {
@@ -35,24 +36,14 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  {
-    title: 'session_start',
-    cites: 'CH-7-01@oneshot',
-    event: { hook: 'session', phase: 'session_start', event: session },
-    sends: [`on_start {${folders}}`],
-  },
-  {
-    title: 'session_end',
-    cites: 'CH-7-02@oneshot',
-    event: { hook: 'session', phase: 'session_end', event: session },
-    sends: [`on_end {${folders}}`],
-  },
-  {
-    title: 'prompt',
-    cites: 'CH-7-03@oneshot',
-    event: { hook: 'turn', phase: 'prompt', turn },
-    sends: ['pre_message {"context_name":"desk","prompt":"hi","summary":""}'],
-  },
+  ...rowsOf<Row>`
+  title | cites | event | sends
+  session_start | CH-7-01@oneshot | ${{ hook: 'session', phase: 'session_start', event: session }} | ${[`on_start {${folders}}`]}
+  session_end | CH-7-02@oneshot | ${{ hook: 'session', phase: 'session_end', event: session }} | ${[`on_end {${folders}}`]}
+  prompt | CH-7-03@oneshot | ${{ hook: 'turn', phase: 'prompt', turn }} | ${['pre_message {"context_name":"desk","prompt":"hi","summary":""}']}
+  before_execution | CH-7-07@oneshot | ${{ hook: 'tool', phase: 'before_execution', request }} | ${[`pre_tool {"arguments":${sorted},"tool_name":"sum"}`]}
+  an event that chibi does not have | CH-9-01@oneshot | ${{ hook: 'tool', phase: 'started', request }} | ${[]}
+`,
   {
     title: 'system_prompt',
     cites: 'CH-7-05@oneshot CH-7-06@oneshot',
@@ -93,12 +84,6 @@ const rows: readonly Row[] = [
     sends: [
       `post_tool_batch {"context_name":"desk","current_fallback":"call_user","fuel_remaining":30,"fuel_total":40,"tool_calls":[{"arguments":${sorted},"name":"sum"}]}`,
     ],
-  },
-  {
-    title: 'before_execution',
-    cites: 'CH-7-07@oneshot',
-    event: { hook: 'tool', phase: 'before_execution', request },
-    sends: [`pre_tool {"arguments":${sorted},"tool_name":"sum"}`],
   },
   {
     title: 'arguments that are no object',
@@ -204,12 +189,6 @@ const rows: readonly Row[] = [
       original_prompt: 'hello',
       duration_ms: 5,
     },
-    sends: [],
-  },
-  {
-    title: 'an event that chibi does not have',
-    cites: 'CH-9-01@oneshot',
-    event: { hook: 'tool', phase: 'started', request },
     sends: [],
   },
 ];

@@ -5,6 +5,7 @@ import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { sensitivityOf } from '../../../src/dialects/chibi/permission.ts';
 import { findPath } from '../../../src/runtime/wiring.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { questionAt, scene, seatOf } from './asking.ts';
 
 interface Row {
@@ -16,34 +17,23 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  {
-    title: 'a relative file',
-    cites: 'CH-6-06@oneshot CH-7-15@oneshot',
-    category: 'fs_read',
-    args: { path: '../a' },
-    sends: 'pre_file_read {"path":"/a","tool_name":"t"}',
-  },
-  {
-    title: 'an absolute file',
-    cites: 'CH-6-06@oneshot',
-    category: 'fs_read',
-    args: { path: '/etc/./passwd' },
-    sends: 'pre_file_read {"path":"/etc/passwd","tool_name":"t"}',
-  },
-  {
-    title: 'a virtual file',
-    cites: 'CH-6-11@oneshot',
-    category: 'fs_read',
-    args: { path: 'vfs:///a' },
-    sends: 'nothing',
-  },
-  {
-    title: 'a file that is named as in Claude Code',
-    cites: 'CH-6-06@oneshot',
-    category: 'fs_read',
-    args: { file_path: '/etc/passwd' },
-    sends: 'pre_file_read {"path":"/etc/passwd","tool_name":"t"}',
-  },
+  ...rowsOf<Row>`
+  title | cites | category | args | sends
+  a relative file | CH-6-06@oneshot CH-7-15@oneshot | fs_read | ${{ path: '../a' }} | pre_file_read {"path":"/a","tool_name":"t"}
+  an absolute file | CH-6-06@oneshot | fs_read | ${{ path: '/etc/./passwd' }} | pre_file_read {"path":"/etc/passwd","tool_name":"t"}
+  a virtual file | CH-6-11@oneshot | fs_read | ${{ path: 'vfs:///a' }} | nothing
+  a file that is named as in Claude Code | CH-6-06@oneshot | fs_read | ${{ file_path: '/etc/passwd' }} | pre_file_read {"path":"/etc/passwd","tool_name":"t"}
+  a path that is no text | CH-6-06@oneshot | fs_read | ${{ path: ['/etc/passwd'], file_path: 'a' }} | ${'pre_file_read {"path":"/project/[\\"/etc/passwd\\"]","tool_name":"t"}'}
+  no file | CH-6-11@oneshot | fs_write | ${{ content: 'c' }} | nothing
+  a written file | CH-6-07@oneshot CH-7-16@oneshot | fs_write | ${{ path: 'a/b', content: 'c' }} | pre_file_write {"content":"c","path":"/project/a/b","tool_name":"t"}
+  an edited file | CH-6-07@oneshot | fs_write | ${{ path: '/b', operation: 'replace' }} | pre_file_write {"content":null,"operation":"replace","path":"/b","tool_name":"t"}
+  content that is no text | CH-6-07@oneshot | fs_write | ${{ path: '/b', content: { a: 1 } }} | ${'pre_file_write {"content":"{\\"a\\":1}","path":"/b","tool_name":"t"}'}
+  a command | CH-6-08@oneshot CH-7-17@oneshot | shell | ${{ command: 'ls' }} | pre_shell_exec {"command":"ls","tool_name":"t"}
+  a shell without a command | CH-6-08@oneshot | shell | ${{}} | pre_shell_exec {"command":"","tool_name":"t"}
+  an ordinary url | CH-6-10@oneshot | network | ${{ url: 'https://example.com/' }} | nothing
+  a tool without category | CH-6-11@oneshot |  | ${{ path: '/a', command: 'ls' }} | nothing
+  a category that chibi asks nobody about | CH-6-11@oneshot | memory | ${{ path: '/a' }} | nothing
+`,
   {
     title: 'a file beside a path that names none',
     cites: 'CH-6-07@oneshot',
@@ -52,60 +42,11 @@ const rows: readonly Row[] = [
     sends: 'pre_file_write {"content":null,"path":"/etc/passwd","tool_name":"t"}',
   },
   {
-    title: 'a path that is no text',
-    cites: 'CH-6-06@oneshot',
-    category: 'fs_read',
-    args: { path: ['/etc/passwd'], file_path: 'a' },
-    sends: 'pre_file_read {"path":"/project/[\\"/etc/passwd\\"]","tool_name":"t"}',
-  },
-  {
-    title: 'no file',
-    cites: 'CH-6-11@oneshot',
-    category: 'fs_write',
-    args: { content: 'c' },
-    sends: 'nothing',
-  },
-  {
-    title: 'a written file',
-    cites: 'CH-6-07@oneshot CH-7-16@oneshot',
-    category: 'fs_write',
-    args: { path: 'a/b', content: 'c' },
-    sends: 'pre_file_write {"content":"c","path":"/project/a/b","tool_name":"t"}',
-  },
-  {
-    title: 'an edited file',
-    cites: 'CH-6-07@oneshot',
-    category: 'fs_write',
-    args: { path: '/b', operation: 'replace' },
-    sends: 'pre_file_write {"content":null,"operation":"replace","path":"/b","tool_name":"t"}',
-  },
-  {
-    title: 'content that is no text',
-    cites: 'CH-6-07@oneshot',
-    category: 'fs_write',
-    args: { path: '/b', content: { a: 1 } },
-    sends: 'pre_file_write {"content":"{\\"a\\":1}","path":"/b","tool_name":"t"}',
-  },
-  {
     title: 'content of null, and an operation that is no text',
     cites: 'CH-6-07@oneshot',
     category: 'fs_write',
     args: { path: '/b', content: null, operation: 5 },
     sends: 'pre_file_write {"content":null,"path":"/b","tool_name":"t"}',
-  },
-  {
-    title: 'a command',
-    cites: 'CH-6-08@oneshot CH-7-17@oneshot',
-    category: 'shell',
-    args: { command: 'ls' },
-    sends: 'pre_shell_exec {"command":"ls","tool_name":"t"}',
-  },
-  {
-    title: 'a shell without a command',
-    cites: 'CH-6-08@oneshot',
-    category: 'shell',
-    args: {},
-    sends: 'pre_shell_exec {"command":"","tool_name":"t"}',
   },
   {
     title: 'a network tool without url',
@@ -128,26 +69,6 @@ const rows: readonly Row[] = [
     args: { url: 'http://localhost:1/' },
     sends:
       'pre_fetch_url {"reason":"loopback address","safety":"sensitive","tool_name":"t","url":"http://localhost:1/"}',
-  },
-  {
-    title: 'an ordinary url',
-    cites: 'CH-6-10@oneshot',
-    category: 'network',
-    args: { url: 'https://example.com/' },
-    sends: 'nothing',
-  },
-  {
-    title: 'a tool without category',
-    cites: 'CH-6-11@oneshot',
-    args: { path: '/a', command: 'ls' },
-    sends: 'nothing',
-  },
-  {
-    title: 'a category that chibi asks nobody about',
-    cites: 'CH-6-11@oneshot',
-    category: 'memory',
-    args: { path: '/a' },
-    sends: 'nothing',
   },
 ];
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { printed, questionAt, readAt, say, seatOf } from './asking.ts';
 
 interface Row {
@@ -14,27 +15,39 @@ interface Row {
 const block = '{"block": true, "message": "no"}';
 
 const verdicts: readonly Row[] = [
-  {
-    title: 'an empty object is no opinion',
-    cites: 'CH-4-09@oneshot',
-    at: 'pre_tool',
-    says: '{}',
-    means: 'allow ""',
-  },
-  {
-    title: 'unknown members are no opinion',
-    cites: 'CH-4-09@oneshot',
-    at: 'pre_tool',
-    says: '{"output": 5}',
-    means: 'allow ""',
-  },
-  {
-    title: 'invalid UTF-8 is replaced',
-    cites: 'CH-4-07@oneshot',
-    at: 'pre_message',
-    says: Buffer.from('{"prompt": "a\xff"}', 'latin1'),
-    means: 'modify "" {"prompt":"a\ufffd"}',
-  },
+  ...rowsOf<Row>`
+  title | cites | at | says | means
+  an empty object is no opinion | CH-4-09@oneshot | pre_tool | {} | allow ""
+  unknown members are no opinion | CH-4-09@oneshot | pre_tool | {"output": 5} | allow ""
+  invalid UTF-8 is replaced | CH-4-07@oneshot | pre_message | ${Buffer.from('{"prompt": "a\xff"}', 'latin1')} | modify "" {"prompt":"a�"}
+  a prompt modifies | CH-7-03@oneshot | pre_message | ${' {"prompt": ""}\n'} | modify "" {"prompt":""}
+  an empty inject is nothing | CH-7-05@oneshot | pre_system_prompt | {"inject": ""} | allow ""
+  a block denies | CH-7-07@oneshot | pre_tool | ${block} | deny "no"
+  a block has a stock reason | CH-7-07@oneshot | pre_tool | {"block": true} | deny "Tool call blocked by hook"
+  a block beats arguments | CH-7-07@oneshot | pre_tool | {"arguments": {}, "block": true} | deny "Tool call blocked by hook"
+  a block stands with a wrong message | CH-4-14@oneshot | pre_tool | {"block": true, "message": 5} | deny "Tool call blocked by hook"
+  arguments keep their digits | CH-7-07@oneshot | pre_tool | {"arguments": {"n": 12345678901234567890}} | modify "" {"args":{"n": 12345678901234567890}}
+  arguments that are a list deny | CH-7-34@oneshot | pre_tool | {"arguments": []} | deny "REPLY_MALFORMED"
+  arguments that are null deny | CH-7-34@oneshot | pre_tool | {"arguments": null} | deny "REPLY_MALFORMED"
+  a block beats output | CH-7-09@oneshot | pre_tool_output | {"block": true, "output": "x"} | deny "Output blocked by hook"
+  an output modifies | CH-7-09@oneshot | pre_tool_output | {"output": ""} | modify "" {"content":""}
+  names that are no texts are dropped | CH-7-11@oneshot | pre_api_tools | {"include": ["a", 5, null]} | modify "" {"include":["a"]}
+  a body modifies | CH-7-12@oneshot | pre_api_request | {"request_body": {"temperature": 0.30, "top_p": null}} | modify "" {"request_body":{"temperature": 0.30, "top_p": null}}
+  a typo in fallback is call_user | CH-7-35@oneshot | pre_agentic_loop | {"fallback": "call_agnet"} | modify "" {"fallback":"call_user"}
+  a denied denies | CH-6-01@oneshot | pre_file_read | {"denied": true, "reason": "secret"} | deny "secret"
+  a denied has a stock reason | CH-6-01@oneshot | pre_file_write | {"denied": true} | deny "denied by plugin"
+  an old refusal denies | CH-6-05@oneshot | pre_fetch_url | {"approved": false, "reason": "old"} | deny "old"
+  an old approval is nothing | CH-6-05@oneshot | pre_fetch_url | {"approved": true} | allow ""
+  a denied stands beside an old approval | CH-6-05@oneshot | pre_fetch_url | {"approved": true, "denied": true} | deny "denied by plugin"
+  a response beats a block | CH-7-19@oneshot | pre_spawn_agent | {"response": "r", "block": true} | respond "" {"response":"r"}
+  a block of a sub-agent denies | CH-7-19@oneshot | pre_spawn_agent | {"block": true} | deny "Sub-agent call blocked by hook"
+  a block keeps output out of the cache | CH-7-21@oneshot | pre_cache_output | {"block": true, "summary": "s"} | modify "" {"cache":false}
+  a summary modifies | CH-7-21@oneshot | pre_cache_output | {"summary": "s"} | modify "" {"summary":"s"}
+  a cache without a word is as it was | CH-7-21@oneshot | pre_cache_output | {"block": false} | allow ""
+  a delivery names its way | CH-7-23@oneshot | pre_send_message | {"delivered": true, "via": "mail"} | respond "" {"delivered":true,"via":"mail"}
+  a delivery goes by the tool by default | CH-7-23@oneshot | pre_send_message | {"delivered": true} | respond "" {"delivered":true,"via":"guard_tool"}
+  no delivery is nothing | CH-7-23@oneshot | pre_send_message | {"delivered": false, "via": "x"} | allow ""
+`,
   ...[(bytes: Buffer) => bytes, (bytes: Buffer) => bytes.swap16()].map((order, index) => ({
     title: `a block in UTF-16 with its mark blocks, ${['little', 'big'][index]}-endian`,
     cites: 'CH-4-07@oneshot',
@@ -42,189 +55,6 @@ const verdicts: readonly Row[] = [
     says: order(Buffer.from(`\ufeff${block}`, 'utf16le')),
     means: 'deny "no"',
   })),
-  {
-    title: 'a prompt modifies',
-    cites: 'CH-7-03@oneshot',
-    at: 'pre_message',
-    says: ' {"prompt": ""}\n',
-    means: 'modify "" {"prompt":""}',
-  },
-  {
-    title: 'an empty inject is nothing',
-    cites: 'CH-7-05@oneshot',
-    at: 'pre_system_prompt',
-    says: '{"inject": ""}',
-    means: 'allow ""',
-  },
-  { title: 'a block denies', cites: 'CH-7-07@oneshot', at: 'pre_tool', says: block, means: 'deny "no"' },
-  {
-    title: 'a block has a stock reason',
-    cites: 'CH-7-07@oneshot',
-    at: 'pre_tool',
-    says: '{"block": true}',
-    means: 'deny "Tool call blocked by hook"',
-  },
-  {
-    title: 'a block beats arguments',
-    cites: 'CH-7-07@oneshot',
-    at: 'pre_tool',
-    says: '{"arguments": {}, "block": true}',
-    means: 'deny "Tool call blocked by hook"',
-  },
-  {
-    title: 'a block stands with a wrong message',
-    cites: 'CH-4-14@oneshot',
-    at: 'pre_tool',
-    says: '{"block": true, "message": 5}',
-    means: 'deny "Tool call blocked by hook"',
-  },
-  {
-    title: 'arguments keep their digits',
-    cites: 'CH-7-07@oneshot',
-    at: 'pre_tool',
-    says: '{"arguments": {"n": 12345678901234567890}}',
-    means: 'modify "" {"args":{"n": 12345678901234567890}}',
-  },
-  {
-    title: 'arguments that are a list deny',
-    cites: 'CH-7-34@oneshot',
-    at: 'pre_tool',
-    says: '{"arguments": []}',
-    means: 'deny "REPLY_MALFORMED"',
-  },
-  {
-    title: 'arguments that are null deny',
-    cites: 'CH-7-34@oneshot',
-    at: 'pre_tool',
-    says: '{"arguments": null}',
-    means: 'deny "REPLY_MALFORMED"',
-  },
-  {
-    title: 'a block beats output',
-    cites: 'CH-7-09@oneshot',
-    at: 'pre_tool_output',
-    says: '{"block": true, "output": "x"}',
-    means: 'deny "Output blocked by hook"',
-  },
-  {
-    title: 'an output modifies',
-    cites: 'CH-7-09@oneshot',
-    at: 'pre_tool_output',
-    says: '{"output": ""}',
-    means: 'modify "" {"content":""}',
-  },
-  {
-    title: 'names that are no texts are dropped',
-    cites: 'CH-7-11@oneshot',
-    at: 'pre_api_tools',
-    says: '{"include": ["a", 5, null]}',
-    means: 'modify "" {"include":["a"]}',
-  },
-  {
-    title: 'a body modifies',
-    cites: 'CH-7-12@oneshot',
-    at: 'pre_api_request',
-    says: '{"request_body": {"temperature": 0.30, "top_p": null}}',
-    means: 'modify "" {"request_body":{"temperature": 0.30, "top_p": null}}',
-  },
-  {
-    title: 'a typo in fallback is call_user',
-    cites: 'CH-7-35@oneshot',
-    at: 'pre_agentic_loop',
-    says: '{"fallback": "call_agnet"}',
-    means: 'modify "" {"fallback":"call_user"}',
-  },
-  {
-    title: 'a denied denies',
-    cites: 'CH-6-01@oneshot',
-    at: 'pre_file_read',
-    says: '{"denied": true, "reason": "secret"}',
-    means: 'deny "secret"',
-  },
-  {
-    title: 'a denied has a stock reason',
-    cites: 'CH-6-01@oneshot',
-    at: 'pre_file_write',
-    says: '{"denied": true}',
-    means: 'deny "denied by plugin"',
-  },
-  {
-    title: 'an old refusal denies',
-    cites: 'CH-6-05@oneshot',
-    at: 'pre_fetch_url',
-    says: '{"approved": false, "reason": "old"}',
-    means: 'deny "old"',
-  },
-  {
-    title: 'an old approval is nothing',
-    cites: 'CH-6-05@oneshot',
-    at: 'pre_fetch_url',
-    says: '{"approved": true}',
-    means: 'allow ""',
-  },
-  {
-    title: 'a denied stands beside an old approval',
-    cites: 'CH-6-05@oneshot',
-    at: 'pre_fetch_url',
-    says: '{"approved": true, "denied": true}',
-    means: 'deny "denied by plugin"',
-  },
-  {
-    title: 'a response beats a block',
-    cites: 'CH-7-19@oneshot',
-    at: 'pre_spawn_agent',
-    says: '{"response": "r", "block": true}',
-    means: 'respond "" {"response":"r"}',
-  },
-  {
-    title: 'a block of a sub-agent denies',
-    cites: 'CH-7-19@oneshot',
-    at: 'pre_spawn_agent',
-    says: '{"block": true}',
-    means: 'deny "Sub-agent call blocked by hook"',
-  },
-  {
-    title: 'a block keeps output out of the cache',
-    cites: 'CH-7-21@oneshot',
-    at: 'pre_cache_output',
-    says: '{"block": true, "summary": "s"}',
-    means: 'modify "" {"cache":false}',
-  },
-  {
-    title: 'a summary modifies',
-    cites: 'CH-7-21@oneshot',
-    at: 'pre_cache_output',
-    says: '{"summary": "s"}',
-    means: 'modify "" {"summary":"s"}',
-  },
-  {
-    title: 'a cache without a word is as it was',
-    cites: 'CH-7-21@oneshot',
-    at: 'pre_cache_output',
-    says: '{"block": false}',
-    means: 'allow ""',
-  },
-  {
-    title: 'a delivery names its way',
-    cites: 'CH-7-23@oneshot',
-    at: 'pre_send_message',
-    says: '{"delivered": true, "via": "mail"}',
-    means: 'respond "" {"delivered":true,"via":"mail"}',
-  },
-  {
-    title: 'a delivery goes by the tool by default',
-    cites: 'CH-7-23@oneshot',
-    at: 'pre_send_message',
-    says: '{"delivered": true}',
-    means: 'respond "" {"delivered":true,"via":"guard_tool"}',
-  },
-  {
-    title: 'no delivery is nothing',
-    cites: 'CH-7-23@oneshot',
-    at: 'pre_send_message',
-    says: '{"delivered": false, "via": "x"}',
-    means: 'allow ""',
-  },
 ];
 
 const refusers = ['pre_tool', 'pre_tool_output', 'pre_file_read', 'pre_fetch_url', 'pre_spawn_agent'];

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
 import type { Reply } from '../../../src/process/transport.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { left, posted, readAt, type SeatChoice, say, sayAt, specific } from './handler.ts';
 
 interface Row {
@@ -25,43 +26,31 @@ function marked(text: string, form: 'utf-16le' | 'utf-16be'): Buffer {
 const exit2 = (stdout = '', stderr = 'no\n') => left(stdout, { exitCode: 2, stderr });
 
 const exitCodes: readonly Row[] = [
-  {
-    title: 'a handler that writes to stderr and exits 2 blocks',
-    cites: 'CC-6-01@oneshot CC-3-10@oneshot',
-    reply: exit2(),
-    means: 'deny "no"',
-  },
-  {
-    title: 'exit 2 blocks in silence',
-    cites: 'CC-6-01@oneshot',
-    reply: exit2('', ''),
-    means: 'deny "PreToolUse hook \\"guard\\" blocked without a message"',
-  },
-  {
-    title: 'exit 2 blocks whatever text is printed',
-    cites: 'CC-6-01@oneshot',
-    reply: exit2('fine'),
-    means: 'deny "no"',
-  },
-  {
-    title: 'exit 2 blocks beside an object that is not JSON',
-    cites: 'CC-6-01@oneshot',
-    reply: exit2('{"a"}'),
-    means: 'deny "no"',
-  },
-  { title: 'no allow lifts exit 2', cites: 'CC-6-02', reply: exit2(allow()), means: 'deny "no"' },
-  {
-    title: 'no answer that breaks the schema lifts exit 2',
-    cites: 'CC-6-02',
-    reply: exit2('{"continue":"yes"}'),
-    means: 'deny "no"',
-  },
-  {
-    title: 'the reason of a blocking JSON goes before stderr',
-    cites: 'CC-6-02',
-    reply: exit2('{"decision":"block","reason":"why"}'),
-    means: 'deny "why"',
-  },
+  ...rowsOf<Row>`
+  title | cites | point | reply | seat | means
+  a handler that writes to stderr and exits 2 blocks | CC-6-01@oneshot CC-3-10@oneshot |  | ${exit2()} |  | deny "no"
+  exit 2 blocks in silence | CC-6-01@oneshot |  | ${exit2('', '')} |  | ${'deny "PreToolUse hook \\"guard\\" blocked without a message"'}
+  exit 2 blocks whatever text is printed | CC-6-01@oneshot |  | ${exit2('fine')} |  | deny "no"
+  exit 2 blocks beside an object that is not JSON | CC-6-01@oneshot |  | ${exit2('{"a"}')} |  | deny "no"
+  no allow lifts exit 2 | CC-6-02 |  | ${exit2(allow())} |  | deny "no"
+  no answer that breaks the schema lifts exit 2 | CC-6-02 |  | ${exit2('{"continue":"yes"}')} |  | deny "no"
+  the reason of a blocking JSON goes before stderr | CC-6-02 |  | ${exit2('{"decision":"block","reason":"why"}')} |  | deny "why"
+  an object counts on any exit code | CC-6-03 |  | ${left('{"decision":"block","reason":"why"}', { exitCode: 1 })} |  | deny "why"
+  an allow counts on any exit code | CC-6-03 |  | ${left(allow({ permissionDecisionReason: 'ok' }), { exitCode: 1 })} |  | allow "ok"
+  a handler that reads nothing and says nothing decides nothing | CC-6-04@oneshot CC-3-11@oneshot |  | ${left()} |  | allow
+  silence is not closed | CC-9-04 CC-6-04@oneshot |  | ${left(' \n')} | ${closed} | allow
+  an empty answer over HTTP decides nothing | CC-6-04@http |  | ${posted(204)} | ${closed} | allow
+  text is for the log | CC-6-05 |  | ${left('all good')} | ${closed} | allow
+  JSON behind a banner is not read | CC-6-06@oneshot CC-9-01 |  | ${left('welcome\n{"decision":"block","reason":"why"}')} |  | allow ${open('text_before_json')}
+  JSON behind a banner stays context | CC-6-06@oneshot | SessionStart | ${left('welcome\n{}')} |  | ${`allow +["welcome\\n{}"] ${open('text_before_json')}`}
+  an object that is not JSON passes by its rule | CC-6-07@oneshot CC-9-01 |  | ${left("{'decision': 'block'}")} |  | allow ${open('bad_json')}
+  text that begins like an object stays context | CC-6-07@oneshot | SessionStart | ${left('{"decision": "bl')} |  | ${`allow +["{\\"decision\\": \\"bl"] ${open('bad_json')}`}
+  exit 1 blocks nothing | CC-6-11 CC-9-01 |  | ${left('', { exitCode: 1, stderr: 'no' })} |  | allow ${open('exit_other')}
+  a command that is not found blocks nothing | CC-6-11 |  | ${left('text', { exitCode: 127 })} |  | allow ${open('exit_other')}
+  an end by a signal is another exit code | CC-6-11 |  | ${left('', { exitCode: null, signal: 'SIGKILL' })} |  | allow ${open('exit_other')}
+  bytes that are no UTF-8 allow nothing | CC-6-08 |  | ${left(Buffer.from(allow({ permissionDecisionReason: 'é' }), 'latin1'))} |  | allow ${open('bad_schema')}
+  bytes that are no UTF-8 deny what they deny | CC-6-09 |  | ${left(Buffer.from('{"decision":"block","reason":"é"}', 'latin1'))} |  | deny "�"
+`,
   {
     title: 'other fields of a JSON beside exit 2 count',
     cites: 'CC-6-02',
@@ -69,45 +58,6 @@ const exitCodes: readonly Row[] = [
       specific('PreToolUse', { additionalContext: 'c', updatedInput: {} }, { systemMessage: 'm' }),
     ),
     means: 'deny "no" +["c"] #{"system_message":"m"}',
-  },
-  {
-    title: 'an object counts on any exit code',
-    cites: 'CC-6-03',
-    reply: left('{"decision":"block","reason":"why"}', { exitCode: 1 }),
-    means: 'deny "why"',
-  },
-  {
-    title: 'an allow counts on any exit code',
-    cites: 'CC-6-03',
-    reply: left(allow({ permissionDecisionReason: 'ok' }), { exitCode: 1 }),
-    means: 'allow "ok"',
-  },
-  {
-    title: 'a handler that reads nothing and says nothing decides nothing',
-    cites: 'CC-6-04@oneshot CC-3-11@oneshot',
-    reply: left(),
-    means: 'allow',
-  },
-  {
-    title: 'silence is not closed',
-    cites: 'CC-9-04 CC-6-04@oneshot',
-    reply: left(' \n'),
-    seat: closed,
-    means: 'allow',
-  },
-  {
-    title: 'an empty answer over HTTP decides nothing',
-    cites: 'CC-6-04@http',
-    reply: posted(204),
-    seat: closed,
-    means: 'allow',
-  },
-  {
-    title: 'text is for the log',
-    cites: 'CC-6-05',
-    reply: left('all good'),
-    seat: closed,
-    means: 'allow',
   },
   ...['SessionStart', 'UserPromptSubmit', 'UserPromptExpansion', 'PostModelSwitch'].map((point) => ({
     title: `text at ${point} is context`,
@@ -124,38 +74,12 @@ const exitCodes: readonly Row[] = [
     means: `allow +${JSON.stringify([text])}`,
   })),
   {
-    title: 'JSON behind a banner is not read',
-    cites: 'CC-6-06@oneshot CC-9-01',
-    reply: left('welcome\n{"decision":"block","reason":"why"}'),
-    means: `allow ${open('text_before_json')}`,
-  },
-  {
     title: 'JSON behind a banner can be closed',
     cites: 'CC-6-06@oneshot CC-9-02',
     reply: left('welcome\n{"decision":"block"}'),
     seat: closed,
     means:
       'deny "hook \\"guard\\" printed text before what may be its JSON answer" #{"failed_closed":{"hook":"guard","cause":"claude.text_before_json"}}',
-  },
-  {
-    title: 'JSON behind a banner stays context',
-    cites: 'CC-6-06@oneshot',
-    point: 'SessionStart',
-    reply: left('welcome\n{}'),
-    means: `allow +["welcome\\n{}"] ${open('text_before_json')}`,
-  },
-  {
-    title: 'an object that is not JSON passes by its rule',
-    cites: 'CC-6-07@oneshot CC-9-01',
-    reply: left("{'decision': 'block'}"),
-    means: `allow ${open('bad_json')}`,
-  },
-  {
-    title: 'text that begins like an object stays context',
-    cites: 'CC-6-07@oneshot',
-    point: 'SessionStart',
-    reply: left('{"decision": "bl'),
-    means: `allow +["{\\"decision\\": \\"bl"] ${open('bad_json')}`,
   },
   ...[
     { what: 'is cut off', reply: left('{"decision":"block","reason":"n') },
@@ -210,36 +134,6 @@ const exitCodes: readonly Row[] = [
     reply: left(text),
     means: 'deny REPLY_MALFORMED',
   })),
-  {
-    title: 'exit 1 blocks nothing',
-    cites: 'CC-6-11 CC-9-01',
-    reply: left('', { exitCode: 1, stderr: 'no' }),
-    means: `allow ${open('exit_other')}`,
-  },
-  {
-    title: 'a command that is not found blocks nothing',
-    cites: 'CC-6-11',
-    reply: left('text', { exitCode: 127 }),
-    means: `allow ${open('exit_other')}`,
-  },
-  {
-    title: 'an end by a signal is another exit code',
-    cites: 'CC-6-11',
-    reply: left('', { exitCode: null, signal: 'SIGKILL' }),
-    means: `allow ${open('exit_other')}`,
-  },
-  {
-    title: 'bytes that are no UTF-8 allow nothing',
-    cites: 'CC-6-08',
-    reply: left(Buffer.from(allow({ permissionDecisionReason: 'é' }), 'latin1')),
-    means: `allow ${open('bad_schema')}`,
-  },
-  {
-    title: 'bytes that are no UTF-8 deny what they deny',
-    cites: 'CC-6-09',
-    reply: left(Buffer.from('{"decision":"block","reason":"é"}', 'latin1')),
-    means: 'deny "\ufffd"',
-  },
 ];
 
 const timeout = new RuntimeError('PROCESS_TIMEOUT', 'too late');
@@ -247,69 +141,25 @@ const spawn = new RuntimeError('PROCESS_START', 'no such file');
 const refused = new RuntimeError('PROCESS_START', 'refused', { details: { http: true } });
 
 const faults: readonly Row[] = [
-  {
-    title: 'no answer in time passes',
-    cites: 'CC-6-12 CC-9-01',
-    reply: timeout,
-    means: `allow ${open('timeout')}`,
-  },
-  { title: 'no start passes', cites: 'CC-6-12 CC-9-01', reply: spawn, means: `allow ${open('spawn')}` },
-  {
-    title: 'a late model switch is denied',
-    cites: 'CC-6-12',
-    point: 'PreModelSwitch',
-    reply: timeout,
-    means: 'deny "hook \\"guard\\" did not answer in time"',
-  },
-  {
-    title: 'a model switch whose handler cannot start is denied',
-    cites: 'CC-6-12',
-    point: 'PreModelSwitch',
-    reply: spawn,
-    means: 'deny "hook \\"guard\\" could not be started (no such file)"',
-  },
-  {
-    title: 'no connection passes',
-    cites: 'CC-6-13@http',
-    reply: refused,
-    means: `allow ${open('http_error')}`,
-  },
+  ...rowsOf<Row>`
+  title | cites | point | reply | means
+  no answer in time passes | CC-6-12 CC-9-01 |  | ${timeout} | allow ${open('timeout')}
+  no start passes | CC-6-12 CC-9-01 |  | ${spawn} | allow ${open('spawn')}
+  a late model switch is denied | CC-6-12 | PreModelSwitch | ${timeout} | ${'deny "hook \\"guard\\" did not answer in time"'}
+  a model switch whose handler cannot start is denied | CC-6-12 | PreModelSwitch | ${spawn} | ${'deny "hook \\"guard\\" could not be started (no such file)"'}
+  no connection passes | CC-6-13@http |  | ${refused} | allow ${open('http_error')}
+  a 2xx with text passes by its rule | CC-6-13@http |  | ${posted(200, 'ok')} | allow ${open('http_error')}
+  a 2xx with an object is read | CC-6-13@http |  | ${posted(201, '{"decision":"block","reason":"why"}')} | deny "why"
+  too much output is let pass by no rule | CC-9-01 |  | ${new RuntimeError('OUTPUT_LIMIT', 'too much')} | deny OUTPUT_LIMIT
+  a limit of ours is let pass by no rule | DS-LIM-08 |  | ${new RuntimeError('LIMIT_EXCEEDED', 'too much memory')} | deny LIMIT_EXCEEDED
+  a defect of ours is let pass by no rule | CC-9-01 |  | ${new RuntimeError('INTERNAL', 'defect')} | deny INTERNAL
+`,
   ...[403, 500, 302, 0].map((status) => ({
     title: `status ${status} blocks nothing, whatever the body`,
     cites: 'CC-6-13@http',
     reply: posted(status, '{"decision":"block","reason":"why"}'),
     means: `allow ${open('http_error')}`,
   })),
-  {
-    title: 'a 2xx with text passes by its rule',
-    cites: 'CC-6-13@http',
-    reply: posted(200, 'ok'),
-    means: `allow ${open('http_error')}`,
-  },
-  {
-    title: 'a 2xx with an object is read',
-    cites: 'CC-6-13@http',
-    reply: posted(201, '{"decision":"block","reason":"why"}'),
-    means: 'deny "why"',
-  },
-  {
-    title: 'too much output is let pass by no rule',
-    cites: 'CC-9-01',
-    reply: new RuntimeError('OUTPUT_LIMIT', 'too much'),
-    means: 'deny OUTPUT_LIMIT',
-  },
-  {
-    title: 'a limit of ours is let pass by no rule',
-    cites: 'DS-LIM-08',
-    reply: new RuntimeError('LIMIT_EXCEEDED', 'too much memory'),
-    means: 'deny LIMIT_EXCEEDED',
-  },
-  {
-    title: 'a defect of ours is let pass by no rule',
-    cites: 'CC-9-01',
-    reply: new RuntimeError('INTERNAL', 'defect'),
-    means: 'deny INTERNAL',
-  },
 ];
 
 test.each(titled([...exitCodes, ...faults]))('$title', ({ point = 'PreToolUse', reply, seat, means }) => {

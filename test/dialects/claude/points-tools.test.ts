@@ -1,10 +1,26 @@
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../table.ts';
 import { fireAll, type Row, source } from './points.ts';
 
 const bash = (line: string) => ({ tool_name: 'Bash', tool_input: { command: line } });
 const call = (tool_name: string, tool_input: object = {}) => ({ tool_name, tool_input });
 
 const rows: readonly Row[] = [
+  ...rowsOf<Row>`
+  title | cites | point | payload | means
+  silence is no decision | CC-6-04@oneshot | PreToolUse | ${bash('ls')} | ${{}}
+  an allow says why | CC-7-05 | PreToolUse | ${call('Read', { file_path: 'README.md' })} | ${{ reason: 'Documentation file auto-approved' }}
+  a question says where it comes from | CC-7-05 | PreToolUse | ${call('Fetch')} | ${{ verdict: 'ask', hook: 'PreToolUse-5', reason: 'outside', metadata: { source } }}
+  defer asks | CC-7-06 | PreToolUse | ${call('Later')} | ${{ verdict: 'ask', hook: 'PreToolUse-6', metadata: { deferred: true, source } }}
+  the older form blocks | CC-7-08 | PreToolUse | ${call('Old')} | ${{ verdict: 'deny', hook: 'PreToolUse-7', reason: 'deprecated' }}
+  or with a no | CC-7-13 | PermissionRequest | ${call('Write')} | ${{ verdict: 'deny', hook: 'PermissionRequest-2', reason: 'read only' }}
+  or is left to the person | CC-7-13 | PermissionRequest | ${call('Edit')} | ${{ verdict: 'ask' }}
+  a denied call is tried again | CC-5-08 | PermissionDenied | ${bash('ls')} | ${{ verdict: 'modify', hook: 'PermissionDenied-1', replace: { retry: true } }}
+  a block stands beside the result | CC-7-11 | PostToolUse | ${{ ...call('Edit'), tool_response: 'ok' }} | ${{ context: ['lint: 1 error'] }}
+  and so does exit code 2 | CC-7-11 | PostToolUse | ${{ ...bash('ls'), tool_response: { stdout: '' } }} | ${{ context: ['tests fail now'] }}
+  a failure gets a hint | CC-5-01 | PostToolUseFailure | ${{ ...bash('npm test'), error: 'exit 1' }} | ${{ context: ['try npm ci'] }}
+  a batch ends the loop | CC-5-01 | PostToolBatch | ${{ tool_calls: [] }} | ${{ verdict: 'abort', abort: 'turn', hook: 'PostToolBatch-1', reason: 'enough' }}
+`,
   {
     title: 'a command is refused with stderr as the reason',
     cites: 'CC-6-01@oneshot CC-3-10@oneshot',
@@ -31,20 +47,6 @@ const rows: readonly Row[] = [
     },
   },
   {
-    title: 'silence is no decision',
-    cites: 'CC-6-04@oneshot',
-    point: 'PreToolUse',
-    payload: bash('ls'),
-    means: {},
-  },
-  {
-    title: 'an allow says why',
-    cites: 'CC-7-05',
-    point: 'PreToolUse',
-    payload: call('Read', { file_path: 'README.md' }),
-    means: { reason: 'Documentation file auto-approved' },
-  },
-  {
     title: 'arguments are rewritten whole',
     cites: 'CC-7-07',
     point: 'PreToolUse',
@@ -56,27 +58,6 @@ const rows: readonly Row[] = [
     },
   },
   {
-    title: 'a question says where it comes from',
-    cites: 'CC-7-05',
-    point: 'PreToolUse',
-    payload: call('Fetch'),
-    means: { verdict: 'ask', hook: 'PreToolUse-5', reason: 'outside', metadata: { source } },
-  },
-  {
-    title: 'defer asks',
-    cites: 'CC-7-06',
-    point: 'PreToolUse',
-    payload: call('Later'),
-    means: { verdict: 'ask', hook: 'PreToolUse-6', metadata: { deferred: true, source } },
-  },
-  {
-    title: 'the older form blocks',
-    cites: 'CC-7-08',
-    point: 'PreToolUse',
-    payload: call('Old'),
-    means: { verdict: 'deny', hook: 'PreToolUse-7', reason: 'deprecated' },
-  },
-  {
     title: 'a person’s question is answered with other arguments',
     cites: 'CC-7-13',
     point: 'PermissionRequest',
@@ -84,60 +65,11 @@ const rows: readonly Row[] = [
     means: { verdict: 'modify', hook: 'PermissionRequest-1', replace: { args: { command: 'ls' } } },
   },
   {
-    title: 'or with a no',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    payload: call('Write'),
-    means: { verdict: 'deny', hook: 'PermissionRequest-2', reason: 'read only' },
-  },
-  {
-    title: 'or is left to the person',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    payload: call('Edit'),
-    means: { verdict: 'ask' },
-  },
-  {
-    title: 'a denied call is tried again',
-    cites: 'CC-5-08',
-    point: 'PermissionDenied',
-    payload: bash('ls'),
-    means: { verdict: 'modify', hook: 'PermissionDenied-1', replace: { retry: true } },
-  },
-  {
-    title: 'a block stands beside the result',
-    cites: 'CC-7-11',
-    point: 'PostToolUse',
-    payload: { ...call('Edit'), tool_response: 'ok' },
-    means: { context: ['lint: 1 error'] },
-  },
-  {
-    title: 'and so does exit code 2',
-    cites: 'CC-7-11',
-    point: 'PostToolUse',
-    payload: { ...bash('ls'), tool_response: { stdout: '' } },
-    means: { context: ['tests fail now'] },
-  },
-  {
     title: 'a result is replaced',
     cites: 'CC-7-12',
     point: 'PostToolUse',
     payload: { ...call('mcp__crm__find'), tool_response: { user: 'ann' } },
     means: { verdict: 'modify', hook: 'PostToolUse-2', replace: { content: { user: '[hidden]' } } },
-  },
-  {
-    title: 'a failure gets a hint',
-    cites: 'CC-5-01',
-    point: 'PostToolUseFailure',
-    payload: { ...bash('npm test'), error: 'exit 1' },
-    means: { context: ['try npm ci'] },
-  },
-  {
-    title: 'a batch ends the loop',
-    cites: 'CC-5-01',
-    point: 'PostToolBatch',
-    payload: { tool_calls: [] },
-    means: { verdict: 'abort', abort: 'turn', hook: 'PostToolBatch-1', reason: 'enough' },
   },
 ];
 

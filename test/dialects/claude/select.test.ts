@@ -3,6 +3,7 @@ import { claudeConditionEvents, claudeEvents } from '../../../src/dialects/claud
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { findConditionFault, findMatcherFault } from '../../../src/dialects/claude/matcher.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { given, questionAt, seatAt } from './handler.ts';
 
 interface Matched {
@@ -16,73 +17,20 @@ interface Matched {
   readonly rests: readonly string[];
 }
 
-const matchers: readonly Matched[] = [
-  { title: 'an empty matcher', cites: 'CC-2-01', matcher: '', runs: ['Bash', 'x'], rests: [] },
-  { title: 'a star', cites: 'CC-2-01', matcher: '*', runs: ['Bash', 'x'], rests: [] },
-  {
-    title: 'a name',
-    cites: 'CC-2-02 CC-1-01',
-    matcher: 'Edit',
-    runs: ['Edit'],
-    rests: ['edit', 'NotebookEdit'],
-  },
-  {
-    title: 'a list',
-    cites: 'CC-2-02',
-    matcher: 'Edit | Write,my-tool',
-    runs: ['Edit', 'Write', 'my-tool'],
-    rests: ['EditWrite', 'tool', ''],
-  },
-  { title: 'a server alone', cites: 'CC-2-06', matcher: 'mcp__srv', runs: [], rests: ['mcp__srv__go'] },
-  {
-    title: 'all of a server',
-    cites: 'CC-2-06',
-    matcher: 'mcp__srv__.*',
-    runs: ['mcp__srv__go'],
-    rests: ['go'],
-  },
-  {
-    title: 'an expression',
-    cites: 'CC-2-04',
-    matcher: 'Edit.*',
-    runs: ['NotebookEdit', 'Edits'],
-    rests: ['Bash'],
-  },
-  {
-    title: 'an anchored expression',
-    cites: 'CC-2-04',
-    matcher: '^Edit$',
-    runs: ['Edit'],
-    rests: ['NotebookEdit'],
-  },
-  {
-    title: 'a file name',
-    cites: 'CC-2-03',
-    event: 'FileChanged',
-    key: 'file_path',
-    matcher: 'Makefile|package_json',
-    runs: ['/a/Makefile'],
-    rests: ['/Makefile/a'],
-  },
-  {
-    title: 'a file name with a dot',
-    cites: 'CC-2-03',
-    event: 'FileChanged',
-    key: 'file_path',
-    matcher: '.envrc|.env',
-    runs: ['/a/.env', '/a/.env.local'],
-    rests: ['/.env/a'],
-  },
-  {
-    title: 'a comma where it makes no list',
-    cites: 'CC-2-03',
-    event: 'StopFailure',
-    key: 'error',
-    matcher: 'rate_limit,overloaded',
-    runs: [],
-    rests: ['rate_limit', 'overloaded'],
-  },
-];
+const matchers: readonly Matched[] = rowsOf<Matched>`
+  title | cites | matcher | runs | rests | event | key
+  an empty matcher | CC-2-01 | ${''} | ${['Bash', 'x']} | ${[]}
+  a star | CC-2-01 | * | ${['Bash', 'x']} | ${[]}
+  a name | CC-2-02 CC-1-01 | Edit | ${['Edit']} | ${['edit', 'NotebookEdit']}
+  a list | CC-2-02 | ${'Edit | Write,my-tool'} | ${['Edit', 'Write', 'my-tool']} | ${['EditWrite', 'tool', '']}
+  a server alone | CC-2-06 | mcp__srv | ${[]} | ${['mcp__srv__go']}
+  all of a server | CC-2-06 | mcp__srv__.* | ${['mcp__srv__go']} | ${['go']}
+  an expression | CC-2-04 | Edit.* | ${['NotebookEdit', 'Edits']} | ${['Bash']}
+  an anchored expression | CC-2-04 | ^Edit$ | ${['Edit']} | ${['NotebookEdit']}
+  a file name | CC-2-03 | ${'Makefile|package_json'} | ${['/a/Makefile']} | ${['/Makefile/a']} | FileChanged | file_path
+  a file name with a dot | CC-2-03 | ${'.envrc|.env'} | ${['/a/.env', '/a/.env.local']} | ${['/.env/a']} | FileChanged | file_path
+  a comma where it makes no list | CC-2-03 | rate_limit,overloaded | ${[]} | ${['rate_limit', 'overloaded']} | StopFailure | error
+`;
 
 test.each(titled(matchers))('$title', ({ event = 'PreToolUse', key = 'tool_name', matcher, runs, rests }) => {
   const isHeard = (value: string) =>

@@ -4,6 +4,7 @@ import { answers, type HookEvent } from '../../../src/contract/hook.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import type { Reply } from '../../../src/process/transport.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { left, questionAt, say, specific, together } from './handler.ts';
 
 interface Row {
@@ -24,6 +25,19 @@ const silent = left();
 const reason = (permissionDecisionReason: string) => ({ permissionDecisionReason });
 
 const rows: readonly Row[] = [
+  ...rowsOf<Row>`
+  title | cites | point | replies | means
+  a rewrite survives silence | CC-7-07 | PreToolUse | ${[pre({ updatedInput: { a: 1 } }), silent]} | h1 modify {"args":{"a":1}}
+  continue false beats all | CC-7-01 | PreToolUse | ${[decide('deny'), left('{"continue":false,"stopReason":"end"}')]} | h2 abort "end"
+  messages stand below one another | CC-7-04 | PreToolUse | ${[left('{"systemMessage":"a"}'), left('{"systemMessage":"b"}')]} | ${'- allow #{"system_message":"a\\nb"}'}
+  nobody approves | CC-7-13 | PermissionRequest | ${[]} | - ask
+  silence approves nothing | CC-7-13 | PermissionRequest | ${[silent]} | - ask
+  one approval suffices, on record as its hook’s | CC-7-13 | PermissionRequest | ${[silent, approve(), silent]} | h2 allow
+  an approval changes the call | CC-7-13 | PermissionRequest | ${[approve(), approve({ updatedInput: { a: 1 } })]} | h2 modify {"args":{"a":1}}
+  a rejection beats an approval | CC-7-13 | PermissionRequest | ${[approve(), reject]} | h2 deny "no"
+  continue false beats blocks | CC-8-05 | Stop | ${[block('a'), left('{"continue":false}')]} | ${'h2 abort "Stop hook \\"h2\\" ended the turn without a message"'}
+  silence ends the turn | CC-8-01 | Stop | ${[silent]} | - allow
+`,
   {
     title: 'deny beats ask and defer, and keeps all contexts',
     cites: 'CC-7-09',
@@ -54,13 +68,6 @@ const rows: readonly Row[] = [
     means: 'h2 ask "sure?" {"args":{"a":1}}',
   },
   {
-    title: 'a rewrite survives silence',
-    cites: 'CC-7-07',
-    point: 'PreToolUse',
-    replies: [pre({ updatedInput: { a: 1 } }), silent],
-    means: 'h1 modify {"args":{"a":1}}',
-  },
-  {
     title: 'the last rewrite wins, with a warning',
     cites: 'CC-7-10',
     point: 'PreToolUse',
@@ -69,63 +76,12 @@ const rows: readonly Row[] = [
       'h2 modify {"args":{"b":2}} #{"warnings":["several hooks replaced the arguments; \\"h2\\" stands last in the file and wins"]}',
   },
   {
-    title: 'continue false beats all',
-    cites: 'CC-7-01',
-    point: 'PreToolUse',
-    replies: [decide('deny'), left('{"continue":false,"stopReason":"end"}')],
-    means: 'h2 abort "end"',
-  },
-  {
-    title: 'messages stand below one another',
-    cites: 'CC-7-04',
-    point: 'PreToolUse',
-    replies: [left('{"systemMessage":"a"}'), left('{"systemMessage":"b"}')],
-    means: '- allow #{"system_message":"a\\nb"}',
-  },
-  { title: 'nobody approves', cites: 'CC-7-13', point: 'PermissionRequest', replies: [], means: '- ask' },
-  {
-    title: 'silence approves nothing',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    replies: [silent],
-    means: '- ask',
-  },
-  {
-    title: 'one approval suffices, on record as its hook’s',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    replies: [silent, approve(), silent],
-    means: 'h2 allow',
-  },
-  {
-    title: 'an approval changes the call',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    replies: [approve(), approve({ updatedInput: { a: 1 } })],
-    means: 'h2 modify {"args":{"a":1}}',
-  },
-  {
-    title: 'a rejection beats an approval',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    replies: [approve(), reject],
-    means: 'h2 deny "no"',
-  },
-  {
     title: 'blocks and contexts are joined in file order',
     cites: 'CC-8-03 CC-8-01',
     point: 'Stop',
     replies: [block('a'), left(specific('Stop', { additionalContext: 'b' })), silent, block('c')],
     means: 'h4 modify {"follow_up":"a\\n\\nb\\n\\nc"}',
   },
-  {
-    title: 'continue false beats blocks',
-    cites: 'CC-8-05',
-    point: 'Stop',
-    replies: [block('a'), left('{"continue":false}')],
-    means: 'h2 abort "Stop hook \\"h2\\" ended the turn without a message"',
-  },
-  { title: 'silence ends the turn', cites: 'CC-8-01', point: 'Stop', replies: [silent], means: '- allow' },
   {
     title: 'a failure lifts no denial',
     cites: 'CC-9-01',

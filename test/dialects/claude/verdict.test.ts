@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { left, posted, questionAt, readAt, type SeatChoice, say, sayAt, scene, specific } from './handler.ts';
 
 interface Row {
@@ -21,13 +22,21 @@ const decided = (permissionDecision: unknown, members: object = {}) =>
   pre({ permissionDecision, ...members });
 
 const tools: readonly Row[] = [
-  { title: 'allow', cites: 'CC-7-05', says: decided('allow'), means: 'allow' },
-  {
-    title: 'deny with its reason',
-    cites: 'CC-7-05',
-    says: decided('deny', { permissionDecisionReason: 'no' }),
-    means: 'deny "no"',
-  },
+  ...rowsOf<Row>`
+  title | cites | point | says | seat | means
+  allow | CC-7-05 |  | ${decided('allow')} |  | allow
+  deny with its reason | CC-7-05 |  | ${decided('deny', { permissionDecisionReason: 'no' })} |  | deny "no"
+  an allow rewrites too | CC-7-07 |  | ${decided('allow', { updatedInput: { a: 1 }, permissionDecisionReason: 'ok' })} |  | modify "ok" {"args":{"a":1}}
+  a denial rewrites nothing | CC-7-07 |  | ${decided('deny', { updatedInput: { a: 1 } })} |  | deny ${stock('PreToolUse')}
+  approve allows | CC-6-15 |  | {"decision":"approve"} |  | allow
+  deny is read as block | CC-6-15 |  | {"decision":"deny","reason":"r"} |  | deny "r"
+  hso wins over decision | CC-7-08 |  | ${pre({ permissionDecision: 'ask' }, { decision: 'approve' })} |  | ask
+  a decision that denies wins over hso | CC-7-08 |  | ${pre({ permissionDecision: 'allow' }, { decision: 'block', reason: 'r' })} |  | deny "r"
+  an unknown decision denies | CC-6-10 |  | {"decision":"allow"} |  | ${'deny "its `decision` is no known verdict: \\"allow\\"; Claude Code would let it pass"'}
+  a verdict that stands twice denies | CC-6-10 |  | {"decision":"block","decision":"approve"} |  | deny REPLY_MALFORMED
+  a model switch is asked about | CC-7-05 | PreModelSwitch | ${specific('PreModelSwitch', { permissionDecision: 'ask', permissionDecisionReason: 'dear' })} |  | ask "dear"
+  approve is no decision about a model switch | CC-6-15 | PreModelSwitch | {"decision":"approve"} |  | allow
+`,
   {
     title: 'ask with its reason and its file',
     cites: 'CC-7-05',
@@ -47,43 +56,12 @@ const tools: readonly Row[] = [
     says: '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"n": 12345678901234567890}}}',
     means: 'modify {"args":{"n": 12345678901234567890}}',
   },
-  {
-    title: 'an allow rewrites too',
-    cites: 'CC-7-07',
-    says: decided('allow', { updatedInput: { a: 1 }, permissionDecisionReason: 'ok' }),
-    means: 'modify "ok" {"args":{"a":1}}',
-  },
-  {
-    title: 'a denial rewrites nothing',
-    cites: 'CC-7-07',
-    says: decided('deny', { updatedInput: { a: 1 } }),
-    means: `deny ${stock('PreToolUse')}`,
-  },
   ...['x', 1, [], null].map((updatedInput) => ({
     title: `the arguments ${JSON.stringify(updatedInput)} deny`,
     cites: 'CC-7-07',
     says: decided('allow', { updatedInput }),
     means: 'deny "its `updatedInput` is not an object"',
   })),
-  { title: 'approve allows', cites: 'CC-6-15', says: '{"decision":"approve"}', means: 'allow' },
-  {
-    title: 'deny is read as block',
-    cites: 'CC-6-15',
-    says: '{"decision":"deny","reason":"r"}',
-    means: 'deny "r"',
-  },
-  {
-    title: 'hso wins over decision',
-    cites: 'CC-7-08',
-    says: pre({ permissionDecision: 'ask' }, { decision: 'approve' }),
-    means: 'ask',
-  },
-  {
-    title: 'a decision that denies wins over hso',
-    cites: 'CC-7-08',
-    says: pre({ permissionDecision: 'allow' }, { decision: 'block', reason: 'r' }),
-    means: 'deny "r"',
-  },
   ...['block', 'Allow', 'DENY', '', 1, null, true, {}].map((word) => ({
     title: `the permissionDecision ${JSON.stringify(word)} denies`,
     cites: 'CC-6-10',
@@ -91,41 +69,26 @@ const tools: readonly Row[] = [
     means: `deny ${JSON.stringify(`its \`permissionDecision\` is no known verdict: ${JSON.stringify(word)}`)}`,
   })),
   {
-    title: 'an unknown decision denies',
-    cites: 'CC-6-10',
-    says: '{"decision":"allow"}',
-    means: 'deny "its `decision` is no known verdict: \\"allow\\"; Claude Code would let it pass"',
-  },
-  {
-    title: 'a verdict that stands twice denies',
-    cites: 'CC-6-10',
-    says: '{"decision":"block","decision":"approve"}',
-    means: 'deny REPLY_MALFORMED',
-  },
-  {
     title: 'defer is no word for a model switch',
     cites: 'CC-6-10',
     point: 'PreModelSwitch',
     says: specific('PreModelSwitch', { permissionDecision: 'defer' }),
     means: 'deny "its `permissionDecision` is no known verdict: \\"defer\\""',
   },
-  {
-    title: 'a model switch is asked about',
-    cites: 'CC-7-05',
-    point: 'PreModelSwitch',
-    says: specific('PreModelSwitch', { permissionDecision: 'ask', permissionDecisionReason: 'dear' }),
-    means: 'ask "dear"',
-  },
-  {
-    title: 'approve is no decision about a model switch',
-    cites: 'CC-6-15',
-    point: 'PreModelSwitch',
-    says: '{"decision":"approve"}',
-    means: 'allow',
-  },
 ];
 
 const schema: readonly Row[] = [
+  ...rowsOf<Row>`
+  title | cites | point | says | means
+  a deny without hookEventName counts | CC-6-09 |  | {"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}} | deny "no"
+  an ask with wrong company counts alone | CC-6-09 |  | ${decided('ask', { permissionDecisionReason: 5, updatedInput: {} })} | ask
+  a block with a wrong reason counts | CC-6-09 |  | {"decision":"block","reason":["no"]} | deny ${stock('PreToolUse')}
+  a handler may echo its stdin | CC-6-14 |  | ${JSON.stringify(questionAt('PreToolUse').payload)} | allow
+  a permissionDecision after the call has no effect | CC-6-14 | PostToolUse | ${specific('PostToolUse', { permissionDecision: 'deny' })} | allow
+  a decision at the start of a session has no effect | CC-6-14 | SessionStart | {"decision":"block","reason":"r"} | allow
+  top-level additionalContext has no effect | CC-7-03 | UserPromptSubmit | {"additionalContext":"c","suppressOutput":true} | allow
+  approve after the call is no decision | CC-6-15 | PostToolUse | {"decision":"approve"} | allow
+`,
   ...[
     '{"continue":"no"}',
     '{"stopReason":1}',
@@ -141,73 +104,21 @@ const schema: readonly Row[] = [
     says,
     means: `allow ${open}`,
   })),
-  {
-    title: 'a deny without hookEventName counts',
-    cites: 'CC-6-09',
-    says: '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}',
-    means: 'deny "no"',
-  },
-  {
-    title: 'an ask with wrong company counts alone',
-    cites: 'CC-6-09',
-    says: decided('ask', { permissionDecisionReason: 5, updatedInput: {} }),
-    means: 'ask',
-  },
-  {
-    title: 'a block with a wrong reason counts',
-    cites: 'CC-6-09',
-    says: '{"decision":"block","reason":["no"]}',
-    means: `deny ${stock('PreToolUse')}`,
-  },
-  {
-    title: 'a handler may echo its stdin',
-    cites: 'CC-6-14',
-    says: JSON.stringify(questionAt('PreToolUse').payload),
-    means: 'allow',
-  },
-  {
-    title: 'a permissionDecision after the call has no effect',
-    cites: 'CC-6-14',
-    point: 'PostToolUse',
-    says: specific('PostToolUse', { permissionDecision: 'deny' }),
-    means: 'allow',
-  },
-  {
-    title: 'a decision at the start of a session has no effect',
-    cites: 'CC-6-14',
-    point: 'SessionStart',
-    says: '{"decision":"block","reason":"r"}',
-    means: 'allow',
-  },
-  {
-    title: 'top-level additionalContext has no effect',
-    cites: 'CC-7-03',
-    point: 'UserPromptSubmit',
-    says: '{"additionalContext":"c","suppressOutput":true}',
-    means: 'allow',
-  },
-  {
-    title: 'approve after the call is no decision',
-    cites: 'CC-6-15',
-    point: 'PostToolUse',
-    says: '{"decision":"approve"}',
-    means: 'allow',
-  },
 ];
 
 const universal: readonly Row[] = [
-  {
-    title: 'continue false ends the turn, even beside an allow',
-    cites: 'CC-7-01',
-    says: pre({ permissionDecision: 'allow' }, { continue: false, stopReason: 'enough' }),
-    means: 'abort "enough"',
-  },
-  {
-    title: 'continue false beats a denial',
-    cites: 'CC-7-01',
-    says: pre({ permissionDecision: 'deny' }, { continue: false }),
-    means: `abort ${stock('PreToolUse', 'ended the turn')}`,
-  },
+  ...rowsOf<Row>`
+  title | cites | point | says | seat | means
+  continue false ends the turn, even beside an allow | CC-7-01 |  | ${pre({ permissionDecision: 'allow' }, { continue: false, stopReason: 'enough' })} |  | abort "enough"
+  continue false beats a denial | CC-7-01 |  | ${pre({ permissionDecision: 'deny' }, { continue: false })} |  | abort ${stock('PreToolUse', 'ended the turn')}
+  a prompt is blocked | CC-5-01 | UserPromptSubmit | {"decision":"block","reason":"no"} |  | deny "no"
+  a batch is ended | CC-5-01 | PostToolBatch | {"decision":"block","reason":"no"} |  | abort "no"
+  a denied call may be retried | CC-5-08 | PermissionDenied | ${specific('PermissionDenied', { retry: true })} |  | modify {"retry":true}
+  a denied call is not retried | CC-5-08 | PermissionDenied | ${specific('PermissionDenied', { retry: false })} |  | allow
+  displayed text is replaced | CC-5-08 | MessageDisplay | ${specific('MessageDisplay', { displayContent: 'x' })} |  | modify {"displayContent":"x"}
+  paths are watched | CC-5-08 | CwdChanged | ${specific('CwdChanged', { watchPaths: ['/a'] })} |  | modify {"watchPaths":["/a"]}
+  a message at DirectoryAdded is context | CC-5-10 | DirectoryAdded | {"systemMessage":"m"} |  | allow +["m"] #{"system_message":"m"}
+`,
   ...['TaskCreated', 'ConfigChange', 'PreCompact', 'Notification', 'SessionEnd'].map((point) => ({
     title: `continue false at ${point} is ignored`,
     cites: 'CC-7-02',
@@ -229,55 +140,6 @@ const universal: readonly Row[] = [
     means: 'allow +["c"] #{"sessionTitle":"t","watchPaths":["/a"]}',
   },
   {
-    title: 'a prompt is blocked',
-    cites: 'CC-5-01',
-    point: 'UserPromptSubmit',
-    says: '{"decision":"block","reason":"no"}',
-    means: 'deny "no"',
-  },
-  {
-    title: 'a batch is ended',
-    cites: 'CC-5-01',
-    point: 'PostToolBatch',
-    says: '{"decision":"block","reason":"no"}',
-    means: 'abort "no"',
-  },
-  {
-    title: 'a denied call may be retried',
-    cites: 'CC-5-08',
-    point: 'PermissionDenied',
-    says: specific('PermissionDenied', { retry: true }),
-    means: 'modify {"retry":true}',
-  },
-  {
-    title: 'a denied call is not retried',
-    cites: 'CC-5-08',
-    point: 'PermissionDenied',
-    says: specific('PermissionDenied', { retry: false }),
-    means: 'allow',
-  },
-  {
-    title: 'displayed text is replaced',
-    cites: 'CC-5-08',
-    point: 'MessageDisplay',
-    says: specific('MessageDisplay', { displayContent: 'x' }),
-    means: 'modify {"displayContent":"x"}',
-  },
-  {
-    title: 'paths are watched',
-    cites: 'CC-5-08',
-    point: 'CwdChanged',
-    says: specific('CwdChanged', { watchPaths: ['/a'] }),
-    means: 'modify {"watchPaths":["/a"]}',
-  },
-  {
-    title: 'a message at DirectoryAdded is context',
-    cites: 'CC-5-10',
-    point: 'DirectoryAdded',
-    says: '{"systemMessage":"m"}',
-    means: 'allow +["m"] #{"system_message":"m"}',
-  },
-  {
     title: 'a handler in the background decides nothing',
     cites: 'CC-3-15',
     point: 'PostToolUse',
@@ -292,19 +154,30 @@ const universal: readonly Row[] = [
 ];
 
 const results: readonly Row[] = [
+  ...rowsOf<Row>`
+  title | cites | point | says | seat | means
+  a result is replaced by one of its type | CC-7-12 | PostToolUse | ${specific('PostToolUse', { updatedToolOutput: { stdout: '***' } })} |  | modify {"content":{"stdout":"***"}}
+  an unknown decision after the call breaks the schema | CC-6-08 | PostToolUse | {"decision":"stop"} |  | allow ${open}
+  silence leaves the person asked | CC-7-13 | PermissionRequest | ${''} |  | ask
+  a failure leaves the person asked | CC-7-13 | PermissionRequest | {no} | ${{ onFailure: 'deny' }} | ask #{"failed_open":{"hook":"guard","cause":"claude.bad_json"}}
+  rules for later are recorded | CC-7-14 | PermissionRequest | ${asked({ behavior: 'allow', updatedPermissions: [] })} |  | allow #{"updatedPermissions":[]}
+  a rejection | CC-7-13 | PermissionRequest | ${asked({ behavior: 'deny', message: 'no' })} |  | deny "no"
+  a rejection that interrupts | CC-7-13 | PermissionRequest | ${asked({ behavior: 'deny', message: 'no', interrupt: true })} |  | abort "no"
+  an unknown behavior | CC-6-10 | PermissionRequest | ${asked({ behavior: 'approve' })} |  | ${'deny "its `behavior` is no known verdict: \\"approve\\""'}
+  an approval that breaks the schema | CC-7-13 CC-6-09 | PermissionRequest | {"hookSpecificOutput":{"decision":{"behavior":"allow"}}} |  | ask ${open}
+  an answer to a form that breaks the schema | CC-6-09 | Elicitation | ${specific('Elicitation', { action: 'accept', content: 'Ann' })} |  | allow ${open}
+  a refused form that breaks the schema | CC-6-09 | Elicitation | ${specific('Elicitation', { action: 'decline', content: 'Ann' })} |  | respond {"action":"decline"}
+  a new result in an answer that breaks the schema | CC-6-09 | PostToolUse | ${specific('PostToolUse', { updatedToolOutput: 1, additionalContext: 5 })} |  | allow ${open}
+  the last line is the path of a worktree | CC-7-15 | WorktreeCreate | ${'making…\n\u001b[32m/w/a\u001b[0m\n\n'} |  | respond {"path":"/w/a"}
+  a worktree without a path | CC-7-15 | WorktreeCreate | ${''} |  | deny "it named no path"
+  a worktree path that climbs | CC-7-15 | WorktreeCreate | /w/../a |  | ${'deny "its path has \\".\\" or \\"..\\": /w/../a"'}
+`,
   {
     title: 'a block stands beside the result',
     cites: 'CC-7-11',
     point: 'PostToolUse',
     says: specific('PostToolUse', { additionalContext: 'c' }, { decision: 'block', reason: 'lint' }),
     means: 'allow +["lint","c"]',
-  },
-  {
-    title: 'a result is replaced by one of its type',
-    cites: 'CC-7-12',
-    point: 'PostToolUse',
-    says: specific('PostToolUse', { updatedToolOutput: { stdout: '***' } }),
-    means: 'modify {"content":{"stdout":"***"}}',
   },
   {
     title: 'a result is replaced by a string',
@@ -321,61 +194,11 @@ const results: readonly Row[] = [
     means: 'deny "its `updatedToolOutput` is neither a string nor of the type of the result"',
   })),
   {
-    title: 'an unknown decision after the call breaks the schema',
-    cites: 'CC-6-08',
-    point: 'PostToolUse',
-    says: '{"decision":"stop"}',
-    means: `allow ${open}`,
-  },
-  {
-    title: 'silence leaves the person asked',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    says: '',
-    means: 'ask',
-  },
-  {
-    title: 'a failure leaves the person asked',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    says: '{no}',
-    seat: { onFailure: 'deny' },
-    means: 'ask #{"failed_open":{"hook":"guard","cause":"claude.bad_json"}}',
-  },
-  {
     title: 'an approval',
     cites: 'CC-7-13',
     point: 'PermissionRequest',
     says: asked({ behavior: 'allow', updatedInput: { a: 1 }, updatedPermissions: [{ type: 'setMode' }] }),
     means: 'modify {"args":{"a":1}} #{"updatedPermissions":[{"type":"setMode"}]}',
-  },
-  {
-    title: 'rules for later are recorded',
-    cites: 'CC-7-14',
-    point: 'PermissionRequest',
-    says: asked({ behavior: 'allow', updatedPermissions: [] }),
-    means: 'allow #{"updatedPermissions":[]}',
-  },
-  {
-    title: 'a rejection',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    says: asked({ behavior: 'deny', message: 'no' }),
-    means: 'deny "no"',
-  },
-  {
-    title: 'a rejection that interrupts',
-    cites: 'CC-7-13',
-    point: 'PermissionRequest',
-    says: asked({ behavior: 'deny', message: 'no', interrupt: true }),
-    means: 'abort "no"',
-  },
-  {
-    title: 'an unknown behavior',
-    cites: 'CC-6-10',
-    point: 'PermissionRequest',
-    says: asked({ behavior: 'approve' }),
-    means: 'deny "its `behavior` is no known verdict: \\"approve\\""',
   },
   {
     title: 'an approval of arguments that are none',
@@ -385,13 +208,6 @@ const results: readonly Row[] = [
     means: 'deny "it answered with a `updatedInput` that is no object"',
   },
   {
-    title: 'an approval that breaks the schema',
-    cites: 'CC-7-13 CC-6-09',
-    point: 'PermissionRequest',
-    says: '{"hookSpecificOutput":{"decision":{"behavior":"allow"}}}',
-    means: `ask ${open}`,
-  },
-  {
     title: 'an answer to a form',
     cites: 'CC-7-16',
     point: 'Elicitation',
@@ -399,53 +215,11 @@ const results: readonly Row[] = [
     means: 'respond {"action":"accept","content":{"name":"Ann"}}',
   },
   {
-    title: 'an answer to a form that breaks the schema',
-    cites: 'CC-6-09',
-    point: 'Elicitation',
-    says: specific('Elicitation', { action: 'accept', content: 'Ann' }),
-    means: `allow ${open}`,
-  },
-  {
-    title: 'a refused form that breaks the schema',
-    cites: 'CC-6-09',
-    point: 'Elicitation',
-    says: specific('Elicitation', { action: 'decline', content: 'Ann' }),
-    means: 'respond {"action":"decline"}',
-  },
-  {
-    title: 'a new result in an answer that breaks the schema',
-    cites: 'CC-6-09',
-    point: 'PostToolUse',
-    says: specific('PostToolUse', { updatedToolOutput: 1, additionalContext: 5 }),
-    means: `allow ${open}`,
-  },
-  {
     title: 'an unknown answer to a form',
     cites: 'CC-6-10',
     point: 'ElicitationResult',
     says: specific('ElicitationResult', { action: 'agree' }),
     means: 'deny "its `action` is no known verdict: \\"agree\\""',
-  },
-  {
-    title: 'the last line is the path of a worktree',
-    cites: 'CC-7-15',
-    point: 'WorktreeCreate',
-    says: 'making…\n\u001b[32m/w/a\u001b[0m\n\n',
-    means: 'respond {"path":"/w/a"}',
-  },
-  {
-    title: 'a worktree without a path',
-    cites: 'CC-7-15',
-    point: 'WorktreeCreate',
-    says: '',
-    means: 'deny "it named no path"',
-  },
-  {
-    title: 'a worktree path that climbs',
-    cites: 'CC-7-15',
-    point: 'WorktreeCreate',
-    says: '/w/../a',
-    means: 'deny "its path has \\".\\" or \\"..\\": /w/../a"',
   },
 ];
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importHooks } from '../../../src/config/import/to-entries.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { rowsOf } from '../../table.ts';
 import { newProject, openProject, runtimeYaml } from '../project.ts';
 import { shHook } from './scripts.ts';
 
@@ -33,31 +34,18 @@ test.each([
 });
 
 test.each([
-  {
-    entry: 'runtime: exec, hook: tool',
-    error: 'error hooks[h].runtime: must be server (got: exec)',
-    title: 'runtime: exec [PC-2-01]',
-  },
-  {
-    entry: 'hook: tool, picoclaw: {intercept: [before_llm]}',
-    error: 'error hooks[h].hook: has no place beside picoclaw.intercept',
-    title: 'both forms [PC-2-02]',
-  },
+  ...rowsOf<Record<'title' | 'entry' | 'error', string>>`
+  title | entry | error
+  runtime: exec [PC-2-01] | runtime: exec, hook: tool | error hooks[h].runtime: must be server (got: exec)
+  both forms [PC-2-02] | hook: tool, picoclaw: {intercept: [before_llm]} | error hooks[h].hook: has no place beside picoclaw.intercept
+  an unknown event [PC-2-03] | picoclaw: {observe: [turn.*]} | error hooks[h].picoclaw.observe[0]: is no kind of event of PicoClaw (got: turn.*)
+  neither list [PC-2-03] | picoclaw: {lenient: true} | error hooks[h]: needs picoclaw.intercept or picoclaw.observe
+`,
   {
     entry: 'picoclaw: {intercept: [before_lm]}',
     error:
       'error hooks[h].picoclaw.intercept[0]: must be one of: before_llm, after_llm, before_tool, after_tool, approve_tool (got: before_lm)',
     title: 'an unknown method [PC-2-03]',
-  },
-  {
-    entry: 'picoclaw: {observe: [turn.*]}',
-    error: 'error hooks[h].picoclaw.observe[0]: is no kind of event of PicoClaw (got: turn.*)',
-    title: 'an unknown event [PC-2-03]',
-  },
-  {
-    entry: 'picoclaw: {lenient: true}',
-    error: 'error hooks[h]: needs picoclaw.intercept or picoclaw.observe',
-    title: 'neither list [PC-2-03]',
   },
 ])('$title is a config error', ({ entry, error }) => {
   expect(load(`{dialect: picoclaw, command: sh, ${entry}}`)).toEqual({

@@ -5,6 +5,7 @@ import { Json } from '../../../src/base/json/json.ts';
 import type { PicoclawSettings } from '../../../src/dialects/picoclaw/config/settings.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
 
 const stages = ['before_llm', 'after_llm', 'before_tool', 'after_tool'];
@@ -200,40 +201,21 @@ interface Fault {
 }
 
 const faults: readonly Fault[] = [
-  { title: 'a timeout', cites: 'PC-5-04', code: 'PROCESS_TIMEOUT', means: 'allow by picoclaw.timeout' },
-  { title: 'its death', cites: 'PC-5-06', code: 'SERVER_EXIT', means: 'allow by picoclaw.dead' },
-  { title: 'too long a line', cites: 'PC-5-07', code: 'OUTPUT_LIMIT', means: 'allow by picoclaw.bad_result' },
-  {
-    title: 'an id that is text',
-    cites: 'PC-5-07',
-    code: 'REPLY_MALFORMED',
-    details: { problem: 'id' },
-    means: 'allow by picoclaw.bad_result',
-  },
-  {
-    title: 'neither result nor error',
-    cites: 'PC-5-09',
-    code: 'REPLY_MALFORMED',
-    details: { problem: 'no_result' },
-    means: 'allow by picoclaw.no_action',
-  },
-  {
-    title: 'an error of another type',
-    cites: 'PC-4-05',
-    code: 'REPLY_MALFORMED',
-    details: { problem: 'error_type' },
-    means: 'allow by picoclaw.rpc_error',
-  },
-  {
-    title: 'text that is no UTF-8, or two results',
-    cites: 'PC-5-15',
-    code: 'REPLY_MALFORMED',
-    means: 'deny',
-  },
-  { title: 'a failed start', cites: 'PC-3-08', code: 'PROCESS_START', means: 'deny' },
-  { title: 'an open circuit', cites: 'PC-3-08', code: 'SERVER_CIRCUIT_OPEN', means: 'deny' },
-  { title: 'a full pipe', cites: 'PC-5-15', code: 'SERVER_BUSY', means: 'deny' },
-  { title: 'a limit of ours', cites: 'DS-LIM-08', code: 'LIMIT_EXCEEDED', means: 'deny' },
+  ...rowsOf<Fault>`
+  title | cites | code | details | means
+  a timeout | PC-5-04 | PROCESS_TIMEOUT |  | allow by picoclaw.timeout
+  its death | PC-5-06 | SERVER_EXIT |  | allow by picoclaw.dead
+  too long a line | PC-5-07 | OUTPUT_LIMIT |  | allow by picoclaw.bad_result
+  an id that is text | PC-5-07 | REPLY_MALFORMED | ${{ problem: 'id' }} | allow by picoclaw.bad_result
+  neither result nor error | PC-5-09 | REPLY_MALFORMED | ${{ problem: 'no_result' }} | allow by picoclaw.no_action
+  an error of another type | PC-4-05 | REPLY_MALFORMED | ${{ problem: 'error_type' }} | allow by picoclaw.rpc_error
+  text that is no UTF-8, or two results | PC-5-15 | REPLY_MALFORMED |  | deny
+  a failed start | PC-3-08 | PROCESS_START |  | deny
+  an open circuit | PC-3-08 | SERVER_CIRCUIT_OPEN |  | deny
+  a full pipe | PC-5-15 | SERVER_BUSY |  | deny
+  a limit of ours | DS-LIM-08 | LIMIT_EXCEEDED |  | deny
+  a timeout at a stage of another name | PC-5-04 | PROCESS_TIMEOUT | ${{ stage: 'answer' }} | allow by picoclaw.timeout
+`,
   ...(['SERVER_EXIT', 'REPLY_MALFORMED', 'PROCESS_TIMEOUT', 'OUTPUT_LIMIT'] as const).flatMap((code) =>
     ['start', 'hello'].map((stage) => ({
       title: `${code} at the ${stage}`,
@@ -243,13 +225,6 @@ const faults: readonly Fault[] = [
       means: 'deny',
     })),
   ),
-  {
-    title: 'a timeout at a stage of another name',
-    cites: 'PC-5-04',
-    code: 'PROCESS_TIMEOUT',
-    details: { stage: 'answer' },
-    means: 'allow by picoclaw.timeout',
-  },
 ];
 
 test.each(titled(faults))('$title', ({ code, details = {}, means }) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../table.ts';
 import { openProject, runtimeYaml } from '../project.ts';
 import { entry, shHook } from './scripts.ts';
 
@@ -44,19 +45,12 @@ test.each(lines)('a denial $title is one [PC-10-04@server PC-10-02]', async ({ l
 
 const lenient = '{"action":"continue"}';
 
-test.each([
-  {
-    title: 'under an id that is a text',
-    line: `{"id":"%s","result":${lenient}}`,
-    cause: 'picoclaw.bad_result',
-  },
-  {
-    title: 'under an id in other letters',
-    line: `{"ID":%s,"result":${lenient}}`,
-    cause: 'picoclaw.bad_result',
-  },
-  { title: 'beside an error', line: `{"id":%s,"result":${lenient},"error":{}}`, cause: 'picoclaw.rpc_error' },
-])('permission $title is a failure, named and closed [PC-10-01 PC-5-07]', async ({ line, cause }) => {
+test.each(rowsOf<Record<'title' | 'line' | 'cause', string>>`
+  title | line | cause
+  under an id that is a text | {"id":"%s","result":${lenient}} | picoclaw.bad_result
+  under an id in other letters | {"ID":%s,"result":${lenient}} | picoclaw.bad_result
+  beside an error | {"id":%s,"result":${lenient},"error":{}} | picoclaw.rpc_error
+`)('permission $title is a failure, named and closed [PC-10-01 PC-5-07]', async ({ line, cause }) => {
   const [open, closed, approval] = await Promise.all([
     openLine(line).then((fire) => fire('before_tool')),
     openLine(line, ', on_failure: deny').then((fire) => fire('before_tool')),

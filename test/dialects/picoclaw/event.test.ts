@@ -4,6 +4,7 @@ import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { Payload } from '../../../src/dialects/foreign-dialect.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { scene as bare, seatOf } from './seat.ts';
 
 const scene = { ...bare, now: '2026-01-02T03:04:05.6Z' };
@@ -64,36 +65,16 @@ const ending = {
 const ended = { Iterations: 1, Duration: 2000000, FinalContentLen: 2 };
 
 const rows: readonly Row[] = [
-  {
-    title: 'turn_start',
-    cites: 'PC-8-05',
-    event: { hook: 'turn', phase: 'turn_start', turn },
-    doc: [0, 'info', { UserMessage: 'Hi', MediaCount: 1 }],
-  },
-  {
-    title: 'turn_end',
-    cites: 'PC-8-05 PC-8-06',
-    event: { ...ending, status: 'completed' },
-    doc: [1, 'info', { Status: 'completed', ...ended }],
-  },
-  {
-    title: 'turn_end of a failed turn',
-    cites: 'PC-8-04',
-    event: { ...ending, status: 'failed' },
-    doc: [1, 'error', { Status: 'error', ...ended }],
-  },
-  {
-    title: 'turn_end of a denied turn',
-    cites: 'PC-8-04',
-    event: { ...ending, status: 'denied' },
-    doc: [1, 'error', { Status: 'error', ...ended }],
-  },
-  {
-    title: 'llm_request',
-    cites: 'PC-8-05',
-    event: { hook: 'turn', phase: 'model_asked', turn },
-    doc: [2, 'info', { Model: 'm', MessagesCount: 2, ToolsCount: 0, MaxTokens: 9, Temperature: 0 }],
-  },
+  ...rowsOf<Row>`
+  title | cites | event | doc
+  turn_start | PC-8-05 | ${{ hook: 'turn', phase: 'turn_start', turn }} | ${[0, 'info', { UserMessage: 'Hi', MediaCount: 1 }]}
+  turn_end | PC-8-05 PC-8-06 | ${{ ...ending, status: 'completed' }} | ${[1, 'info', { Status: 'completed', ...ended }]}
+  turn_end of a failed turn | PC-8-04 | ${{ ...ending, status: 'failed' }} | ${[1, 'error', { Status: 'error', ...ended }]}
+  turn_end of a denied turn | PC-8-04 | ${{ ...ending, status: 'denied' }} | ${[1, 'error', { Status: 'error', ...ended }]}
+  llm_request | PC-8-05 | ${{ hook: 'turn', phase: 'model_asked', turn }} | ${[2, 'info', { Model: 'm', MessagesCount: 2, ToolsCount: 0, MaxTokens: 9, Temperature: 0 }]}
+  tool_exec_skipped | PC-8-05 PC-8-04 | ${{ hook: 'tool', phase: 'blocked', request, response, reason: 'no' }} | ${[10, 'warn', { Tool: 'echo', Reason: 'no' }]}
+  error | PC-8-05 PC-8-04 | ${{ hook: 'turn', phase: 'error', turn, stage: 'llm', error }} | ${[18, 'error', { Stage: 'llm', Message: 'down' }]}
+`,
   {
     title: 'llm_response',
     cites: 'PC-8-05',
@@ -143,18 +124,6 @@ const rows: readonly Row[] = [
       'warn',
       { Tool: 'echo', Duration: 1500000, ForLLMLen: 2, ForUserLen: 0, IsError: true, Async: false },
     ],
-  },
-  {
-    title: 'tool_exec_skipped',
-    cites: 'PC-8-05 PC-8-04',
-    event: { hook: 'tool', phase: 'blocked', request, response, reason: 'no' },
-    doc: [10, 'warn', { Tool: 'echo', Reason: 'no' }],
-  },
-  {
-    title: 'error',
-    cites: 'PC-8-05 PC-8-04',
-    event: { hook: 'turn', phase: 'error', turn, stage: 'llm', error },
-    doc: [18, 'error', { Stage: 'llm', Message: 'down' }],
   },
 ];
 

@@ -4,6 +4,7 @@ import { Json } from '../../../src/base/json/json.ts';
 import type { PicoclawSettings } from '../../../src/dialects/picoclaw/config/settings.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
 
 interface Row {
@@ -20,30 +21,19 @@ const big = '12345678901234567890';
 const bad = 'allow by picoclaw.bad_result';
 
 const rows: readonly Row[] = [
-  {
-    title: 'arguments keep their bytes',
-    cites: 'PC-4-08 PC-6-13',
-    point: 'before_tool',
-    object: `"call":{"tool":"echo","arguments":{"n":${big}}}`,
-    doc: `modify {"args":{"n":${big}}}`,
-    head: `modify {"args":{"n":${big}}}`,
-  },
-  {
-    title: 'a name that changes is a rename',
-    cites: 'PC-6-13',
-    point: 'before_tool',
-    object: '"call":{"tool":"other","arguments":{}}',
-    doc: 'modify {"args":{},"name":"other"}',
-    head: 'modify {"args":{},"name":"other"}',
-  },
-  {
-    title: 'a call without a name or arguments',
-    cites: 'PC-1-06 PC-1-07 PC-6-13',
-    point: 'before_tool',
-    object: '"call":{}',
-    doc: 'allow',
-    head: 'modify {"args":{},"name":""}',
-  },
+  ...rowsOf<Row>`
+  title | cites | point | object | doc | head
+  arguments keep their bytes | PC-4-08 PC-6-13 | before_tool | "call":{"tool":"echo","arguments":{"n":${big}}} | modify {"args":{"n":${big}}} | modify {"args":{"n":${big}}}
+  a name that changes is a rename | PC-6-13 | before_tool | "call":{"tool":"other","arguments":{}} | modify {"args":{},"name":"other"} | modify {"args":{},"name":"other"}
+  a call without a name or arguments | PC-1-06 PC-1-07 PC-6-13 | before_tool | "call":{} | allow | modify {"args":{},"name":""}
+  a nested result | PC-6-14 | after_tool | "result":{"tool":"echo","result":{"for_llm":"***"}} | modify {"content":"***"} | modify {"content":"***"}
+  a flat result | PC-1-08 PC-1-09 PC-6-14 | after_tool | "result":{"for_llm":"***"} | modify {"content":"***"} | ${bad}
+  a flat result in other letters | PC-6-45 | after_tool | "result":{"For_LLM":"***"} | modify {"content":"***"} | ${bad}
+  a result in other letters | PC-6-45 | after_tool | "Result":{"RESULT":{"For_Llm":"first","for_llm":"***"}} | modify {"content":"***"} | modify {"content":"***"}
+  a call in other letters | PC-6-45 | before_tool | "Call":{"Tool":"other","ARGUMENTS":{"B":2}} | modify {"args":{"B":2},"name":"other"} | modify {"args":{"B":2},"name":"other"}
+  cleared arguments | PC-6-44 | before_tool | "call":{"tool":"echo","arguments":null} | modify {"args":{}} | modify {"args":{}}
+  a request without a model | PC-6-11 PC-1-06 | before_llm | "request":{"options":{"temperature":1}} | modify {"options":{"max_tokens":5,"temperature":1}} | deny
+`,
   ...['[]', '1', '{"tool":1}', '{"arguments":[]}', '{"arguments":"{}"}'].map((call) => ({
     title: `the call ${call} fits no form`,
     cites: 'PC-6-15',
@@ -52,30 +42,6 @@ const rows: readonly Row[] = [
     doc: bad,
     head: bad,
   })),
-  {
-    title: 'a nested result',
-    cites: 'PC-6-14',
-    point: 'after_tool',
-    object: '"result":{"tool":"echo","result":{"for_llm":"***"}}',
-    doc: 'modify {"content":"***"}',
-    head: 'modify {"content":"***"}',
-  },
-  {
-    title: 'a flat result',
-    cites: 'PC-1-08 PC-1-09 PC-6-14',
-    point: 'after_tool',
-    object: '"result":{"for_llm":"***"}',
-    doc: 'modify {"content":"***"}',
-    head: bad,
-  },
-  {
-    title: 'a flat result in other letters',
-    cites: 'PC-6-45',
-    point: 'after_tool',
-    object: '"result":{"For_LLM":"***"}',
-    doc: 'modify {"content":"***"}',
-    head: bad,
-  },
   ...['{"is_error":true}', '{}', '{"for_llm":null}', '{"For_LLM":""}'].map((result) => ({
     title: `the result ${result} is empty`,
     cites: 'PC-6-43',
@@ -84,22 +50,6 @@ const rows: readonly Row[] = [
     doc: 'modify {"content":""}',
     head: 'modify {"content":""}',
   })),
-  {
-    title: 'a result in other letters',
-    cites: 'PC-6-45',
-    point: 'after_tool',
-    object: '"Result":{"RESULT":{"For_Llm":"first","for_llm":"***"}}',
-    doc: 'modify {"content":"***"}',
-    head: 'modify {"content":"***"}',
-  },
-  {
-    title: 'a call in other letters',
-    cites: 'PC-6-45',
-    point: 'before_tool',
-    object: '"Call":{"Tool":"other","ARGUMENTS":{"B":2}}',
-    doc: 'modify {"args":{"B":2},"name":"other"}',
-    head: 'modify {"args":{"B":2},"name":"other"}',
-  },
   {
     title: 'a request in other letters',
     cites: 'PC-6-45',
@@ -124,14 +74,6 @@ const rows: readonly Row[] = [
     doc: 'allow',
     head: 'deny',
   })),
-  {
-    title: 'cleared arguments',
-    cites: 'PC-6-44',
-    point: 'before_tool',
-    object: '"call":{"tool":"echo","arguments":null}',
-    doc: 'modify {"args":{}}',
-    head: 'modify {"args":{}}',
-  },
   ...['{}', '"***"', '{"result":"***"}', '{"result":{"for_llm":1}}', '{"result":null}'].map((result) => ({
     title: `the result ${result} fits no form`,
     cites: 'PC-1-08 PC-6-15',
@@ -203,14 +145,6 @@ const rows: readonly Row[] = [
       '"request":{"model":"m","messages":[{"content":"Be kind.","role":"system"}],"tools":[{"type":"function","function":{"name":"t"}}],"options":{"temperature":0}}',
     doc: 'modify {"model":"m","messages":[{"content":"Be kind.","role":"system"}],"tools":[{"type":"function","function":{"name":"t"}}],"options":{"max_tokens":5,"temperature":0}}',
     head: 'modify {"model":"m","messages":[{"content":"Be kind.","role":"system"}],"options":{"temperature":0}}',
-  },
-  {
-    title: 'a request without a model',
-    cites: 'PC-6-11 PC-1-06',
-    point: 'before_llm',
-    object: '"request":{"options":{"temperature":1}}',
-    doc: 'modify {"options":{"max_tokens":5,"temperature":1}}',
-    head: 'deny',
   },
   ...[
     '[]',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { DecisionDocument, Runtime } from '../../../src/index.ts';
 import { openRuntime } from '../../../src/index.ts';
+import { rowsOf } from '../../table.ts';
 import { newProject, runtimeYaml } from '../project.ts';
 import { entry, messagesIn, nodeHook, pythonHook, shHook } from './scripts.ts';
 
@@ -115,12 +116,14 @@ const tool = (name: string, description = '') => ({
 const result = (for_llm: string, more = {}) => ({ for_llm, is_error: false, ...more });
 
 const rows: readonly Row[] = [
-  {
-    title: 'before_llm passes a request that nobody changes',
-    point: 'before_llm',
-    payload: { model: 'm', messages: [user] },
-    decision: {},
-  },
+  ...rowsOf<Row>`
+  title | point | payload | decision
+  before_llm passes a request that nobody changes | before_llm | ${{ model: 'm', messages: [user] }} | ${{}}
+  after_llm passes a harmless answer | after_llm | ${{ model: 'm', response: { content: 'hello' } }} | ${{}}
+  before_tool passes a call | before_tool | ${{ tool: 'echo', arguments: { a: 1 } }} | ${{}}
+  approve_tool approves [PC-5-13] | approve_tool | ${{ tool: 'ls' }} | ${{ reason: 'fine', metadata: { picoclaw: { reason: 'fine' } } }}
+  after_tool passes a result | after_tool | ${{ tool: 'echo', result: result('fine') }} | ${{}}
+`,
   {
     title: 'before_llm changes model, messages, tools and options [PC-6-09 PC-6-10]',
     point: 'before_llm',
@@ -143,12 +146,6 @@ const rows: readonly Row[] = [
     decision: { verdict: 'abort', abort: 'turn', hook: 'prompt', reason: 'hook "prompt" ended the turn' },
   },
   {
-    title: 'after_llm passes a harmless answer',
-    point: 'after_llm',
-    payload: { model: 'm', response: { content: 'hello' } },
-    decision: {},
-  },
-  {
     title: 'after_llm redacts an answer [PC-6-12]',
     point: 'after_llm',
     payload: { model: 'm', response: { content: 'the key is 7' } },
@@ -165,12 +162,6 @@ const rows: readonly Row[] = [
         },
       },
     },
-  },
-  {
-    title: 'before_tool passes a call',
-    point: 'before_tool',
-    payload: { tool: 'echo', arguments: { a: 1 } },
-    decision: {},
   },
   {
     title: 'before_tool hands one hook’s arguments to the next [PC-6-02 PC-6-13]',
@@ -227,12 +218,6 @@ const rows: readonly Row[] = [
     decision: { metadata: { failed_open: { hook: 'gate', cause: 'picoclaw.no_action' } } },
   },
   {
-    title: 'approve_tool approves [PC-5-13]',
-    point: 'approve_tool',
-    payload: { tool: 'ls' },
-    decision: { reason: 'fine', metadata: { picoclaw: { reason: 'fine' } } },
-  },
-  {
     title: 'approve_tool denies [PC-5-13]',
     point: 'approve_tool',
     payload: { tool: 'rm', arguments: { path: '/' } },
@@ -252,12 +237,6 @@ const rows: readonly Row[] = [
       hook: 'approver',
       reason: 'hook "approver" answered without `approved: true`',
     },
-  },
-  {
-    title: 'after_tool passes a result',
-    point: 'after_tool',
-    payload: { tool: 'echo', result: result('fine') },
-    decision: {},
   },
   {
     title: 'after_tool redacts a result [PC-6-14]',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { titled } from '../../../cite.ts';
+import { calling } from '../../../table.ts';
 import { ask, left, say } from '../asking.ts';
 import { blocked, json, type Row, row, specific, spellings } from '../rows.ts';
 
@@ -36,62 +37,22 @@ const after = ['SessionStart', 'PostToolUse', 'PostToolUseFailure'].flatMap((poi
 ]);
 
 const afterRows: readonly Row[] = [
+  ...calling(row)`
+    AO-7-32@oneshot | PostToolUse: a blocking error withholds the result | PostToolUse | ${json({ blockingError: 'no' })} | ${blocked}
+    AO-7-32@oneshot | PostToolUseFailure: a blocking error aborts the turn | PostToolUseFailure | ${json({ blockingError: 'no' })} | abort turn "no"
+    AO-7-39@oneshot | PostToolUse: a new text replaces the result | PostToolUse | ${specific({ updatedToolOutput: 'masked' })} | modify "" {"content":"masked"}
+    AO-7-39@oneshot | PostToolUse: a new value of another type denies | PostToolUse | ${specific({ updatedToolOutput: [] })} | deny REPLY_MALFORMED
+    AO-7-39@oneshot | PostToolUse: a new value of null denies | PostToolUse | ${specific({ updatedToolOutput: null })} | deny REPLY_MALFORMED
+    AO-7-39@oneshot | PostToolUse: a block puts its reason beside the result | PostToolUse | ${json({ decision: 'block', reason: 'look' })} | allow "" ["look"]
+    AO-7-38@oneshot | PostToolUse: an unknown decision denies | PostToolUse | ${json({ decision: 'nope' })} | deny REPLY_MALFORMED
+  `,
   ...after,
-  row(
-    'AO-7-32@oneshot',
-    'PostToolUse: a blocking error withholds the result',
-    'PostToolUse',
-    json({ blockingError: 'no' }),
-    blocked,
-  ),
-  row(
-    'AO-7-32@oneshot',
-    'PostToolUseFailure: a blocking error aborts the turn',
-    'PostToolUseFailure',
-    json({ blockingError: 'no' }),
-    'abort turn "no"',
-  ),
-  row(
-    'AO-7-39@oneshot',
-    'PostToolUse: a new text replaces the result',
-    'PostToolUse',
-    specific({ updatedToolOutput: 'masked' }),
-    'modify "" {"content":"masked"}',
-  ),
   row(
     'AO-7-39@oneshot',
     'PostToolUse: a new value of the result’s type replaces it with its bytes',
     'PostToolUse',
     left('{"hookSpecificOutput":{"updatedMCPToolOutput":{ "n":12345678901234567890}}}'),
     'modify "" {"content":"{ \\"n\\":12345678901234567890}"}',
-  ),
-  row(
-    'AO-7-39@oneshot',
-    'PostToolUse: a new value of another type denies',
-    'PostToolUse',
-    specific({ updatedToolOutput: [] }),
-    'deny REPLY_MALFORMED',
-  ),
-  row(
-    'AO-7-39@oneshot',
-    'PostToolUse: a new value of null denies',
-    'PostToolUse',
-    specific({ updatedToolOutput: null }),
-    'deny REPLY_MALFORMED',
-  ),
-  row(
-    'AO-7-39@oneshot',
-    'PostToolUse: a block puts its reason beside the result',
-    'PostToolUse',
-    json({ decision: 'block', reason: 'look' }),
-    'allow "" ["look"]',
-  ),
-  row(
-    'AO-7-38@oneshot',
-    'PostToolUse: an unknown decision denies',
-    'PostToolUse',
-    json({ decision: 'nope' }),
-    'deny REPLY_MALFORMED',
   ),
   ...['SessionEnd', 'PreCompact'].flatMap((point) =>
     [

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { titled } from '../../../cite.ts';
+import { calling } from '../../../table.ts';
 import { ask, conclude, left, questionAt, said, say } from '../asking.ts';
 import { blocked, json, prompt, type Row, row, stock, stop, stopped, tool } from '../rows.ts';
 
@@ -40,37 +41,21 @@ const contexts: readonly Row[] = [
 ];
 
 const denials: readonly Row[] = [
-  prompt('AO-7-12@oneshot', 'an error in a message', json({ blockingError: { message: 'no' } }), blocked),
-  prompt('AO-7-12@oneshot', 'an error in a reason', json({ blockingError: { reason: 'no' } }), blocked),
-  prompt('AO-7-12@oneshot', 'an error of null', json({ blockingError: { error: null } }), denyWith(stock)),
-  prompt('AO-7-12@oneshot', 'an error of 5', json({ blockingError: 5 }), denyWith('5')),
-  prompt('AO-7-40@oneshot', 'a record of a block', record('hook_blocking_error'), denyWith(stock)),
-  prompt('AO-7-07@oneshot', 'a blank reason', json({ decision: 'block', reason: ' ' }), denyWith(stock)),
-  prompt(
-    'AO-7-40@oneshot',
-    'a record of a stop',
-    record('hook_stopped_continuation'),
-    `deny "${prevented}" [Hook stopped] ${prevented}`,
-  ),
-  tool(
-    'AO-7-12@oneshot',
-    'a denial has its contexts',
-    json({ blockingError: 'no', additionalContext: 'a' }),
-    'deny "no" ["a"] [Blocked by hook] no',
-  ),
-  tool(
-    'AO-7-11@oneshot',
-    'defer has its reason',
-    json({ hookSpecificOutput: { permissionDecision: 'defer', reason: 'later' } }),
-    'ask "later"',
-  ),
-  tool(
-    'AO-7-13@oneshot',
-    'arguments at top level',
-    json({ updatedInput: { a: 1 } }),
-    'modify "" {"args":{"a":1}}',
-  ),
-  tool('AO-7-13@oneshot', 'an end without words', json({ continue: false }), `abort turn "${prevented}"`),
+  ...calling(prompt)`
+    AO-7-12@oneshot | an error in a message | ${json({ blockingError: { message: 'no' } })} | ${blocked}
+    AO-7-12@oneshot | an error in a reason | ${json({ blockingError: { reason: 'no' } })} | ${blocked}
+    AO-7-12@oneshot | an error of null | ${json({ blockingError: { error: null } })} | ${denyWith(stock)}
+    AO-7-12@oneshot | an error of 5 | ${json({ blockingError: 5 })} | ${denyWith('5')}
+    AO-7-40@oneshot | a record of a block | ${record('hook_blocking_error')} | ${denyWith(stock)}
+    AO-7-07@oneshot | a blank reason | ${json({ decision: 'block', reason: ' ' })} | ${denyWith(stock)}
+    AO-7-40@oneshot | a record of a stop | ${record('hook_stopped_continuation')} | deny "${prevented}" [Hook stopped] ${prevented}
+  `,
+  ...calling(tool)`
+    AO-7-12@oneshot | a denial has its contexts | ${json({ blockingError: 'no', additionalContext: 'a' })} | deny "no" ["a"] [Blocked by hook] no
+    AO-7-11@oneshot | defer has its reason | ${json({ hookSpecificOutput: { permissionDecision: 'defer', reason: 'later' } })} | ask "later"
+    AO-7-13@oneshot | arguments at top level | ${json({ updatedInput: { a: 1 } })} | modify "" {"args":{"a":1}}
+    AO-7-13@oneshot | an end without words | ${json({ continue: false })} | abort turn "${prevented}"
+  `,
 ];
 
 const after = ['PostToolUse', 'PostToolUseFailure'].flatMap((point) => [
@@ -98,27 +83,14 @@ const after = ['PostToolUse', 'PostToolUseFailure'].flatMap((point) => [
 ]);
 
 const forces: readonly Row[] = [
-  stop(
-    'AO-7-23@oneshot',
-    'prevent_continuation',
-    json({ prevent_continuation: true, stopReason: 'more' }),
-    goOn('more'),
-  ),
-  stop(
-    'AO-7-40@oneshot',
-    'a record of a stop',
-    record('hook_stopped_continuation', { reason: 'x' }),
-    `modify "${prevented}" {"follow_up":"Stop hook requested continuation"}`,
-  ),
-  stop('AO-7-40@oneshot', 'a record of success', record('hook_success', { reason: 'x' }), 'allow ""'),
-  stop('AO-7-21@oneshot', 'a reason alone', json({ reason: 'more' }), 'allow ""'),
-  stop('AO-7-21@oneshot', 'a reason to approve', json({ decision: 'approve', reason: 'more' }), 'allow ""'),
-  stop(
-    'AO-7-48@oneshot',
-    'what was cut off beside exit 2',
-    left('{"a', { exit: 2, stderr: 'more' }),
-    goOn('more'),
-  ),
+  ...calling(stop)`
+    AO-7-23@oneshot | prevent_continuation | ${json({ prevent_continuation: true, stopReason: 'more' })} | ${goOn('more')}
+    AO-7-40@oneshot | a record of a stop | ${record('hook_stopped_continuation', { reason: 'x' })} | modify "${prevented}" {"follow_up":"Stop hook requested continuation"}
+    AO-7-40@oneshot | a record of success | ${record('hook_success', { reason: 'x' })} | allow ""
+    AO-7-21@oneshot | a reason alone | ${json({ reason: 'more' })} | allow ""
+    AO-7-21@oneshot | a reason to approve | ${json({ decision: 'approve', reason: 'more' })} | allow ""
+    AO-7-48@oneshot | what was cut off beside exit 2 | ${left('{"a', { exit: 2, stderr: 'more' })} | ${goOn('more')}
+  `,
 ];
 
 /** What makes a bad exit no failure. */
@@ -170,26 +142,20 @@ const exits = [
 ];
 
 const embedded: readonly Row[] = [
+  ...calling(prompt)`
+    AO-7-41@oneshot | a stop behind a banner | ${left('hi\n{"continue":false,"stopReason":"enough"}')} | ${stopped}
+    AO-7-41@oneshot | a denial far to the right | ${left(`hi\n    ${error}\nbye`)} | ${blocked}
+    AO-7-41@oneshot | a denial over lines, then blanks | ${left(`hi\n${overLines}  \t\nbye`)} | ${blocked}
+    AO-7-41@oneshot | a denial over lines, far down | ${left(`${'hi\n'.repeat(300)}${overLines}`)} | ${blocked}
+    AO-7-47@oneshot | a lone CR | ${left('a\rb')} | ${'allow "" ["a\\nb"]'}
+    AO-7-48@oneshot | a JSON text that begins with a brace | ${left('"{ no"')} | allow "" ["{ no"]
+  `,
   tool('AO-7-41@oneshot', 'a denial behind a banner at exit 2', left(`hi\n${error}`, { exit: 2 }), blocked),
   tool(
     'AO-7-41@oneshot',
     'an end behind a banner',
     left('hi\n{"continue":false,"stopReason":"enough"}'),
     'abort turn "enough"',
-  ),
-  prompt(
-    'AO-7-41@oneshot',
-    'a stop behind a banner',
-    left('hi\n{"continue":false,"stopReason":"enough"}'),
-    stopped,
-  ),
-  prompt('AO-7-41@oneshot', 'a denial far to the right', left(`hi\n    ${error}\nbye`), blocked),
-  prompt('AO-7-41@oneshot', 'a denial over lines, then blanks', left(`hi\n${overLines}  \t\nbye`), blocked),
-  prompt(
-    'AO-7-41@oneshot',
-    'a denial over lines, far down',
-    left(`${'hi\n'.repeat(300)}${overLines}`),
-    blocked,
   ),
   ...[`hi\n${error} bye`, `hi\n${overLines} bye`].map((text) =>
     prompt(
@@ -199,8 +165,6 @@ const embedded: readonly Row[] = [
       asText(text),
     ),
   ),
-  prompt('AO-7-47@oneshot', 'a lone CR', left('a\rb'), 'allow "" ["a\\nb"]'),
-  prompt('AO-7-48@oneshot', 'a JSON text that begins with a brace', left('"{ no"'), 'allow "" ["{ no"]'),
 ];
 
 test.each(titled([...contexts, ...denials, ...after, ...forces, ...exits, ...embedded]))(
