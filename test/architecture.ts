@@ -119,7 +119,7 @@ function subfolderOf(file: string): string | undefined {
 /** Where a dialect's name stands without its rules: choices and examples of the command line, and APIs of models. */
 const namesWithoutRules: readonly string[] = [
   'cli/commands/hook.ts',
-  'cli/commands/hook-import.ts',
+  'cli/commands/hook-agent.ts',
   'config/provider-types.ts',
   'models/open/provider-kinds.ts',
   'cli/show/serving.ts',

@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import { systemCode } from '../base/files/file-error.ts';
 import { escapeInvisible } from '../base/text/escape-invisible.ts';
 import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
-import { type Input, openInput } from './input.ts';
+import { type Input, openInput, readDuration } from './input.ts';
 import type { Invocation } from './invocation.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -30,6 +30,8 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Whether --config was given, rather than left to its default. */
   readonly isConfigGiven: boolean;
+  /** Makes a program that has every command. */
+  readonly openWhole: () => Command;
   /** Opens the runtime of `file` (default: --config); it is closed when the command ends or throws. */
   open(file?: string, more?: OpenOptions): Promise<Runtime>;
 }
@@ -46,42 +48,202 @@ export type OpenOptions = Pick<
   readonly outlivesInterrupt?: boolean;
 };
 
-/**
- * Runs the work of a command; its exit code, that of its error, or 130 after Ctrl-C becomes that of the command line.
- * Never throws.
- */
-export type RunCommand = (
-  command: Command,
-  work: (context: CommandContext) => Promise<ExitCode>,
+/** What a command has to say. Everything but the document is for people, who do not see that. */
+export interface Outcome {
+  /** What --json prints. */
+  readonly document: unknown;
+  /** stdout, whole lines. */
+  readonly text?: string | undefined;
+  /** stdout, rows under the names of their columns; in place of no rows `none` on stderr, if it is given. */
+  readonly table?: {
+    readonly names: readonly string[];
+    readonly rows: readonly (readonly string[])[];
+    readonly none?: string;
+  };
+  /** stderr, whole lines. */
+  readonly note?: string | undefined;
+  /** Default: 0. */
+  readonly exitCode?: ExitCode;
+}
+
+/** Options as `--older-than <duration>` and what they are for; a flag with the value `[value]` may stand alone. */
+type OptionTable = Readonly<Record<string, string | readonly [about: string, more: OptionMore]>>;
+
+interface OptionMore {
+  readonly choices?: readonly string[];
+  readonly default?: string | readonly string[];
+  readonly isRequired?: true;
+  /** It may be given again: its value is a list. */
+  readonly isMany?: true;
+}
+
+/** The values of options by their names in camel case. */
+export type Flags<Table> = {
+  readonly [Flag in keyof Table & string as IsGiven<Flag, Table[Flag]> extends true
+    ? NameOf<Flag>
+    : never]: ValueOf<Flag, Table[Flag]>;
+} & {
+  readonly [Flag in keyof Table & string as IsGiven<Flag, Table[Flag]> extends true
+    ? never
+    : NameOf<Flag>]?: ValueOf<Flag, Table[Flag]>;
+};
+
+type IsGiven<Flag, About> = Flag extends `--no-${string}`
+  ? true
+  : About extends readonly [string, { readonly default: unknown } | { readonly isRequired: true }]
+    ? true
+    : false;
+type NameOf<Flag> = Flag extends `--no-${infer Name}`
+  ? Camel<Name>
+  : Flag extends `--${infer Name} ${string}` | `--${infer Name}`
+    ? Camel<Name>
+    : never;
+type Camel<Name> = Name extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : Name;
+type ValueOf<Flag, About> = Flag extends `--no-${string}`
+  ? boolean
+  : About extends readonly [string, { readonly isMany: true }]
+    ? readonly string[]
+    : Flag extends `${string} <${string}`
+      ? ChoiceOf<About>
+      : Flag extends `${string} [${string}`
+        ? ChoiceOf<About> | true
+        : true;
+type ChoiceOf<About> = About extends readonly [string, { readonly choices: readonly (infer Choice)[] }]
+  ? Choice
+  : string;
+
+/** The values of `diff <a> [b]`, in their order. */
+type Arguments<Usage> = Usage extends `${string} ${infer Rest}` ? ArgumentsOf<Rest> : [];
+type ArgumentsOf<Rest> = Rest extends `${infer First} ${infer More}`
+  ? [ArgumentOf<First>, ...ArgumentsOf<More>]
+  : [ArgumentOf<Rest>];
+type ArgumentOf<Word> = Word extends `${string}...${string}`
+  ? readonly string[]
+  : Word extends `<${string}`
+    ? string
+    : string | undefined;
+
+/** The declaration of a command, from which its help, its completion and its errors follow. */
+interface CommandSpec<Usage, Table> {
+  readonly about: string;
+  readonly options?: Table;
+  /** What the help ends with: examples, exit codes. */
+  readonly examples: string;
+  /** Of its only argument, which is one of few. */
+  readonly choices?: { readonly about: string; readonly of: readonly string[] };
+  /** The first line of the help, where it is not the usual one. */
+  readonly usage?: string;
+  /** Exit code 1 is a verdict, such as a missed gate: errors are 2. */
+  readonly givesVerdict?: true;
   /** The command goes on until it is interrupted, which is its good end. */
-  isServer?: boolean,
+  readonly isServer?: true | ((flags: Flags<Table>) => boolean);
+  /** What it has to say, or its exit code where it has printed everything itself. */
+  run(context: CommandContext, flags: Flags<Table>, ...given: Arguments<Usage>): Promise<Outcome | ExitCode>;
+}
+
+/** A command, or a group of them, and every name it goes by. */
+export interface Declared {
+  readonly names: readonly string[];
+  addTo(parent: Command, runCommand: RunCommand, givesVerdict?: boolean): void;
+}
+
+/** Declares a command: `usage` is its name and its arguments. */
+export function command<const Usage extends string, const Table extends OptionTable = Record<never, never>>(
+  usage: Usage,
+  spec: CommandSpec<Usage, Table>,
+): Declared {
+  const [name = '', ...words] = usage.split(' ');
+  const { about, examples, choices, isServer = false } = spec;
+  const options: OptionTable = spec.options ?? {};
+  return {
+    names: [name],
+    addTo: (parent, runCommand, givesVerdict = spec.givesVerdict === true) => {
+      const own = parent.command(name).description(about).addHelpText('after', examples);
+      if (spec.usage !== undefined) own.usage(spec.usage);
+      for (const word of words)
+        own.addArgument(
+          choices === undefined ? new Argument(word) : new Argument(word, choices.about).choices(choices.of),
+        );
+      for (const [flag, value] of Object.entries(options)) own.addOption(toOption(flag, value));
+      own.action(async () => {
+        const flags = own.opts<Flags<Table>>();
+        await runCommand(
+          own,
+          async (context) => await spec.run(context, flags, ...(own.processedArgs as Arguments<Usage>)),
+          { givesVerdict, isServer: typeof isServer === 'function' ? isServer(flags) : isServer },
+        );
+      });
+    },
+  };
+}
+
+function toOption(flag: string, value: OptionTable[string]): Option {
+  const [about, more]: readonly [string, OptionMore?] = typeof value === 'string' ? [value] : value;
+  const option = new Option(flag, about);
+  if (more?.choices !== undefined) option.choices(more.choices);
+  if (more?.isMany) option.argParser((next: string, before: readonly string[] = []) => [...before, next]);
+  if (more?.default !== undefined) option.default(more.default);
+  return option.makeOptionMandatory(more?.isRequired === true);
+}
+
+/** Declares commands under one name. */
+export function group(
+  name: string,
+  spec: {
+    readonly about: string;
+    readonly alias?: string;
+    readonly examples?: string;
+    /** Exit code 1 of its commands is a verdict. */
+    readonly givesVerdict?: true;
+    readonly commands: readonly Declared[];
+  },
+): Declared {
+  const { about, alias, examples, givesVerdict, commands } = spec;
+  return {
+    names: alias === undefined ? [name] : [name, alias],
+    addTo: (parent, runCommand) => {
+      const own = parent.command(name).description(about);
+      if (alias !== undefined) own.alias(alias);
+      if (examples !== undefined) own.addHelpText('after', examples);
+      for (const each of commands) each.addTo(own, runCommand, givesVerdict);
+    },
+  };
+}
+
+/**
+ * Runs the work of a command and prints its outcome; its exit code, that of its error, or 130 after Ctrl-C becomes that of the
+ * command line. Never throws.
+ */
+type RunCommand = (
+  command: Command,
+  work: (context: CommandContext) => Promise<Outcome | ExitCode>,
+  kind: { readonly givesVerdict: boolean; readonly isServer: boolean },
 ) => Promise<void>;
 
-/** Makes what runs the commands of one invocation; `exit` gets the exit code. */
-export function openRunCommand(invocation: Invocation, exit: (code: ExitCode) => void): RunCommand {
+/** Makes what runs the commands of one invocation; `exit` gets the exit code, and whether 1 would be a verdict. */
+export function openRunCommand(
+  invocation: Invocation,
+  openWhole: () => Command,
+  exit: (code: ExitCode, givesVerdict: boolean) => void,
+): RunCommand {
   const { signal } = invocation;
-  return async (command, work, isServer = false) => {
+  return async (command, work, { givesVerdict, isServer }) => {
+    if (givesVerdict) invocation.onVerdictCommand();
     const { config: files, ...rest }: Omit<CommonOptions, 'config'> & { readonly config: readonly string[] } =
       command.optsWithGlobals();
     const [config = '', ...overlays] = files;
     const options: CommonOptions = { ...rest, config, overlays };
     const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
-    const codeOf = givesVerdict(command) ? exitCodeOfEvalError : exitCodeOfError;
-    const code = await runWork({ invocation, options, isConfigGiven, signal }, work, codeOf);
+    const codeOf = givesVerdict ? exitCodeOfEvalError : exitCodeOfError;
+    const code = await runWork({ invocation, options, isConfigGiven, signal, openWhole }, work, codeOf);
     // Ctrl-C may also have come while the runtime was closing.
-    exit(signal.aborted && !isServer ? 130 : code);
+    exit(signal.aborted && !isServer ? 130 : code, givesVerdict);
   };
 }
 
-/** Whether exit code 1 of the command is a verdict: a missed gate of `eval`, a changed row of `audit`, what `doctor` finds. */
-export function givesVerdict(command: Command): boolean {
-  const group = command.parent?.name();
-  return group === 'eval' || group === 'audit' || command.name() === 'doctor';
-}
-
 async function runWork(
-  base: Pick<CommandContext, 'invocation' | 'options' | 'isConfigGiven' | 'signal'>,
-  work: (context: CommandContext) => Promise<ExitCode>,
+  base: Pick<CommandContext, 'invocation' | 'options' | 'isConfigGiven' | 'signal' | 'openWhole'>,
+  work: (context: CommandContext) => Promise<Outcome | ExitCode>,
   codeOf: typeof exitCodeOfError,
 ): Promise<ExitCode> {
   const { invocation, options, signal } = base;
@@ -110,7 +272,8 @@ async function runWork(
   };
   try {
     await limitStop(options, invocation);
-    return await work({ ...base, terminal, input: openInput(invocation), open });
+    const outcome = await work({ ...base, terminal, input: openInput(invocation), open });
+    return typeof outcome === 'number' ? outcome : print(outcome, options, terminal);
   } catch (error) {
     const failure = withoutConfig(toRuntimeError(error), base);
     await printError(failure, options, terminal);
@@ -118,6 +281,21 @@ async function runWork(
   } finally {
     for (const runtime of opened) await runtime.close();
   }
+}
+
+function print(
+  { document, text, table, note, exitCode = 0 }: Outcome,
+  { json }: CommonOptions,
+  terminal: Terminal,
+): ExitCode {
+  if (json) terminal.printJson(document);
+  else {
+    if (text !== undefined) terminal.print(text);
+    if (table?.none !== undefined && table.rows.length === 0) terminal.printStderr(table.none);
+    else if (table !== undefined) terminal.printTable(table.names, table.rows);
+    if (note !== undefined) terminal.printStderr(note);
+  }
+  return exitCode;
 }
 
 /** Says what to do in a folder without a config, where the error is that there is none. */
@@ -136,12 +314,7 @@ function withoutConfig(
 /** Throws USAGE. */
 async function limitStop({ stopTimeout }: CommonOptions, invocation: Invocation): Promise<void> {
   if (stopTimeout === undefined) return;
-  const { parseDuration } = await import('../runtime/runtime.ts');
-  const ms = parseDuration(stopTimeout);
-  if (ms !== undefined) return invocation.stopWithin(ms);
-  throw new RuntimeError('USAGE', `--stop-timeout takes a duration, not "${stopTimeout}"`, {
-    hint: 'Write it like 500ms, 10s or 2m.',
-  });
+  invocation.stopWithin(await readDuration('--stop-timeout', stopTimeout, '500ms, 10s or 2m'));
 }
 
 /** The launcher that SIGNALBOX_LAUNCHER asks for: auto, native or portable. */
@@ -174,4 +347,10 @@ async function printProblems(error: RuntimeError, terminal: Terminal): Promise<v
   const headline = repeated === undefined ? error.message : countProblems(repeated.file, problems);
   terminal.printStderr(`error: [${error.code}] ${escapeInvisible(headline)}`);
   for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
+}
+
+/** Resolves when the signal is aborted: a server's good end. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,33 +1,34 @@
-import type { Command } from 'commander';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
 import type { PendingRecord } from '../contract/approval.ts';
 import type { RunDocument } from '../contract/run.ts';
 import type { RunOptions, Runtime } from '../runtime/runtime.ts';
-import type { CommandContext, OpenOptions } from './command.ts';
+import type { CommandContext, Flags, OpenOptions } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';
 import { type NextCommands, nextCommands } from './next-command.ts';
-import { type RecordingFlags, requireRecordings } from './recording.ts';
+import { requireRecordings } from './recording.ts';
 import { choicesText, questionOfRecord, questionText } from './show/pending.ts';
 import { printLost, printRun } from './show/run.ts';
 import { createRunEventPrinter } from './show/run-events.ts';
 import { openRunProgress, type RunProgress } from './show/run-progress.ts';
 
 /** The options of commands that execute a run. */
-export interface RunFlags extends RecordingFlags {
-  readonly setDown?: true;
-  readonly wait?: true;
-  readonly interactive?: true;
-}
+export const runOptions = {
+  '--wait': 'wait until somebody has decided elsewhere, and go on',
+  '--interactive': 'ask on this terminal what a person must decide',
+  '--set-down': 'leave the run where a `wait` of it begins, to `signalbox work` or a worker',
+  '--record <file>': 'add every exchange with a model to this file',
+  '--replay <file>': 'answer every model call from this recording',
+} as const;
 
-/** Adds the options of every command that executes a run. */
-export function addRunFlags(command: Command): Command {
-  return command
-    .option('--wait', 'wait until somebody has decided elsewhere, and go on')
-    .option('--interactive', 'ask on this terminal what a person must decide')
-    .option('--set-down', 'leave the run where a `wait` of it begins, to `signalbox work` or a worker')
-    .option('--record <file>', 'add every exchange with a model to this file')
-    .option('--replay <file>', 'answer every model call from this recording');
+export type RunFlags = Flags<typeof runOptions>;
+
+/** Throws USAGE when one of those options is given, which `why` says what is wrong with. */
+export function refuseRunOptions(flags: RunFlags, why: string, hint: string): void {
+  const option = Object.keys(runOptions)
+    .map((flag) => flag.split(' ')[0] ?? '')
+    .find((flag) => Object.hasOwn(flags, flag === '--set-down' ? 'setDown' : flag.slice(2)));
+  if (option !== undefined) throw new RuntimeError('USAGE', `${option} ${why}`, { hint });
 }
 
 /** Of a `wait` that takes longer the run is set down. */

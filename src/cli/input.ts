@@ -65,6 +65,54 @@ export function readWhole(option: string, value: string | undefined, least = 1):
   throw new RuntimeError('USAGE', `${option} takes a whole number from ${least}, not "${value}"`);
 }
 
+/** A duration from an option, in milliseconds. Throws USAGE, with those examples of one. */
+export async function readDuration(option: string, value: string, examples: string): Promise<number> {
+  const { parseDuration } = await import('../runtime/runtime.ts');
+  const ms = parseDuration(value);
+  if (ms !== undefined) return ms;
+  throw new RuntimeError('USAGE', `${option} takes a duration, not "${value}"`, {
+    hint: `Write it like ${examples}.`,
+  });
+}
+
+/** An age from an option, in milliseconds; zero takes whatever has ended. Throws USAGE. */
+export async function readAge(option: string, value: string): Promise<number> {
+  if (/^\+?(?:0+(?:\.0*)?(?:ms|s|m|h|d))+$/.test(value)) return 0;
+  return await readDuration(option, value, '90s, 15m, 12h or 30d');
+}
+
+/** A moment from an option: a date, in UTC unless it says otherwise, or how long ago. Throws USAGE. */
+export async function readTime(option: string, value: string): Promise<Date> {
+  const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(value)
+    ? new Date(value)
+    : undefined;
+  if (date !== undefined && !Number.isNaN(date.getTime())) return date;
+  const { parseDuration } = await import('../runtime/runtime.ts');
+  const ms = parseDuration(value);
+  if (ms !== undefined) return new Date(Date.now() - ms);
+  throw new RuntimeError('USAGE', `${option} takes a time, not "${value}"`, {
+    hint: 'Write it like 24h, 2026-01-31 or 2026-01-31T12:00Z.',
+  });
+}
+
+/** Labels from NAME=VALUE options. Throws USAGE. */
+export function readLabels(given: readonly string[] | undefined): Record<string, string> | undefined {
+  if (given === undefined) return undefined;
+  const labels = new Map<string, string>();
+  for (const label of given) {
+    const end = label.indexOf('=');
+    if (end < 1) {
+      throw new RuntimeError('USAGE', `--label takes NAME=VALUE, not "${label}"`, {
+        hint: 'Write it like --label order=A-17.',
+      });
+    }
+    const name = label.slice(0, end);
+    if (labels.has(name)) throw new RuntimeError('USAGE', `--label ${name} is given twice`);
+    labels.set(name, label.slice(end + 1));
+  }
+  return Object.fromEntries(labels);
+}
+
 async function readStdin(option: string, { signal, stdin }: Invocation): Promise<Buffer> {
   try {
     return await buffer(addAbortSignal(signal, stdin));

@@ -1,26 +1,26 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Fault } from '../base/errors.ts';
 import { findNearest } from '../base/text/suggest.ts';
-import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
-import { addAuditCommands } from './commands/audit/audit.ts';
-import { addCacheCommands } from './commands/cache.ts';
-import { addCompletionCommand } from './commands/completion.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addEvalCommands } from './commands/eval/eval.ts';
-import { addHookCommands } from './commands/hook.ts';
-import { addInitCommand } from './commands/init.ts';
-import { addKeysCommands } from './commands/keys.ts';
-import { addPendingCommands } from './commands/pending.ts';
-import { addProviderCommands } from './commands/provider.ts';
-import { addRunCommand } from './commands/run.ts';
-import { addRunsCommands } from './commands/runs.ts';
-import { addServeCommand } from './commands/serve.ts';
-import { addStoreCommands } from './commands/store.ts';
-import { addToolCommands } from './commands/tool.ts';
-import { addValidateCommand } from './commands/validate.ts';
-import { addWorkCommand } from './commands/work.ts';
-import { addWorkerCommand } from './commands/worker.ts';
-import { addWorkersCommands } from './commands/workers.ts';
+import { type Declared, openRunCommand } from './command.ts';
+import { auditCommands } from './commands/audit.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { evalCommands } from './commands/eval/eval.ts';
+import { hookCommands } from './commands/hook.ts';
+import { keysCommands } from './commands/keys.ts';
+import { pendingCommands } from './commands/pending.ts';
+import {
+  cacheCommands,
+  completionCommand,
+  initCommand,
+  providerCommands,
+  validateCommand,
+} from './commands/project.ts';
+import { runCommand } from './commands/run.ts';
+import { runsCommands } from './commands/runs.ts';
+import { serveCommand } from './commands/serve.ts';
+import { storeCommands } from './commands/store.ts';
+import { toolCommands } from './commands/tool.ts';
+import { workCommand, workerCommand, workersCommands } from './commands/work.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
@@ -34,23 +34,19 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
   const { argv } = invocation;
   let code: ExitCode = 0;
   let written = '';
-  const runCommand = openRunCommand(invocation, (exitCode) => {
-    code = exitCode;
-  });
   let isVerdict = false;
-  const open = (commands: readonly CommandGroup[], output: ParserOutput): Command => {
+  const openWhole = () => open(commands, unheard);
+  const run = openRunCommand(invocation, openWhole, (exitCode, givesVerdict) => {
+    code = exitCode;
+    isVerdict = givesVerdict;
+  });
+  const open = (some: readonly Declared[], output: ParserOutput): Command => {
     const program = openProgram(invocation, output);
-    for (const { add } of commands) add(program, runCommand, () => open(groups, unheard));
+    for (const each of some) each.addTo(program, run);
     return program;
   };
-  const parse = async (commands: readonly CommandGroup[], output: ParserOutput) => {
-    const program = open(commands, output);
-    program.hook('preAction', (_, command) => {
-      isVerdict = givesVerdict(command);
-      if (isVerdict) invocation.onVerdictCommand();
-    });
-    await program.parseAsync(argv, { from: 'user' });
-  };
+  const parse = async (some: readonly Declared[], output: ParserOutput) =>
+    void (await open(some, output).parseAsync(argv, { from: 'user' }));
   const stdout = watchStdout(invocation);
   try {
     const named = namedIn(argv);
@@ -58,11 +54,11 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
       const writeOut = (text: string) => {
         written += text;
       };
-      await parse(groups, { writeOut, writeErr: openTerminal(invocation, false).writeStderr });
+      await parse(commands, { writeOut, writeErr: openTerminal(invocation, false).writeStderr });
     }
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const named = commandIn(argv, open(groups, unheard));
+    const named = commandIn(argv, openWhole());
     code = exitCodeOfParsing(error, { written: written.trimEnd(), command: named }, invocation);
   }
   return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isVerdict) : code;
@@ -76,42 +72,20 @@ interface ParserOutput {
 
 const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 
-/** A command, or a group of them, and every name it goes by. */
-interface CommandGroup {
-  readonly names: readonly string[];
-  /** `openWhole` makes a program that has every command. */
-  add(program: Command, runCommand: RunCommand, openWhole: () => Command): void;
-}
-
 /** In the order of the help. */
-const groups: readonly CommandGroup[] = [
-  { names: ['init'], add: addInitCommand },
-  { names: ['validate'], add: addValidateCommand },
-  { names: ['doctor'], add: addDoctorCommand },
-  { names: ['tool'], add: addToolCommands },
-  { names: ['eval'], add: addEvalCommands },
-  { names: ['cache'], add: addCacheCommands },
-  { names: ['hook', 'hooks'], add: addHookCommands },
-  { names: ['provider', 'providers'], add: addProviderCommands },
-  { names: ['serve'], add: addServeCommand },
-  { names: ['run'], add: addRunCommand },
-  { names: ['pending'], add: addPendingCommands },
-  { names: ['runs'], add: addRunsCommands },
-  { names: ['work'], add: addWorkCommand },
-  { names: ['worker'], add: addWorkerCommand },
-  { names: ['workers'], add: addWorkersCommands },
-  { names: ['keys'], add: addKeysCommands },
-  { names: ['audit'], add: addAuditCommands },
-  { names: ['store'], add: addStoreCommands },
-  { names: ['completion'], add: addCompletionCommand },
+const commands: readonly Declared[] = [
+  ...[initCommand, validateCommand, doctorCommand, toolCommands, evalCommands, cacheCommands],
+  ...[hookCommands, providerCommands, serveCommand, runCommand, pendingCommands, runsCommands],
+  ...[workCommand, workerCommand, workersCommands, keysCommands, auditCommands, storeCommands],
+  completionCommand,
 ];
 
 /**
  * Those that the arguments can mean: to declare all takes longer than to parse. What they do not settle, help and mistakes,
  * whose text tells of other commands too, is parsed again with all of them.
  */
-function namedIn(argv: readonly string[]): readonly CommandGroup[] {
-  return groups.filter(({ names }) => names.some((name) => argv.includes(name)));
+function namedIn(argv: readonly string[]): readonly Declared[] {
+  return commands.filter(({ names }) => names.some((name) => argv.includes(name)));
 }
 
 /** False when the parser refuses the arguments or answers them itself. A command that was run throws no such error. */

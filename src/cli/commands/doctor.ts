@@ -1,33 +1,15 @@
-import type { Command } from 'commander';
 import { RuntimeError } from '../../base/errors.ts';
-import { type CommandContext, launcherOf, type RunCommand } from '../command.ts';
-import type { ExitCode } from '../exit-code.ts';
+import { type CommandContext, command, launcherOf, type Outcome } from '../command.ts';
 import { versionOf } from '../version.ts';
 
-interface DoctorFlags {
-  readonly chaos?: true;
-  readonly junit?: string;
-}
-
-/** `doctor`. */
-export function addDoctorCommand(program: Command, runCommand: RunCommand): void {
-  program
-    .command('doctor [file]')
-    .description('check a config and its machine, or with --chaos what every filter does when it fails')
-    .option('--chaos', 'let a program that fails take the place of every filter, in each way it can fail')
-    .option('--junit <file>', 'with --chaos, also write what it shows as JUnit')
-    .addHelpText('after', examples)
-    .action(async (file: string | undefined, own: DoctorFlags, command: Command) => {
-      await runCommand(command, async (context) => {
-        const config = file ?? context.options.config;
-        if (own.chaos === true) return await tryFilters(config, own, context);
-        const isNamed = file !== undefined || context.isConfigGiven;
-        return await check(config, { junit: own.junit, isNamed }, context);
-      });
-    });
-}
-
-const examples = `
+export const doctorCommand = command('doctor [file]', {
+  about: 'check a config and its machine, or with --chaos what every filter does when it fails',
+  options: {
+    '--chaos': 'let a program that fails take the place of every filter, in each way it can fail',
+    '--junit <file>': 'with --chaos, also write what it shows as JUnit',
+  },
+  givesVerdict: true,
+  examples: `
 No tool, eval or hook of the config is started: --chaos starts programs of its own in their place.
 
 Examples:
@@ -37,60 +19,61 @@ Examples:
   signalbox doctor --chaos --junit chaos.xml --json
 
 Exit codes: 0 no errors (warnings are told), or with --chaos every filter is reached and none passes without a documented rule;
-1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`;
+1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`,
+  run: async (context, { chaos, junit }, file) => {
+    const { invocation, options, isConfigGiven } = context;
+    const config = file ?? options.config;
+    const overlays = config === options.config ? options.overlays : [];
+    const asked = { env: invocation.env, launcher: launcherOf(invocation), overlays };
+    if (chaos === true) return await tryFilters(config, { asked, junit }, context);
+    if (junit !== undefined) throw new RuntimeError('USAGE', '--junit belongs to --chaos');
+    const { loadDoctor } = await import('../../runtime/runtime.ts');
+    const { runDoctor } = await loadDoctor();
+    const isNamed = file !== undefined || isConfigGiven;
+    const checks = await runDoctor(config, { ...asked, version: versionOf(), isNamed });
+    const count = (status: string) => checks.filter((each) => each.status === status).length;
+    const errors = count('error');
+    const { renderChecks } = await import('../show/doctor.ts');
+    return {
+      document: { checks, errors, warnings: count('warning') },
+      text: renderChecks(checks, context.terminal).join('\n'),
+      exitCode: errors === 0 ? 0 : 1,
+    };
+  },
+});
 
-async function check(
-  config: string,
-  { junit, isNamed }: { readonly junit: string | undefined; readonly isNamed: boolean },
-  { invocation, options, terminal }: CommandContext,
-): Promise<ExitCode> {
-  if (junit !== undefined) throw new RuntimeError('USAGE', '--junit belongs to --chaos');
-  const { loadDoctor } = await import('../../runtime/runtime.ts');
-  const { runDoctor } = await loadDoctor();
-  const overlays = config === options.config ? options.overlays : [];
-  const asked = {
-    env: invocation.env,
-    launcher: launcherOf(invocation),
-    version: versionOf(),
-    isNamed,
-    overlays,
+interface Asked {
+  readonly asked: {
+    readonly env: CommandContext['invocation']['env'];
+    readonly launcher: ReturnType<typeof launcherOf>;
+    readonly overlays: readonly string[];
   };
-  const checks = await runDoctor(config, asked);
-  const count = (status: string) => checks.filter((each) => each.status === status).length;
-  const errors = count('error');
-  if (options.json) terminal.printJson({ checks, errors, warnings: count('warning') });
-  else {
-    const { renderChecks } = await import('../show/doctor/checks.ts');
-    for (const line of renderChecks(checks, terminal)) terminal.print(line);
-  }
-  return errors === 0 ? 0 : 1;
+  readonly junit: string | undefined;
 }
 
 async function tryFilters(
   config: string,
-  { junit }: DoctorFlags,
-  { invocation, options, terminal, signal }: CommandContext,
-): Promise<ExitCode> {
+  { asked, junit }: Asked,
+  { terminal, signal }: CommandContext,
+): Promise<Outcome> {
   const { loadChaos } = await import('../../runtime/runtime.ts');
   const { runChaos, writeChaosJunit } = await loadChaos();
-  const { openChaosProgress, renderChaos } = await import('../show/doctor/chaos.ts');
+  const { openChaosProgress, renderChaos } = await import('../show/doctor.ts');
   const progress = openChaosProgress(terminal);
-  const launcher = launcherOf(invocation);
-  const overlays = config === options.config ? options.overlays : [];
-  const asked = { env: invocation.env, launcher, signal, overlays, onProgress: progress.update };
-  const report = await runChaos(config, asked).finally(progress.end);
+  const report = await runChaos(config, { ...asked, signal, onProgress: progress.update }).finally(
+    progress.end,
+  );
   if (junit !== undefined) await writeChaosJunit(report, junit);
   const open = report.cells.filter(({ isClosed }) => !isClosed);
-  if (options.json) {
-    terminal.printJson({
+  const isUnreached = report.untried.some(({ state }) => state === 'unreached');
+  return {
+    document: {
       cells: report.cells.length,
       denied: report.cells.length - open.length,
       open: open.map(({ hook, fault, rule }) => ({ hook, fault, rule })),
       untried: report.untried,
-    });
-  } else {
-    for (const line of renderChaos(report, terminal)) terminal.print(line);
-  }
-  const isUnreached = report.untried.some(({ state }) => state === 'unreached');
-  return isUnreached || open.some(({ rule }) => rule === null) ? 1 : 0;
+    },
+    text: renderChaos(report, terminal).join('\n'),
+    exitCode: isUnreached || open.some(({ rule }) => rule === null) ? 1 : 0,
+  };
 }

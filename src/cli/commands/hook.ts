@@ -1,120 +1,136 @@
 import { relative } from 'node:path';
-import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { suggest } from '../../base/text/suggest.ts';
-import type { DecisionDocument, HookInfo } from '../../contract/document.ts';
+import type { DecisionDocument } from '../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../contract/hook.ts';
-import type { HooksImport } from '../../runtime/runtime.ts';
-import type { CommandContext, RunCommand } from '../command.ts';
-import { exactText } from '../exact-text.ts';
-import { type ExitCode, exitCodeOfDecision } from '../exit-code.ts';
-import type { Invocation } from '../invocation.ts';
+import { command, type Flags, group } from '../command.ts';
+import { exitCodeOfDecision } from '../exit-code.ts';
+import { exactText } from '../show/exact-text.ts';
 import { codeText, type Terminal } from '../terminal.ts';
-import { type Agent, addHookAnswer, addHookExport } from './hook-answer.ts';
-import { addHookServer } from './hook-server.ts';
+import { agentCommands, exportCommand } from './hook-agent.ts';
 
-/** `hook list`, `fire`, `import` and `export`, and those that agents of other systems run. */
-export function addHookCommands(program: Command, runCommand: RunCommand): void {
-  const group = program
-    .command('hook')
-    .alias('hooks')
-    .description('list, try, import and export hooks, and be one of an agent')
-    .addHelpText('after', groupExamples);
-  addList(group, runCommand);
-  addFire(group, runCommand);
-  addHookImport(group, runCommand);
-  addHookExport(
-    group,
-    runCommand,
-    [...agents, server].map(({ dialect }) => dialect),
-  );
-  for (const agent of agents) addHookAnswer(group, runCommand, agent);
-  addHookServer(group, runCommand, server);
-}
-
-const agents: readonly Agent[] = [
-  { dialect: 'claude', title: 'Claude Code' },
-  { dialect: 'agentao', title: 'Agentao' },
-  { dialect: 'chibi', title: 'chibi', asksForSchema: true },
-];
-
-const server: Agent = { dialect: 'picoclaw', title: 'PicoClaw' };
-
-function addList(group: Command, runCommand: RunCommand): void {
-  group
-    .command('list')
-    .description('show the declared hooks, in the order in which they run')
-    .addHelpText('after', listExamples)
-    .action(async (_own: unknown, command: Command) => {
-      await runCommand(command, async ({ invocation, options, terminal, open }) => {
-        const hooks = (await open()).hooks.list();
-        if (options.json) terminal.printJson({ hooks });
-        else
-          terminal.printTable(
-            ['hook', 'dialect', 'kind', 'events', 'declared'],
-            hooks.map((hook) => toColumns(hook, invocation)),
-          );
-        return 0;
-      });
+const list = command('list', {
+  about: 'show the declared hooks, in the order in which they run',
+  examples: `
+Examples:
+  signalbox hook list
+  signalbox hook list --json | jq '.hooks[] | select(.mode == "filter")'`,
+  run: async ({ invocation, open }) => {
+    const hooks = (await open()).hooks.list();
+    const rows = hooks.map(({ name, dialect, hook, phases, mode, points, on_failure, source }) => {
+      const place = `${relative(invocation.cwd, source.file)}:${source.line}`;
+      if (hook !== null) return [name, dialect, `${hook}, ${mode}`, phases.join(', '), place];
+      const kind = on_failure === 'deny' ? 'on_failure: deny' : 'its own rules';
+      return [name, dialect, kind, points.join(', '), place];
     });
-}
+    return { document: { hooks }, table: { names: ['hook', 'dialect', 'kind', 'events', 'declared'], rows } };
+  },
+});
 
-function toColumns(
-  { name, dialect, hook, phases, mode, points, on_failure, source }: HookInfo,
-  { cwd }: Invocation,
-): string[] {
-  const place = `${relative(cwd, source.file)}:${source.line}`;
-  if (hook !== null) return [name, dialect, `${hook}, ${mode}`, phases.join(', '), place];
-  return [
-    name,
-    dialect,
-    on_failure === 'deny' ? 'on_failure: deny' : 'its own rules',
-    points.join(', '),
-    place,
-  ];
-}
+const kinds: readonly HookKind[] = ['provider', 'tool', 'session', 'eval'];
 
-function addFire(group: Command, runCommand: RunCommand): void {
-  group
-    .command('fire')
-    .description('take an event through every hook of its phase, and see who decided')
-    .addOption(new Option('--hook <type>', 'the type of hook').choices(Object.keys(phasesOf)))
-    .option('--phase <phase>', 'the phase (an eval hook has none)')
-    .option('--dialect <name>', 'a foreign dialect: picoclaw, chibi, claude or agentao')
-    .option('--point <point>', 'its own name for the moment, such as PreToolUse or before_tool')
-    .requiredOption(
-      '--event <json>',
-      'the native payload without hook and phase, or the point’s payload: a JSON object, @FILE, or - for stdin',
-    )
-    .addHelpText('after', fireExamples)
-    .action(async (own: FireOptions, command: Command) => {
-      await runCommand(command, async ({ options, terminal, input, signal, open }) => {
-        const event = toEvent(own, await input.object('--event', own.event));
-        const runtime = await open();
-        const asked: string[] = [];
-        const onHear = (hook: string) => void asked.push(hook);
-        const decision = await runtime.hooks.fire(event, { signal, onHear, wholeFaults: true });
-        if (options.json) terminal.printJson({ ...decision, asked });
-        else {
-          printDecision(decision, terminal);
-          terminal.print(describeAsked(asked, own));
-        }
-        return exitCodeOfDecision(decision.verdict);
-      });
-    });
-}
+const fireOptions = {
+  '--hook <type>': ['the type of hook', { choices: kinds }],
+  '--phase <phase>': 'the phase (an eval hook has none)',
+  '--dialect <name>': 'a foreign dialect: picoclaw, chibi, claude or agentao',
+  '--point <point>': 'its own name for the moment, such as PreToolUse or before_tool',
+  '--event <json>': [
+    'the native payload without hook and phase, or the point’s payload: a JSON object, @FILE, or - for stdin',
+    { isRequired: true },
+  ],
+} as const;
+type FireFlags = Flags<typeof fireOptions>;
 
-interface FireOptions {
-  readonly hook?: HookKind;
-  readonly phase?: string;
-  readonly dialect?: string;
-  readonly point?: string;
-  readonly event: string;
-}
+const fire = command('fire', {
+  about: 'take an event through every hook of its phase, and see who decided',
+  options: fireOptions,
+  examples: `
+Examples:
+  signalbox hook fire --hook provider --phase before_call \\
+    --event '{"request": {"messages": [{"role": "user", "content": "My card is 4111 1111 1111 1111"}]}}'
+  signalbox hook fire --hook tool --phase before_execution --event '{"request": {"name": "refund", "args": {"amount": 900}}}'
+  signalbox hook fire --hook session --phase session_start --event '{"event": {"session_id": "s-1"}}' --json
+  signalbox hook fire --dialect claude --point PreToolUse \\
+    --event '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}'
+  signalbox hook fire --dialect chibi --point pre_tool --event '{"tool_name": "shell", "arguments": {"command": "ls"}}'
+
+Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`,
+  run: async ({ options, terminal, input, signal, open }, flags) => {
+    const event = toEvent(flags, await input.object('--event', flags.event));
+    const runtime = await open();
+    const asked: string[] = [];
+    const onHear = (hook: string) => void asked.push(hook);
+    const decision = await runtime.hooks.fire(event, { signal, onHear, wholeFaults: true });
+    if (options.json) terminal.printJson({ ...decision, asked });
+    else {
+      printDecision(decision, terminal);
+      terminal.print(describeAsked(asked, flags));
+    }
+    return exitCodeOfDecision(decision.verdict);
+  },
+});
+
+const importCommand = command('import <file>', {
+  about: 'turn hooks of another system into entries of the config',
+  options: {
+    '--dialect <name>': [
+      'whose hooks they are; default: the form of each rule decides',
+      { choices: ['picoclaw', 'chibi', 'claude', 'agentao'] },
+    ],
+    '--write': 'write them into the config, comments kept; what it has already is not added again',
+  },
+  examples: `
+Examples:
+  signalbox hook import .claude/settings.json
+  signalbox hook import .claude/settings.json --write
+  signalbox hook import ~/.picoclaw/config.json --config agents/runtime.yaml --write
+  signalbox hook import ./plugins --dialect chibi
+  signalbox hook import ./guard-plugin --json | jq '.entries[].name'
+
+FILE is a settings file or hooks.json of Claude Code or Agentao, a plugin’s folder, PicoClaw’s config.json, or a
+folder of chibi plugins. The YAML goes to stdout, and what is wrong with the file to stderr.
+
+Exit codes: 0 everything was taken over (warnings are told), 1 something was left out, 2 wrong call or config.`,
+  run: async ({ options, terminal }, { dialect, write }, file) => {
+    const { loadImporter, formatProblem } = await import('../../runtime/runtime.ts');
+    const { readHooks, writeHooks } = await loadImporter();
+    const { config } = options;
+    const found = readHooks(file, { config, dialect });
+    const { entries, yaml, problems } = found;
+    const written = write ? writeHooks(file, found, config) : undefined;
+    const exitCode = problems.some(({ severity }) => severity === 'error') ? 1 : 0;
+    const document = { config, entries, added: written?.added ?? [], problems };
+    if (options.json) return { document, exitCode };
+    for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
+    if (entries.length === 0 && exitCode !== 0)
+      terminal.printStderr(`error: [CONFIG_INVALID] no hook of ${file} can be imported`);
+    if (written === undefined) {
+      if (yaml !== '') terminal.printValue(yaml.trimEnd());
+      return exitCode;
+    }
+    if (written.isNew) terminal.print(`wrote ${config}`);
+    for (const name of written.added) terminal.print(`added ${escapeInvisibleLine(name)}`);
+    const known = entries.length - written.added.length;
+    if (known > 0) terminal.print(`${known} of ${entries.length} in ${config} already`);
+    return exitCode;
+  },
+});
+
+export const hookCommands = group('hook', {
+  alias: 'hooks',
+  about: 'list, try, import and export hooks, and be one of an agent',
+  examples: `
+Examples:
+  signalbox hook list
+  signalbox hook fire --hook provider --phase before_call --event @event.json
+  signalbox hook import .claude/settings.json --write
+  signalbox hook export --dialect claude`,
+  commands: [list, fire, importCommand, exportCommand, ...agentCommands],
+});
 
 /** Makes a native event, or the event of a foreign dialect. Throws USAGE for a mixture of their options. */
-function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly<Record<string, unknown>>) {
+function toEvent({ hook, phase, dialect, point }: FireFlags, payload: Readonly<Record<string, unknown>>) {
   if (hook !== undefined && dialect === undefined && point === undefined)
     return { ...toHookAndPhase(hook, phase), ...readParts(payload, hook) };
   if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
@@ -134,35 +150,11 @@ function toHookAndPhase(hook: HookKind, phase: string | undefined) {
 }
 
 /** Lists the hooks that were asked, or says that none hears this event. */
-function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireOptions): string {
+function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireFlags): string {
   if (asked.length > 0) return `asked: ${asked.map(escapeInvisibleLine).join(', ')}`;
   const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');
   return `asked: nobody; no hook hears ${moment}\nhint: \`signalbox hook list\` shows what each one hears.`;
 }
-
-const groupExamples = `
-Examples:
-  signalbox hook list
-  signalbox hook fire --hook provider --phase before_call --event @event.json
-  signalbox hook import .claude/settings.json --write
-  signalbox hook export --dialect claude`;
-
-const listExamples = `
-Examples:
-  signalbox hook list
-  signalbox hook list --json | jq '.hooks[] | select(.mode == "filter")'`;
-
-const fireExamples = `
-Examples:
-  signalbox hook fire --hook provider --phase before_call \\
-    --event '{"request": {"messages": [{"role": "user", "content": "My card is 4111 1111 1111 1111"}]}}'
-  signalbox hook fire --hook tool --phase before_execution --event '{"request": {"name": "refund", "args": {"amount": 900}}}'
-  signalbox hook fire --hook session --phase session_start --event '{"event": {"session_id": "s-1"}}' --json
-  signalbox hook fire --dialect claude --point PreToolUse \\
-    --event '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}'
-  signalbox hook fire --dialect chibi --point pre_tool --event '{"tool_name": "shell", "arguments": {"command": "ls"}}'
-
-Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`;
 
 /** Throws EVENT_INVALID for unknown members, since a misspelt one would be missing from the event. */
 function readParts(payload: Readonly<Record<string, unknown>>, hook: HookKind) {
@@ -205,75 +197,3 @@ const colours = {
   ...({ allow: 'green', modify: 'yellow', respond: 'yellow' } as const),
   ...({ ask: 'yellow', deny: 'red', abort: 'red' } as const),
 };
-
-interface ImportFlags {
-  readonly dialect?: 'picoclaw' | 'chibi' | 'claude' | 'agentao';
-  readonly write?: true;
-}
-
-/** `hook import`. */
-function addHookImport(group: Command, runCommand: RunCommand): void {
-  group
-    .command('import <file>')
-    .description('turn hooks of another system into entries of the config')
-    .addOption(
-      new Option('--dialect <name>', 'whose hooks they are; default: the form of each rule decides').choices([
-        'picoclaw',
-        'chibi',
-        'claude',
-        'agentao',
-      ]),
-    )
-    .option('--write', 'write them into the config, comments kept; what it has already is not added again')
-    .addHelpText('after', examples)
-    .action(async (file: string, own: ImportFlags, command: Command) => {
-      await runCommand(command, async (context) => await importHooks(context, file, own));
-    });
-}
-
-async function importHooks(
-  { options, terminal }: CommandContext,
-  file: string,
-  { dialect, write }: ImportFlags,
-): Promise<ExitCode> {
-  const { loadImporter, formatProblem } = await import('../../runtime/runtime.ts');
-  const { readHooks, writeHooks } = await loadImporter();
-  const { config } = options;
-  const found = readHooks(file, { config, dialect });
-  const { entries, yaml, problems } = found;
-  const written = write ? writeHooks(file, found, config) : undefined;
-  if (options.json) {
-    terminal.printJson({ config, entries, added: written?.added ?? [], problems });
-    return exitCodeOf(found);
-  }
-  for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
-  if (entries.length === 0 && exitCodeOf(found) !== 0)
-    terminal.printStderr(`error: [CONFIG_INVALID] no hook of ${file} can be imported`);
-  if (written === undefined) {
-    if (yaml !== '') terminal.printValue(yaml.trimEnd());
-    return exitCodeOf(found);
-  }
-  if (written.isNew) terminal.print(`wrote ${config}`);
-  for (const name of written.added) terminal.print(`added ${escapeInvisibleLine(name)}`);
-  const known = entries.length - written.added.length;
-  if (known > 0) terminal.print(`${known} of ${entries.length} in ${config} already`);
-  return exitCodeOf(found);
-}
-
-/** 1 when some hook could not be imported. */
-function exitCodeOf({ problems }: HooksImport): ExitCode {
-  return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
-}
-
-const examples = `
-Examples:
-  signalbox hook import .claude/settings.json
-  signalbox hook import .claude/settings.json --write
-  signalbox hook import ~/.picoclaw/config.json --config agents/runtime.yaml --write
-  signalbox hook import ./plugins --dialect chibi
-  signalbox hook import ./guard-plugin --json | jq '.entries[].name'
-
-FILE is a settings file or hooks.json of Claude Code or Agentao, a plugin’s folder, PicoClaw’s config.json, or a
-folder of chibi plugins. The YAML goes to stdout, and what is wrong with the file to stderr.
-
-Exit codes: 0 everything was taken over (warnings are told), 1 something was left out, 2 wrong call or config.`;

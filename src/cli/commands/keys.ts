@@ -1,184 +1,128 @@
-import type { Command } from 'commander';
 import { RuntimeError } from '../../base/errors.ts';
-import type { KeyManager, NewKey } from '../../runtime/gateway/keys.ts';
-import type { CommandContext, RunCommand } from '../command.ts';
-import type { ExitCode } from '../exit-code.ts';
-import { readAge } from '../show/age.ts';
-import { detailsText, rowOfKey } from '../show/key.ts';
+import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import type { KeyDetails, KeyManager, NewKey, UsageDocument } from '../../runtime/gateway/keys.ts';
+import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
+import { readAge } from '../input.ts';
+import { formatFields } from '../show/columns.ts';
 
-/** `keys create`, `list`, `show`, `revoke` and `rotate`. */
-export function addKeysCommands(program: Command, runCommand: RunCommand): void {
-  const group = program
-    .command('keys')
-    .description('give keys of the gateway to its callers, and take them back')
-    .addHelpText('after', groupExamples);
-  const runWithKeys: RunWithKeys = async (command, work) =>
-    await runCommand(command, async (context) => {
-      const { openKeys } = await import('../../runtime/gateway/keys.ts');
-      const keys = await openKeys(context.options.config, context.options.overlays);
-      try {
-        return await work(keys, context);
-      } finally {
-        await keys.close();
-      }
-    });
-  addCreate(group, runWithKeys);
-  addList(group, runWithKeys);
-  addShow(group, runWithKeys);
-  addRevoke(group, runWithKeys);
-  addRotate(group, runWithKeys);
-}
+const createOptions = {
+  '--models <names>': 'the only models that it may call, with commas between them',
+  '--hooks <set>': 'the set of spec.gateway.hooks that its calls pass (default: all hooks)',
+  '--expires <when>': 'a date, or a duration such as 90d',
+  '--requests-per-minute <n>': 'at most so many in any 60 seconds',
+  '--tokens-per-minute <n>': 'at most so many in any 60 seconds',
+  '--concurrent <n>': 'at most so many calls at once',
+  '--budget-day <usd>': 'US dollars a day, in UTC',
+  '--budget-month <usd>': 'US dollars a month, in UTC',
+  '--budget-total <usd>': 'US dollars in all',
+} as const;
 
-type RunWithKeys = (
-  command: Command,
-  work: (keys: KeyManager, context: CommandContext) => Promise<ExitCode>,
-) => Promise<void>;
+const create = command('create <name>', {
+  about: 'make a key; it is printed once and kept nowhere',
+  options: createOptions,
+  examples: `
+Examples:
+  signalbox keys create team-a
+  signalbox keys create ci --models small,large --hooks strict --expires 90d
+  signalbox keys create demo --requests-per-minute 60 --concurrent 4 --budget-day 2.50
+  signalbox keys create ci --json | jq -r .key | vault kv put secret/ci key=-`,
+  run: async (context, flags, name) =>
+    await withKeys(context, async (keys) => {
+      const created = await keys.create(await readNewKey(name, flags, Date.now()));
+      const note = `${created.id} "${name}": this is the only time that the key is shown`;
+      return { document: created, text: created.key, note };
+    }),
+});
 
-function addCreate(group: Command, runWithKeys: RunWithKeys): void {
-  group
-    .command('create <name>')
-    .description('make a key; it is printed once and kept nowhere')
-    .option('--models <names>', 'the only models that it may call, with commas between them')
-    .option('--hooks <set>', 'the set of spec.gateway.hooks that its calls pass (default: all hooks)')
-    .option('--expires <when>', 'a date, or a duration such as 90d')
-    .option('--requests-per-minute <n>', 'at most so many in any 60 seconds')
-    .option('--tokens-per-minute <n>', 'at most so many in any 60 seconds')
-    .option('--concurrent <n>', 'at most so many calls at once')
-    .option('--budget-day <usd>', 'US dollars a day, in UTC')
-    .option('--budget-month <usd>', 'US dollars a month, in UTC')
-    .option('--budget-total <usd>', 'US dollars in all')
-    .addHelpText('after', createExamples)
-    .action(async (name: string, flags: KeyFlags, command: Command) => {
-      await runWithKeys(command, async (keys, { options, terminal }) => {
-        const created = await keys.create(await readNewKey(name, flags, Date.now()));
-        if (options.json) terminal.printJson(created);
-        else {
-          terminal.print(created.key);
-          terminal.printStderr(`${created.id} "${name}": this is the only time that the key is shown`);
-        }
-        return 0;
-      });
-    });
-}
+const list = command('list', {
+  about: 'show the keys that are in use',
+  options: { '--all': 'revoked and expired ones too' },
+  examples: `
+Examples:
+  signalbox keys list
+  signalbox keys list --all --json | jq '.keys[] | {name, status}'`,
+  run: async (context, { all }) =>
+    await withKeys(context, async (manager) => {
+      const keys = (await manager.list()).filter(({ status }) => all || status === 'active');
+      const rows = keys.map(({ id, name, status, models, hooks, expires_at }) => [
+        ...[id, name, status, models?.join(',') ?? 'all', hooks ?? 'all', expires_at ?? 'never'],
+      ]);
+      const names = ['key', 'name', 'status', 'models', 'hooks', 'expires'];
+      return { document: { keys }, table: { names, rows, none: 'there are no keys' } };
+    }),
+});
 
-function addList(group: Command, runWithKeys: RunWithKeys): void {
-  group
-    .command('list')
-    .description('show the keys that are in use')
-    .option('--all', 'revoked and expired ones too')
-    .addHelpText('after', listExamples)
-    .action(async ({ all }: { all?: true }, command: Command) => {
-      await runWithKeys(command, async (keys, { options, terminal }) => {
-        const shown = (await keys.list()).filter(({ status }) => all || status === 'active');
-        if (options.json) terminal.printJson({ keys: shown });
-        else if (shown.length === 0) terminal.printStderr('there are no keys');
-        else
-          terminal.printTable(['key', 'name', 'status', 'models', 'hooks', 'expires'], shown.map(rowOfKey));
-        return 0;
-      });
-    });
-}
+const show = command('show <key>', {
+  about: 'show what a key may do, and what it has used',
+  examples: `
+Examples:
+  signalbox keys show team-a
+  signalbox keys show team-a --json | jq '.usage[] | {period, cost}'`,
+  run: async (context, _flags, which) =>
+    await withKeys(context, async (keys) => {
+      const details = await keys.show(which);
+      return { document: details, text: detailsText(details) };
+    }),
+});
 
-function addShow(group: Command, runWithKeys: RunWithKeys): void {
-  group
-    .command('show <key>')
-    .description('show what a key may do, and what it has used')
-    .addHelpText('after', showExamples)
-    .action(async (which: string, _own: unknown, command: Command) => {
-      await runWithKeys(command, async (keys, { options, terminal }) => {
-        const details = await keys.show(which);
-        if (options.json) terminal.printJson(details);
-        else terminal.print(detailsText(details));
-        return 0;
-      });
-    });
-}
+const revoke = command('revoke <key>', {
+  about: 'end a key; running servers refuse its next call',
+  examples: `
+Examples:
+  signalbox keys revoke team-a
+  signalbox keys revoke key_3f2a51c09b1e`,
+  run: async (context, _flags, which) =>
+    await withKeys(context, async (keys) => {
+      const revoked = await keys.revoke(which);
+      const { id, name, revoked_at } = revoked;
+      return { document: revoked, note: `${id} "${name}" is revoked since ${revoked_at}` };
+    }),
+});
 
-function addRevoke(group: Command, runWithKeys: RunWithKeys): void {
-  group
-    .command('revoke <key>')
-    .description('end a key; running servers refuse its next call')
-    .addHelpText('after', revokeExamples)
-    .action(async (which: string, _own: unknown, command: Command) => {
-      await runWithKeys(command, async (keys, { options, terminal }) => {
-        const revoked = await keys.revoke(which);
-        if (options.json) terminal.printJson(revoked);
-        else terminal.printStderr(`${revoked.id} "${revoked.name}" is revoked since ${revoked.revoked_at}`);
-        return 0;
-      });
-    });
-}
+const rotate = command('rotate <key>', {
+  about: 'make a new text for a key; the last one ends later, earlier ones at once',
+  options: { '--grace <duration>': ['for how long the last text is still good', { default: '24h' }] },
+  examples: `
+Examples:
+  signalbox keys rotate team-a
+  signalbox keys rotate team-a --grace 0s`,
+  run: async (context, { grace }, which) =>
+    await withKeys(context, async (keys) => {
+      const rotated = await keys.rotate(which, await readAge('--grace', grace));
+      const { id, name, key } = rotated;
+      return { document: rotated, text: key, note: `${id} "${name}": the text before ends in ${grace}` };
+    }),
+});
 
-function addRotate(group: Command, runWithKeys: RunWithKeys): void {
-  group
-    .command('rotate <key>')
-    .description('make a new text for a key; the last one ends later, earlier ones at once')
-    .option('--grace <duration>', 'for how long the last text is still good', '24h')
-    .addHelpText('after', rotateExamples)
-    .action(async (which: string, { grace }: { grace: string }, command: Command) => {
-      await runWithKeys(command, async (keys, { options, terminal }) => {
-        const rotated = await keys.rotate(which, await readAge('--grace', grace));
-        if (options.json) terminal.printJson(rotated);
-        else {
-          terminal.print(rotated.key);
-          terminal.printStderr(`${rotated.id} "${rotated.name}": the text before ends in ${grace}`);
-        }
-        return 0;
-      });
-    });
-}
-
-const groupExamples = `
+export const keysCommands = group('keys', {
+  about: 'give keys of the gateway to its callers, and take them back',
+  examples: `
 Examples:
   signalbox keys create team-a --models small --budget-month 50
   signalbox keys list
   signalbox keys revoke team-a
 
 A key is named by its name or its id. Keys stand in keys.db beside the state store of --config,
-or in its database.`;
+or in its database.`,
+  commands: [create, list, show, revoke, rotate],
+});
 
-const createExamples = `
-Examples:
-  signalbox keys create team-a
-  signalbox keys create ci --models small,large --hooks strict --expires 90d
-  signalbox keys create demo --requests-per-minute 60 --concurrent 4 --budget-day 2.50
-  signalbox keys create ci --json | jq -r .key | vault kv put secret/ci key=-`;
-
-const listExamples = `
-Examples:
-  signalbox keys list
-  signalbox keys list --all --json | jq '.keys[] | {name, status}'`;
-
-const showExamples = `
-Examples:
-  signalbox keys show team-a
-  signalbox keys show team-a --json | jq '.usage[] | {period, cost}'`;
-
-const revokeExamples = `
-Examples:
-  signalbox keys revoke team-a
-  signalbox keys revoke key_3f2a51c09b1e`;
-
-const rotateExamples = `
-Examples:
-  signalbox keys rotate team-a
-  signalbox keys rotate team-a --grace 0s`;
-
-/** The options of `keys create`. */
-interface KeyFlags {
-  readonly models?: string;
-  readonly hooks?: string;
-  readonly expires?: string;
-  readonly requestsPerMinute?: string;
-  readonly tokensPerMinute?: string;
-  readonly concurrent?: string;
-  readonly budgetDay?: string;
-  readonly budgetMonth?: string;
-  readonly budgetTotal?: string;
+async function withKeys(
+  { options }: CommandContext,
+  work: (keys: KeyManager) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { openKeys } = await import('../../runtime/gateway/keys.ts');
+  const keys = await openKeys(options.config, options.overlays);
+  try {
+    return await work(keys);
+  } finally {
+    await keys.close();
+  }
 }
 
 /** The key that the options ask for at that time (ms since 1970). Throws USAGE. */
-async function readNewKey(name: string, flags: KeyFlags, at: number): Promise<NewKey> {
+async function readNewKey(name: string, flags: Flags<typeof createOptions>, at: number): Promise<NewKey> {
   return {
     ...{ name, hooks: flags.hooks },
     models: flags.models
@@ -216,3 +160,37 @@ async function readExpiry(text: string, at: number): Promise<number> {
 
 /** A date is midnight in UTC; a time needs its zone, lest it mean another moment on another machine. */
 const dateForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** A key and what it has used, for people. */
+function detailsText(details: KeyDetails): string {
+  const { budget, secrets, usage } = details;
+  const limit = (value: number | null, unit = '') => (value === null ? 'no limit' : `${value}${unit}`);
+  const fields: [string, string][] = [
+    ['id', details.id],
+    ['name', details.name],
+    ['status', details.status],
+    ['models', details.models?.map(escapeInvisibleLine).join(', ') ?? 'all'],
+    ['hooks', details.hooks === null ? 'all' : escapeInvisibleLine(details.hooks)],
+    ['created', details.created_at],
+    ['expires', details.expires_at ?? 'never'],
+    ...(details.revoked_at === null ? [] : [['revoked', details.revoked_at] satisfies [string, string]]),
+    ['requests', limit(details.requests_per_minute, ' a minute')],
+    ['tokens', limit(details.tokens_per_minute, ' a minute')],
+    ['concurrent', `${limit(details.concurrent)}, ${details.under_way} under way`],
+    [
+      'budget',
+      `${limit(budget.day, ' $ a day')}, ${limit(budget.month, ' $ a month')}, ${limit(budget.total, ' $ in all')}`,
+    ],
+    ...secrets.map(({ begins, expires_at }): [string, string] => [
+      'text',
+      `${begins} until ${expires_at ?? 'the key ends'}`,
+    ]),
+    ...usage.map((each): [string, string] => [each.period, usageText(each)]),
+  ];
+  return formatFields(fields);
+}
+
+function usageText({ calls, input_tokens, output_tokens, cost, estimated }: UsageDocument): string {
+  const unknown = estimated === 0 ? '' : `, ${estimated} of them by estimate`;
+  return `${formatCount(calls, 'call')}${unknown}; ${input_tokens} tokens in, ${output_tokens} out; ${cost} $`;
+}

@@ -1,115 +1,187 @@
 import { relative } from 'node:path';
-import type { Command } from 'commander';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import type { PendingDocument } from '../../contract/approval.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { CommandContext, RunCommand } from '../command.ts';
-import { type DecisionFlags, decidePending } from '../decision.ts';
-import { exactText } from '../exact-text.ts';
-import { addRunFlags } from '../execute-run.ts';
-import { formatFields } from '../fields.ts';
+import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
+import { executeRun, runOptions } from '../execute-run.ts';
+import type { ExitCode } from '../exit-code.ts';
 import { shortIds } from '../id.ts';
-import { type NextCommands, nextCommands } from '../next-command.ts';
-import { choicesText, jsonLine, questionOfDocument, questionText } from '../show/pending.ts';
-import { openAllRuntimes, openForId } from '../show/state-stores.ts';
+import { nextCommands } from '../next-command.ts';
+import { formatFields } from '../show/columns.ts';
+import { exactText } from '../show/exact-text.ts';
+import {
+  approvalsText,
+  choicesText,
+  jsonLine,
+  questionOfDocument,
+  questionText,
+  resumeText,
+} from '../show/pending.ts';
+import { openAllRuntimes, openForId, resolveId } from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** `pending list`, `show`, `approve`, `reject`, `respond` and `answer`. */
-export function addPendingCommands(program: Command, runCommand: RunCommand): void {
-  const group = program
-    .command('pending')
-    .description('decide about tool calls that wait for a person')
-    .addHelpText('after', groupExamples);
-  addList(group, runCommand);
-  addShow(group, runCommand);
-  addApprove(group, runCommand);
-  addReject(group, runCommand);
-  addRespond(group, runCommand);
-  addAnswer(group, runCommand);
-}
+/** The options of every command that decides. */
+const decisionOptions = {
+  '--by <name>': 'who decides (default: your user name)',
+  '--resume': 'go on with the run at once; the options below are for this',
+  ...runOptions,
+} as const;
 
-function addList(group: Command, runCommand: RunCommand): void {
-  group
-    .command('list')
-    .description('show the calls that wait, in the order in which they came')
-    .option('--all', 'decided ones too')
-    .option('--run <id>', 'those of one run')
-    .addHelpText('after', listExamples)
-    .action(async (own: { all?: true; run?: string }, command: Command) => {
-      await runCommand(command, async (context) => {
-        const { options, terminal } = context;
-        const { all } = own;
-        const lists: { runtime: Runtime; calls: PendingDocument[] }[] = [];
-        if (own.run === undefined) {
-          for (const runtime of await openAllRuntimes(context))
-            lists.push({ runtime, calls: await runtime.pending.list({ all }) });
-        } else {
-          const { runtime, id: runId } = await openForId(context, { kind: 'run', given: own.run });
-          await runtime.runs.show(runId);
-          lists.push({ runtime, calls: await runtime.pending.list({ all, runId }) });
-        }
-        if (options.json) terminal.printJson({ pending: lists.flatMap(({ calls }) => calls) });
-        else printLists(lists, context);
-        return 0;
-      });
-    });
-}
+const decisionCodes = `
+Exit codes: 0 decided, 1 somebody else has decided before or it has expired, 2 wrong call or config;
+with --resume those of \`signalbox run\`, and 1 if another process executes the run (RUN_BUSY). The decision is kept
+even if the run cannot go on then: \`signalbox runs resume\` tries again.`;
 
-function printLists(
-  lists: readonly { readonly runtime: Runtime; readonly calls: readonly PendingDocument[] }[],
-  { terminal, invocation: { cwd } }: Pick<CommandContext, 'terminal' | 'invocation'>,
-): void {
-  const all = lists.flatMap(({ runtime, calls }) => calls.map((call) => ({ call, runtime })));
-  if (all.length === 0) {
-    terminal.printStderr('no call waits for a person');
-    return;
-  }
-  const short = shortIds(all.flatMap(({ call: { id, run_id } }) => [id, run_id]));
-  const isMixed = lists.length > 1;
-  terminal.printTable(
-    ['call', 'run', 'tool', 'status', 'asked', ...(isMixed ? ['config'] : []), 'question'],
-    all.map(({ call, runtime }) => {
-      const config = isMixed ? [relative(cwd, runtime.file)] : [];
-      return [
-        short(call.id),
-        short(call.run_id),
-        ...rowOf(call),
-        ...config,
-        escapeInvisibleLine(call.message),
-      ];
-    }),
-  );
-}
+const list = command('list', {
+  about: 'show the calls that wait, in the order in which they came',
+  options: { '--all': 'decided ones too', '--run <id>': 'those of one run' },
+  examples: `
+Examples:
+  signalbox pending list
+  signalbox pending list --all --run run_51c0
+  signalbox pending list --json | jq '.pending[] | {id, tool, args}'`,
+  run: async (context, { all, run }) => {
+    const { cwd } = context.invocation;
+    const lists: { runtime: Runtime; calls: PendingDocument[] }[] = [];
+    if (run === undefined) {
+      for (const runtime of await openAllRuntimes(context))
+        lists.push({ runtime, calls: await runtime.pending.list({ all }) });
+    } else {
+      const { runtime, id: runId } = await openForId(context, { kind: 'run', given: run });
+      await runtime.runs.show(runId);
+      lists.push({ runtime, calls: await runtime.pending.list({ all, runId }) });
+    }
+    const pending = lists.flatMap(({ calls }) => calls);
+    const short = shortIds(pending.flatMap(({ id, run_id }) => [id, run_id]));
+    const isMixed = lists.length > 1;
+    return {
+      document: { pending },
+      table: {
+        names: ['call', 'run', 'tool', 'status', 'asked', ...(isMixed ? ['config'] : []), 'question'],
+        rows: lists.flatMap(({ runtime, calls }) =>
+          calls.map(({ id, run_id, tool, status, created_at, quorum, approvals = [], message }) => {
+            const isCounted = status === 'open' && quorum !== undefined;
+            const count = isCounted ? ` (${approvals.length} of ${quorum} approve)` : '';
+            return [
+              ...[short(id), short(run_id), tool, `${status}${count}`, created_at],
+              ...(isMixed ? [relative(cwd, runtime.file)] : []),
+              escapeInvisibleLine(message),
+            ];
+          }),
+        ),
+        none: 'no call waits for a person',
+      },
+    };
+  },
+});
 
-function rowOf(document: PendingDocument): string[] {
-  const { tool, status, created_at, quorum, approvals = [] } = document;
-  const count =
-    status === 'open' && quorum !== undefined ? ` (${approvals.length} of ${quorum} approve)` : '';
-  return [tool, `${status}${count}`, created_at];
-}
+const show = command('show <id>', {
+  about: 'show one call: who asks, for what, and what was decided',
+  examples: `
+Examples:
+  signalbox pending show pending_3f2a
+  signalbox pending show pending_3f2a --json | jq .args`,
+  run: async (context, _flags, given) => {
+    const { runtime, id } = await openForId(context, { kind: 'pending', given });
+    const document = await runtime.pending.show(id);
+    const below =
+      document.status === 'open'
+        ? choicesText(document.id, nextCommands(context.invocation, runtime), document.tool)
+        : decisionText(document);
+    return { document, text: `${questionText(questionOfDocument(document))}\n${below}` };
+  },
+});
 
-function addShow(group: Command, runCommand: RunCommand): void {
-  group
-    .command('show <id>')
-    .description('show one call: who asks, for what, and what was decided')
-    .addHelpText('after', showExamples)
-    .action(async (given: string, _own: unknown, command: Command) => {
-      await runCommand(command, async (context) => {
-        const { invocation, options, terminal } = context;
-        const { runtime, id } = await openForId(context, { kind: 'pending', given });
-        const document = await runtime.pending.show(id);
-        if (options.json) terminal.printJson(document);
-        else printCall(document, nextCommands(invocation, runtime), terminal);
-        return 0;
-      });
-    });
-}
+const approve = command('approve <id>', {
+  about: 'let a call go ahead, with other arguments if you give some',
+  options: {
+    '--args <json>': 'arguments in place of those asked for: a JSON object, @FILE, or - for stdin',
+    '--reason <text>': 'why',
+    ...decisionOptions,
+  },
+  examples: `
+Examples:
+  signalbox pending approve pending_3f2a
+  signalbox pending approve pending_3f2a --args '{"order": "A-17", "amount": 20}' --reason "shipping only"
+  signalbox pending approve pending_3f2a --by ada --resume
+${decisionCodes}`,
+  run: async (context, own, given) => {
+    const args = own.args === undefined ? undefined : await context.input.text('--args', own.args);
+    return await decide(context, { given, own }, (runtime, id, decider) =>
+      runtime.pending.approve(id, { ...decider, args }),
+    );
+  },
+});
 
-function printCall(document: PendingDocument, commands: NextCommands, { print }: Terminal): void {
-  print(questionText(questionOfDocument(document)));
-  if (document.status === 'open') print(choicesText(document.id, commands, document.tool));
-  else print(decisionText(document));
-}
+const reject = command('reject <id>', {
+  about: 'refuse a call, and say why',
+  options: {
+    '--reason <text>': ['why; whoever made the call is told', { isRequired: true }],
+    ...decisionOptions,
+  },
+  examples: `
+Examples:
+  signalbox pending reject pending_3f2a --reason "not refundable"
+  signalbox pending reject pending_3f2a --reason "not refundable" --resume --json
+${decisionCodes}`,
+  run: async (context, own, given) =>
+    await decide(context, { given, own }, (runtime, id, decider) => runtime.pending.reject(id, decider)),
+});
+
+const respond = command('respond <id>', {
+  about: 'answer in the place of the tool, which is not run',
+  options: {
+    '--result <json>': ['the result: JSON, @FILE, or - for stdin', { isRequired: true }],
+    '--reason <text>': 'why',
+    ...decisionOptions,
+  },
+  examples: `
+Examples:
+  signalbox pending respond pending_3f2a --result '{"refunded": 20}'
+  signalbox pending respond pending_3f2a --result @result.json --reason "done by hand" --resume
+${decisionCodes}`,
+  run: async (context, own, given) => {
+    const result = await context.input.json('--result', own.result);
+    return await decide(context, { given, own }, (runtime, id, decider) =>
+      runtime.pending.respond(id, { ...decider, result }),
+    );
+  },
+});
+
+const answer = command('answer <id>', {
+  about: 'answer the question of an `ask` step',
+  options: {
+    '--value <json>': ['the answer: JSON that fits the schema, @FILE, or - for stdin', { isRequired: true }],
+    '--reason <text>': 'why',
+    ...decisionOptions,
+  },
+  examples: `
+Examples:
+  signalbox pending answer pending_3f2a --value '{"cents": 2000}'
+  signalbox pending answer pending_3f2a --value '"yes"' --by mara --resume
+${decisionCodes}`,
+  run: async (context, own, given) => {
+    const result = await context.input.json('--value', own.value);
+    return await decide(context, { given, own }, (runtime, id, decider) =>
+      runtime.pending.respond(id, { ...decider, result }),
+    );
+  },
+});
+
+export const pendingCommands = group('pending', {
+  about: 'decide about tool calls that wait for a person',
+  examples: `
+Examples:
+  signalbox pending list
+  signalbox pending show pending_3f2a
+  signalbox pending approve pending_3f2a --resume
+
+An id may be cut short as long as it is still the only one that begins like this.
+Without --config and without a runtime.yaml here, the state stores (.signalbox/state.db)
+in the folders below are searched.`,
+  commands: [list, show, approve, reject, respond, answer],
+});
 
 /** Who decided what, when and why. */
 function decisionText(document: PendingDocument): string {
@@ -128,128 +200,87 @@ function decisionText(document: PendingDocument): string {
   ]);
 }
 
-function addApprove(group: Command, runCommand: RunCommand): void {
-  const command = group
-    .command('approve <id>')
-    .description('let a call go ahead, with other arguments if you give some')
-    .option('--args <json>', 'arguments in place of those asked for: a JSON object, @FILE, or - for stdin')
-    .option('--reason <text>', 'why');
-  addDecisionOptions(command)
-    .addHelpText('after', approveExamples)
-    .action(async (given: string, own: DecisionFlags & { args?: string }, command: Command) => {
-      await runCommand(command, async (context) => {
-        const args = own.args === undefined ? undefined : await context.input.text('--args', own.args);
-        return await decidePending(context, { given, own }, (runtime, id, decider) =>
-          runtime.pending.approve(id, { ...decider, args }),
-        );
-      });
+/**
+ * Makes a decision about a pending call and stores it, and with --resume resumes its run. Throws what `make` and the run
+ * throw; an error after the decision carries it in `details.decision`.
+ */
+async function decide(
+  context: CommandContext,
+  {
+    given,
+    own,
+  }: { readonly given: string; readonly own: Flags<typeof decisionOptions> & { readonly reason?: string } },
+  make: (
+    runtime: Runtime,
+    id: string,
+    decider: { readonly by: string; readonly reason: string | undefined },
+  ) => Promise<PendingDocument>,
+): Promise<Outcome | ExitCode> {
+  const { invocation, options, terminal } = context;
+  const { by = invocation.userName(), reason } = own;
+  const query = { kind: 'pending', given } as const;
+  if (!own.resume) {
+    const { runtime, id } = await openForId(context, query);
+    const document = await make(runtime, id, { by, reason });
+    if (options.json) return { document };
+    const { status, tool } = document;
+    if (status === 'open') {
+      const count = approvalsText(document.quorum, document.approvals);
+      return { document, text: `approved by ${count}; ${document.id} (tool "${tool}") still waits` };
+    }
+    // A call that an agent makes itself is kept under the agent’s name, any other single call under its tool’s.
+    const { kind, name } = await runtime.runs.show(document.run_id);
+    const note =
+      kind === 'tool' && name !== tool
+        ? 'go on:    the agent makes the same call, or sends the same request, again'
+        : resumeText(runToResume(document), nextCommands(invocation, runtime, own), { isLast: false });
+    return {
+      document,
+      text: `${status}: ${document.id} (tool "${tool}") by ${escapeInvisibleLine(by)}`,
+      note,
+    };
+  }
+  let kept: KeptDecision | undefined;
+  try {
+    return await executeRun(context, {
+      flags: own,
+      open: async (more) => (await openForId(context, query, more)).runtime,
+      start: async (runtime, runOptions) => {
+        const document = await make(runtime, await resolveId(runtime, query), { by, reason });
+        const { resume } = nextCommands(invocation, runtime, own);
+        kept = { document, resume: resume(runToResume(document)) };
+        if (!options.json) terminal.printStderr(`${document.id}: ${document.status}`);
+        return await runtime.runs.resume(runToResume(document), runOptions);
+      },
     });
+  } catch (error) {
+    throw kept === undefined ? error : withDecision(error, kept, terminal);
+  }
 }
 
-function addReject(group: Command, runCommand: RunCommand): void {
-  const command = group
-    .command('reject <id>')
-    .description('refuse a call, and say why')
-    .requiredOption('--reason <text>', 'why; whoever made the call is told');
-  addDecisionOptions(command)
-    .addHelpText('after', rejectExamples)
-    .action(async (given: string, own: DecisionFlags, command: Command) => {
-      await runCommand(command, async (context) =>
-        decidePending(context, { given, own }, (runtime, id, decider) => runtime.pending.reject(id, decider)),
-      );
-    });
+/** The run that goes on with a decision. */
+function runToResume({ run_id, root_run_id = run_id }: PendingDocument): string {
+  return root_run_id;
 }
 
-function addRespond(group: Command, runCommand: RunCommand): void {
-  const command = group
-    .command('respond <id>')
-    .description('answer in the place of the tool, which is not run')
-    .requiredOption('--result <json>', 'the result: JSON, @FILE, or - for stdin')
-    .option('--reason <text>', 'why');
-  addDecisionOptions(command)
-    .addHelpText('after', respondExamples)
-    .action(async (given: string, own: DecisionFlags & { result: string }, command: Command) => {
-      await runCommand(command, async (context) => {
-        const result = await context.input.json('--result', own.result);
-        return await decidePending(context, { given, own }, (runtime, id, decider) =>
-          runtime.pending.respond(id, { ...decider, result }),
-        );
-      });
-    });
+/** A stored decision, and the command that resumes its run. */
+interface KeptDecision {
+  readonly document: PendingDocument;
+  readonly resume: string;
 }
 
-function addAnswer(group: Command, runCommand: RunCommand): void {
-  const command = group
-    .command('answer <id>')
-    .description('answer the question of an `ask` step')
-    .requiredOption('--value <json>', 'the answer: JSON that fits the schema, @FILE, or - for stdin')
-    .option('--reason <text>', 'why');
-  addDecisionOptions(command)
-    .addHelpText('after', answerExamples)
-    .action(async (given: string, own: DecisionFlags & { value: string }, command: Command) => {
-      await runCommand(command, async (context) => {
-        const result = await context.input.json('--value', own.value);
-        return await decidePending(context, { given, own }, (runtime, id, decider) =>
-          runtime.pending.respond(id, { ...decider, result }),
-        );
-      });
-    });
+/** Prints that the decision is stored although the run failed, and adds it to the details of the error. */
+function withDecision(
+  thrown: unknown,
+  { document, resume }: KeptDecision,
+  { printStderr }: Terminal,
+): RuntimeError {
+  const error = toRuntimeError(thrown);
+  const { code, message, hint, details } = error;
+  const next =
+    code === 'RUN_BUSY'
+      ? `the process that executes ${runToResume(document)} goes by it; if that process ends before, use \`${resume}\``
+      : `once the run can go on, use \`${resume}\``;
+  printStderr(`the decision about ${document.id} has been kept (${document.status}): ${next}`);
+  return new RuntimeError(code, message, { hint, details: { ...details, decision: document }, cause: error });
 }
-
-function addDecisionOptions(command: Command): Command {
-  command
-    .option('--by <name>', 'who decides (default: your user name)')
-    .option('--resume', 'go on with the run at once; the options below are for this');
-  return addRunFlags(command);
-}
-
-const groupExamples = `
-Examples:
-  signalbox pending list
-  signalbox pending show pending_3f2a
-  signalbox pending approve pending_3f2a --resume
-
-An id may be cut short as long as it is still the only one that begins like this.
-Without --config and without a runtime.yaml here, the state stores (.signalbox/state.db)
-in the folders below are searched.`;
-
-const listExamples = `
-Examples:
-  signalbox pending list
-  signalbox pending list --all --run run_51c0
-  signalbox pending list --json | jq '.pending[] | {id, tool, args}'`;
-
-const showExamples = `
-Examples:
-  signalbox pending show pending_3f2a
-  signalbox pending show pending_3f2a --json | jq .args`;
-
-const decisionCodes = `
-Exit codes: 0 decided, 1 somebody else has decided before or it has expired, 2 wrong call or config;
-with --resume those of \`signalbox run\`, and 1 if another process executes the run (RUN_BUSY). The decision is kept
-even if the run cannot go on then: \`signalbox runs resume\` tries again.`;
-
-const approveExamples = `
-Examples:
-  signalbox pending approve pending_3f2a
-  signalbox pending approve pending_3f2a --args '{"order": "A-17", "amount": 20}' --reason "shipping only"
-  signalbox pending approve pending_3f2a --by ada --resume
-${decisionCodes}`;
-
-const rejectExamples = `
-Examples:
-  signalbox pending reject pending_3f2a --reason "not refundable"
-  signalbox pending reject pending_3f2a --reason "not refundable" --resume --json
-${decisionCodes}`;
-
-const respondExamples = `
-Examples:
-  signalbox pending respond pending_3f2a --result '{"refunded": 20}'
-  signalbox pending respond pending_3f2a --result @result.json --reason "done by hand" --resume
-${decisionCodes}`;
-
-const answerExamples = `
-Examples:
-  signalbox pending answer pending_3f2a --value '{"cents": 2000}'
-  signalbox pending answer pending_3f2a --value '"yes"' --by mara --resume
-${decisionCodes}`;

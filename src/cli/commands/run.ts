@@ -1,82 +1,18 @@
-import type { Command } from 'commander';
 import { RuntimeError } from '../../base/errors.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { CommandContext, OpenOptions, RunCommand } from '../command.ts';
-import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
-import { collect, readLabelFlags } from '../labels.ts';
+import { command, type OpenOptions } from '../command.ts';
+import { executeRun, refuseRunOptions, runOptions } from '../execute-run.ts';
+import { readLabels } from '../input.ts';
 
-/** `run`. */
-export function addRunCommand(program: Command, runCommand: RunCommand): void {
-  const command = program
-    .command('run <pipeline>')
-    .description('run a pipeline, until it ends or waits for a person')
-    .option('--input <json>', 'the input: JSON, @FILE, or - for stdin', '{}')
-    .option('--id <id>', 'the run’s own id: of several starts with one id, the first makes the run')
-    .option('--label <name=value>', 'what the run is found by; may be given again', collect)
-    .option('--detach', 'leave the run to a worker, print its id and wait for nothing');
-  addRunFlags(command)
-    .addHelpText('after', examples)
-    .action(async (file: string, own: StartFlags, command: Command) => {
-      await runCommand(command, async (context) => {
-        const { input, options, isConfigGiven, open } = context;
-        if (own.interactive && own.input === '-') {
-          throw new RuntimeError('USAGE', '--interactive needs stdin, so --input cannot read it', {
-            hint: 'Give the input as @FILE.',
-          });
-        }
-        const text = await input.text('--input', own.input);
-        const { loadInputs } = await import('../../runtime/runtime.ts');
-        const { runtimeOfPipeline } = await loadInputs();
-        const openOwn = (more: OpenOptions) =>
-          open(isConfigGiven ? options.config : runtimeOfPipeline(file, options.config), more);
-        if (own.detach) return await queueRun(context, await openOwn({}), { file, text, flags: own });
-        return await executeRun(context, {
-          flags: own,
-          open: openOwn,
-          start: (runtime, runOptions) => runtime.run(file, text, { ...runOptions, ...startOptions(own) }),
-        });
-      });
-    });
-}
-
-interface StartFlags extends RunFlags {
-  readonly input: string;
-  readonly detach?: true;
-  readonly id?: string;
-  readonly label?: readonly string[];
-}
-
-function startOptions({ id, label }: StartFlags) {
-  return { id, labels: readLabelFlags(label) };
-}
-
-interface QueuedRequest {
-  readonly file: string;
-  readonly text: string;
-  readonly flags: StartFlags;
-}
-
-/** Throws USAGE, and what keeping the run throws. */
-async function queueRun(
-  { options, terminal }: CommandContext,
-  runtime: Runtime,
-  { file, text, flags }: QueuedRequest,
-): Promise<0> {
-  const idle = ['wait', 'interactive', 'set-down', 'record', 'replay'].find((name) =>
-    Object.hasOwn(flags, name === 'set-down' ? 'setDown' : name),
-  );
-  if (idle !== undefined) {
-    throw new RuntimeError('USAGE', `--${idle} means nothing where a worker executes the run`, {
-      hint: 'Leave out one of --detach and the other.',
-    });
-  }
-  const queued = await runtime.runs.queue(file, text, startOptions(flags));
-  if (options.json) terminal.printJson(queued);
-  else terminal.print(queued.run_id);
-  return 0;
-}
-
-const examples = `
+export const runCommand = command('run <pipeline>', {
+  about: 'run a pipeline, until it ends or waits for a person',
+  options: {
+    '--input <json>': ['the input: JSON, @FILE, or - for stdin', { default: '{}' }],
+    '--id <id>': 'the run’s own id: of several starts with one id, the first makes the run',
+    '--label <name=value>': ['what the run is found by; may be given again', { isMany: true }],
+    '--detach': 'leave the run to a worker, print its id and wait for nothing',
+    ...runOptions,
+  },
+  examples: `
 Examples:
   signalbox run refund.pipeline.yaml --input '{"order": "A-17"}'
   signalbox run refund.pipeline.yaml --input @order.json --json > run.json
@@ -99,4 +35,33 @@ Where spec.state_store is memory, a run that waits ends with the process: decide
 A fault of a model or of a server that may be gone later suspends the run (\`on_fault\` of the pipeline): \`signalbox work\` goes on with it by itself.
 
 Exit codes: 0 completed, or kept for a worker, 1 failed, denied, cancelled or suspended by a fault, 2 wrong call, config or input,
-3 waiting for a person or a time, or started before and not at its end, 130 interrupted (the run can be resumed).`;
+3 waiting for a person or a time, or started before and not at its end, 130 interrupted (the run can be resumed).`,
+  run: async (context, own, file) => {
+    const { input, options, isConfigGiven, open } = context;
+    if (own.interactive && own.input === '-') {
+      throw new RuntimeError('USAGE', '--interactive needs stdin, so --input cannot read it', {
+        hint: 'Give the input as @FILE.',
+      });
+    }
+    const text = await input.text('--input', own.input);
+    const { loadInputs } = await import('../../runtime/runtime.ts');
+    const { runtimeOfPipeline } = await loadInputs();
+    const openOwn = (more: OpenOptions) =>
+      open(isConfigGiven ? options.config : runtimeOfPipeline(file, options.config), more);
+    const startOptions = () => ({ id: own.id, labels: readLabels(own.label) });
+    if (!own.detach)
+      return await executeRun(context, {
+        flags: own,
+        open: openOwn,
+        start: (runtime, runOptions) => runtime.run(file, text, { ...runOptions, ...startOptions() }),
+      });
+    const runtime = await openOwn({});
+    refuseRunOptions(
+      own,
+      'means nothing where a worker executes the run',
+      'Leave out one of --detach and the other.',
+    );
+    const queued = await runtime.runs.queue(file, text, startOptions());
+    return { document: queued, text: queued.run_id };
+  },
+});

@@ -1,53 +1,45 @@
-import type { Command } from 'commander';
-import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/format-count.ts';
-import type { ServedGateway } from '../../runtime/runtime.ts';
-import type { CommandContext, RunCommand } from '../command.ts';
-import { describeServing } from '../show/serving.ts';
-import { untilAborted } from '../until-aborted.ts';
+import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
+import { type CommandContext, command, untilAborted } from '../command.ts';
+import { formatColumns } from '../show/columns.ts';
 
-/** `serve`. */
-export function addServeCommand(program: Command, runCommand: RunCommand): void {
-  program
-    .command('serve')
-    .description('serve the models of the config over HTTP, behind its hooks')
-    .option('--listen <address>', 'HOST:PORT in the place of what the config says; port 0 is any free one')
-    .addHelpText('after', examples)
-    .action(async ({ listen }: { listen?: string }, command: Command) => {
-      await runCommand(command, async (context) => await serve(context, listen), true);
-    });
-}
-
-const examples = `
+export const serveCommand = command('serve', {
+  about: 'serve the models of the config over HTTP, behind its hooks',
+  options: {
+    '--listen <address>': 'HOST:PORT in the place of what the config says; port 0 is any free one',
+  },
+  examples: `
 Examples:
   signalbox serve
   signalbox serve --listen 127.0.0.1:9000
   signalbox serve --listen 127.0.0.1:0 --json | head -1 | jq -r .url
 
-SIGHUP reads the config again; SIGTERM and Ctrl-C end what runs within spec.gateway.drain_ms.`;
-
-async function serve(context: CommandContext, listen: string | undefined): Promise<0> {
-  const { options, terminal, signal, invocation, open } = context;
-  invocation.limitHeapGrowth();
-  const { loadServer } = await import('../../runtime/runtime.ts');
-  const { serveRuntimes } = await loadServer();
-  const served = await serveRuntimes({
-    open: async () => await open(options.config, { outlivesInterrupt: true, isService: true }),
-    listen,
-    print: terminal.print,
-  });
-  const { url, document } = served;
-  // What holds up the end once the drain is over, such as a locked store.
-  if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
-  if (options.json) terminal.printJson({ url, ...document });
-  else terminal.print(describeServing(url, document));
-  invocation.onHangup(() => void reload(context, served));
-  await untilAborted(signal);
-  const cut = await served.close();
-  if (cut > 0) terminal.printStderr(`warning: ${cut} connections were cut`);
-  return 0;
-}
+SIGHUP reads the config again; SIGTERM and Ctrl-C end what runs within spec.gateway.drain_ms.`,
+  isServer: true,
+  run: async (context, { listen }) => {
+    const { options, terminal, signal, invocation, open } = context;
+    invocation.limitHeapGrowth();
+    const { loadServer } = await import('../../runtime/runtime.ts');
+    const { serveRuntimes } = await loadServer();
+    const served = await serveRuntimes({
+      open: async () => await open(options.config, { outlivesInterrupt: true, isService: true }),
+      listen,
+      print: terminal.print,
+    });
+    const { url, document } = served;
+    // What holds up the end once the drain is over, such as a locked store.
+    if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
+    if (options.json) terminal.printJson({ url, ...document });
+    else terminal.print(describeServing(url, document));
+    invocation.onHangup(() => void reload(context, served));
+    await untilAborted(signal);
+    const cut = await served.close();
+    if (cut > 0) terminal.printStderr(`warning: ${cut} connections were cut`);
+    return 0;
+  },
+});
 
 const AFTER_DRAIN_MS = 10_000;
 
@@ -56,11 +48,54 @@ async function reload({ terminal }: CommandContext, served: ServedGateway): Prom
     const { models } = await served.reload();
     terminal.printStderr(`reloaded: ${formatCount(models.length, 'model')}`);
   } catch (thrown) {
-    terminal.printStderr(describeRefusal(toRuntimeError(thrown)));
+    const { code, message, hint } = toRuntimeError(thrown);
+    const refused = `error: the config was not reloaded: [${code}] ${escapeInvisible(message)}`;
+    terminal.printStderr(hint === '' ? refused : `${refused}\nhint: ${escapeInvisible(hint)}`);
   }
 }
 
-function describeRefusal({ code, message, hint }: RuntimeError): string {
-  const told = `error: the config was not reloaded: [${code}] ${escapeInvisible(message)}`;
-  return hint === '' ? told : `${told}\nhint: ${escapeInvisible(hint)}`;
+/** What a gateway serves, and how clients are pointed at it. */
+function describeServing(url: string, { models, not_offered, keys_required }: GatewayDocument): string {
+  const rows = models.map(({ name, provider, fallback, endpoints }) => [
+    name,
+    [provider, ...fallback].join(' → '),
+    endpoints.join(' '),
+  ]);
+  const left = not_offered.map(({ provider, reason }) => `not offered: ${provider}, because ${reason}`);
+  return [
+    `Serving ${url}`,
+    '',
+    ...(rows.length === 0 ? ['no model'] : [formatColumns(rows, undefined)]),
+    ...left.map(escapeInvisible),
+    '',
+    'Point clients at it:',
+    ...clientLines(url, keys_required),
+    ...exampleOf(url, { models, keys_required }),
+  ].join('\n');
+}
+
+function clientLines(url: string, isKeyed: boolean): string[] {
+  const key = isKeyed ? 'sbx_…' : 'none';
+  return [
+    `  OpenAI SDKs       export OPENAI_BASE_URL=${url}/v1 OPENAI_API_KEY=${key}`,
+    `  Anthropic SDKs    export ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=${key}`,
+    `  Claude Code       ANTHROPIC_BASE_URL=${url} ANTHROPIC_AUTH_TOKEN=${key} claude`,
+    `  Codex             codex -c model_provider=signalbox -c 'model_providers.signalbox={name="signalbox", base_url="${url}/v1", wire_api="responses"}'`,
+  ];
+}
+
+function exampleOf(
+  url: string,
+  { models, keys_required }: Pick<GatewayDocument, 'models' | 'keys_required'>,
+): string[] {
+  const path = '/v1/chat/completions';
+  const model = models.find(({ endpoints }) => endpoints.includes(path));
+  if (model === undefined) return [];
+  const body = JSON.stringify({ model: model.name, messages: [{ role: 'user', content: 'Hello!' }] });
+  const header = keys_required ? " -H 'authorization: Bearer sbx_…'" : '';
+  return [
+    '',
+    'Try:',
+    `  curl ${url}${path}${header} -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`,
+  ];
 }

@@ -1,78 +1,38 @@
-import type { Command } from 'commander';
 import type { Fault } from '../../base/errors.ts';
 import { isJson } from '../../base/json/try-parse.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import type { ToolDocument } from '../../contract/document.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { RunCommand } from '../command.ts';
-import { exactText } from '../exact-text.ts';
+import { command, group } from '../command.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
 import { wanted } from '../input.ts';
 import { type NextCommands, nextCommands } from '../next-command.ts';
+import { exactText } from '../show/exact-text.ts';
 import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
 import { codeText, nameText, type Terminal } from '../terminal.ts';
 
-/** `tool list` and `tool call`. */
-export function addToolCommands(program: Command, runCommand: RunCommand): void {
-  const tool = program.command('tool').description('list and call tools').addHelpText('after', groupExamples);
-  tool
-    .command('list')
-    .description('show the declared tools')
-    .addHelpText('after', listExamples)
-    .action(async (_options: unknown, command: Command) => {
-      await runCommand(command, async ({ options, terminal, open }) => {
-        const tools = (await open()).tools.list();
-        if (options.json) terminal.printJson({ tools });
-        else
-          terminal.printTable(
-            ['tool', 'runtime', 'description'],
-            tools.map(({ name, runtime, description }) => [name, runtime, description]),
-          );
-        return 0;
-      });
-    });
-  tool
-    .command('call <name>')
-    .description('call a tool, with the hooks around it')
-    .option('--args <json>', 'the arguments: a JSON object, @FILE, or - for stdin', '{}')
-    .option('--approve', 'consent on the spot when the tool asks for a person')
-    .addHelpText('after', callExamples)
-    .action(async (name: string, own: { args: string; approve?: true }, command: Command) => {
-      await runCommand(command, async ({ invocation, options, terminal, input, signal, open }) => {
-        const args = await input.text('--args', own.args);
-        const runtime = await open();
-        const document = await runtime.tools.call(name, args, {
-          signal,
-          wholeFaults: true,
-          ...(own.approve && { approve: async ({ id }) => approval(id, invocation.userName()) }),
-        });
-        if (options.json) terminal.printJson(document);
-        else
-          printResult(
-            document,
-            { runtime, name, args, commands: nextCommands(invocation, runtime) },
-            terminal,
-          );
-        if (document.status === 'pending' && !runtime.isDurable)
-          terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
-        return exitCodeOfTool(document.status);
-      });
-    });
-}
-
-const groupExamples = `
-Examples:
-  signalbox tool list
-  signalbox tool call weather --args '{"city": "Oslo"}'`;
-
-const listExamples = `
+const list = command('list', {
+  about: 'show the declared tools',
+  examples: `
 Examples:
   signalbox tool list
   signalbox tool list --json | jq '.tools[] | {name, input_schema}'
 
-Tools without an exec binding are listed with the runtime "none".`;
+Tools without an exec binding are listed with the runtime "none".`,
+  run: async ({ open }) => {
+    const tools = (await open()).tools.list();
+    const rows = tools.map(({ name, runtime, description }) => [name, runtime, description]);
+    return { document: { tools }, table: { names: ['tool', 'runtime', 'description'], rows } };
+  },
+});
 
-const callExamples = `
+const call = command('call <name>', {
+  about: 'call a tool, with the hooks around it',
+  options: {
+    '--args <json>': ['the arguments: a JSON object, @FILE, or - for stdin', { default: '{}' }],
+    '--approve': 'consent on the spot when the tool asks for a person',
+  },
+  examples: `
 Examples:
   signalbox tool call weather --args '{"city": "Oslo"}'
   signalbox tool call refund --args @request.json --json
@@ -81,11 +41,37 @@ Examples:
 A call that waits for a person is kept: decide with \`signalbox pending\`, then \`signalbox runs resume\`
 makes the call. With --approve you consent on the spot. Where spec.state_store is memory, nothing is kept.
 
-Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`;
+Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`,
+  run: async ({ invocation, options, terminal, input, signal, open }, own, name) => {
+    const args = await input.text('--args', own.args);
+    const runtime = await open();
+    const document = await runtime.tools.call(name, args, {
+      signal,
+      wholeFaults: true,
+      ...(own.approve && {
+        approve: async ({ id }) => ({
+          ...{ id, decision: 'approved', by: invocation.userName() },
+          reason: 'approved on the command line',
+        }),
+      }),
+    });
+    if (options.json) terminal.printJson(document);
+    else
+      printResult(document, { runtime, name, args, commands: nextCommands(invocation, runtime) }, terminal);
+    if (document.status === 'pending' && !runtime.isDurable)
+      terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
+    return exitCodeOfTool(document.status);
+  },
+});
 
-function approval(id: string, by: string) {
-  return { id, decision: 'approved', by, reason: 'approved on the command line' } as const;
-}
+export const toolCommands = group('tool', {
+  about: 'list and call tools',
+  examples: `
+Examples:
+  signalbox tool list
+  signalbox tool call weather --args '{"city": "Oslo"}'`,
+  commands: [list, call],
+});
 
 function printResult(
   document: ToolDocument,

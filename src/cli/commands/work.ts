@@ -1,34 +1,27 @@
-import type { Command } from 'commander';
-import { RuntimeError } from '../../base/errors.ts';
+import type { Fault } from '../../base/errors.ts';
+import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
 import { formatCount } from '../../base/text/format-count.ts';
+import type { RunStatus } from '../../contract/run.ts';
 import type { WorkedRun } from '../../runtime/runtime.ts';
-import type { CommandContext, RunCommand } from '../command.ts';
+import { type CommandContext, command, group, untilAborted } from '../command.ts';
 import { type ExitCode, exitCodeOfRun } from '../exit-code.ts';
-import { readNumber } from '../input.ts';
-import { countsText, goneOnText } from '../show/worked-runs.ts';
+import { shortIds } from '../id.ts';
+import { readDuration, readNumber } from '../input.ts';
 import { versionOf } from '../version.ts';
 
-interface WorkFlags {
-  readonly concurrency?: string;
-  readonly once?: true;
-  readonly drain: string;
-}
+const concurrency = { '--concurrency <number>': 'runs at once (default: the number of cores)' } as const;
 
-/** `work`. */
-export function addWorkCommand(program: Command, runCommand: RunCommand): void {
-  program
-    .command('work')
-    .description('go on with runs as they are due, until it is stopped')
-    .option('--concurrency <number>', 'runs at once (default: the number of cores)')
-    .option('--once', 'end when none is due any more')
-    .option('--drain <duration>', 'how long runs may go on after SIGTERM before they are set down', '30s')
-    .addHelpText('after', examples)
-    .action(async (flags: WorkFlags, command: Command) => {
-      await runCommand(command, async (context) => await work(context, flags), flags.once !== true);
-    });
-}
-
-const examples = `
+export const workCommand = command('work', {
+  about: 'go on with runs as they are due, until it is stopped',
+  options: {
+    ...concurrency,
+    '--once': 'end when none is due any more',
+    '--drain <duration>': [
+      'how long runs may go on after SIGTERM before they are set down',
+      { default: '30s' },
+    ],
+  },
+  examples: `
 Examples:
   signalbox work
   signalbox work --config agents/runtime.yaml --concurrency 20
@@ -40,45 +33,158 @@ Over Postgres it is a \`signalbox worker\` of all pipelines and suites of the fo
 SIGTERM and Ctrl-C: it takes no further run, and ends when those under way have ended, or after --drain. A second one: at once.
 
 Exit codes: 0 stopped, or all of --once went well, 1 the store failed, or with --once a run failed or is suspended, 2 wrong call or config, or the
-state store is memory, 3 with --once: a run waits again.`;
-
-async function work(context: CommandContext, flags: WorkFlags): Promise<ExitCode> {
-  const { options, terminal, signal, invocation, open } = context;
-  invocation.limitHeapGrowth();
-  const { formatDuration, parseDuration } = await import('../../runtime/runtime.ts');
-  const drainMs = parseDuration(flags.drain);
-  if (drainMs === undefined) {
-    throw new RuntimeError('USAGE', `--drain takes a duration, not "${flags.drain}"`, {
-      hint: 'Write it like 500ms, 30s or 2m.',
+state store is memory, 3 with --once: a run waits again.`,
+  isServer: ({ once }) => once !== true,
+  run: async (context, flags) => {
+    const { options, terminal, signal, open } = context;
+    const drainMs = await readDrain(context, flags.drain);
+    const { formatDuration } = await import('../../runtime/runtime.ts');
+    const once = flags.once === true;
+    const concurrency = readNumber('--concurrency', flags.concurrency);
+    const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
+    limitStop(context, drainMs);
+    const runs: WorkedRun[] = [];
+    await runtime.work({
+      ...{ once, signal, drainMs, concurrency, version: versionOf() },
+      onReady: (lanes) => {
+        if (once) return;
+        if (options.json) terminal.printJson({ concurrency: lanes });
+        else terminal.print(`ready: ${formatCount(lanes, 'run')} at once`);
+      },
+      onRun: (run) => {
+        if (once) runs.push(run);
+        if (!options.json) terminal.print(goneOnText(run, formatDuration(run.duration_ms)));
+      },
     });
-  }
-  const once = flags.once === true;
-  const concurrency = readNumber('--concurrency', flags.concurrency);
-  const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
-  if (options.stopTimeout === undefined) invocation.stopWithin(drainMs + AFTER_DRAIN_MS);
-  const runs: WorkedRun[] = [];
-  await runtime.work({
-    ...{ once, signal, drainMs, concurrency, version: versionOf() },
-    onReady: (lanes) => {
-      if (once) return;
-      if (options.json) terminal.printJson({ concurrency: lanes });
-      else terminal.print(`ready: ${formatCount(lanes, 'run')} at once`);
-    },
-    onRun: (run) => {
-      if (once) runs.push(run);
-      if (!options.json) terminal.print(goneOnText(run, formatDuration(run.duration_ms)));
-    },
-  });
-  if (!once) return 0;
-  if (options.json) terminal.printJson({ runs });
-  else terminal.printStderr(countsText(runs));
-  return worstOf(runs);
+    if (!once) return 0;
+    return { document: { runs }, note: countsText(runs), exitCode: worstOf(runs) };
+  },
+});
+
+export const workerCommand = command('worker', {
+  about: 'go on with runs of a Postgres store, one of as many workers as there are',
+  options: {
+    ...concurrency,
+    '--pipelines <glob>': [
+      'the pipeline files, as seen from the config’s folder',
+      { default: '**/*.pipeline.yaml' },
+    ],
+    '--suites <glob>': ['the suite files, as seen from the config’s folder', { default: '**/*.suite.yaml' }],
+    '--health <address>': 'HOST:PORT that answers GET /healthz and /readyz; port 0 is any free one',
+    '--drain <duration>': [
+      'how long runs may go on after SIGTERM before others get them',
+      { default: '30s' },
+    ],
+  },
+  examples: `
+Examples:
+  signalbox worker
+  signalbox worker --config agents/runtime.yaml --concurrency 20
+  signalbox worker --pipelines 'refunds/*.pipeline.yaml' --health 0.0.0.0:8080
+  signalbox worker --json | head -1 | jq -r .id
+
+It judges parts of suites (\`signalbox eval run --workers\`), and goes on with runs of \`signalbox run --detach\`, with those whose calls have been decided, and with those whose worker is gone.
+The pipelines, config and scripts are read once: a changed file is a new worker, and the old one takes none of its runs.
+SIGTERM and Ctrl-C: it takes no further run, and ends when those under way have ended, or after --drain. A second one: at once.
+
+Exit codes: 0 drained, 1 the store failed, 2 wrong call or config, or the store is of one machine.`,
+  isServer: true,
+  run: async (context, { pipelines, suites, health, ...flags }) => {
+    const { options, terminal, signal, open } = context;
+    const drainMs = await readDrain(context, flags.drain);
+    const runtime = await open(options.config, { outlivesInterrupt: true, isService: true });
+    const worker = await runtime.worker({
+      ...{ pipelines, suites, health, version: versionOf() },
+      concurrency: readNumber('--concurrency', flags.concurrency),
+    });
+    limitStop(context, drainMs);
+    const { id, concurrency, builds } = worker;
+    if (options.json)
+      terminal.printJson({
+        ...{ id, concurrency, pipelines: worker.pipelines, suites: worker.suites, builds },
+        health: worker.health,
+      });
+    else {
+      const at = worker.health === null ? '' : `, health at ${worker.health}`;
+      const counts = [
+        formatCount(worker.pipelines.length, 'pipeline'),
+        formatCount(worker.suites.length, 'suite'),
+        `${formatCount(concurrency, 'run')} at once${at}`,
+      ];
+      terminal.print(`worker ${id} is ready: ${counts.join(', ')}`);
+    }
+    await untilAborted(signal);
+    await worker.drain(drainMs);
+    return 0;
+  },
+});
+
+export const workersCommands = group('workers', {
+  about: 'see who goes on with runs',
+  commands: [
+    command('list', {
+      about: 'show the workers of the last hour, on all machines',
+      examples: `
+Examples:
+  signalbox workers list
+  signalbox workers list --json | jq -r '.workers[] | select(.status == "silent") | .machine'
+
+A worker that has not been heard of for 30 seconds is \`silent\`: others have its runs.`,
+      run: async ({ open }) => {
+        const workers = await (await open()).workers.list();
+        const short = shortIds(workers.map(({ id }) => id));
+        const rows = workers.map(
+          ({ id, machine, pid, status, busy, concurrency, builds, version, seen_at }) => [
+            ...[short(id), `${machine}:${pid}`, status, `${busy} of ${concurrency}`, String(builds.length)],
+            ...[version, seen_at],
+          ],
+        );
+        const names = ['worker', 'process', 'status', 'runs', 'builds', 'version', 'seen'];
+        return { document: { workers }, table: { names, rows, none: 'there are no workers' } };
+      },
+    }),
+  ],
+});
+
+/** Throws USAGE. */
+async function readDrain({ invocation }: CommandContext, drain: string): Promise<number> {
+  invocation.limitHeapGrowth();
+  return await readDuration('--drain', drain, '500ms, 30s or 2m');
 }
 
-/** What holds up the end once the drain is over, such as a database that is gone. */
-const AFTER_DRAIN_MS = 40_000;
+function limitStop({ invocation, options }: CommandContext, drainMs: number): void {
+  // What holds up the end once the drain is over, such as a database that is gone.
+  if (options.stopTimeout === undefined) invocation.stopWithin(drainMs + 40_000);
+}
 
-function worstOf(runs: readonly WorkedRun[]): ExitCode {
-  const codes = runs.map(({ status }) => (status === 'left' ? 1 : exitCodeOfRun(status)));
+/** The exit code of runs that were gone on with: 1, then 3, then 0. */
+export function worstOf(runs: readonly GoneOn[]): ExitCode {
+  const codes = runs.map(({ status }) =>
+    status === 'busy' ? 0 : status === 'left' ? 1 : exitCodeOfRun(status),
+  );
   return codes.includes(1) ? 1 : codes.includes(3) ? 3 : 0;
+}
+
+/** What became of a run that was gone on with. `busy`: somebody else executes it; `left`: it could not be gone on with, and is as it was. */
+export interface GoneOn {
+  readonly run_id: string;
+  readonly name?: string;
+  readonly status: RunStatus | 'busy' | 'left';
+  readonly error?: Fault;
+}
+
+/** A line about it. */
+export function goneOnText({ run_id, name, status, error }: GoneOn, took: string): string {
+  const of = name === undefined ? '' : ` ${escapeInvisibleLine(name)}`;
+  const why = error === undefined ? '' : `: [${error.code}] ${escapeInvisibleLine(error.message)}`;
+  return `${run_id}${of}: ${status === 'busy' ? 'skipped' : status} in ${took}${why}`;
+}
+
+/** How many of them came to what. */
+export function countsText(runs: readonly GoneOn[]): string {
+  if (runs.length === 0) return 'there is no run to go on with';
+  const words = [...Map.groupBy(runs, ({ status }) => (status === 'busy' ? 'skipped' : status))].map(
+    ([word, all]) => `${all.length} ${word}`,
+  );
+  return `${formatCount(runs.length, 'run')}: ${words.join(', ')}`;
 }

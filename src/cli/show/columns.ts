@@ -55,3 +55,9 @@ function render(row: readonly string[], line: readonly PlacedColumn[]): string[]
   if (text.trim() === '') return line[0]?.at === 0 ? [''] : [];
   return [`${line[0]?.at === 0 ? '' : indent}${text}`.trimEnd()];
 }
+
+/** Lines of a name and a value, the values aligned; neither is escaped. */
+export function formatFields(rows: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');
+}

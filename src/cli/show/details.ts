@@ -2,10 +2,10 @@ import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-inv
 import { formatCount } from '../../base/text/format-count.ts';
 import { cut } from '../../base/text/width.ts';
 import type { RunDetails, RunInfo, RunLabels, ShownStatus, TimelineEntry } from '../../contract/run.ts';
-import { exactText } from '../exact-text.ts';
-import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
+import { formatFields } from './columns.ts';
+import { exactText } from './exact-text.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
 import { formatCost } from './run-steps.ts';
 

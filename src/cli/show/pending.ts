@@ -5,9 +5,9 @@ import {
   type PendingRecord,
   placeOfStep,
 } from '../../contract/approval.ts';
-import { exactText } from '../exact-text.ts';
-import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
+import { formatFields } from './columns.ts';
+import { exactText } from './exact-text.ts';
 
 /** What a person needs to know to decide about a call. */
 export interface PendingQuestion {

@@ -10,7 +10,7 @@ import type {
   ToolCallDetails,
   WorkDetails,
 } from '../../contract/run.ts';
-import { exactText } from '../exact-text.ts';
+import { exactText } from './exact-text.ts';
 import { jsonLine } from './pending.ts';
 
 interface StepTextOptions {

@@ -1,11 +1,11 @@
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { exactText } from '../exact-text.ts';
 import type { Invocation } from '../invocation.ts';
 import { nextCommands } from '../next-command.ts';
 import type { RecordingFlags } from '../recording.ts';
 import type { Terminal } from '../terminal.ts';
+import { exactText } from './exact-text.ts';
 import { choicesText, memoryStoreText, questionOfDocument, questionText, resumeText } from './pending.ts';
 
 /** The runtime and the recordings that a run was executed with. */

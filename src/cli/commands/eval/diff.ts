@@ -1,80 +1,71 @@
-import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../base/errors.ts';
 import { escapeInvisibleLine } from '../../../base/text/escape-invisible.ts';
-import type { CommandContext, RunCommand } from '../../command.ts';
-import type { ExitCode } from '../../exit-code.ts';
+import { command, type Flags } from '../../command.ts';
 import { isRunFile, type OpenRun, openRunFinder } from './find-run.ts';
 
-interface DiffFlags {
-  readonly tagA?: string;
-  readonly tagB?: string;
-  readonly evalA?: string;
-  readonly evalB?: string;
-  readonly variant?: string;
-  readonly failOnRegression?: true | 'any' | 'significant';
-  readonly reporter: 'table' | 'markdown' | 'json';
-  readonly html?: string;
-}
+const diffOptions = {
+  '--tag-a <tag>': 'of A only the cases of this tag',
+  '--tag-b <tag>': 'of B only the cases of this tag',
+  '--eval-a <id>': 'compare this eval of A …',
+  '--eval-b <id>': '… with this eval of B',
+  '--variant <name>': 'compare this variant of both alone',
+  '--fail-on-regression [rule]': [
+    'exit 1 when B is worse (any when no rule is given)',
+    { choices: ['any', 'significant'] },
+  ],
+  '--reporter <name>': [
+    'how the comparison is written',
+    { choices: ['table', 'markdown', 'json'], default: 'table' },
+  ],
+  '--html <file>': 'write the comparison as a page, too',
+} as const;
 
-/** `eval diff`. */
-export function addDiff(group: Command, runCommand: RunCommand): void {
-  group
-    .command('diff <a> [b]')
-    .description('compare two runs, or two sides of one, case by case')
-    .option('--tag-a <tag>', 'of A only the cases of this tag')
-    .option('--tag-b <tag>', 'of B only the cases of this tag')
-    .option('--eval-a <id>', 'compare this eval of A …')
-    .option('--eval-b <id>', '… with this eval of B')
-    .option('--variant <name>', 'compare this variant of both alone')
-    .addOption(
-      new Option('--fail-on-regression [rule]', 'exit 1 when B is worse (any when no rule is given)').choices(
-        ['any', 'significant'],
-      ),
-    )
-    .addOption(
-      new Option('--reporter <name>', 'how the comparison is written')
-        .choices(['table', 'markdown', 'json'])
-        .default('table'),
-    )
-    .option('--html <file>', 'write the comparison as a page, too')
-    .addHelpText('after', examples)
-    .action(async (a: string, b: string | undefined, own: DiffFlags, command: Command) => {
-      await runCommand(command, async (context) => await diff({ a, b: b ?? a }, own, context));
-    });
-}
+export const diffCommand = command('diff <a> [b]', {
+  about: 'compare two runs, or two sides of one, case by case',
+  options: diffOptions,
+  examples: `
+A and B are files of \`eval run --reporter jsonl=FILE\`, ids of kept runs (see \`eval list\`), \`last\` or \`last~1\`.
+A is what was, B what is.
 
-interface RunPair {
-  readonly a: string;
-  readonly b: string;
-}
+Examples:
+  signalbox eval diff last~1 last
+  signalbox eval diff main.jsonl branch.jsonl --fail-on-regression significant
+  signalbox eval diff main.jsonl last --reporter markdown > comment.md
+  signalbox eval diff last~1 last --html diff.html
+  signalbox eval diff last --tag-a small --tag-b large
+  signalbox eval diff last~1 last --variant large/plain
+  signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
 
-async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Promise<ExitCode> {
-  requireSides(given, own);
-  const finder = openRunFinder(context);
-  const a = await finder.open(given.a);
-  const b = given.b === given.a ? a : await finder.open(given.b);
-  requireOneProject(a, b);
-  const { loadResults } = await import('../../../runtime/runtime.ts');
-  const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown, ...more } =
-    await loadResults();
-  const comparison = await compareRuns(a, b, own);
-  if (own.html !== undefined) {
-    const inputs = [given.a, given.b]
-      .filter(isRunFile)
-      .map((file) => ({ file, what: 'a run that is compared' }));
-    await more.writeReport(own.html, more.renderComparisonHtml(comparison), { inputs });
-  }
-  const { options, terminal } = context;
-  const rule = own.failOnRegression === true ? 'any' : own.failOnRegression;
-  const regressions = rule === undefined ? [] : findRegressions(comparison, rule);
-  if (options.json || own.reporter === 'json') {
-    terminal.printJson(rule === undefined ? comparison : { ...comparison, failures: regressions });
-  } else if (own.reporter === 'markdown') terminal.print(renderComparisonMarkdown(comparison).trimEnd());
-  else terminal.print(renderComparison(comparison, terminal.hasColour, terminal.stdout.columns).trimEnd());
-  for (const reason of regressions)
-    terminal.printStderr(`${terminal.styleStderr('red', 'worse')}: ${escapeInvisibleLine(reason)}`);
-  return regressions.length === 0 ? 0 : 1;
-}
+Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing to compare, with
+--fail-on-regression; 2 wrong call, file or run, or a store or stdout that fails; 130 interrupted.`,
+  run: async (context, own, nameA, nameB = nameA) => {
+    requireSides(nameA === nameB, own);
+    const finder = openRunFinder(context);
+    const a = await finder.open(nameA);
+    const b = nameB === nameA ? a : await finder.open(nameB);
+    requireOneProject(a, b);
+    const { loadResults } = await import('../../../runtime/runtime.ts');
+    const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown, ...more } =
+      await loadResults();
+    const comparison = await compareRuns(a, b, own);
+    if (own.html !== undefined) {
+      const inputs = [nameA, nameB]
+        .filter(isRunFile)
+        .map((file) => ({ file, what: 'a run that is compared' }));
+      await more.writeReport(own.html, more.renderComparisonHtml(comparison), { inputs });
+    }
+    const { options, terminal } = context;
+    const rule = own.failOnRegression === true ? 'any' : own.failOnRegression;
+    const regressions = rule === undefined ? [] : findRegressions(comparison, rule);
+    if (options.json || own.reporter === 'json') {
+      terminal.printJson(rule === undefined ? comparison : { ...comparison, failures: regressions });
+    } else if (own.reporter === 'markdown') terminal.print(renderComparisonMarkdown(comparison).trimEnd());
+    else terminal.print(renderComparison(comparison, terminal.hasColour, terminal.stdout.columns).trimEnd());
+    for (const reason of regressions)
+      terminal.printStderr(`${terminal.styleStderr('red', 'worse')}: ${escapeInvisibleLine(reason)}`);
+    return regressions.length === 0 ? 0 : 1;
+  },
+});
 
 /** Throws USAGE for runs of two projects whose suites have one name: `last` and ids are looked for in every store below the folder. */
 function requireOneProject(a: OpenRun, b: OpenRun): void {
@@ -89,30 +80,14 @@ function requireOneProject(a: OpenRun, b: OpenRun): void {
   );
 }
 
-function requireSides({ a, b }: RunPair, { tagA, tagB, evalA, evalB }: DiffFlags): void {
+function requireSides(isOneRun: boolean, { tagA, tagB, evalA, evalB }: Flags<typeof diffOptions>): void {
   if ((evalA === undefined) !== (evalB === undefined)) {
     throw new RuntimeError('USAGE', '--eval-a and --eval-b are given together, or neither is', {
       hint: 'Without them each eval is compared with the one of the same id.',
     });
   }
-  if (a !== b || tagA !== tagB || evalA !== evalB) return;
+  if (!isOneRun || tagA !== tagB || evalA !== evalB) return;
   throw new RuntimeError('USAGE', 'there is only one side to compare', {
     hint: 'Give a second run, --tag-a and --tag-b, or --eval-a and --eval-b.',
   });
 }
-
-const examples = `
-A and B are files of \`eval run --reporter jsonl=FILE\`, ids of kept runs (see \`eval list\`), \`last\` or \`last~1\`.
-A is what was, B what is.
-
-Examples:
-  signalbox eval diff last~1 last
-  signalbox eval diff main.jsonl branch.jsonl --fail-on-regression significant
-  signalbox eval diff main.jsonl last --reporter markdown > comment.md
-  signalbox eval diff last~1 last --html diff.html
-  signalbox eval diff last --tag-a small --tag-b large
-  signalbox eval diff last~1 last --variant large/plain
-  signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
-
-Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing to compare, with
---fail-on-regression; 2 wrong call, file or run, or a store or stdout that fails; 130 interrupted.`;

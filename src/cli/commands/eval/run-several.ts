@@ -12,7 +12,7 @@ import {
   readOptions,
   refuseOtherStdoutReporter,
   reportersOf,
-} from './run-flags.ts';
+} from './run.ts';
 
 /** A suite of several, and the config that it runs on. */
 interface PlannedSuite {

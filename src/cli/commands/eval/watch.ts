@@ -6,7 +6,7 @@ import { formatCount } from '../../../base/text/format-count.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
-import type { RunFlags } from './run-flags.ts';
+import type { RunFlags } from './run.ts';
 
 /** Runs the suites; the context is that of one turn. */
 type RunTurn = (context: CommandContext) => Promise<ExitCode>;

@@ -1,6 +1,6 @@
-import { formatNumber } from '../../../base/json/decimal.ts';
-import { escapeInvisible, escapeInvisibleLine } from '../../../base/text/escape-invisible.ts';
-import type { Rating, RatingPlace } from '../../../runtime/runtime.ts';
+import { formatNumber } from '../../base/json/decimal.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import type { Rating, RatingPlace } from '../../runtime/runtime.ts';
 
 /** The ratings of a case below what was said of it. */
 export function ratingsText(ratings: readonly Rating[]): string {

@@ -1,0 +1,240 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
+import { tryParseLossless } from '../../base/json/try-parse.ts';
+import { readLines } from '../../base/text/byte-lines.ts';
+import type { Inbound, InboundEvent, InboundReply, InboundServer, Runtime } from '../../runtime/runtime.ts';
+import { type CommandContext, command } from '../command.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { readDuration } from '../input.ts';
+
+/** Systems whose agents start Signalbox for each event, or keep it as a process. */
+const agents = [
+  { dialect: 'claude', title: 'Claude Code' },
+  { dialect: 'agentao', title: 'Agentao' },
+  { dialect: 'chibi', title: 'chibi', asksForSchema: true },
+] as const;
+const server = { dialect: 'picoclaw', title: 'PicoClaw' } as const;
+
+const answerWithin = 'deny what has not been judged by then';
+
+/** The commands by which agents of other systems have Signalbox for a hook. */
+export const agentCommands = [
+  ...agents.map(({ dialect, title, ...more }) =>
+    command(dialect, {
+      about: `be a hook of ${title}: read its event on stdin, ask the hooks of the config, answer in its words`,
+      options: {
+        '--answer-within <duration>': [answerWithin, { default: '590s' }],
+        ...('asksForSchema' in more && {
+          '--schema': `describe the hook, as ${title} asks before it runs one`,
+        }),
+      },
+      examples: `
+Whatever fails denies, where ${title} can be denied anything: a config with mistakes, a guard that crashes or hangs, an event that
+is not known. What the hooks allow is left to ${title}'s own rules: nothing is approved in the place of a person.
+
+Examples:
+  signalbox hook export --dialect ${dialect} --config guards/runtime.yaml      the settings to add
+  signalbox hook ${dialect} --config guards/runtime.yaml < event.json
+
+Exit codes: those that ${title} reads.`,
+      // What the agent reads is the answer, also of one that is told to end: a denial.
+      isServer: true,
+      run: async (context, flags) => await answer(context, dialect, flags),
+    }),
+  ),
+  command(server.dialect, {
+    about: `be a hook of ${server.title}, until stdin ends: its requests on stdin, a line each, the answers on stdout`,
+    options: { '--answer-within <duration>': [answerWithin, { default: '4500ms' }] },
+    examples: `
+Whatever fails denies: a guard that crashes or hangs, a call that takes longer than --answer-within, after which ${server.title} would go on by
+itself. A config with mistakes ends the command at once, so that ${server.title} does not start.
+
+Examples:
+  signalbox hook export --dialect ${server.dialect} --config guards/runtime.yaml      the settings to add
+  signalbox hook ${server.dialect} --config guards/runtime.yaml --answer-within 55s`,
+    isServer: true,
+    run: async (context, flags) => await serve(context, server.dialect, flags.answerWithin),
+  }),
+];
+
+export const exportCommand = command('export', {
+  about: 'print the settings by which an agent of another system asks the hooks of the config',
+  options: {
+    '--dialect <name>': [
+      'whose settings',
+      { choices: [...agents, server].map(({ dialect }) => dialect), isRequired: true },
+    ],
+  },
+  examples: `
+The command line in them has absolute paths: print them again when Signalbox or the config has moved.
+
+Examples:
+  signalbox hook export --dialect claude
+  signalbox hook export --dialect claude --config guards/runtime.yaml > settings.json`,
+  run: async ({ invocation, options, terminal, open }, { dialect }) => {
+    const { loadInboundServer } = await import('../../runtime/runtime.ts');
+    const { settingsFor } = (await loadInboundServer(dialect)) ?? (await requireInbound(dialect));
+    const runtime = await open();
+    const configs = [options.config, ...options.overlays].flatMap((file) => [
+      '--config',
+      resolve(invocation.cwd, file),
+    ]);
+    const words = [...invocation.program, 'hook', dialect, ...configs];
+    terminal.printValue(settingsFor(words, heardPhases(runtime), runtime.agents));
+    return 0;
+  },
+});
+
+async function answer(
+  context: CommandContext,
+  dialect: string,
+  { schema, answerWithin: within }: { readonly schema?: true; readonly answerWithin: string },
+): Promise<ExitCode> {
+  const { invocation, terminal } = context;
+  invocation.onVerdictCommand();
+  const inbound = await requireInbound(dialect);
+  if (schema === true) {
+    terminal.printJson(inbound.describe?.(await phasesOrAll(context)) ?? {});
+    return 0;
+  }
+  // An agent gives its model what a denial writes on stderr: the log waits, and a denial's is dropped.
+  const held: string[] = [];
+  let writeLog = (lines: string): void => void held.push(lines);
+  const open: CommandContext['open'] = async (file, more) =>
+    await context.open(file, { ...more, writeLog: (lines) => writeLog(lines) });
+  const reply = await reach({ ...context, open }, inbound, { dialect, within });
+  writeLog = reply.stderr === '' ? (lines) => terminal.stderr.write(lines) : () => {};
+  for (const lines of held) writeLog(lines);
+  if (reply.document !== undefined) terminal.printJson(reply.document);
+  if (reply.stderr !== '') terminal.printStderr(reply.stderr);
+  return reply.exitCode;
+}
+
+/** The phases that hooks of the config hear; undefined, all, where it has mistakes: each event is denied then, and says why. */
+async function phasesOrAll({ open }: CommandContext): Promise<ReadonlySet<string> | undefined> {
+  try {
+    return heardPhases(await open());
+  } catch {
+    return undefined;
+  }
+}
+
+function heardPhases({ hooks, agents }: Runtime): ReadonlySet<string> {
+  return new Set([
+    ...hooks
+      .list()
+      .flatMap(({ hook, phases }) => (hook === null ? guarded : phases.map((phase) => `${hook} ${phase}`))),
+    ...(agents.hasApprovals ? ['tool before_execution'] : []),
+  ]);
+}
+
+/** What hooks of other systems are asked at. */
+const guarded = ['tool before_execution', 'tool after_execution', 'provider before_call'];
+
+async function requireInbound(dialect: string): Promise<Inbound> {
+  const { loadInbound } = await import('../../runtime/runtime.ts');
+  const inbound = await loadInbound(dialect);
+  if (inbound === undefined) throw new RuntimeError('USAGE', `${dialect} cannot have Signalbox for a hook`);
+  return inbound;
+}
+
+/** Never throws: whatever fails becomes an answer that denies. */
+async function reach(
+  context: CommandContext,
+  inbound: Inbound,
+  { dialect, within }: { readonly dialect: string; readonly within: string },
+): Promise<InboundReply> {
+  const { invocation, input, open } = context;
+  let fail = inbound.unreadable;
+  try {
+    const question = inbound.read(await input.object('stdin', '-'), invocation.env);
+    fail = question.toFailure;
+    if (question.events.length === 0) return { exitCode: 0, stderr: '' };
+    if (invocation.env['SIGNALBOX_OWNER'] !== undefined) {
+      throw new RuntimeError('USAGE', recursion(dialect), {
+        hint: 'Do not import the settings that run it into the config that it reads.',
+      });
+    }
+    const runtime = await open();
+    const withinMs = await readWithin(within);
+    const since = performance.now();
+    let reply: InboundReply = { exitCode: 0, stderr: '' };
+    for (const event of question.events) {
+      const leftMs = Math.max(1, Math.floor(withinMs - (performance.now() - since)));
+      reply = question.toReply(await judgeWithin(context, runtime, { event, withinMs: leftMs }), event);
+      if (reply.exitCode !== 0 || reply.document !== undefined) break;
+    }
+    return reply;
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    return fail(
+      new RuntimeError(error.code, `signalbox: [${error.code}] ${error.message}`, { hint: error.hint }),
+    );
+  }
+}
+
+function recursion(dialect: string): string {
+  return `\`signalbox hook ${dialect}\` was started by a Signalbox as one of its own hooks`;
+}
+
+async function serve(context: CommandContext, dialect: string, within: string) {
+  const { loadInboundServer } = await import('../../runtime/runtime.ts');
+  const withinMs = await readWithin(within);
+  const server = await loadInboundServer(dialect);
+  if (server === undefined) throw new RuntimeError('USAGE', `${dialect} keeps no Signalbox as a process`);
+  if (context.invocation.env['SIGNALBOX_OWNER'] !== undefined)
+    throw new RuntimeError('USAGE', recursion(dialect));
+  // A config with mistakes ends the command before it says hello: the agent does not start without its guards.
+  const runtime = await context.open();
+  await answerAll(context, server, { runtime, withinMs });
+  return 0 as const;
+}
+
+async function answerAll(
+  context: CommandContext,
+  server: InboundServer,
+  { runtime, withinMs }: { readonly runtime: Runtime; readonly withinMs: number },
+): Promise<void> {
+  const { terminal, signal } = context;
+  const { stdin } = context.invocation;
+  const open = new Set<Promise<void>>();
+  const stop = () => stdin.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  const ask: Parameters<InboundServer['answer']>[1] = async (event) =>
+    await judgeWithin(context, runtime, { event, withinMs });
+  try {
+    for await (const line of readLines(stdin)) {
+      const message = line === undefined ? undefined : tryParseLossless(line);
+      // What is no message has no id, so nobody waits for its answer.
+      if (!isObject(message)) continue;
+      const answered = server.answer(message, ask).then((reply) => {
+        if (reply !== undefined) terminal.printJson(reply);
+      });
+      open.add(answered);
+      void answered.finally(() => open.delete(answered));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw toRuntimeError(error);
+  }
+  await Promise.all(open);
+}
+
+async function readWithin(text: string): Promise<number> {
+  return await readDuration('--answer-within', text, '4500ms, 55s or 10m');
+}
+
+/** What the hooks of the config, and people, say to an event of an agent. Rejects with PROCESS_TIMEOUT after that time. */
+async function judgeWithin(
+  { invocation, signal }: Pick<CommandContext, 'invocation' | 'signal'>,
+  runtime: Runtime,
+  { event, withinMs }: { readonly event: InboundEvent; readonly withinMs: number },
+) {
+  const late = AbortSignal.timeout(withinMs);
+  const options = { signal: AbortSignal.any([signal, late]), withinMs, cwd: invocation.cwd };
+  const tooLate = sleep(withinMs, undefined, { ref: false }).then(() => {
+    throw new RuntimeError('PROCESS_TIMEOUT', `it has not been judged within ${withinMs} ms`);
+  });
+  return await Promise.race([runtime.agents.judge(event, options), tooLate]);
+}
