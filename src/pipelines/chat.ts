@@ -21,7 +21,7 @@ import {
   visibleMessages,
 } from './chat/turn-state.ts';
 import type { ChatStep, Guardrail } from './file/pipeline.ts';
-import { journalScore, thresholdFault } from './run/eval-step.ts';
+import { journalScore, thresholdFault } from './run/step-kinds.ts';
 import type { RunContext } from './state/run-context.ts';
 import { sessionEvent } from './state/session.ts';
 import { failedStep, okStep, type StepOutcome } from './state/step-outcome.ts';

@@ -84,12 +84,10 @@ export async function callDirectly(
   );
 }
 
-/** The context of a call that belongs to no turn. */
 function contextOf(call: string): HookContext {
   return { ...createHookContext(call), now: new Date().toISOString() };
 }
 
-/** What is needed once a call waits for a person. */
 const loadRuns = async () => await import('../pipelines/run/direct-call-run.ts');
 
 /** The document of a call; a hook that was cancelled has decided nothing, so the call failed. */

@@ -72,7 +72,6 @@ export async function openForeignLinks(
   });
 }
 
-/** The dialects of these hooks, imported. */
 async function loadDialects(entries: readonly ForeignEntry[]): Promise<Map<ForeignName, ForeignDialect>> {
   const names = [...new Set(entries.map(({ config }) => config.dialect))];
   return new Map(
@@ -96,7 +95,6 @@ function openHookGroup(
   return openGroup(dialect, members, wiring);
 }
 
-/** Opens the transports to the entry's process or endpoint; undefined where it needs none. */
 function openTransports(
   { config: { name, dialect }, resolved: { binding, http } }: ForeignEntry,
   entryHandshake: EntryHandshake | undefined,

@@ -68,7 +68,6 @@ function hostOf(
   };
 }
 
-/** The argument that the message quotes, or the command. */
 function placeOf(document: YamlDocument, path: Path, message: string): Path {
   const quoted = /"([^"]+)"/.exec(message)?.[1];
   const found = itemsAt(document, [...path, 'args']).findLast((item) => {

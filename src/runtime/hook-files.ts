@@ -110,7 +110,6 @@ export function textsFolderOf(store: StateStoreConfig): string | undefined {
 
 const PREVIEW = 2_000;
 
-/** A name that no earlier process has given in that folder. */
 function nextFile(folder: string, count: () => number): string {
   for (;;) {
     const file = join(folder, `context-${count()}.txt`);
@@ -118,7 +117,6 @@ function nextFile(folder: string, count: () => number): string {
   }
 }
 
-/** One message as transcripts have it that hooks read. */
 function toTranscriptLine(message: ChatMessage, toldName: (tool: string) => string): string {
   const { role, content } = message;
   const result = message['tool_result'];

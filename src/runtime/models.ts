@@ -140,7 +140,6 @@ export function openModels(parts: ModelsContext): Models {
 
 const PAUSE = `${BREAKER_PAUSE_MS / 1000} s`;
 
-/** The model with callbacks before each call and each retry. */
 function withCallCallbacks(
   model: LanguageModelV4,
   { onCall = () => {}, onRetry = () => {} }: Pick<ModelRequest, 'onCall' | 'onRetry'>,

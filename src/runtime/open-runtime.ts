@@ -80,7 +80,6 @@ export async function composeRuntime(
   return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };
 }
 
-/** Who is told what happens to runs, over the store of a runtime. */
 interface Notify {
   /** The store, whose runs are told of from now on. Throws STORE_FAILED. */
   wrap(store: Store, emit: Emit): Promise<Store>;

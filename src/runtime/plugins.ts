@@ -16,7 +16,6 @@ import type { ProcessContext } from '../process/process.ts';
 import type { DeclaredHook, PluginContext } from '../process/process-config.ts';
 import { resolveExec } from './binding/resolve.ts';
 
-/** What plugins are started with. */
 interface PluginWiring {
   readonly host: HostEnv;
   readonly context: ProcessContext;
@@ -25,7 +24,6 @@ interface PluginWiring {
   readonly describe: DescribePlugin | undefined;
 }
 
-/** What a plugin would print when it is asked what it is. */
 type DescribePlugin = (dialect: ForeignName) => string;
 
 /**
@@ -112,7 +110,6 @@ function pluginContext(
   };
 }
 
-/** The reply of a process that printed that and ended well. */
 function printed(text: string): ProcessReply {
   return { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(text), stderr: '' };
 }

@@ -9,14 +9,12 @@ import type { Emit } from '../contract/event.ts';
 import type { RunDocument, RunInfo, RunPage } from '../contract/run.ts';
 import { endForgottenRuns } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
-import { requireRun } from '../pipelines/run/below/require-run.ts';
 import { approve, reject, requirePending, respond } from '../pipelines/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipelines/run/direct-call-run.ts';
-import { toPendingDocument } from '../pipelines/run/document.ts';
+import { iso, toPendingDocument } from '../pipelines/run/document.ts';
 import { endExpired } from '../pipelines/run/expired-runs.ts';
-import { buildTextOf, readLabels } from '../pipelines/run/new-run.ts';
+import { buildTextOf, readInput, readLabels, requireRun } from '../pipelines/run/new-run.ts';
 import { queueRetry, retryRun } from '../pipelines/run/retry-run.ts';
-import { readInput } from '../pipelines/run/run-input.ts';
 import {
   cancelRun,
   noWorkersError,
@@ -26,7 +24,6 @@ import {
   resumeRun,
   startRun,
 } from '../pipelines/run/runs.ts';
-import { iso } from '../pipelines/run/timeline.ts';
 import type { Services } from '../pipelines/state/run-context.ts';
 import { hostEnv } from '../process/env.ts';
 import type { SeenWorker, SharedWork } from '../store/shared-work.ts';
@@ -199,7 +196,6 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   };
 }
 
-/** The runs that this process executes, each with a signal that `suspendAll` aborts too. */
 function createActiveRuns() {
   const closing = new AbortController();
   const working = new Set<Promise<unknown>>();

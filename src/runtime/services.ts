@@ -26,7 +26,6 @@ import type { HostEnv } from '../process/env.ts';
 import type { Models } from './models.ts';
 import type { Rates } from './stages/rates.ts';
 
-/** What the services of a runtime are built from. */
 interface ServicesContext {
   readonly config: RuntimeConfig;
   readonly tools: ReadonlyMap<string, OfferedTool>;
@@ -112,7 +111,6 @@ export function openServices(context: ServicesContext): RuntimeServices {
   };
 }
 
-/** Reads what a pipeline declares of the environment. Throws ENV_MISSING. */
 function readEnv(
   names: readonly string[],
   { env, scrubber }: Pick<ServicesContext, 'env' | 'scrubber'>,

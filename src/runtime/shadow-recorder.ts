@@ -67,7 +67,6 @@ function toId({ name, exec }: RuntimeConfig['hooks'][number]): string {
   return `shadow-${name.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 80)}-${digest.slice(0, 8)}`;
 }
 
-/** Creates the result run, unless another process has created it meanwhile. */
 async function begin(
   store: ResultStore,
   id: string,

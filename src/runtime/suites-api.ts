@@ -227,14 +227,12 @@ function workersHaveNoBudget(): RuntimeError {
   });
 }
 
-/** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */
 function duplicateIdNote({ file }: Suite, { id, row }: CaseCandidate) {
   const place = `${row.file}:${row.line}`;
   const message = `${place} case id "${id}" is that of an earlier row too: comparisons, shards and reports go by ids. Give each row an id of its own.`;
   return { type: 'note', name: file, level: 'warn', message } as const;
 }
 
-/** The fault of a replay with missing requests: such a run cannot pass. */
 function cassetteMissFault(count: number) {
   if (count === 0) return undefined;
   const requests = count === 1 ? 'a request is' : `${count} requests are`;
@@ -244,12 +242,10 @@ function cassetteMissFault(count: number) {
   };
 }
 
-/** The fault of a recording that lacks exchanges: who replays it would find out. */
 function recordingFault(error: Error | undefined) {
   return error && { message: error.message, hint: 'Make room for it, and record again.' };
 }
 
-/** The default signal, which is never aborted. */
 const neverAborted = new AbortController().signal;
 
 function toPath(file: string | URL): string {

@@ -108,7 +108,6 @@ function kindOf(document: YamlDocument): Kind | undefined {
   return kinds.find((kind) => kind === nearest);
 }
 
-/** The problems of a file of unknown kind: those of its YAML, and the kind. */
 function refuseKind(document: YamlDocument): readonly Problem[] {
   const kind = textAt(document, ['kind']);
   const got = kind === undefined ? '' : ` (got: ${kind})`;

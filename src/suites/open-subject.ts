@@ -6,8 +6,7 @@ import { text as anyText, anything, fits, members } from '../base/json/shape.ts'
 import { tryParseLossless } from '../base/json/try-parse.ts';
 import { startStopwatch, wholeMs } from '../base/time/stopwatch.ts';
 import { requirePipeline } from '../pipelines/file/load.ts';
-import { buildTextOf } from '../pipelines/run/new-run.ts';
-import { readInput } from '../pipelines/run/run-input.ts';
+import { buildTextOf, readInput } from '../pipelines/run/new-run.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import type { Subject } from './file/model.ts';
 import { conversation } from './record.ts';

@@ -92,7 +92,6 @@ function addAnswer({ state }: TurnContext, answer: ModelAnswer): void {
   state.usage.push({ ...usage, ...(cost_usd !== undefined && { cost_usd }) });
 }
 
-/** The hooks that failed open at before_call and after_call of a model call. */
 function failuresAround({ metadata: { value } }: ModelAnswer): FailedOpen[] {
   return ['before_call', 'after_call'].flatMap((phase) => {
     const report = isObject(value) ? value[phase] : undefined;

@@ -54,7 +54,6 @@ async function stream(
   return collector.result();
 }
 
-/** Collects the parts of a stream into one result. */
 function createStreamCollector() {
   const content: LanguageModelV4Content[] = [];
   const open = new Map<string, { type: 'text' | 'reasoning'; text: string }>();

@@ -62,7 +62,6 @@ function measuresOf(
   };
 }
 
-/** The word that all have in common; undefined when they differ. */
 function common(words: readonly string[]): string | undefined {
   const [word, other] = [...new Set(words)];
   return other === undefined ? word : undefined;

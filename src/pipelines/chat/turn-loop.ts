@@ -6,7 +6,7 @@ import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import type { PlannedCall } from '../../calls/tool-call/pending-call.ts';
 import type { FinishedCall } from '../../contract/turn.ts';
 import { runCalls } from '../run/calls.ts';
-import { callIdOf } from '../run/tool-step.ts';
+import { callIdOf } from '../run/step-kinds.ts';
 import { journalStep } from '../state/record.ts';
 import { idOf, type RequestedCall, toolCallsOf } from '../state/requested-calls.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
@@ -46,7 +46,6 @@ export async function runTurnLoop(turn: TurnContext, attempt: number): Promise<S
 
 type RoundEnd = 'go on' | 'answered' | StepOutcome;
 
-/** One model call and the tool calls that it asks for. */
 async function runRound(turn: TurnContext, path: string): Promise<RoundEnd> {
   const { state } = turn;
   const failed = await requestAnswer(turn, path);
@@ -90,7 +89,6 @@ function continueWith({ state }: TurnContext, text: string): 'go on' {
   return 'go on';
 }
 
-/** Appends the context of the stop hooks to the answer. */
 function addContext({ state }: TurnContext, context: readonly string[]): void {
   const { answer } = state;
   if (context.length === 0 || answer === undefined) return;
@@ -181,7 +179,6 @@ async function reprompt(turn: TurnContext, path: string): Promise<StepOutcome | 
   return undefined;
 }
 
-/** Makes the calls of one answer; those that must run alone come after the others. */
 async function callTools(
   turn: TurnContext,
   path: string,
@@ -233,7 +230,6 @@ function planCall(
   };
 }
 
-/** Whether hooks answered every call of the round for the caller; their texts are then the final answer. */
 function isHandled({ state }: TurnContext, results: readonly CallResult[]): boolean {
   const texts = results.flatMap(({ handled }) => (handled === undefined ? [] : [handled]));
   if (texts.length === 0 || texts.length < results.length || state.answer === undefined) return false;
@@ -243,7 +239,6 @@ function isHandled({ state }: TurnContext, results: readonly CallResult[]): bool
   return true;
 }
 
-/** Whether a flow control tool ended the turn; its text is then the final answer. */
 function isHandedBack(
   { run, state }: TurnContext,
   calls: readonly FinishedCall[],

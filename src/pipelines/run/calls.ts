@@ -32,7 +32,7 @@ import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import type { Scope } from '../state/step-scope.ts';
 import { requireFinished } from '../state/suspension.ts';
-import { mapConcurrently } from './map-concurrently.ts';
+import { mapConcurrently } from './loops.ts';
 
 interface RoundContext {
   readonly scope: Scope;
@@ -73,7 +73,6 @@ export async function runCalls(
   });
 }
 
-/** The context of one call of a round. */
 interface CallInRound extends RoundContext {
   readonly slot: CallSlot;
 }
@@ -119,7 +118,6 @@ function askedOf({ name, tool, args, composed, key }: PlannedCall): CallStep['as
   };
 }
 
-/** The call with the key that it has in a run that was retried. */
 function withKey({ journal }: RunContext, call: PlannedCall): PlannedCall {
   const { name, key = name } = call;
   if (journal.keyOf === undefined) return call;
@@ -167,14 +165,12 @@ async function resumeCall(
   });
 }
 
-/** The result of a call that was not made because a hook ended the turn. */
 function skippedCall(names: CallNames, { hook, reason, abort }: ToolDenied): CallResult {
   const content = `Tool "${names.tool}" was not run: hook "${hook}" ended the turn: ${reason}`;
   const outcome = { status: 'denied' as const, hook, reason, ...(abort && { abort }) };
   return { outcome, callId: names.callId, content, metadata: noMetadata };
 }
 
-/** The pending result of a call of a non-idempotent tool that was begun and never ended. */
 function interruptedCall({ tool, args, callId }: PlannedCall): CallResult {
   const names = { tool: tool.name, callId };
   try {
@@ -199,7 +195,6 @@ interface WaitingCalls {
   readonly calls: readonly PlannedCall[];
 }
 
-/** Stores the calls that wait, notifies hooks, and waits with the clocks of the enclosing steps paused. */
 async function waitForDecisions(
   run: RunContext,
   { waiting, calls }: WaitingCalls,
@@ -217,7 +212,6 @@ async function waitForDecisions(
   }
 }
 
-/** A call of a run as a step of its journal. */
 interface CallStep {
   /** Its path. */
   readonly name: string;
@@ -263,7 +257,6 @@ async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Pro
   return await journalStep(run.journal, { name, kind: callRecord }, work, { isDeferred, beginsInSlot: true });
 }
 
-/** Throws ABORTED when the run is being suspended. */
 function requireNotAborted({ signal }: RunContext): void {
   if (signal.aborted) throw new RuntimeError('ABORTED', 'the call was not made');
 }
@@ -285,7 +278,6 @@ function complete(run: RunContext, result: CallResult): CallResult {
  */
 type Pace = 'at_once' | 'judged' | 'judged_first' | 'one_by_one';
 
-/** The strictest pace that the dialects of these links require. */
 function paceOf(links: readonly Link[]): Pace {
   const wanted = links.map((link) => ('group' in link ? link.group.dialect.callOrder : 'at_once'));
   return paces.findLast((pace) => wanted.includes(pace)) ?? 'at_once';
@@ -293,7 +285,6 @@ function paceOf(links: readonly Link[]): Pace {
 
 const paces: readonly Pace[] = ['at_once', 'judged', 'judged_first', 'one_by_one'];
 
-/** The position of a call among those of its round. */
 interface CallSlot {
   /** Resolves when the hooks of all calls before have been asked. */
   waitForTurn(): Promise<void>;
@@ -369,7 +360,6 @@ function createOrderedGates(length: number) {
   };
 }
 
-/** Resolves when the queue has a free slot, with the function that releases it. */
 async function takeQueueSlot(slots: PQueue): Promise<() => void> {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   await new Promise<void>((resolve) => {

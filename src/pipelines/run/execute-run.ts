@@ -1,21 +1,35 @@
-import { type Fault, toRuntimeError } from '../../base/errors.ts';
+import { type Fault, RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
-import { type Json, parseLossless } from '../../base/json/json.ts';
+import { isTextTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
+import { type Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
+import { isDeeperThan } from '../../base/json/parted.ts';
+import { exactMembers } from '../../base/json/scan.ts';
 import { fenced } from '../../base/time/fence.ts';
 import { passGate } from '../../calls/hooks/gate.ts';
-import type { Pipeline } from '../file/pipeline.ts';
+import { runChat } from '../chat.ts';
+import type { GroupStep, ParallelStep, Pipeline, Step } from '../file/pipeline.ts';
 import { RunSuspended } from '../state/journal.ts';
 import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun, sessionEvent } from '../state/session.ts';
-import type { StepOutcome } from '../state/step-outcome.ts';
-import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import { startClock } from '../state/step-clock.ts';
+import {
+  combineOutcomes,
+  failedStep,
+  failedStepFromError,
+  type StepEntry,
+  type StepOutcome,
+  skippedStep,
+  stepRecord,
+} from '../state/step-outcome.ts';
+import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } from '../state/step-scope.ts';
 import { isSuspension, requireFinished } from '../state/suspension.ts';
 import { type SessionStart, sessionStartRecord } from '../state/turn-record.ts';
 import type { RunPause } from '../suspend/set-down.ts';
 import type { TransientFault } from '../suspend/transient-fault.ts';
 import { turnStopOf } from '../turn-hooks.ts';
-import { runSteps } from './steps.ts';
+import { mapConcurrently, openFailFast, runForEach, runRetried, runWhile } from './loops.ts';
+import { runAskStep, runEvalStep, runPipelineStep, runToolStep, runWaitStep } from './step-kinds.ts';
 
 /** The end of a run. */
 export interface RunEnd {
@@ -62,7 +76,6 @@ async function runFenced(
   }
 }
 
-/** How a pipeline is run. */
 interface PipelineInput {
   readonly input: Json;
   readonly isResumed: boolean;
@@ -222,4 +235,240 @@ function outputOf({ journal }: RunContext, { output, steps }: Pipeline, scope: S
   const value = output === undefined ? last && scope.steps[last.id] : evaluateIn(scope, output);
   const composed = composeJson(value ?? null);
   return journal.adopt?.(composed) ?? composed;
+}
+
+/**
+ * Runs steps in order, each under its condition, loop, timeout and on_error. Returns the outcome that
+ * stopped them, if any. Throws what suspends the run: RunSuspended, and RuntimeError ABORTED, STORE_FAILED,
+ * RUN_ENDED.
+ */
+async function runSteps(
+  run: RunContext,
+  steps: readonly Step[],
+  scope: Scope,
+): Promise<StepOutcome | undefined> {
+  for (const step of steps) {
+    const outcome = await runStep(run, step, scope);
+    recordOutcome(scope, step.id, outcome);
+    if (outcome.status !== 'failed' && outcome.status !== 'denied') continue;
+    const at = outcome.failedAt ?? `${scope.prefix}${step.id}`;
+    const stop = await afterFailure(run, step, { scope, outcome: { ...outcome, failedAt: at }, at });
+    if (stop !== undefined) return stop;
+  }
+  return undefined;
+}
+
+interface Failure {
+  readonly scope: Scope;
+  readonly outcome: StepOutcome;
+  /** The path of the innermost step that failed. */
+  readonly at: string;
+}
+
+async function afterFailure(
+  run: RunContext,
+  { onError }: Step,
+  { scope, outcome, at }: Failure,
+): Promise<StepOutcome | undefined> {
+  if (onError.kind === 'continue') return undefined;
+  if (onError.kind === 'stop') return outcome;
+  const { code = 'INTERNAL', message = '', hint = '' } = outcome.error ?? {};
+  // The path relative to the handler, which may be inside a loop.
+  const step = at.startsWith(scope.prefix) ? at.slice(scope.prefix.length) : at;
+  const more = { ...scope.variables, error: { code, message, hint, step } };
+  // The handler shares the views, so that later steps see its results.
+  const handles = onError.then === 'stop' ? () => true : scope.handles;
+  const stop = await runSteps(run, onError.steps, { ...scope, variables: more, handles });
+  // What was handled has ended, whatever it came of.
+  if (onError.then === 'stop') return { ...(stop ?? outcome), transient: undefined };
+  return stop;
+}
+
+async function runStep(run: RunContext, step: Step, around: Scope): Promise<StepOutcome> {
+  const scope = step.onError.kind === 'stop' ? around : { ...around, handles: () => true };
+  const name = `${scope.prefix}${step.id}`;
+  return await runJournaled(run, { step, name, scope }, async () => {
+    if (step.condition !== undefined && !isTrue(evaluateIn(scope, step.condition))) {
+      return step.kind === 'steps' && step.otherwise.length > 0
+        ? await runGroup(run, step.otherwise, scope)
+        : skippedStep;
+    }
+    return await runParts(run, { step, name, scope });
+  });
+}
+
+async function runJournaled(
+  run: RunContext,
+  placed: StepContext & { readonly item?: boolean },
+  work: () => Promise<StepOutcome>,
+): Promise<StepOutcome> {
+  const { step, name, scope, item = false } = placed;
+  const kind = item || !isLoop(step) ? step.kind : step.forEach === undefined ? 'while' : 'for_each';
+  if (run.journal.find(name) !== undefined) restoreViews(run, step, scope);
+  // No step begins after the timeout of an enclosing step, or while the run is being suspended.
+  else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" was not begun`);
+  const about = { run: run.journal.runId, step: name, kind } as const;
+  const timed = async (): Promise<StepEntry> => {
+    run.emit({ type: 'step.started', ...about });
+    const startedAt = performance.now();
+    const outcome = await unlessSuspended(run, async () => requireReadable(await work()));
+    const durationMs = Math.round(performance.now() - startedAt);
+    const { status, error } = outcome;
+    run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
+    return { ...outcome, kind, durationMs };
+  };
+  return await journalStep(run.journal, { name, kind: stepRecord }, timed, { holdsSteps: true });
+}
+
+/** Returns the outcome. Throws RESULT_INVALID if its view is nested too deeply for expressions. */
+function requireReadable(outcome: StepOutcome): StepOutcome {
+  if (!isDeeperThan(outcome.view, MAX_JSON_DEPTH, isTextTooDeep)) return outcome;
+  throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${MAX_JSON_DEPTH} levels`);
+}
+
+/** Turns an error of the step's work into its outcome. Rethrows errors that suspend the run. */
+async function unlessSuspended(run: RunContext, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSuspension(run, error)) throw error;
+    return failedStepFromError(error);
+  }
+}
+
+function restoreViews(run: RunContext, step: Step, scope: Scope): void {
+  if (isLoop(step)) return;
+  for (const { id } of nestedSteps(step)) {
+    const entry = findRecord(run.journal, `${scope.prefix}${id}`, stepRecord);
+    if (entry !== undefined) recordOutcome(scope, id, entry);
+  }
+}
+
+function isTrue(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw new RuntimeError('EXPRESSION_FAILED', `\`if\` is ${stringifyJson(value)}, neither true nor false`);
+}
+
+async function runParts(run: RunContext, placed: StepContext): Promise<StepOutcome> {
+  const { forEach, whileLoop } = placed.step;
+  const part = (own: StepContext) => runJournaled(run, { ...own, item: true }, () => runOnce(run, own));
+  if (forEach !== undefined) return await runForEach(run, { ...placed, loop: forEach, part });
+  if (whileLoop !== undefined) return await runWhile(run, { ...placed, loop: whileLoop, part });
+  return await runOnce(run, placed);
+}
+
+async function runOnce(run: RunContext, placed: StepContext): Promise<StepOutcome> {
+  return await runRetried(run, placed, (attempt) => runAttempt(run, attempt));
+}
+
+async function runAttempt(run: RunContext, placed: StepContext): Promise<StepOutcome> {
+  const { timeoutMs } = placed.step;
+  if (timeoutMs === undefined) return await unlessSuspended(run, () => runKind(run, placed));
+  const { scope, name } = placed;
+  const clock = startClock(timeoutMs);
+  const signal = AbortSignal.any([scope.signal, clock.signal]);
+  try {
+    const timed = { ...placed, scope: { ...scope, signal, clocks: [...scope.clocks, clock] } };
+    const outcome = await unlessSuspended(run, () => runKind(run, timed));
+    if (outcome.status === 'ok' || outcome.status === 'skipped' || !clock.signal.aborted) return outcome;
+    const late = new RuntimeError('STEP_TIMEOUT', `step "${name}" took longer than ${timeoutMs} ms`);
+    return failedStep('failed', toFault(late));
+  } finally {
+    clock.pause();
+  }
+}
+
+/** What a step of each kind does. */
+const kinds: {
+  readonly [Kind in Step['kind']]: (
+    run: RunContext,
+    placed: StepContext<Extract<Step, { readonly kind: Kind }>>,
+  ) => Promise<StepOutcome>;
+} = {
+  ...{ tool: runToolStep, eval: runEvalStep, chat: runChat, ask: runAskStep, wait: runWaitStep },
+  ...{ steps: runNested, parallel: runParallel, pipeline: runPipelineStep },
+};
+
+async function runKind(run: RunContext, placed: StepContext): Promise<StepOutcome> {
+  const { step } = placed;
+  // The compiler cannot see that the entry of a kind takes the steps of that kind.
+  return await kinds[step.kind](run, { ...placed, step: step as never });
+}
+
+async function runNested(run: RunContext, { step, scope }: StepContext<GroupStep>): Promise<StepOutcome> {
+  const outcome = await runGroup(run, step.steps, scope);
+  return withInnerViews(step, scope, outcome);
+}
+
+async function runGroup(run: RunContext, steps: readonly Step[], scope: Scope): Promise<StepOutcome> {
+  const stop = await runSteps(run, steps, scope);
+  return combineOutcomes(stop === undefined ? [] : [stop], {});
+}
+
+async function runParallel(
+  run: RunContext,
+  { step, name, scope }: StepContext<ParallelStep>,
+): Promise<StepOutcome> {
+  const failFast = step.failFast ? openFailFast(run, { name, isInside: isInsideOf(step, scope) }) : undefined;
+  const signal = failFast ? AbortSignal.any([scope.signal, failFast.signal]) : scope.signal;
+  const outcomes: StepOutcome[] = [];
+  const views: Scope['steps'][] = [];
+  const work = async (branch: Step, index: number): Promise<void> => {
+    if (failFast?.hasFailed() && run.journal.find(`${scope.prefix}${branch.id}`) === undefined) return;
+    const own = forkScope(scope, { signal });
+    views.push(own.steps);
+    try {
+      const stop = await runSteps(run, [branch], own);
+      if (stop !== undefined) outcomes[index] = stop;
+      await failFast?.note(stop);
+    } catch (error) {
+      if (failFast?.isCutOff(error) !== true) throw error;
+    }
+  };
+  await mapConcurrently(step.steps, step.concurrency ?? step.steps.length, work).catch((error: unknown) => {
+    if (failFast?.isCutOff(error) !== true) throw error;
+  });
+  // Only now: no branch sees another one.
+  Object.assign(scope.steps, ...views);
+  const outcome = failFast?.outcome({}) ?? combineOutcomes(outcomes.filter(Boolean), {});
+  return withInnerViews(step, scope, outcome);
+}
+
+function isInsideOf(step: ParallelStep, { prefix }: Scope): (path: string) => boolean {
+  const inner = nestedSteps(step).map(({ id }) => `${prefix}${id}`);
+  return (path) => inner.some((own) => path.startsWith(`${own}/`) || path.startsWith(`${own}[`));
+}
+
+function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
+  if (!isLoop(step)) return outcome;
+  const inner = Object.fromEntries(
+    nestedSteps(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
+  );
+  const view = Object.fromEntries(exactMembers(outcome.view));
+  return { ...outcome, view: composeJson({ ...view, steps: inner }) };
+}
+
+/** All nested steps, handlers included, except those inside a nested loop, whose items hold their views. */
+function nestedSteps(step: Step): readonly Step[] {
+  return childSteps(step).flatMap(withNestedSteps);
+}
+
+function isLoop({ forEach, whileLoop }: Step): boolean {
+  return forEach !== undefined || whileLoop !== undefined;
+}
+
+function withNestedSteps(step: Step): readonly Step[] {
+  const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
+  return [step, ...(isLoop(step) ? [] : nestedSteps(step)), ...handlers.flatMap(withNestedSteps)];
+}
+
+function childSteps(step: Step): readonly Step[] {
+  switch (step.kind) {
+    case 'parallel':
+      return step.steps;
+    case 'steps':
+      return [...step.steps, ...step.otherwise];
+    default:
+      return [];
+  }
 }

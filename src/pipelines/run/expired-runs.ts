@@ -72,7 +72,6 @@ async function endIfExpired(
   }
 }
 
-/** The services with every side effect refused. */
 function withoutEffects({ services }: RunsContext, { refuse }: DryRun): RunsContext['services'] {
   const refused = async () => refuse();
   return {

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { isObject, type Json } from '../../base/json/json.ts';
+import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
+import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { jsonHint } from '../../base/json/json-hint.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { isSameJson } from '../../calls/tool-call/before-execution.ts';
 import type { RunLabels } from '../../contract/run.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
 import type { Pipeline } from '../file/pipeline.ts';
-import { requireInput } from './run-input.ts';
 
 /** What the caller of a new run says of it. */
 export interface StartOptions {
@@ -158,4 +160,61 @@ function unusable(message: string): RuntimeError {
   return new RuntimeError('USAGE', message, {
     hint: 'A name has up to 63 letters, digits, points, dashes, underscores and slashes; a value is one line of up to 256 characters; a run has up to 16.',
   });
+}
+
+/** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
+export function readInput(input: unknown): Json {
+  if (input === undefined) return new Json('{}');
+  try {
+    // What is nested too deeply for a reader is found out now, not in the middle of the run.
+    if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
+      throw new Error(`it is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`);
+    }
+    const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
+    void json.value;
+    const duplicate = findDuplicateKey(json.text);
+    if (duplicate !== undefined) throw new Error(`the key "${duplicate}" stands twice`);
+    return json;
+  } catch (error) {
+    throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {
+      cause: error,
+      hint: typeof input === 'string' ? inputHint(input) : undefined,
+    });
+  }
+}
+
+function inputHint(text: string): string | undefined {
+  const isFile = /^[^\s{}[\]"]+\.\w+$/.test(text.trim());
+  return isFile ? `To read the file, write --input @${text.trim()}.` : jsonHint(text);
+}
+
+/** Throws INPUT_INVALID with every violation of the pipeline's input schema. */
+export function requireInput({ name, checkInput }: Pipeline, input: Json): void {
+  const violations = checkInput(input);
+  if (violations.length === 0) return;
+  throw new RuntimeError(
+    'INPUT_INVALID',
+    `the input of pipeline "${name}" does not fit its schema: ${violations.join('; ')}`,
+  );
+}
+
+/** A run that is no step of another. Throws USAGE for one that is, which goes on and ends with that one; RUN_UNKNOWN, STORE_FAILED. */
+export async function requireOutermost(
+  store: Store,
+  id: string,
+  what: 'resume' | 'retry' | 'cancel',
+): Promise<RunRecord> {
+  const run = await requireRun(store, id);
+  const { parent } = run;
+  if (parent === undefined) return run;
+  const message = `run ${id} is the step "${parent.step}" of run ${parent.root}, and goes on and ends with it`;
+  throw new RuntimeError('USAGE', message, { hint: `Run \`signalbox runs ${what} ${parent.root}\`.` });
+}
+
+/** Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function requireRun(store: Store, id: string): Promise<RunRecord> {
+  // A caller without types may hand in anything.
+  const run = typeof id === 'string' ? await store.findRun(id) : undefined;
+  if (run !== undefined) return run;
+  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.location}`);
 }

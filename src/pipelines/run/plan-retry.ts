@@ -1,9 +1,11 @@
 import { RuntimeError } from '../../base/errors.ts';
-import type { RunRecord, StepRecord } from '../../store/store.ts';
-import type { Pipeline, Step } from '../file/pipeline.ts';
+import type { RunStatus } from '../../contract/run.ts';
+import type { RunRecord, StepRecord, Store } from '../../store/store.ts';
+import type { Pipeline, PipelineStep, Step } from '../file/pipeline.ts';
 import { callRecord } from '../state/call-record.ts';
-import { readRecord } from '../state/record.ts';
-import type { CurrentSteps, Redo } from '../state/retries.ts';
+import { findRecord, readRecord } from '../state/record.ts';
+import { type CurrentSteps, type Redo, redoRecord, retryName, toCurrentSteps } from '../state/retries.ts';
+import { belowName, belowRecord } from '../state/run-below.ts';
 import { type StepEntry, stepEntryOf } from '../state/step-outcome.ts';
 
 export interface RetryRequest {
@@ -228,17 +230,14 @@ function redoFrom(
   return inList(steps, '');
 }
 
-/** What stands behind the beginning of a path; empty when it begins otherwise. */
 function cutOff(path: string, beginning: string): string {
   return path.startsWith(beginning) ? path.slice(beginning.length) : '';
 }
 
-/** Whether the runs of a step have paths of their own. */
 function isLoop({ forEach, whileLoop }: Step): boolean {
   return forEach !== undefined || whileLoop !== undefined;
 }
 
-/** Steps with all inside them, wherever these are kept. */
 function allOf(steps: readonly Step[], prefix: string): Redo[] {
   return steps.flatMap((step) => [
     { path: `${prefix}${step.id}`, isDeep: true },
@@ -247,8 +246,87 @@ function allOf(steps: readonly Step[], prefix: string): Redo[] {
   ]);
 }
 
-/** The steps directly inside a group or its alternative, or the branches of a parallel step. */
 function innerSteps(step: Step): readonly Step[] {
   if (step.kind === 'parallel') return step.steps;
   return step.kind === 'steps' ? [...step.steps, ...step.otherwise] : [];
+}
+
+/**
+ * Keeps what a retry does again, and that the run goes on; whether it does. `of`: which retry of the outermost run it belongs to, of a run
+ * below it. Throws USAGE, STORE_FAILED.
+ */
+export async function keepRetry(
+  store: Store,
+  request: RetryRequest,
+  { status, of }: { readonly status: RunStatus; readonly of?: number },
+): Promise<boolean> {
+  const { run, steps, from } = request;
+  const redo = planRetry(request);
+  const at = Date.now();
+  const record = redoRecord.write({
+    redo,
+    ...(of !== undefined && { of }),
+    ...(from !== undefined && { from }),
+  });
+  // In this order: a process that is killed between the two leaves a run that failed, and can be retried.
+  const [, stands] = await Promise.all([
+    store.endStep(run.id, retryName(steps.retries + 1), record, at),
+    store.setRunStatus(run.id, { status, reopens: true, at }),
+  ]);
+  return stands;
+}
+
+/**
+ * Throws USAGE where a run cannot be retried from a step of a run below it: only one that failed or was denied goes on, and only from a
+ * step that it has come to. Throws STORE_FAILED.
+ */
+export async function requireFromBelow(
+  store: Store,
+  { run, pipeline, steps, from }: RetryRequest,
+): Promise<void> {
+  const found = from === undefined ? undefined : findStep([...pipeline.steps, ...pipeline.finally], from);
+  if (from === undefined || found === undefined) return;
+  const { path, step } = found;
+  // What the run has not come to is refused with it.
+  planRetry({ run, pipeline, steps, from });
+  const find = (name: string) => steps.current.get(name)?.outcome ?? undefined;
+  let retries = 0;
+  while (find(belowName(`${path}/retry-${retries + 1}`)) !== undefined) retries += 1;
+  const attempt = retries === 0 ? path : `${path}/retry-${retries}`;
+  const known = findRecord({ runId: run.id, find }, belowName(attempt), belowRecord);
+  const below = known && (await store.findRun(known.run_id));
+  if (below === undefined || (below.status !== 'failed' && below.status !== 'denied')) {
+    const message = `the run of step "${path}" is ${below?.status ?? 'not there'}: one that failed or was denied goes on from a step of its own`;
+    throw new RuntimeError('USAGE', message, { hint: `\`--from '${path}'\` runs the whole step again.` });
+  }
+  const request = {
+    run: below,
+    pipeline: step.pipeline,
+    steps: toCurrentSteps(below.id, await store.listSteps(below.id)),
+    from: from.slice(path.length + 1),
+  };
+  await requireFromBelow(store, request);
+  planRetry(request);
+}
+
+function findStep(
+  steps: readonly Step[],
+  from: string,
+): { readonly path: string; readonly step: PipelineStep } | undefined {
+  const ids = from.split('/');
+  for (const [place, part] of ids.slice(0, -1).entries()) {
+    const id = part.replace(/\[\d+\]$/, '');
+    const step = everyStep(steps).find((each) => each.id === id);
+    if (step?.kind === 'pipeline') return { path: ids.slice(0, place + 1).join('/'), step };
+  }
+  return undefined;
+}
+
+function everyStep(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => {
+    const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
+    const inner = 'steps' in step ? step.steps : [];
+    const otherwise = 'otherwise' in step ? step.otherwise : [];
+    return [step, ...everyStep([...inner, ...otherwise, ...handlers])];
+  });
 }

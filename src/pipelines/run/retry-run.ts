@@ -3,10 +3,8 @@ import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { toCurrentSteps } from '../state/retries.ts';
-import { requireFromBelow } from './below/from-below.ts';
-import { keepRetry } from './below/keep-retry.ts';
-import { requireOutermost } from './below/require-run.ts';
-import { busyError } from './new-run.ts';
+import { busyError, requireOutermost } from './new-run.ts';
+import { keepRetry, requireFromBelow } from './plan-retry.ts';
 import { noWorkersError, type RunOptions, type RunsContext, requireEnv, workOn } from './runs.ts';
 
 /** Which run is retried, and from which step. */
@@ -63,7 +61,6 @@ async function reopenRun(
     throw new RuntimeError('RUN_NOT_RETRYABLE', `run ${id} has ended otherwise meanwhile`);
 }
 
-/** The run, if it failed or was denied. Throws RUN_NOT_RETRYABLE. */
 function requireRetryable(run: RunRecord): RunRecord {
   const { id, status } = run;
   const next: Readonly<Record<RunStatus, string>> = {

@@ -14,11 +14,10 @@ import type { RunContext, Services } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { openJournal } from '../state/store-journal.ts';
 import { MOST_TRIES, notDueError, toSetDown } from '../suspend/set-down.ts';
-import { requireOutermost, requireRun } from './below/require-run.ts';
-import { createRunBelow, isLeft, redoFaults, requireDue } from './below/run-below.ts';
 import { toRunDocument } from './document.ts';
 import { isRunEnd, runPipeline } from './execute-run.ts';
-import { busyError, keepRun, type StartOptions } from './new-run.ts';
+import { busyError, keepRun, requireOutermost, requireRun, type StartOptions } from './new-run.ts';
+import { createRunBelow, isLeft, redoFaults, requireDue } from './run-below.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -70,7 +69,6 @@ export async function startRun(
   return await workOn(context, { pipeline, id, isResumed: false, claim, onEvent }, options);
 }
 
-/** Goes on with a run that was cut off or set down, or tells of it. */
 async function goOnWithStarted(
   context: RunsContext,
   { id, onEvent }: Pick<Work, 'id' | 'onEvent'>,
@@ -118,7 +116,6 @@ export function noWorkersError(config: string): RuntimeError {
   });
 }
 
-/** Which run is resumed. */
 interface ResumeRequest {
   readonly id: string;
   readonly toPipeline: (run: RunRecord) => Pipeline;
@@ -307,13 +304,11 @@ async function describe(store: Store, id: string, isOfAnother = false): Promise<
   return toRunDocument({ ...run, status }, [...current.values()], pendings);
 }
 
-/** The runs below one that have not ended, the newest first. */
 async function openBelow(store: Store, root: string): Promise<readonly string[]> {
   const all = await store.summarizeRuns({ root }, Date.now());
   return all.filter(({ status }) => !isEnded(status)).map(({ id }) => id);
 }
 
-/** Tells the listener of a run what is told of it. */
 function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
   return (event) => {
     emit(event);

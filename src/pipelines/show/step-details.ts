@@ -10,7 +10,7 @@ import type {
   WorkDetails,
 } from '../../contract/run.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
-import { iso } from '../run/timeline.ts';
+import { iso } from '../run/document.ts';
 import { answerRecord, scoreRecord } from '../state/answer-record.ts';
 import { callRecord } from '../state/call-record.ts';
 import { type RecordKind, readRecord } from '../state/record.ts';

@@ -68,7 +68,6 @@ export async function judgeAgentCall(
   return await askPeople({ event, decision, call, args }, caller, judging);
 }
 
-/** What the hooks themselves do not stop. */
 const goesOn: ReadonlySet<string> = new Set(['allow', 'modify', 'ask']);
 
 interface Waiting {
@@ -148,7 +147,6 @@ interface DecisionWait {
   close(): void;
 }
 
-/** Waits for decisions, all together for so long. */
 function openDecisionWait(
   store: Store,
   { holdMs, signal }: { readonly holdMs: number; readonly signal: AbortSignal },
@@ -182,7 +180,6 @@ function isDecided(record: PendingRecord): record is DecidedRecord {
   return record.ruling !== null;
 }
 
-/** Throws what is no end of the wait. */
 function unless(signal: AbortSignal): (error: unknown) => void {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -191,12 +188,10 @@ function unless(signal: AbortSignal): (error: unknown) => void {
 
 const byPeople = { hook: null, dialect: null };
 
-/** A call that is not to be made, with a reason that no hook has given. */
 function refuseCall(reason: string): DecisionDocument {
   return toDecisionDocument(decisionOf(byPeople, answers.deny(reason)));
 }
 
-/** A call that waits: what is asked, who it waits for, and how it goes on. */
 function refuseOpen({ id, tool, message }: PendingRecord, config: string): DecisionDocument {
   const approve = `signalbox pending approve ${id}${configOptions(config)}`;
   return refuseCall(
@@ -212,7 +207,6 @@ function changeArgs(before: DecisionDocument, args: Json, { ruling }: DecidedRec
   return { ...changed, hook: null, dialect: null };
 }
 
-/** What becomes of a call that was decided otherwise than by an approval. */
 function refuseDecided({ tool, ruling }: DecidedRecord): DecisionDocument {
   switch (ruling.kind) {
     case 'responded': {

@@ -79,7 +79,6 @@ function refused(name: string, reason: string): RefusedSandbox {
   return { mode: 'refused', name, reason };
 }
 
-/** The program that ends commands, found as the one that starts them; null where it is not there. */
 function resolveKill(
   [first = '', ...rest]: readonly string[],
   command: string,

@@ -49,7 +49,6 @@ export async function tryUsedSandboxes(
   return await Promise.all(declared.map((each) => tryOne(each, { config, host, launch })));
 }
 
-/** The sandboxes that entries name. */
 function namesIn({ tools, evals, hooks, foreign, imports }: RuntimeConfig): string[] {
   const entries = [...tools, ...evals, ...hooks, ...foreign].flatMap(({ exec }) => exec?.sandbox ?? []);
   return [...entries, ...imports.flatMap(({ sandbox }) => sandbox ?? [])];

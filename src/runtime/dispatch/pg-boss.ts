@@ -46,7 +46,6 @@ function toInsert({ kind, id }: Job, afterMs = 0): JobInsert {
   };
 }
 
-/** What stands in a job. Throws for one that no Signalbox of this version made. */
 function readData(data: unknown): Pick<Job, 'kind' | 'id'> {
   const read: unknown = typeof data === 'string' ? JSON.parse(data) : data;
   const { kind, id } = isObject(read) ? read : {};
@@ -54,7 +53,6 @@ function readData(data: unknown): Pick<Job, 'kind' | 'id'> {
   throw new TypeError('a job is of no kind that this version of Signalbox knows');
 }
 
-/** Tells workers of the queue, when the transaction is committed. */
 async function notify(transaction: Pick<Transaction, 'query'>, queue: string): Promise<void> {
   await transaction.query({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, queue] });
 }
@@ -208,7 +206,6 @@ async function openSession(address: Address, onReconnect: (link: Link) => Promis
   }
 }
 
-/** Statements that stand alone. */
 function databaseOf(run: Run) {
   return {
     executeSql: async (text: string, values: unknown[] = []) => ({
@@ -217,7 +214,6 @@ function databaseOf(run: Run) {
   };
 }
 
-/** Statements of a transaction that somebody else has begun, and ends. */
 function databaseWithin(link: Link) {
   return {
     executeSql: async (text: string, values: unknown[] = []) => ({

@@ -6,7 +6,7 @@ import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
 import type { EmbedByTool } from '../../models/embedding/embed-by-tool.ts';
 import { requireVectors } from '../../models/embedding/vectors.ts';
 import { createProviderError } from '../../models/provider-error.ts';
-import { toDenial } from '../../pipelines/run/tool-step.ts';
+import { toDenial } from '../../pipelines/run/step-kinds.ts';
 import { retryableCodes } from '../../suites/score/retry.ts';
 import { pendingFault } from '../../suites/subject/tool.ts';
 

@@ -3,7 +3,6 @@ import { readVerdict } from '../../builtins/checks/judge/verdict.ts';
 import type { HostEnv } from '../../process/env.ts';
 import { type ConfigFiles, openOwnModel } from './own-model.ts';
 
-/** What a guard asks its judge. */
 interface GuardQuestion {
   readonly system: string;
   readonly prompt: string;

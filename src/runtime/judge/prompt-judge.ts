@@ -3,7 +3,6 @@ import { findAnswerObject } from '../../builtins/checks/judge/answer-object.ts';
 import type { HostEnv } from '../../process/env.ts';
 import { type ConfigFiles, openOwnModel } from './own-model.ts';
 
-/** What a model is asked about an event. */
 interface PromptQuestion {
   /** `$ARGUMENTS` stands for the event; where it does not stand, the event follows. */
   readonly prompt: string;

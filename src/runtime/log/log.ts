@@ -90,7 +90,6 @@ function isText({ logging, target }: Pick<LogOptions, 'logging' | 'target'>): bo
   return logging.format === undefined ? target.isTerminal : logging.format === 'text';
 }
 
-/** Loads pino-pretty, only for the text format. */
 function loadPretty(): (options: PrettyOptions) => (line: string) => string {
   const { prettyFactory }: typeof import('pino-pretty') = load('pino-pretty');
   return prettyFactory;

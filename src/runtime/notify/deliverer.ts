@@ -6,8 +6,7 @@ import { stringifyJson } from '../../base/json/json.ts';
 import { configOptions } from '../../config/overlay/options.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Redact } from '../../contract/scrub.ts';
-import { toPendingDocument } from '../../pipelines/run/document.ts';
-import { iso } from '../../pipelines/run/timeline.ts';
+import { iso, toPendingDocument } from '../../pipelines/run/document.ts';
 import { shortenJson } from '../../pipelines/show/shorten-json.ts';
 import type { Notice } from '../../store/outbox.ts';
 import type { Store } from '../../store/store.ts';
@@ -84,7 +83,6 @@ export function openDeliverer(context: DelivererContext): Deliverer {
   };
 }
 
-/** Notices that are told at once. */
 const AT_ONCE = 8;
 /** Beyond its timeout an attempt takes so long at most; one whose process was killed is made again then. */
 const LEASE_MARGIN_MS = 2_000;

@@ -48,7 +48,6 @@ interface ServeContext {
   readonly results: Lazy<ResultStore>;
 }
 
-/** A runtime without its end; `suspendRuns` suspends every active run. */
 type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
   /** Never rejects. */
   suspendRuns(): Promise<void>;
@@ -202,7 +201,6 @@ function isFailure(document: Readonly<Record<string, unknown>>): boolean {
   return ['failed', 'denied', 'suspended', 'unscored'].includes(String(document['status']));
 }
 
-/** Scores an input outside any pipeline or suite. Throws NAME_UNKNOWN, USAGE. */
 async function callEval(
   { evals, services }: Pick<WiredRuntime, 'evals' | 'services'>,
   { type, input }: { readonly type: string; readonly input: EvalInput },
@@ -215,7 +213,6 @@ async function callEval(
   return toEvalDocument(outcome, passed);
 }
 
-/** The default signal, which is never aborted. */
 const neverAborted = new AbortController().signal;
 
 interface AgentsContext {
@@ -225,7 +222,6 @@ interface AgentsContext {
   readonly emit: Emit;
 }
 
-/** The methods of a runtime for agents that run elsewhere. */
 function openAgents({ config, wired, store, emit }: AgentsContext): Runtime['agents'] {
   const { pending, holdMs } = config.agents ?? { pending: 'refuse', holdMs: 0 };
   const waitMs = pending === 'hold' ? holdMs : 0;
@@ -254,7 +250,6 @@ function openAgents({ config, wired, store, emit }: AgentsContext): Runtime['age
   };
 }
 
-/** What is left for the answer when the wait is over. */
 const ANSWER_MS = 1_000;
 
 /** Takes an event, or a point of a foreign dialect, through its hooks. Throws EVENT_INVALID. */

@@ -1,6 +1,6 @@
 import type { RunDetails, RunInfo, ShownStatus, StepDetails, StepsOptions } from '../../contract/run.ts';
-import { requireRun } from '../../pipelines/run/below/require-run.ts';
 import { toRunDetails, toRunInfo } from '../../pipelines/run/document.ts';
+import { requireRun } from '../../pipelines/run/new-run.ts';
 import { shortenJson } from '../../pipelines/show/shorten-json.ts';
 import { toStepDetails } from '../../pipelines/show/step-details.ts';
 import { createTotals } from '../../pipelines/show/totals.ts';
@@ -68,7 +68,6 @@ export async function showRun(
   return withStatus(details, claimed);
 }
 
-/** The runs that the steps of a run began, and all below it. */
 async function findBelow(store: Store, run: RunRecord) {
   const own = (await store.summarizeRuns({ parent: run.id }, Date.now())).toReversed();
   const isOutermost = run.parent === undefined;
@@ -98,7 +97,6 @@ export async function* showSteps(
   yield* toStepDetails(await requireRun(store, id), readSteps(store, id), options);
 }
 
-/** The journal of a run in its order, a page at a time. */
 async function* readSteps(store: Store, id: string): AsyncGenerator<StepRecord> {
   let behind: number | undefined;
   do {

@@ -120,7 +120,6 @@ function lostRunsError(file: string): RuntimeError {
 const IDLE_MS = 1_000;
 const DRAIN_MS = 30_000;
 
-/** What is to be gone on with in a store of one machine. */
 interface DueRunList {
   /** The ids of runs that are due and that nobody executes, the oldest first; and when the next one is due, ms since 1970. Throws STORE_FAILED. */
   find(

@@ -28,7 +28,6 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
   ];
 }
 
-/** The literal value of an entry, if its name is that of a credential. */
 function literalOf(entry: string): string[] {
   const equals = entry.indexOf('=');
   return equals > 0 && isCredentialName(entry.slice(0, equals)) ? [entry.slice(equals + 1)] : [];
@@ -52,7 +51,6 @@ function secretsOfProvider({ credential, headers }: ProviderConfig, host: HostEn
   return all.filter(({ length }) => length >= SHORTEST);
 }
 
-/** Headers whose names speak of a credential, and the password in the address. */
 function secretsOfEndpoint({ endpoint }: RuntimeConfig['hooks'][number]['exec']): string[] {
   if (endpoint === undefined) return [];
   const password = decodePercent(URL.parse(endpoint.url)?.password ?? '');

@@ -14,7 +14,6 @@ export interface RuntimeEvents {
   close(): Promise<void>;
 }
 
-/** Takes those events of a runtime that it wants, scrubbed. */
 interface EventSink {
   hears(type: RuntimeEvent['type']): boolean;
   wants(event: RuntimeEvent): boolean;
@@ -47,7 +46,6 @@ export async function openEvents(
   return { emit, close: () => shadows.close() };
 }
 
-/** A listener that wants every event. */
 function sinkOf(take: (event: RuntimeEvent) => void): EventSink {
   return { hears: () => true, wants: () => true, take };
 }
@@ -72,7 +70,6 @@ async function openLogOf(
   return { hears: log.hears, wants: log.wants, take: log };
 }
 
-/** Gives an event to a sink; an error that it throws becomes a process warning. */
 function notifySink(sink: EventSink, event: RuntimeEvent): void {
   try {
     sink.take(event);

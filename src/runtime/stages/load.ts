@@ -73,7 +73,6 @@ function hasSandboxes({ sandboxes }: RuntimeConfig): boolean {
   return sandboxes.some(({ mode }) => mode !== 'direct');
 }
 
-/** Gives the config with what its plugins say about themselves. */
 type AskPlugins = typeof withPlugins;
 
 const SWEEP_AFTER_MS = 1000;

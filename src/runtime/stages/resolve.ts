@@ -5,7 +5,6 @@ import { type ResolvedEntry, resolveExec, resolveHook } from '../binding/resolve
 import { resolveForeign } from '../binding/resolve-foreign.ts';
 import type { ForeignEntry } from '../foreign-links.ts';
 
-/** A config entry’s name, its secrets, and the environment names that the host lacks. */
 interface SecretHolder {
   readonly binding: Pick<ResolvedEntry['binding'], 'name' | 'secrets'>;
   readonly missingEnv: readonly string[];

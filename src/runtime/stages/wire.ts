@@ -15,7 +15,6 @@ import type { Entries } from './resolve.ts';
 /** What is called through a runtime. */
 export type WiredRuntime = Awaited<ReturnType<typeof wireRuntime>>;
 
-/** What the wiring gets beside the config. */
 interface WireContext {
   readonly emit: Emit;
   /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
@@ -102,7 +101,6 @@ export async function wireRuntime(
   };
 }
 
-/** The cassette of a runtime, if it was asked for. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
 async function openRuntimeCassette(
   { config, scrubber }: LoadedRuntime,
   { all }: Entries,
@@ -114,7 +112,6 @@ async function openRuntimeCassette(
   return await openCassette(options.cassette, { names, redact: scrubber.storedText, emit });
 }
 
-/** A warning for each environment name that an entry forwards and the host lacks. */
 function noteMissingEnv({ all }: Entries, emit: Emit): void {
   for (const { binding, missingEnv } of all) {
     for (const name of missingEnv) {

@@ -102,7 +102,6 @@ function isAsked({ name, hook, mode, match }: HookConfig, { evals }: Suite, subj
   );
 }
 
-/** The providers that checks ask, by their role, of checks whose params are the same for every case. */
 async function askedBy(checks: readonly SingleCheck[], config: RuntimeConfig) {
   const { findCheck } = await import('../../builtins/checks/all.ts');
   const own = new Set(config.evals.map(({ name }) => name));
@@ -121,7 +120,6 @@ async function askedBy(checks: readonly SingleCheck[], config: RuntimeConfig) {
     });
 }
 
-/** What an expression gives for every case; undefined where it depends on the case. */
 function fixedParams(params: Expression): unknown {
   try {
     return params.evaluate({});

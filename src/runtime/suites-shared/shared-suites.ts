@@ -177,7 +177,6 @@ interface ChunkJudgeContext {
 /** Judges chunks that were claimed. False: another worker has it meanwhile, and nothing was kept. */
 type JudgeClaimed = (claim: ChunkClaim, runId: string, signal: AbortSignal) => Promise<boolean>;
 
-/** Loads what the chunks of a run are judged with, once for those that follow one another. */
 function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
   const load = createLoader(context);
   return async (claim, runId, signal) => {
@@ -228,13 +227,11 @@ function createLoader({ config, judgingOf }: ChunkJudgeContext): (work: string) 
   };
 }
 
-/** A run, and the options that it was begun with. */
 interface Coordinated {
   readonly header: RunHeader;
   readonly options: SuiteRunOptions;
 }
 
-/** Gives the cases to workers, and waits for them. Throws as `planChunks` and `awaitChunks` do. */
 async function planAndAwait(
   chunks: SuiteChunks,
   suite: Suite,
@@ -280,7 +277,6 @@ function toProgress({ doneRows, rows }: ChunkProgress, total: number | null): Su
   };
 }
 
-/** What all chunks came to together. */
 async function mergeTallies(
   chunks: SuiteChunks,
   suite: Suite,
@@ -296,7 +292,6 @@ async function mergeTallies(
   return accumulator.report({ durationMs: performance.now() - started, rows, fault: undefined });
 }
 
-/** Tells a reporter of every case, in order, as they are kept. */
 async function tellCases(
   store: ResultStore,
   runId: string,
@@ -309,7 +304,6 @@ async function tellCases(
   for (const problem of problems) await reporter.onProblem(problem);
 }
 
-/** What all chunks of a run are judged with. */
 function workOf(
   config: RuntimeConfig,
   suite: Suite,

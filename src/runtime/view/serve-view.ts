@@ -34,7 +34,6 @@ interface ViewOptions extends ShelfOptions {
   readonly userName: string;
 }
 
-/** Pages over runs that are served. */
 interface ServedView {
   /** With the token; `path`, from `/` on, is what is shown first. */
   urlOf(path: string): string;
@@ -174,7 +173,6 @@ function placeOf({ case: id, variant, eval: evalId, by }: Awaited<ReturnType<typ
   return { case: id, ...(variant !== undefined && { variant }), eval: evalId ?? null, by };
 }
 
-/** Whether a person waits for a page, rather than a page for data. */
 function isPageRequest({ method, url }: Request): boolean {
   return method === 'GET' && !/\/(?:case|ratings)$/.test(new URL(url).pathname);
 }
@@ -230,7 +228,6 @@ export async function streamPage(
   return readable;
 }
 
-/** Characters that are sent together. */
 const PART = 64 * 1024;
 
 /** Reads what a page sends of a rating, or of one that is taken back. Throws USAGE. */

@@ -62,7 +62,6 @@ export function openShelf({ runtimes, files }: ShelfOptions): Shelf {
   };
 }
 
-/** Runs of one page of the list. */
 const PAGE = 50;
 
 const removed = 'It may have been removed meanwhile; the list has those that there are.';

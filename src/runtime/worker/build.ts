@@ -50,7 +50,6 @@ function readConfig(file: string): Buffer {
   }
 }
 
-/** Of the files below the folder that command lines name, by their paths in it, in the order of these. */
 function digestPrograms(folder: string, bindings: readonly Binding[]): Readonly<Record<string, string>> {
   const words = bindings.flatMap(({ command, args, cwd }) =>
     [command, ...args].map((word) => resolve(cwd, word)),

@@ -172,7 +172,6 @@ function healthOf({ working, isDraining, heardAt }: WorkerState): Health {
   return { isAlive, isReady: working !== undefined && !isDraining, busy: working?.busy() ?? 0 };
 }
 
-/** What a worker does with jobs of a kind. */
 interface KindOfJob {
   /** Which of these are still to be done; in that transaction, or one of its own. */
   readonly take: (ids: readonly string[], transaction?: Transaction) => Promise<readonly string[]>;
@@ -227,7 +226,6 @@ async function findPipelines(folder: string, pattern: string): Promise<ReadonlyM
   return new Map(files.toSorted().flatMap((file) => textOf(file).map((text) => [file, text] as const)));
 }
 
-/** None for a file that cannot be read: no run of it can be begun here either. */
 function textOf(file: string): string[] {
   try {
     const text = readFileSync(file, 'utf8');
@@ -317,7 +315,6 @@ const FAULT_MS = 5_000;
 /** What this worker cannot read, another one of the same build cannot either. */
 const REFUSED_MS = 60_000;
 
-/** What is known of a worker. */
 interface Health {
   /** Whether it reaches its database. */
   readonly isAlive: boolean;

@@ -3,7 +3,7 @@ import { isObject, type Json, parseLossless, stringifyJson } from '../../base/js
 import { unknownName } from '../../base/yaml/unknown-name.ts';
 import { callTool } from '../../calls/tool-call/call.ts';
 import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
-import { toDenial } from '../../pipelines/run/tool-step.ts';
+import { toDenial } from '../../pipelines/run/step-kinds.ts';
 import type { Subject } from '../file/model.ts';
 import { emptyOutput, type SubjectAdapter, type SubjectContext, type SubjectOutput } from './adapter.ts';
 import { describeHooks, describeTools } from './identity.ts';

@@ -9,7 +9,7 @@ import { evalContextOf } from '../../pipelines/chat/model-usage.ts';
 import type { viewOf } from '../../pipelines/chat/turn-state.ts';
 import { everyPipeline } from '../../pipelines/file/below/tools-below.ts';
 import type { Chat, Pipeline, Step } from '../../pipelines/file/pipeline.ts';
-import { requireRun } from '../../pipelines/run/below/require-run.ts';
+import { requireRun } from '../../pipelines/run/new-run.ts';
 import { cancelRun, type RunsContext, startRun } from '../../pipelines/run/runs.ts';
 import { toolCallsOf } from '../../pipelines/state/requested-calls.ts';
 import { stepEntryOf } from '../../pipelines/state/step-outcome.ts';

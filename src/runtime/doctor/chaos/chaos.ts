@@ -6,7 +6,7 @@ import type { DecisionDocument } from '../../../contract/document.ts';
 import type { Reply } from '../../../contract/exchange.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { failedOpenIn } from '../../../dialects/metadata.ts';
-import { mapConcurrently } from '../../../pipelines/run/map-concurrently.ts';
+import { mapConcurrently } from '../../../pipelines/run/loops.ts';
 import type { Binding } from '../../../process/binding.ts';
 import type { Cassette } from '../../../process/cassette/cassette.ts';
 import { acquireWatcher } from '../../../process/launch/process-groups.ts';
@@ -120,7 +120,6 @@ async function tryOrTell(
   }
 }
 
-/** What every trial is made with. */
 interface TrialContext {
   readonly loaded: LoadedRuntime;
   readonly entries: Entries;
@@ -224,7 +223,6 @@ interface Fired {
   readonly isHeard: boolean;
 }
 
-/** Fires the moment through a runtime of its own. */
 async function fire(
   subject: Subject,
   moment: Moment,
@@ -261,7 +259,6 @@ async function fire(
 
 const stateStore = { type: 'memory' } as const;
 
-/** What the judge has to know of a cell. */
 interface Judged {
   readonly hook: string;
   readonly point: string;
@@ -292,13 +289,11 @@ function stops(verdict: DecisionDocument['verdict']): boolean {
   return verdict === 'deny' || verdict === 'abort' || verdict === 'ask';
 }
 
-/** The entries of a chain with one filter that fails, and what the others answer, by name. */
 interface Chain {
   readonly entries: Entries;
   readonly consents: ReadonlyMap<string, string>;
 }
 
-/** What takes the place of the subject's own process or endpoint. */
 interface Replacement {
   readonly binding?: (binding: Binding) => Binding;
   readonly url?: string;

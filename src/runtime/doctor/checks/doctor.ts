@@ -14,7 +14,7 @@ import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { scrubMembers } from '../../../contract/scrub.ts';
 import { readCredential } from '../../../models/open/credential.ts';
 import { providerKinds } from '../../../models/open/provider-kinds.ts';
-import { mapConcurrently } from '../../../pipelines/run/map-concurrently.ts';
+import { mapConcurrently } from '../../../pipelines/run/loops.ts';
 import type { Binding, HookEndpoint } from '../../../process/binding.ts';
 import { type HostEnv, hostEnv } from '../../../process/env.ts';
 import { findPython } from '../../../process/fork/python.ts';
@@ -66,7 +66,6 @@ export async function runDoctor(file: string, options: DoctorOptions): Promise<r
   return scrubMembers(checks, createScrubber(secretsOf(config, host)).values);
 }
 
-/** The problems of the file, without those that a check has told already. */
 function problemsOf(file: string, { config, problems }: LoadedConfig, told: readonly Check[]): Check[] {
   const isTold = ({ message, line }: LoadedConfig['problems'][number]) =>
     told.some((check) => check.line === line && message.endsWith(check.message));
@@ -172,7 +171,6 @@ export async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise
   ];
 }
 
-/** Whether a limit counts several processes together, in a group that one of them could leave. */
 function isShared(limits: ProcessLimits | null): boolean {
   return limits?.memoryMb !== undefined || limits?.processes !== undefined;
 }

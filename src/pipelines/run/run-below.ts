@@ -1,22 +1,21 @@
-import { RuntimeError } from '../../../base/errors.ts';
-import { fenced } from '../../../base/time/fence.ts';
-import type { Emit, RuntimeEvent } from '../../../contract/event.ts';
-import type { Claim, RunRecord, Store } from '../../../store/store.ts';
-import { isEnded, isReopenable } from '../../../store/store-rules.ts';
-import type { Pipeline } from '../../file/pipeline.ts';
-import type { WaitOptions } from '../../state/decision-wait.ts';
-import { RunSuspended } from '../../state/journal.ts';
-import { type CurrentSteps, redoRecord, retryName, toCurrentSteps } from '../../state/retries.ts';
-import type { EndBelow, RequestedBelow, RunBelow } from '../../state/run-below.ts';
-import type { RunContext } from '../../state/run-context.ts';
-import { openSession, sessionEvent } from '../../state/session.ts';
-import { stepEntryOf } from '../../state/step-outcome.ts';
-import { type EarlierRuns, openJournal } from '../../state/store-journal.ts';
-import { type FaultPause, notDueError, type RunPause, toSetDown } from '../../suspend/set-down.ts';
-import { isRunEnd, type RunEnd, runPipeline } from '../execute-run.ts';
-import { newRun } from '../new-run.ts';
-import { planResume } from '../plan-retry.ts';
-import { keepRetry } from './keep-retry.ts';
+import { RuntimeError } from '../../base/errors.ts';
+import { fenced } from '../../base/time/fence.ts';
+import type { Emit, RuntimeEvent } from '../../contract/event.ts';
+import type { Claim, RunRecord, Store } from '../../store/store.ts';
+import { isEnded, isReopenable } from '../../store/store-rules.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import type { WaitOptions } from '../state/decision-wait.ts';
+import { RunSuspended } from '../state/journal.ts';
+import { type CurrentSteps, redoRecord, retryName, toCurrentSteps } from '../state/retries.ts';
+import type { EndBelow, RequestedBelow, RunBelow } from '../state/run-below.ts';
+import type { RunContext } from '../state/run-context.ts';
+import { openSession, sessionEvent } from '../state/session.ts';
+import { stepEntryOf } from '../state/step-outcome.ts';
+import { type EarlierRuns, openJournal } from '../state/store-journal.ts';
+import { type FaultPause, notDueError, type RunPause, toSetDown } from '../suspend/set-down.ts';
+import { isRunEnd, type RunEnd, runPipeline } from './execute-run.ts';
+import { newRun } from './new-run.ts';
+import { keepRetry, planResume } from './plan-retry.ts';
 
 interface BelowContext {
   readonly store: Store;
@@ -166,7 +165,6 @@ function cutOff({ signal }: RunContext, { scope, step }: RequestedBelow): RunEnd
   return { status: 'failed', output: null, error: { code: 'ABORTED', message, hint: '' } };
 }
 
-/** Tells of a run as of a step of the one above it. */
 function relocate(
   emit: Emit,
   { from, to, step }: { readonly from: string; readonly to: string; readonly step: string },
@@ -178,7 +176,6 @@ function relocate(
   return Object.assign(tell, { hears: emit.hears });
 }
 
-/** What earlier attempts at the step did, with which the calls of a further one are compared. */
 async function findEarlier(store: Store, { id, parent }: RunRecord): Promise<EarlierRuns | undefined> {
   if (parent === undefined) return undefined;
   const all = await store.summarizeRuns({ parent: parent.id }, Date.now());
@@ -219,7 +216,6 @@ async function readEnd(store: Store, id: string, setDown?: FaultPause): Promise<
   }
 }
 
-/** The path of the step that made the run fail, as the journal has it. */
 async function findFailed(
   store: Store,
   run: Pick<RunRecord, 'id' | 'status'> & { readonly error: NonNullable<RunRecord['error']> },
