@@ -122,7 +122,7 @@ const namesWithoutRules: readonly string[] = [
   'cli/commands/hook-agent.ts',
   'config/provider-types.ts',
   'models/open/provider-kinds.ts',
-  'cli/show/serving.ts',
+  'cli/commands/serve.ts',
   // For whose hooks the program is.
   'builtins/guards/prompt/guard.ts',
   // Whom an attempt addresses.

@@ -8,7 +8,6 @@ import { type Input, openInput, readDuration } from './input.ts';
 import type { Invocation } from './invocation.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/** Options that every command has. */
 interface CommonOptions {
   readonly config: string;
   /** Further --config options: files that are laid over the first. */
@@ -123,7 +122,6 @@ type ArgumentOf<Word> = Word extends `${string}...${string}`
     ? string
     : string | undefined;
 
-/** The declaration of a command, from which its help, its completion and its errors follow. */
 interface CommandSpec<Usage, Table> {
   readonly about: string;
   readonly options?: Table;

@@ -8,7 +8,6 @@ export function writeCompletion(shell: string, program: Command): string {
   return shell === 'bash' ? writeBash(name, nodes) : writeZsh(name, nodes);
 }
 
-/** What can stand on a command line behind the name of a command. */
 interface CommandNode {
   /** The words that lead to it, without the program's own. */
   readonly path: readonly string[];
@@ -32,7 +31,6 @@ interface OptionWord extends NamedWord {
   readonly choices: readonly string[];
 }
 
-/** The program and all commands below it, each with the options of those above. */
 function nodesOf(command: Command, path: readonly string[], above: readonly OptionWord[]): CommandNode[] {
   const help = command.createHelp();
   const options = [...above, ...help.visibleOptions(command).map(toOption).filter(isKnown)];
@@ -127,7 +125,6 @@ autoload -U +X bashcompinit && bashcompinit
 ${script.join('\n')}`;
 }
 
-/** A `complete` for each word, with what it is for. */
 function writeFish(name: string, nodes: readonly CommandNode[]): string {
   return `# Completion of ${name} for fish: ${name} completion fish | source
 function __${name}_at

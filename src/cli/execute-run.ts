@@ -134,7 +134,6 @@ function waitText(id: string): string {
   return `waiting for the decision about ${id}`;
 }
 
-/** Adds to ABORTED the command that resumes the run, or that it is lost with a store in memory. */
 function withResumeHint(
   thrown: unknown,
   { isDurable }: Runtime,

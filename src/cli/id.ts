@@ -2,7 +2,6 @@ import { RuntimeError } from '../base/errors.ts';
 
 export type IdKind = 'run' | 'pending';
 
-/** The least number of characters of a beginning of an id, without its prefix. */
 const MIN_LENGTH = 4;
 
 /** Whether `given` is this id or begins it, with or without the word in front. */
@@ -70,7 +69,6 @@ function isMadeHere(id: string): boolean {
   return /^(?:[a-z]+_)?[\da-f]{16,}$|^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id);
 }
 
-/** Whether this is a complete id, which needs no search. */
 function isFullId(given: string, kind: IdKind): boolean {
   return new RegExp(`^${kind}_[\\da-f]{16}$`).test(given);
 }

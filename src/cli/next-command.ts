@@ -39,7 +39,6 @@ export interface NextCommands {
   readonly retry: (run: string) => string;
 }
 
-/** A RuntimeConfig file and those that are laid over it: a runtime, too. */
 interface ConfigFiles {
   readonly file: string;
   readonly overlays: readonly string[];

@@ -64,7 +64,6 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
   return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isVerdict) : code;
 }
 
-/** Where the parser writes help and errors. */
 interface ParserOutput {
   writeOut(text: string): void;
   writeErr(text: string): void;

@@ -69,7 +69,6 @@ async function promptFor(pending: PendingRecord, context: PromptContext): Promis
 /** Prints `words` and reads a line; undefined when the terminal was closed. `given` is the text to edit. */
 type ReadAnswer = (words: string, given?: string) => Promise<string | undefined>;
 
-/** Discards what was typed before the question was shown. */
 async function dropTypedAhead(lines: Interface, signal: AbortSignal): Promise<void> {
   await sleep(100, undefined, { signal });
   lines.write(null, { ctrl: true, name: 'u' });

@@ -87,7 +87,6 @@ function isOnDisk(file: string): boolean {
   return stat !== undefined && (stat.isFile() || stat.isDirectory());
 }
 
-/** Undefined when the file does not exist or cannot be accessed. */
 function statOf(file: string): Stats | undefined {
   try {
     return statSync(file);

@@ -9,7 +9,6 @@ import { readAge, readWhole } from '../input.ts';
 import { formatFields } from '../show/columns.ts';
 import { openRowProgress } from '../show/row-progress.ts';
 
-/** Names an audit without its config. */
 const database = { '--database <file>': 'a copy of an audit.db, in place of that of --config' } as const;
 
 const list = command('list', {
@@ -182,7 +181,6 @@ async function readSince(text: string): Promise<number> {
   });
 }
 
-/** The document of a call, its time readable. */
 function toDocument({ at, ...call }: KeptCall) {
   return { at: timeOf(at), ...call };
 }

@@ -9,7 +9,6 @@ import { type CommandContext, command } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { readDuration } from '../input.ts';
 
-/** Systems whose agents start Signalbox for each event, or keep it as a process. */
 const agents = [
   { dialect: 'claude', title: 'Claude Code' },
   { dialect: 'agentao', title: 'Agentao' },
@@ -130,7 +129,6 @@ function heardPhases({ hooks, agents }: Runtime): ReadonlySet<string> {
   ]);
 }
 
-/** What hooks of other systems are asked at. */
 const guarded = ['tool before_execution', 'tool after_execution', 'provider before_call'];
 
 async function requireInbound(dialect: string): Promise<Inbound> {

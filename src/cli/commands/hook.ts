@@ -129,7 +129,6 @@ Examples:
   commands: [list, fire, importCommand, exportCommand, ...agentCommands],
 });
 
-/** Makes a native event, or the event of a foreign dialect. Throws USAGE for a mixture of their options. */
 function toEvent({ hook, phase, dialect, point }: FireFlags, payload: Readonly<Record<string, unknown>>) {
   if (hook !== undefined && dialect === undefined && point === undefined)
     return { ...toHookAndPhase(hook, phase), ...readParts(payload, hook) };
@@ -149,7 +148,6 @@ function toHookAndPhase(hook: HookKind, phase: string | undefined) {
   throw new RuntimeError('EVENT_INVALID', message, { hint: `Its phases are: ${phasesOf[hook].join(', ')}.` });
 }
 
-/** Lists the hooks that were asked, or says that none hears this event. */
 function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireFlags): string {
   if (asked.length > 0) return `asked: ${asked.map(escapeInvisibleLine).join(', ')}`;
   const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');

@@ -161,7 +161,6 @@ async function readExpiry(text: string, at: number): Promise<number> {
 /** A date is midnight in UTC; a time needs its zone, lest it mean another moment on another machine. */
 const dateForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** A key and what it has used, for people. */
 function detailsText(details: KeyDetails): string {
   const { budget, secrets, usage } = details;
   const limit = (value: number | null, unit = '') => (value === null ? 'no limit' : `${value}${unit}`);

@@ -21,7 +21,6 @@ import {
 import { openAllRuntimes, openForId, resolveId } from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The options of every command that decides. */
 const decisionOptions = {
   '--by <name>': 'who decides (default: your user name)',
   '--resume': 'go on with the run at once; the options below are for this',
@@ -183,7 +182,6 @@ in the folders below are searched.`,
   commands: [list, show, approve, reject, respond, answer],
 });
 
-/** Who decided what, when and why. */
 function decisionText(document: PendingDocument): string {
   const { status, by, decided_at, decision_reason } = document;
   const reason = decision_reason ?? '';
@@ -258,18 +256,15 @@ async function decide(
   }
 }
 
-/** The run that goes on with a decision. */
 function runToResume({ run_id, root_run_id = run_id }: PendingDocument): string {
   return root_run_id;
 }
 
-/** A stored decision, and the command that resumes its run. */
 interface KeptDecision {
   readonly document: PendingDocument;
   readonly resume: string;
 }
 
-/** Prints that the decision is stored although the run failed, and adds it to the details of the error. */
 function withDecision(
   thrown: unknown,
   { document, resume }: KeptDecision,

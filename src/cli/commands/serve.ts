@@ -54,7 +54,6 @@ async function reload({ terminal }: CommandContext, served: ServedGateway): Prom
   }
 }
 
-/** What a gateway serves, and how clients are pointed at it. */
 function describeServing(url: string, { models, not_offered, keys_required }: GatewayDocument): string {
   const rows = models.map(({ name, provider, fallback, endpoints }) => [
     name,

@@ -113,7 +113,6 @@ function printFault(
   terminal.printHint({ hint: next, ...(details && { details }) });
 }
 
-/** A string result as its text, any other as its JSON, digit for digit. */
 function resultText(document: Extract<ToolDocument, { status: 'ok' }>): string {
   return typeof document.result === 'string' ? document.result : exactText(document, 'result');
 }

@@ -23,7 +23,6 @@ export function caseText(record: CaseRecord, { styleStdout }: Pick<Terminal, 'st
   return [head, ...rowText(record, { styleStdout }), ...parts].join('\n\n');
 }
 
-/** The row with its own fields; nothing where it is not known. */
 function rowText(
   { row, row_cuts: cuts = [] }: CaseRecord,
   { styleStdout }: Pick<Terminal, 'styleStdout'>,
@@ -55,7 +54,6 @@ function epochText(epoch: Epoch, count: number, { styleStdout }: Pick<Terminal, 
   return parts.join('\n');
 }
 
-/** A text below its name, so that it stays as it is. */
 function block(name: string, text: string): string {
   const lines = escapeInvisible(text).split('\n');
   return lines.length === 1

@@ -12,7 +12,6 @@ export function formatColumns(rows: readonly (readonly string[])[], width: numbe
   return cells.flatMap((row) => lines.flatMap((line) => render(row, line))).join('\n');
 }
 
-/** A column in its place. */
 interface PlacedColumn {
   readonly at: number;
   readonly width: number;
@@ -26,7 +25,6 @@ function widthsOf(cells: readonly (readonly string[])[]): number[] {
   return widths;
 }
 
-/** Which columns share a line. */
 function layOut(widths: readonly number[], maxWidth: number): PlacedColumn[][] {
   const lines: PlacedColumn[][] = [[]];
   let used = 0;
@@ -46,10 +44,8 @@ function layOut(widths: readonly number[], maxWidth: number): PlacedColumn[][] {
 
 const gap = '  ';
 const indent = '    ';
-/** The least width for the last column beside the others. */
 const minLastWidth = 24;
 
-/** Renders one line of a row; none when all its cells are empty, unless it is the first. */
 function render(row: readonly string[], line: readonly PlacedColumn[]): string[] {
   const text = line.map(({ at, width }) => padEnd(cut(row[at] ?? '', width), width)).join(gap);
   if (text.trim() === '') return line[0]?.at === 0 ? [''] : [];

@@ -38,7 +38,6 @@ export async function printDetails(
   }
 }
 
-/** The runs that its steps began. */
 function printChildren(
   { children = [], children_cut }: RunDetails,
   { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
@@ -109,7 +108,6 @@ export function labelsText(labels: RunLabels): string {
     .join(' ');
 }
 
-/** Rows of the timeline: time, offset from the start, event, step, duration, detail. */
 function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number) => string): string[][] {
   const [first] = timeline;
   const begins = new Map<string, string>();
@@ -143,7 +141,6 @@ function between(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
-/** The status of a run as people read it. */
 function wordOf(status: ShownStatus): string {
   return status.replaceAll('_', ' ');
 }

@@ -30,7 +30,6 @@ export function renderChecks(checks: readonly Check[], terminal: Terminal): stri
   return [...lines, '', summary];
 }
 
-/** With many good checks of one kind in one line. */
 function collapse(checks: readonly Check[]): Check[] {
   const good = Map.groupBy(
     checks.filter(({ status }) => status === 'ok'),
@@ -136,7 +135,6 @@ interface Mark {
   readonly style?: Style;
 }
 
-/** The worst of a hook's moments. */
 function markOf(cells: readonly ChaosCell[]): Mark {
   if (cells.length === 0) return { sign: ' ' };
   if (cells.some(isBare)) return { sign: '!', style: 'red' };

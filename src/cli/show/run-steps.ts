@@ -41,7 +41,6 @@ export function stepText(step: StepDetails, options: StepTextOptions): string {
   return [headline, formatBlock(fields, options.width)].filter(Boolean).join('\n');
 }
 
-/** What the step as a whole says beside its work. */
 function endFields(step: StepDetails, { isDetailed }: StepTextOptions): Field[] {
   const { error, failed_at, view, kind } = step;
   const fields: Field[] = [];
@@ -176,7 +175,6 @@ export function formatCost(usd: number): string {
   return `$${usd.toFixed(digits)}`;
 }
 
-/** A name and a value, which may have several lines. */
 type Field = readonly [name: string, value: string];
 
 /**

@@ -121,7 +121,6 @@ function timeoutError({ timeoutMs }: RunPlan): RuntimeError {
 
 type SourceLocation = Pick<SuiteReport['problems'][number], 'file' | 'line'>;
 
-/** The outcomes of rows, as promises that tests wait for. */
 interface RowOutcomes {
   outcomeOf(row: RowKey): Promise<RowOutcome>;
   resolve(row: RowKey, outcome: RowOutcome): void;
@@ -131,7 +130,6 @@ interface RowOutcomes {
   rejectAll(error: RuntimeError): void;
 }
 
-/** A row by its number, in a matrix for one variant. */
 type RowKey = Pick<AwaitedRow, 'number' | 'variant'>;
 
 function keyOf({ number, variant }: RowKey): string {

@@ -100,12 +100,10 @@ function toFailure(error: Error | undefined, isOverruled = false): TestFailure |
   return error && { error, isOverruled };
 }
 
-/** The module of `loadResults()`, whose functions word results. */
 type ResultsModule = Awaited<ReturnType<typeof loadResults>>;
 
 type EvalResult = CaseRecord['epochs'][number]['results'][number];
 
-/** The error of a failed case, as vitest shows it; undefined for a case that passed. */
 function explainCase(record: CaseRecord, header: RunHeader, resultsModule: ResultsModule): Error | undefined {
   const failures = resultsModule.failuresOf(record, resultsModule.roleLookup(header));
   if (failures.length === 0) return undefined;
@@ -122,7 +120,6 @@ function explainCase(record: CaseRecord, header: RunHeader, resultsModule: Resul
   return toError([`case ${name} failed`, ...lines, ...judged].join('\n'), record, difference);
 }
 
-/** The error of a missed gate; undefined for one that passed. */
 function explainGate(gate: SuiteReport['gates'][number], wording: ResultsModule): Error | undefined {
   if (gate.passed) return undefined;
   return toError(`gate ${wording.nameGate(gate)} is missed: ${wording.explainGate(gate)}`);
@@ -150,7 +147,6 @@ function toShort(file: string): string {
   return path.length < file.length ? path : file;
 }
 
-/** The error of a run whose cases share one test; undefined when all passed. */
 function explainCases(report: SuiteReport, wording: ResultsModule): Error | undefined {
   const { cases, overall, failures, failure_count: count } = report;
   if (overall.passed === cases) return undefined;
@@ -184,7 +180,6 @@ function indent(text: string): string {
   return text.replaceAll('\n', '\n    ');
 }
 
-/** Two texts that vitest shows as a diff. */
 interface TextDifference {
   readonly expected: string;
   readonly actual: string;

@@ -79,7 +79,6 @@ function awaitedRowsOf(
   };
 }
 
-/** The number of cases up to which each is a test of its own. */
 const maxCases = 1000;
 
 async function readPlan(file: string, { select, config, overlays, dataset }: DescribeSuiteOptions) {

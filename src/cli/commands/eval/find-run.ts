@@ -109,7 +109,6 @@ export async function findRun(runtimes: readonly Runtime[], given: string): Prom
   return { runtime: match.runtime, id: match.run.id };
 }
 
-/** USAGE for an id that several stores know, as copies of each other do. */
 function ambiguousStore(given: string, matching: readonly StoredRun[]): RuntimeError {
   const configs = matching
     .map(({ runtime }) => [runtime.file, ...runtime.overlays].map((file) => `--config ${file}`).join(' '))
@@ -117,10 +116,8 @@ function ambiguousStore(given: string, matching: readonly StoredRun[]): RuntimeE
   return new RuntimeError('USAGE', `several state stores know "${given}"`, { hint: `Give ${configs}.` });
 }
 
-/** The least length of a beginning of an id. */
 const minIdLength = 4;
 
-/** Whether this is a complete id, which needs no search. */
 function isFullId(given: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(given);
 }

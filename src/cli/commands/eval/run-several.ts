@@ -12,9 +12,8 @@ import {
   readOptions,
   refuseOtherStdoutReporter,
   reportersOf,
-} from './run.ts';
+} from './run-flags.ts';
 
-/** A suite of several, and the config that it runs on. */
 interface PlannedSuite {
   readonly file: string;
   readonly suite: string;

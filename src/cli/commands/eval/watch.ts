@@ -6,9 +6,8 @@ import { formatCount } from '../../../base/text/format-count.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
-import type { RunFlags } from './run.ts';
+import type { RunFlags } from './run-flags.ts';
 
-/** Runs the suites; the context is that of one turn. */
 type RunTurn = (context: CommandContext) => Promise<ExitCode>;
 
 /**
@@ -99,7 +98,6 @@ async function filesOf(
   }
 }
 
-/** What tells a file from what it was. */
 type Stock = ReadonlyMap<string, string>;
 
 function takeStock(files: readonly string[]): Stock {

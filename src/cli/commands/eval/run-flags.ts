@@ -1,0 +1,150 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import type { RuntimeOptions, Selection, SuiteRunOptions } from '../../../runtime/runtime.ts';
+import type { Flags } from '../../command.ts';
+import { readWhole } from '../../input.ts';
+import type { Terminal } from '../../terminal.ts';
+
+export const runOptions = {
+  '--dataset <file>': 'read this file, glob pattern or address instead of the suite’s dataset; - for stdin',
+  '--provider <ids>': 'ask these providers, such as a,b, instead of the one of the suite’s chat',
+  '--filter <cel>': 'only rows for which this is true, such as \'case.lang == "en"\'',
+  '--tag <tag>': ['only cases of this tag; may be repeated', { isMany: true, default: [] }],
+  '--sample <n>': 'only so many cases, picked at random, the same for the same seed',
+  '--seed <n>': 'the seed of --sample (default 0)',
+  '--shard <i/n>': 'only the i-th of n parts',
+  '--max-cases <n>': 'stop after so many cases',
+  '--keep-going': 'rows that cannot be used do not fail the run',
+  '--repeat <n>': 'run each case so often',
+  '--reducer <name>': 'how repeated scores become one: mean, median, mode, max, pass@K, at_least_K',
+  '--retries <n>': 'ask again so often after a fault of the infrastructure, never for a score',
+  '--timeout <duration>': 'how long one run of a case may take, such as 30s',
+  '--bail [n]': 'stop at so many failed cases (1 when no number is given)',
+  '--resume [run]': 'go on with a run that was cut off; without an id, the last one begun alike',
+  '--again <cases>': [
+    'judge cases of a kept run again, into that run: those that failed, those that are unscored, or all',
+    { choices: ['failed', 'unscored', 'all'] },
+  ],
+  '--workers': 'let the workers of a Postgres store judge the cases',
+  '--no-store': 'keep the run nowhere',
+  '--max-cost <usd>': 'make no model call beyond so many US dollars, by the pricing of the providers',
+  '--cache [folder]': 'keep answers of the suite’s subject and of models, and use them again',
+  '--no-cache': 'neither keep answers nor use kept ones',
+  '--watch': 'run again whenever a suite, its config, dataset or programs change, until Ctrl-C',
+  '--concurrency <n>': 'processes at once',
+  '--reporter <name[=file]>': [
+    'how the run is written down; may be repeated (default table)',
+    { isMany: true, default: [] },
+  ],
+  '--record <file>': 'keep every exchange with a process or model',
+  '--replay <file>': 'answer from a recording; no process is started',
+  '--live <name>': ['with --replay, run this entry for real; may be repeated', { isMany: true, default: [] }],
+  '--show-failures <n>':
+    'tell so many failures on stderr as they come (10; none in a log that ends with the table)',
+  '--quiet': 'no progress; what a run that does not pass came to is told all the same',
+} as const;
+
+/** The options of `eval run`, as they are given. */
+export type RunFlags = Omit<Flags<typeof runOptions>, 'cache'> & { readonly cache?: boolean | string };
+
+/** The number of failures to print; none by default in a log that ends with the table, which lists them. */
+export function maxFailures(
+  { showFailures }: RunFlags,
+  reporters: readonly { readonly name: string; readonly file?: string }[],
+  { stderr }: Terminal,
+): number | undefined {
+  const most = readWhole('--show-failures', showFailures, 0);
+  if (most !== undefined) return most;
+  const hasTable = reporters.some(({ name, file }) => name === 'table' && file === undefined);
+  return hasTable && !stderr.isTTY ? undefined : 10;
+}
+
+/** Throws USAGE with --workers, before a file is begun. */
+export function cassetteOf({ record, replay, live, workers }: RunFlags): RuntimeOptions['cassette'] {
+  const isAsked = record !== undefined || replay !== undefined || live.length > 0;
+  if (isAsked && workers)
+    throw new RuntimeError('USAGE', '--workers is not to be had with --record or --replay');
+  return isAsked ? { record, replay, live } : undefined;
+}
+
+/** The reporters of --reporter; without any, `table`. With --json, `json` is the last one. */
+export function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[] {
+  if (isJson) return [...reporter, 'json'];
+  return reporter.length === 0 ? ['table'] : reporter;
+}
+
+/** Throws USAGE when a reporter beside that of --json, the last one, would write to stdout. */
+export function refuseOtherStdoutReporter(
+  reporters: readonly { readonly name: string; readonly file?: string }[],
+): void {
+  const other = reporters.slice(0, -1).find(({ file }) => file === undefined);
+  if (other === undefined) return;
+  const message = `--json and --reporter ${other.name} would both write to stdout`;
+  throw new RuntimeError('USAGE', message, {
+    hint: `Write --reporter ${other.name}=FILE, or drop one of them.`,
+  });
+}
+
+export async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
+  const { parseDuration } = await import('../../../runtime/runtime.ts');
+  const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
+  if (own.timeout !== undefined && timeoutMs === undefined) {
+    const isNumber = Number(own.timeout) > 0;
+    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`, {
+      hint: isNumber
+        ? `Name the unit: ${own.timeout}s or ${own.timeout}m.`
+        : 'Write it like 500ms, 30s or 2m.',
+    });
+  }
+  return {
+    dataset: own.dataset,
+    providers: own.provider?.split(',').map((id) => id.trim()),
+    select: readSelection(own),
+    keepGoing: own.keepGoing,
+    epochs: readWhole('--repeat', own.repeat),
+    reducer: own.reducer,
+    retries: readWhole('--retries', own.retries, 0),
+    timeoutMs,
+    bail: own.bail === true ? 1 : readWhole('--bail', own.bail),
+    resume: own.resume,
+    workers: own.workers,
+    keep: own.store,
+    cache: own.cache,
+    maxCostUsd: readUsd('--max-cost', own.maxCost),
+  };
+}
+
+/** An amount of US dollars from 0. Throws USAGE. */
+function readUsd(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const amount = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && Number.isFinite(amount)) return amount;
+  throw new RuntimeError('USAGE', `${option} is an amount of US dollars, not ${text}`, {
+    hint: `Write it as a number: ${option} 0.50.`,
+  });
+}
+
+function readSelection(flags: RunFlags): Selection | undefined {
+  const { filter, tag } = flags;
+  const size = readWhole('--sample', flags.sample);
+  const seed = readWhole('--seed', flags.seed, 0) ?? 0;
+  const maxCases = readWhole('--max-cases', flags.maxCases);
+  if (flags.seed !== undefined && size === undefined) {
+    throw new RuntimeError('USAGE', '--seed is of use with --sample only');
+  }
+  const selection: Selection = {
+    ...(filter === undefined ? {} : { filter }),
+    ...(tag.length === 0 ? {} : { tags: tag }),
+    ...(size === undefined ? {} : { sample: { size, seed } }),
+    ...(flags.shard === undefined ? {} : { shard: readShard(flags.shard) }),
+    ...(maxCases === undefined ? {} : { maxCases }),
+  };
+  return Object.keys(selection).length === 0 ? undefined : selection;
+}
+
+function readShard(text: string): { index: number; count: number } {
+  const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
+  if (index === undefined || count === undefined) {
+    throw new RuntimeError('USAGE', `--shard takes I/N, such as 2/4, not ${text}`);
+  }
+  return { index: Number(index), count: Number(count) };
+}
