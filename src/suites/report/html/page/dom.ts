@@ -1,5 +1,8 @@
-/** Text becomes a text node; nothing here ever reads markup. */
-type Child = Node | string;
+/**
+ * Text becomes a text node; nothing here ever reads markup. A list stands for its members; null, false and undefined stand
+ * for nothing.
+ */
+export type Child = Node | string | null | false | undefined | readonly Child[];
 type Attributes = Readonly<Record<string, string | number | boolean | ((event: Event) => void)>>;
 
 /** Makes an element. An attribute that is `false` is left out, a function listens to the event of its name. */
@@ -8,10 +11,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Name] {
-  const element = document.createElement(name);
-  setAttributes(element, attributes);
-  element.append(...children);
-  return element;
+  return fill(document.createElement(name), attributes, children);
 }
 
 /** Makes an element of a drawing. */
@@ -20,17 +20,24 @@ export function draw(
   attributes: Attributes,
   ...children: readonly Child[]
 ) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
-  setAttributes(element, attributes);
-  element.append(...children);
-  return element;
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 }
 
-function setAttributes(element: Element, attributes: Attributes) {
+function fill<Made extends Element>(element: Made, attributes: Attributes, children: readonly Child[]) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') element.addEventListener(name, value);
     else if (value !== false) element.setAttribute(name, value === true ? '' : String(value));
   }
+  element.append(...flat(children));
+  return element;
+}
+
+/** What there is of these, one after another. */
+export function flat(children: readonly Child[]): (Node | string)[] {
+  return children.flatMap((child) => {
+    if (child === null || child === undefined || child === false) return [];
+    return typeof child === 'string' || child instanceof Node ? [child] : flat(child);
+  });
 }
 
 /** A text from data in a `bdi` element, so that its writing direction does not affect the text around it. */
@@ -39,7 +46,7 @@ export function foreign(text: string, kind: string = '') {
 }
 
 /** A button with a label. */
-export function button(label: string, act: () => void, attributes: Attributes = {}) {
+export function button(label: Child, act: () => void, attributes: Attributes = {}) {
   return make('button', { type: 'button', click: () => act(), ...attributes }, label);
 }
 
@@ -48,18 +55,34 @@ export function unseen(text: string) {
   return make('span', { class: 'unseen' }, text);
 }
 
+/** A remark in small print. */
+export function note(...children: readonly Child[]) {
+  return make('p', { class: 'note' }, ...children);
+}
+
 /** A part that can be folded. */
-export function fold(title: string | Node, isOpen: boolean, ...children: readonly Child[]) {
+export function fold(title: Child, isOpen: boolean, ...children: readonly Child[]) {
   return make('details', { open: isOpen }, make('summary', {}, title), ...children);
 }
 
 /** Names and values side by side; a value of null stands for nothing to say. */
-export function factList(
-  pairs: readonly (readonly [name: string, value: Child | null])[],
-  kind: string = 'facts',
-) {
-  const rows = pairs.flatMap(([name, value]) =>
-    value === null ? [] : [make('div', {}, make('dt', {}, name), make('dd', {}, value))],
+export function factList(pairs: readonly (readonly [name: string, value: Child])[], kind: string = 'facts') {
+  const rows = pairs.map(
+    ([name, value]) => value !== null && make('div', {}, make('dt', {}, name), make('dd', {}, value)),
   );
-  return make('dl', { class: kind }, ...rows);
+  return make('dl', { class: kind }, rows);
+}
+
+/** A table of these titles; a title that is an element is a cell itself. */
+export function table(kind: string, titles: readonly (string | Node)[], rows: Child) {
+  const heads = titles.map((title) =>
+    typeof title === 'string' ? make('th', { scope: 'col' }, title) : title,
+  );
+  return make('table', { class: kind }, make('thead', {}, make('tr', {}, heads)), make('tbody', {}, rows));
+}
+
+/** A row of a table: its title, and the other cells. */
+export function row(title: Child, ...cells: readonly Child[]) {
+  const rest = cells.map((cell) => (cell instanceof HTMLTableCellElement ? cell : make('td', {}, cell)));
+  return make('tr', {}, make('th', { scope: 'row' }, title), rest);
 }

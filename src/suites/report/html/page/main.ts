@@ -23,7 +23,7 @@ function showPage(page: Element, data: Data | null) {
   const tools = make(
     'div',
     { class: 'tools' },
-    ...(data.served === null ? [] : [make('a', { class: 'link', href: data.served.home }, '‹ Runs')]),
+    data.served !== null && make('a', { class: 'link', href: data.served.home }, '‹ Runs'),
     makeThemeSwitch(),
     button('Keys', () => help.showModal(), { class: 'quiet', title: 'Keys (?)' }),
   );

@@ -1,6 +1,5 @@
-import type { CaseRecord } from '../../../../record.ts';
-import { type Data, type Detail, type Entry, type Outcome, readDetail } from '../data.ts';
-import { button, foreign, make, unseen } from '../dom.ts';
+import { type Data, type Detail, type Entry, readDetail } from '../data.ts';
+import { button, type Child, flat, foreign, make, note, unseen } from '../dom.ts';
 import { count, score, shortScore } from '../format.ts';
 import { hasUnscored, judgeOf, type View } from '../list/view.ts';
 import { variantOf } from '../matrix/group.ts';
@@ -45,13 +44,13 @@ export function makeDetail(
       const render = () => {
         const record = readDetail(entry);
         title.replaceChildren(foreign(record?.id ?? entry.id));
-        body.replaceChildren(...renderCase(data, entry, record));
+        body.replaceChildren(...flat([renderCase(data, entry, record)]));
       };
       render();
       fillIn(data, entry, (failed) => {
         if (shown !== entry) return;
         render();
-        if (failed !== null) body.append(make('p', { class: 'note' }, failed));
+        if (failed !== null) body.append(note(failed));
       });
       element.scrollTop = 0;
       if (isNew) title.focus({ preventScroll: true });
@@ -68,101 +67,70 @@ function fillIn({ served, header }: Data, entry: Entry, then: (failed: string | 
   void loadDetails(served, missing, variants).then((sent) => then('failed' in sent ? sent.failed : null));
 }
 
-function renderCase(data: Data, entry: Entry, record: Detail | null) {
-  if (entry.variants.length > 0) {
-    return [
-      make('p', { class: 'case-facts' }, ...entry.tags.map((tag) => foreign(tag, 'tag'))),
-      ...renderSideBySide(data, entry),
-    ];
-  }
+function renderCase(data: Data, entry: Entry, record: Detail | null): Child {
+  const tags = (record?.tags ?? entry.tags).map((tag) => foreign(tag, 'tag'));
+  if (entry.variants.length > 0)
+    return [make('p', { class: 'case-facts' }, tags), renderSideBySide(data, entry)];
   const facts = make(
     'p',
     { class: 'case-facts' },
     pill(verdictOf(entry.passed, hasUnscored(entry))),
-    ...(entry.score === null ? [] : [make('span', {}, `score ${score(entry.score)}`)]),
-    ...(entry.flaky ? [make('span', { class: 'flag' }, 'flaky')] : []),
-    ...(record?.tags ?? entry.tags).map((tag) => foreign(tag, 'tag')),
+    entry.score !== null && make('span', {}, `score ${score(entry.score)}`),
+    entry.flaky && make('span', { class: 'flag' }, 'flaky'),
+    tags,
   );
-  if (record === null) return [facts, missingDetail()];
-  const place = make(
-    'p',
-    { class: 'place' },
-    foreign(`${record.file}:${record.line}`),
-    ` · row ${count(record.number)}`,
-  );
+  if (record === null) return [facts, note('The details of this case were left out to keep the page small.')];
+  const [only, another] = record.epochs;
   return [
     facts,
-    place,
-    ...(record.epochs.length > 1 ? renderEpochs(data, record) : renderOnly(data, record)),
-    ...renderRow(record),
-    ...renderRatings(data, { case: record.id }),
+    make('p', { class: 'place' }, foreign(`${record.file}:${record.line}`), ` · row ${count(record.number)}`),
+    another !== undefined ? renderEpochs(data, record) : only !== undefined && renderEpoch(data, only),
+    renderRow(record),
+    renderRatings(data, { case: record.id }),
   ];
-}
-
-function missingDetail() {
-  return make('p', { class: 'note' }, 'The details of this case were left out to keep the page small.');
-}
-
-function renderOnly(data: Data, { epochs }: CaseRecord) {
-  const [only] = epochs;
-  return only === undefined ? [] : [renderEpoch(data, only)];
 }
 
 /** One case in the list. */
 export function renderCaseRow(data: Data, entry: Entry, view: View) {
-  const outcome = judgeOf(data, view)(entry) ?? { ...entry, unscored: false };
-  const verdict = verdictOf(outcome.passed, outcome.unscored);
+  const {
+    passed,
+    unscored,
+    flaky,
+    score: value,
+  } = judgeOf(data, view)(entry) ?? { ...entry, unscored: false };
+  const name = make(
+    'div',
+    { class: 'row-name' },
+    foreign(entry.id, 'row-id'),
+    entry.tags.slice(0, 6).map((tag) => foreign(tag, 'tag')),
+    flaky && make('span', { class: 'flag' }, 'flaky'),
+  );
+  const words = make('div', { class: 'row-words' }, foreign(entry.why === '' ? entry.text : entry.why));
   return make(
     'div',
     { class: 'row', role: 'option', 'data-case': entry.number },
-    mark(verdict),
-    make(
-      'div',
-      { class: 'row-text' },
-      make(
-        'div',
-        { class: 'row-name' },
-        foreign(entry.id, 'row-id'),
-        ...renderTags(entry.tags),
-        ...flag(outcome),
-      ),
-      make('div', { class: 'row-words' }, foreign(entry.why === '' ? entry.text : entry.why)),
-    ),
-    entry.variants.length === 0 ? renderStrip(data, entry) : renderVariantStrip(data, entry, view),
-    make('div', { class: 'row-score' }, unseen('score '), shortScore(outcome.score)),
+    mark(verdictOf(passed, unscored)),
+    make('div', { class: 'row-text' }, name, words),
+    make('div', { class: 'strip', 'aria-hidden': 'true' }, stripOf(data, entry, view)),
+    make('div', { class: 'row-score' }, unseen('score '), shortScore(value)),
   );
 }
 
-function renderTags(tags: readonly string[]) {
-  return tags.slice(0, 6).map((tag) => foreign(tag, 'tag'));
-}
-
-function flag({ flaky }: Outcome) {
-  return flaky ? [make('span', { class: 'flag' }, 'flaky')] : [];
-}
-
-/** What each variant came to, as a strip of small marks. */
-function renderVariantStrip(data: Data, { variants }: Entry, view: View) {
-  const strip = make('div', { class: 'strip', 'aria-hidden': 'true' });
+/** Small marks: of what each variant came to, or of the results of the evals, where there are several. */
+function stripOf(data: Data, { variants, results }: Entry, view: View): Child {
+  const cell = (
+    name: string,
+    judged: { readonly passed: boolean; readonly unscored: boolean } | undefined,
+  ) => {
+    const verdict = judged === undefined ? 'none' : verdictOf(judged.passed, judged.unscored);
+    return make('span', { class: `cell ${verdict}`, title: `${name}: ${verdict}` });
+  };
   const judge = judgeOf(data, view);
-  for (const entry of variants) {
-    const outcome = judge(entry);
-    const verdict = outcome === undefined ? 'none' : verdictOf(outcome.passed, outcome.unscored);
-    const name = variantOf(data, entry) ?? '';
-    strip.append(make('span', { class: `cell ${verdict}`, title: `${name}: ${verdict}` }));
-  }
-  return strip;
-}
-
-/** The results of the evals as a strip of small marks, where there are several. */
-function renderStrip({ header }: Data, { results }: Entry) {
-  const strip = make('div', { class: 'strip', 'aria-hidden': 'true' });
-  const judges = [...header.evals.entries()].filter(([, { role }]) => role !== 'metric');
-  if (judges.length < 2) return strip;
-  for (const [place, { id }] of judges.slice(0, 16)) {
+  if (variants.length > 0) return variants.map((entry) => cell(variantOf(data, entry) ?? '', judge(entry)));
+  const judges = [...data.header.evals.entries()].filter(([, { role }]) => role !== 'metric');
+  if (judges.length < 2) return null;
+  return judges.slice(0, 16).map(([place, { id }]) => {
     const outcome = results.get(place);
-    const verdict = outcome === undefined ? 'none' : verdictOf(outcome.passed, outcome.score === null);
-    strip.append(make('span', { class: `cell ${verdict}`, title: `${id}: ${verdict}` }));
-  }
-  return strip;
+    return cell(id, outcome && { passed: outcome.passed, unscored: outcome.score === null });
+  });
 }

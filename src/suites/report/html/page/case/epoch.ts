@@ -3,41 +3,34 @@ import type { EvalToolCall } from '../../../../../contract/eval.ts';
 import type { ChatMessage } from '../../../../../contract/provider.ts';
 import type { CaseRecord, EpochRecord, SubjectRecord } from '../../../../record.ts';
 import type { Data, Detail } from '../data.ts';
-import { button, fold, foreign, make } from '../dom.ts';
+import { button, type Child, fold, foreign, make, note, row, table } from '../dom.ts';
 import { count, counted, duration, score } from '../format.ts';
 import { renderResult } from './result.ts';
 import { hasMembers, mark, renderFault, renderJson, renderText, toPrettyJson, verdictOf } from './text.ts';
 
 /** One run of a case: the answer first, what the evals said of it, and how it came about. */
 export function renderEpoch(data: Data, epoch: EpochRecord) {
-  const parts = [
-    ...(epoch.subject === undefined ? [] : [renderSubject(epoch.subject)]),
+  const { subject, content, results, variables, metadata } = epoch;
+  return make(
+    'div',
+    { class: 'epoch-body' },
+    subject !== undefined && renderSubject(subject),
     make('h3', {}, 'Answer'),
-    renderText(epoch.content),
+    renderText(content),
     make('h3', {}, 'Results'),
-    ...(epoch.results.length === 0 ? [make('p', { class: 'note' }, 'No eval judged this case.')] : []),
-    ...epoch.results.map((result) => renderResult(data, result, epoch)),
-    ...renderConversation(epoch),
-    ...(epoch.variables === undefined
-      ? []
-      : [make('h3', {}, 'Variables'), renderFields(Object.entries(epoch.variables))]),
-    ...(hasMembers(epoch.metadata) ? [make('h3', {}, 'Metadata'), renderJson(epoch.metadata)] : []),
-  ];
-  return make('div', { class: 'epoch-body' }, ...parts);
+    results.length === 0 && note('No eval judged this case.'),
+    results.map((result) => renderResult(data, result, epoch)),
+    renderConversation(epoch),
+    variables !== undefined && [make('h3', {}, 'Variables'), renderFields(Object.entries(variables))],
+    hasMembers(metadata) && [make('h3', {}, 'Metadata'), renderJson(metadata)],
+  );
 }
 
-function renderSubject({
-  status,
-  duration_ms: ms,
-  queue_ms: queue = 0,
-  cached,
-  attempts,
-  error,
-}: SubjectRecord) {
+function renderSubject({ status, duration_ms: ms, queue_ms = 0, cached, attempts, error }: SubjectRecord) {
   const words = [
     status === 'ok' ? 'The subject answered' : 'The subject failed',
     cached ? ' from the cache' : ` in ${duration(ms)}`,
-    queue === 0 ? '' : `, after ${duration(queue)} in the queue`,
+    queue_ms === 0 ? '' : `, after ${duration(queue_ms)} in the queue`,
     attempts > 1 ? `, after ${count(attempts)} attempts` : '',
     '.',
   ];
@@ -46,57 +39,45 @@ function renderSubject({
 }
 
 /** Several runs of the case: what they came to together, and one of them at a time. */
-export function renderEpochs(data: Data, record: CaseRecord) {
+export function renderEpochs(data: Data, record: CaseRecord): Child {
+  const { evals } = data.header;
+  const { epochs } = record;
+  const reduced = record.results.map((result) => {
+    const reducer = evals.find(({ id }) => id === result.eval)?.reducer ?? '';
+    return row(
+      [mark(verdictOf(result.passed, result.score === null)), foreign(result.eval)],
+      [`${score(result.score)} `, make('small', {}, reducer)],
+      `${result.passed_epochs} of ${epochs.length}`,
+    );
+  });
   const shown = make('div', { class: 'epoch-shown' });
   const choose = (index: number) => {
-    const epoch = record.epochs[index];
+    const epoch = epochs[index];
     if (epoch !== undefined) shown.replaceChildren(renderEpoch(data, epoch));
     for (const [other, tab] of tabs.entries()) tab.setAttribute('aria-pressed', String(other === index));
   };
-  const tabs = record.epochs.map(({ epoch, results }, index) => {
-    const passed = results.every((result) => result.passed || isMetric(data, result.eval));
-    const unscored = results.some((result) => result.score === null);
-    const tab = button('', () => choose(index), { class: 'chip epoch' });
-    tab.append(mark(verdictOf(passed, unscored)), `Epoch ${epoch}`);
-    return tab;
-  });
-  const firstFailed = record.epochs.findIndex(({ results }) => results.some((result) => !result.passed));
-  choose(Math.max(0, firstFailed));
-  const group = make('div', { class: 'chips', role: 'group', 'aria-label': 'Epochs' }, ...tabs);
-  return [renderReduced(data, record), group, shown];
-}
-
-function isMetric({ header }: Data, id: string) {
-  return header.evals.some((known) => known.id === id && known.role === 'metric');
-}
-
-function renderReduced({ header }: Data, { results, epochs }: CaseRecord) {
-  const rows = results.map((result) => {
-    const reducer = header.evals.find(({ id }) => id === result.eval)?.reducer ?? '';
-    return make(
-      'tr',
-      {},
-      make(
-        'th',
-        { scope: 'row' },
-        mark(verdictOf(result.passed, result.score === null)),
-        foreign(result.eval),
+  const isMetric = (id: string) => evals.some((known) => known.id === id && known.role === 'metric');
+  const tabs = epochs.map(({ epoch, results }, index) => {
+    const passed = results.every((result) => result.passed || isMetric(result.eval));
+    const sign = mark(
+      verdictOf(
+        passed,
+        results.some((result) => result.score === null),
       ),
-      make('td', {}, `${score(result.score)} `, make('small', {}, reducer)),
-      make('td', {}, `${result.passed_epochs} of ${epochs.length}`),
     );
+    return button([sign, `Epoch ${epoch}`], () => choose(index), { class: 'chip epoch' });
   });
-  const head = ['Eval', 'Score', 'Epochs passed'].map((name) => make('th', { scope: 'col' }, name));
-  return make(
-    'table',
-    { class: 'figures' },
-    make('thead', {}, make('tr', {}, ...head)),
-    make('tbody', {}, ...rows),
-  );
+  const firstFailed = epochs.findIndex(({ results }) => results.some((result) => !result.passed));
+  choose(Math.max(0, firstFailed));
+  return [
+    table('figures', ['Eval', 'Score', 'Epochs passed'], reduced),
+    make('div', { class: 'chips', role: 'group', 'aria-label': 'Epochs' }, tabs),
+    shown,
+  ];
 }
 
 /** The conversation with its tool calls; the message that was judged, often the last one, is marked. */
-function renderConversation({ messages, tool_calls: calls, content }: EpochRecord) {
+function renderConversation({ messages, tool_calls: calls, content }: EpochRecord): Child {
   const judged = messages.findLastIndex(
     (message) => message.role === 'assistant' && message.content === content,
   );
@@ -104,9 +85,9 @@ function renderConversation({ messages, tool_calls: calls, content }: EpochRecor
     const own = calls.filter((call) => call.index === index);
     return renderMessage(message, own, index === judged);
   });
-  const strangers = calls.filter(({ index }) => messages[index] === undefined).map(renderCall);
-  if (known.length + strangers.length === 0) return [];
-  return [make('h3', {}, 'Conversation'), make('ol', { class: 'talk' }, ...known, ...strangers)];
+  const others = calls.filter(({ index }) => messages[index] === undefined).map(renderCall);
+  if (known.length + others.length === 0) return null;
+  return [make('h3', {}, 'Conversation'), make('ol', { class: 'talk' }, known, others)];
 }
 
 function renderMessage(
@@ -124,11 +105,11 @@ function renderMessage(
       'p',
       { class: 'role' },
       foreign(role),
-      ...(isJudged ? [make('span', { class: 'flag judged' }, 'judged text')] : []),
+      isJudged && make('span', { class: 'flag judged' }, 'judged text'),
     ),
-    ...(content === '' && calls.length > 0 ? [] : [renderText(content)]),
-    ...(calls.length === 0 ? [] : [make('ol', { class: 'calls' }, ...calls.map(renderCall))]),
-    ...(hasMembers(shown) ? [renderJson(shown)] : []),
+    (content !== '' || calls.length === 0) && renderText(content),
+    calls.length > 0 && make('ol', { class: 'calls' }, calls.map(renderCall)),
+    hasMembers(shown) && renderJson(shown),
   );
 }
 
@@ -139,59 +120,47 @@ function renderCall({ name, args, result, error }: EvalToolCall) {
     { class: 'call' },
     make('p', { class: 'role' }, 'calls ', make('code', {}, foreign(name))),
     renderText(text, 'code'),
-    ...(result === '' ? [] : [make('p', { class: 'role' }, 'result'), renderText(result, 'code')]),
-    ...(error === '' ? [] : [make('p', { class: 'role bad' }, 'error'), renderText(error, 'code')]),
+    result !== '' && [make('p', { class: 'role' }, 'result'), renderText(result, 'code')],
+    error !== '' && [make('p', { class: 'role bad' }, 'error'), renderText(error, 'code')],
   );
 }
 
 /** The row of the case with its own fields, and what was cut of the case. */
-export function renderRow({ row, row_cuts: kept = [], page_cuts: cuts = [] }: Detail) {
-  const fields = row === undefined ? [] : Object.entries(row);
+export function renderRow({ row: own, row_cuts: kept = [], page_cuts: cuts = [] }: Detail): Child {
+  const fields = own === undefined ? [] : Object.entries(own);
   return [
-    ...renderCuts('To keep this page small, this case is cut:', cuts),
-    ...renderCuts('Of this row the beginnings were kept:', kept),
-    ...(fields.length === 0 ? [] : [fold(titleOf(fields.length), true, renderFields(fields))]),
+    renderCuts('To keep this page small, this case is cut:', cuts),
+    renderCuts('Of this row the beginnings were kept:', kept),
+    fields.length > 0 && fold(`Row (${counted(fields.length, 'field')})`, true, renderFields(fields)),
   ];
 }
 
 /** Fields by their names: texts as they stand, other values as JSON. */
 function renderFields(fields: readonly (readonly [name: string, value: unknown])[]) {
-  const items = fields
-    .slice(0, MOST_FIELDS)
-    .map(([name, value]) =>
-      make('div', {}, make('dt', {}, foreign(name)), make('dd', {}, renderValue(value))),
-    );
+  const items = fields.slice(0, MOST_FIELDS).map(([name, value]) => {
+    const text = typeof value === 'string' ? renderText(value) : renderJson(value);
+    return make('div', {}, make('dt', {}, foreign(name)), make('dd', {}, text));
+  });
   const more = fields.length - MOST_FIELDS;
-  const list = make('dl', { class: 'fields' }, ...items);
-  return more > 0
-    ? make('div', {}, list, make('p', { class: 'note' }, `and ${counted(more, 'more field')}`))
-    : list;
+  const list = make('dl', { class: 'fields' }, items);
+  return more > 0 ? make('div', {}, list, note(`and ${counted(more, 'more field')}`)) : list;
 }
 
 /** Fields that are shown; of more, nobody reads them all. */
 const MOST_FIELDS = 200;
 
-function titleOf(fields: number) {
-  return `Row (${counted(fields, 'field')})`;
-}
-
-function renderValue(value: unknown) {
-  return typeof value === 'string' ? renderText(value) : renderText(toPrettyJson(value), 'code');
-}
-
 function renderCuts(words: string, cuts: readonly Cut[]) {
-  if (cuts.length === 0) return [];
+  if (cuts.length === 0) return null;
   const shown = cuts
     .slice(0, MOST_CUTS)
-    .flatMap(({ path, unit, kept, length }, index) => [
+    .map(({ path, unit, kept, length }, index) => [
       index === 0 ? ' ' : ', ',
       make('code', {}, foreign(path)),
       ` to ${count(kept)} of ${count(length)} ${unit}`,
     ]);
   const more = cuts.length > MOST_CUTS ? ', and more' : '';
-  return [
-    make('p', { class: 'note cut' }, words, ...shown, `${more}. signalbox eval show has all that was kept.`),
-  ];
+  const rest = `${more}. signalbox eval show has all that was kept.`;
+  return make('p', { class: 'note cut' }, words, shown, rest);
 }
 
 const MOST_CUTS = 10;

@@ -1,35 +1,30 @@
 import type { Rating } from '../../../../rating/rating.ts';
 import type { Served } from '../../row.ts';
 import { addRating, type Data, isAt, type Place, type Rated, ratingsOf, removeRating } from '../data.ts';
-import { button, fold, foreign, make } from '../dom.ts';
+import { button, type Child, flat, fold, foreign, make } from '../dom.ts';
 import { instant, score } from '../format.ts';
 import { keepName, nameOf } from '../kept.ts';
 import { type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
 import { renderText } from './text.ts';
 
 /** What people said of the case, and where the page is served the form to say more; nothing where there is neither. */
-export function renderRatings(data: Data, rated: Rated) {
+export function renderRatings(data: Data, rated: Rated): Child {
   const shown = make('div', {});
-  const show = () => shown.replaceChildren(...listOf(ratingsOf(data.ratings, rated), rated));
+  const show = () => shown.replaceChildren(...flat([listOf(ratingsOf(data.ratings, rated), rated)]));
   show();
   const { served } = data;
-  if (served !== null && served.ratings !== null)
-    return [shown, foldForm(() => makeRateForm(data, served, rated, show))];
-  return shown.childElementCount === 0 ? [] : [shown];
-}
-
-/** Made when it is opened: a matrix has many, and then it has the name that was last given in another. */
-function foldForm(makeForm: () => HTMLElement) {
+  if (served === null || served.ratings === null) return shown.childElementCount > 0 && shown;
+  // The form is made when it is opened: a matrix has many, and then it has the name that was last given in another.
   const folded = fold('Your rating', false);
   folded.classList.add('rate');
   folded.addEventListener('toggle', () => {
-    if (folded.open && folded.childElementCount === 1) folded.append(makeForm());
+    if (folded.open && folded.childElementCount === 1) folded.append(makeRateForm(data, served, rated, show));
   });
-  return folded;
+  return [shown, folded];
 }
 
-function listOf(ratings: readonly Rating[], rated: Rated) {
-  if (ratings.length === 0) return [];
+function listOf(ratings: readonly Rating[], rated: Rated): Child {
+  if (ratings.length === 0) return null;
   const items = ratings.map((rating) =>
     make(
       'li',
@@ -38,23 +33,21 @@ function listOf(ratings: readonly Rating[], rated: Rated) {
         'p',
         { class: 'role' },
         foreign(rating.by, 'row-id'),
-        ...(rating.score === null ? [] : [make('span', {}, `score ${score(rating.score)}`)]),
-        ...(rating.label === null ? [] : [foreign(rating.label, 'tag')]),
-        ...(rating.eval === null ? [] : ['of ', foreign(rating.eval)]),
+        rating.score !== null && make('span', {}, `score ${score(rating.score)}`),
+        rating.label !== null && foreign(rating.label, 'tag'),
+        rating.eval !== null && ['of ', foreign(rating.eval)],
         make('small', {}, instant(rating.at)),
       ),
-      ...(rating.comment === null ? [] : [renderText(rating.comment)]),
+      rating.comment !== null && renderText(rating.comment),
     ),
   );
-  return [
-    make(
-      'section',
-      { 'aria-label': sayOf('Ratings', rated) },
-      // In a matrix the row is called so.
-      ...(rated.variant === undefined ? [make('h3', {}, 'Ratings')] : []),
-      make('ol', { class: 'talk' }, ...items),
-    ),
-  ];
+  return make(
+    'section',
+    { 'aria-label': sayOf('Ratings', rated) },
+    // In a matrix the row is called so.
+    rated.variant === undefined && make('h3', {}, 'Ratings'),
+    make('ol', { class: 'talk' }, items),
+  );
 }
 
 /** The form in which a person says what they think of a case, or of one of its evals. */
@@ -90,7 +83,13 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
     remove.hidden = known === undefined;
   };
   const save = async () => {
-    const sent = await sendRating(served, place(), saidIn(score.value, label.value, comment.value));
+    // What is left empty is not said.
+    const said: Said = {
+      ...(score.value.trim() !== '' && { score: Number(score.value) }),
+      ...(label.value.trim() !== '' && { label: label.value }),
+      ...(comment.value.trim() !== '' && { comment: comment.value }),
+    };
+    const sent = await sendRating(served, place(), said);
     if ('value' in sent) addRating(data.ratings, sent.value);
     return sent;
   };
@@ -122,15 +121,6 @@ function makeRateForm(data: Data, served: Served, rated: Rated, onChange: () => 
 
 function field(name: string, control: HTMLElement) {
   return make('label', { class: 'rate-field' }, make('span', {}, name), control);
-}
-
-/** What is left empty is not said. */
-function saidIn(score: string, label: string, comment: string): Said {
-  return {
-    ...(score.trim() === '' ? {} : { score: Number(score) }),
-    ...(label.trim() === '' ? {} : { label }),
-    ...(comment.trim() === '' ? {} : { comment }),
-  };
 }
 
 /** What screen readers call a part of which a matrix has one for each variant. */

@@ -1,51 +1,41 @@
 import { diffLines, diffWordsWithSpace } from 'diff';
 import type { EpochRecord, EvalResult, GuardRecord } from '../../../../record.ts';
 import type { Data } from '../data.ts';
-import { factList, fold, foreign, make } from '../dom.ts';
+import { type Child, factList, fold, foreign, make, note, row, table } from '../dom.ts';
 import { bounds, count, duration, score } from '../format.ts';
 import { hasMembers, mark, renderFault, renderJson, renderText, toPrettyJson, verdictOf } from './text.ts';
 
 /** What one eval said of one run of a case; open when it did not pass. */
 export function renderResult({ header }: Data, result: EvalResult, epoch: EpochRecord) {
+  const { detail, params = {}, data, error, stderr, guard, content, threshold } = result;
   const about = header.evals.find(({ id }) => id === result.eval);
   // A metric is recorded and has nothing to pass.
   const isMetric = about?.role === 'metric' && result.score !== null;
   const isFailed = !result.passed && !isMetric;
+  const wanted = !isMetric && [' ', make('small', {}, `wanted ${bounds(threshold)}`)];
   const title = make(
     'span',
     { class: 'result-title' },
-    ...(isMetric ? [] : [mark(verdictOf(result.passed, result.score === null))]),
+    !isMetric && mark(verdictOf(result.passed, result.score === null)),
     foreign(result.eval, 'result-name'),
     make('small', {}, about === undefined ? '' : `${about.type}, ${about.role}`),
-    renderScore(result, isMetric),
+    make('span', { class: 'result-score' }, score(result.score), wanted),
   );
-  const folded = fold(title, isFailed, ...renderBody(result, epoch, isFailed));
+  const folded = fold(
+    title,
+    isFailed,
+    detail !== '' && renderText(detail),
+    error !== undefined && renderFault(error),
+    guard !== undefined && renderGuard(guard),
+    renderComparisons(params, content ?? epoch.content, isFailed),
+    content !== undefined && fold('Judged in place of the text', false, renderText(content)),
+    hasMembers(params) && fold('Params', false, renderJson(params)),
+    data !== undefined && hasMembers(data) && fold('Data', isFailed, renderJson(data)),
+    stderr !== undefined && fold('Standard error', error !== undefined, renderText(stderr, 'code')),
+    note(sayTime(result)),
+  );
   folded.classList.add('result');
   return folded;
-}
-
-function renderScore({ score: value, threshold }: EvalResult, isMetric: boolean) {
-  const wanted = isMetric ? [] : [' ', make('small', {}, `wanted ${bounds(threshold)}`)];
-  return make('span', { class: 'result-score' }, score(value), ...wanted);
-}
-
-function renderBody(result: EvalResult, epoch: EpochRecord, isFailed: boolean) {
-  const { detail, params, data, error, stderr, guard } = result;
-  return [
-    ...(detail === '' ? [] : [renderText(detail)]),
-    ...(error === undefined ? [] : [renderFault(error)]),
-    ...(guard === undefined ? [] : [renderGuard(guard)]),
-    ...renderComparisons(result.params ?? {}, result.content ?? epoch.content, isFailed),
-    ...(result.content === undefined
-      ? []
-      : [fold('Judged in place of the text', false, renderText(result.content))]),
-    ...(params === undefined || !hasMembers(params) ? [] : [fold('Params', false, renderJson(params))]),
-    ...(data === undefined || !hasMembers(data) ? [] : [fold('Data', isFailed, renderJson(data))]),
-    ...(stderr === undefined
-      ? []
-      : [fold('Standard error', error !== undefined, renderText(stderr, 'code'))]),
-    make('p', { class: 'note' }, sayTime(result)),
-  ];
 }
 
 function sayTime({ duration_ms: ms, queue_ms: queue = 0, attempts }: EvalResult) {
@@ -64,23 +54,11 @@ function renderGuard(guard: GuardRecord) {
     ['At', `${guard.hook}, ${guard.phase}`],
   ]);
   const rows = guard.hooks.map(({ name, verdict, duration_ms: ms }) =>
-    make(
-      'tr',
-      {},
-      make('th', { scope: 'row' }, foreign(name)),
-      make('td', {}, foreign(verdict)),
-      make('td', {}, duration(ms)),
-    ),
+    row(foreign(name), foreign(verdict), duration(ms)),
   );
-  if (rows.length === 0) return facts;
-  const head = ['Hook', 'Verdict', 'Time'].map((name) => make('th', { scope: 'col' }, name));
-  const table = make(
-    'table',
-    { class: 'figures' },
-    make('thead', {}, make('tr', {}, ...head)),
-    make('tbody', {}, ...rows),
-  );
-  return make('div', {}, facts, table);
+  return rows.length === 0
+    ? facts
+    : make('div', {}, facts, table('figures', ['Hook', 'Verdict', 'Time'], rows));
 }
 
 /** Params that say what the text should be, by what the built-in evals and many others call them. */
@@ -93,50 +71,52 @@ const parts = ['patterns', 'contains', 'words', 'fields'];
 const LARGEST = 100_000;
 
 /** What the eval was told to expect beside the text that it judged. */
-function renderComparisons(params: Readonly<Record<string, unknown>>, content: string, isOpen: boolean) {
+function renderComparisons(
+  params: Readonly<Record<string, unknown>>,
+  content: string,
+  isOpen: boolean,
+): Child {
   const given = Object.entries(params);
   const whole = given
     .filter(([name, value]) => wholes.includes(name) && value !== null)
     .flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value]).slice(0, 5).map((one) => [name, one]),
-    )
-    .map(([name, value]) => fold(`Compared with ${name}`, isOpen, ...compareWhole(value, content)));
+      (Array.isArray(value) ? value : [value])
+        .slice(0, 5)
+        .map((one) => fold(`Compared with ${name}`, isOpen, compareWhole(one, content))),
+    );
   const sought = given
     .filter(([name]) => parts.includes(name))
-    .flatMap(([name, value]) => {
+    .map(([name, value]) => {
       const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string');
-      return texts.length === 0 ? [] : [fold(`Looked for ${name}`, isOpen, renderSought(texts, content))];
+      return texts.length > 0 && fold(`Looked for ${name}`, isOpen, renderSought(texts, content));
     });
-  return [...whole, ...sought];
+  return [whole, sought];
 }
 
-function compareWhole(value: unknown, content: string) {
+function compareWhole(value: unknown, content: string): Child {
+  const label = (text: string) => make('p', { class: 'label' }, text);
   const expected = typeof value === 'string' ? value : toPrettyJson(value);
   const actual = typeof value === 'object' ? prettyIfJson(content) : content;
-  if (expected === actual) return [make('p', { class: 'note' }, 'They are the same.')];
-  if (expected.length * 4 < actual.length) return compareShort(expected, actual);
+  if (expected === actual) return note('They are the same.');
+  const wanted = [label('Expected'), renderText(expected, 'code')];
+  // A short answer would drown among the words of a long text: it is shown where it stands in it.
+  if (expected.length * 4 < actual.length)
+    return [wanted, label('In the text'), renderFound([expected], actual)];
   const changes = expected.length + actual.length > LARGEST ? undefined : findChanges(expected, actual);
-  return changes === undefined ? besideEachOther(expected, actual) : [renderLegend(), renderChanges(changes)];
+  if (changes === undefined)
+    return [
+      note('Too different or too long to be compared word by word.'),
+      ...[wanted, label('Actual'), renderText(actual, 'code')],
+    ];
+  const pieces = changes.map(({ value: text, added, removed }) =>
+    added ? make('ins', {}, text) : removed ? make('del', {}, text) : text,
+  );
+  const legend = [make('del', {}, 'expected, but missing'), make('ins', {}, 'there, but not expected')];
+  return [make('p', { class: 'legend' }, legend), marked(pieces)];
 }
 
-/** A short answer would drown among the words of a long text: it is shown where it stands in it. */
-function compareShort(expected: string, actual: string) {
-  return [
-    make('p', { class: 'label' }, 'Expected'),
-    renderText(expected, 'code'),
-    make('p', { class: 'label' }, 'In the text'),
-    renderFound([expected], actual),
-  ];
-}
-
-function besideEachOther(expected: string, actual: string) {
-  return [
-    make('p', { class: 'note' }, 'Too different or too long to be compared word by word.'),
-    make('p', { class: 'label' }, 'Expected'),
-    renderText(expected, 'code'),
-    make('p', { class: 'label' }, 'Actual'),
-    renderText(actual, 'code'),
-  ];
+function marked(pieces: Child) {
+  return make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' }, pieces);
 }
 
 type Change = { readonly value: string; readonly added?: boolean; readonly removed?: boolean };
@@ -151,49 +131,28 @@ function findChanges(expected: string, actual: string): readonly Change[] | unde
   return hasLines ? diffLines(expected, actual, options) : diffWordsWithSpace(expected, actual, options);
 }
 
-function renderLegend() {
-  return make(
-    'p',
-    { class: 'legend' },
-    make('del', {}, 'expected, but missing'),
-    make('ins', {}, 'there, but not expected'),
-  );
-}
-
-function renderChanges(changes: readonly Change[]) {
-  const pieces = changes.map(({ value, added, removed }) =>
-    added ? make('ins', {}, value) : removed ? make('del', {}, value) : value,
-  );
-  return make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' }, ...pieces);
-}
-
 function renderSought(texts: readonly string[], content: string) {
   const items = texts.slice(0, 100).map((text) => {
     const isThere = text !== '' && content.toLowerCase().includes(text.toLowerCase());
     return make('li', {}, make('code', {}, text), make('small', {}, isThere ? 'found' : 'not found'));
   });
-  return make('div', {}, make('ul', { class: 'sought' }, ...items), renderFound(texts, content));
+  return make('div', {}, make('ul', { class: 'sought' }, items), renderFound(texts, content));
 }
 
 /** The text with the places marked at which the others stand. */
 function renderFound(texts: readonly string[], content: string) {
   const shown = content.slice(0, LARGEST);
   const lower = shown.toLowerCase();
-  const pre = make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' });
+  const pieces: Child[] = [];
   let from = 0;
   for (const [start, end] of lower.length === shown.length ? findPlaces(texts, lower) : []) {
     if (start < from) continue;
-    pre.append(shown.slice(from, start), make('mark', {}, shown.slice(start, end)));
+    pieces.push(shown.slice(from, start), make('mark', {}, shown.slice(start, end)));
     from = end;
   }
-  pre.append(shown.slice(from));
+  const pre = marked([pieces, shown.slice(from)]);
   if (shown.length === content.length) return pre;
-  return make(
-    'div',
-    {},
-    pre,
-    make('p', { class: 'note' }, `The first ${count(LARGEST)} characters are searched.`),
-  );
+  return make('div', {}, pre, note(`The first ${count(LARGEST)} characters are searched.`));
 }
 
 function findPlaces(texts: readonly string[], lower: string): [start: number, end: number][] {

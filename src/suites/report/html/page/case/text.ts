@@ -1,5 +1,5 @@
 import type { Fault } from '../../../../../base/errors.ts';
-import { button, draw, foreign, make, unseen } from '../dom.ts';
+import { button, draw, foreign, make, note, unseen } from '../dom.ts';
 import { count } from '../format.ts';
 
 /** Characters that are laid out at once; the rest of a text comes when it is asked for. */
@@ -7,8 +7,8 @@ const SHOWN = 20_000;
 
 /** A text as it stands, with a warning of characters that one cannot see. */
 export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
+  if (text === '') return note('Empty text.');
   const box = make('div', { class: 'text' });
-  if (text === '') return make('p', { class: 'note' }, 'Empty text.');
   const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, text.slice(0, SHOWN));
   box.append(pre);
   if (text.length > SHOWN) {
@@ -17,8 +17,8 @@ export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
       more.nextElementSibling?.remove();
       more.remove();
     });
-    const note = `The first ${count(SHOWN)} of ${count(text.length)} characters`;
-    box.append(more, make('p', { class: 'printed note' }, note));
+    const words = `The first ${count(SHOWN)} of ${count(text.length)} characters`;
+    box.append(more, make('p', { class: 'printed note' }, words));
   }
   const hidden = findHidden(text);
   if (hidden !== '')
@@ -111,6 +111,6 @@ export function renderFault({ code, message, hint, details }: Fault) {
     { class: 'fault' },
     make('p', {}, make('code', {}, code), ' ', foreign(message)),
     make('p', { class: 'hint' }, foreign(hint)),
-    ...(details !== undefined && hasMembers(details) ? [renderJson(details)] : []),
+    details !== undefined && hasMembers(details) && renderJson(details),
   );
 }

@@ -16,8 +16,14 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
     spellcheck: 'false',
     input: () => change({ query: query.value }),
   });
-  const chips = new Map(statusesOf(data.header).map((status) => [status, makeChip(status, change)]));
-  const evalSelect = makeSelect('Eval', evalOptions(data), (value) => change({ eval: value }));
+  const chips = new Map(
+    statusesOf(data.header).map((status) => {
+      const attributes = { class: `chip ${status}`, 'data-status': status };
+      return [status, button(nameOf(status), () => change({ status }), attributes)];
+    }),
+  );
+  const evals = [['', 'Whole cases'], ...data.header.evals.map(({ id }) => [id, id] as const)] as const;
+  const evalSelect = makeSelect('Eval', evals, (value) => change({ eval: value }));
   const tagSelect = makeSelect('Tag', tagOptions(data), (value) => change({ tag: value }));
   const order = makeSelect('Sort', orders, (value) => change({ order: orderOf(value) }));
   const min = makeBound('Lowest score', (value) => change({ min: value }));
@@ -29,8 +35,8 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
   const more = make(
     'div',
     { class: 'selects' },
-    ...(data.header.evals.length > 1 ? [labelled('Eval', evalSelect)] : []),
-    ...(tagSelect.options.length > 1 ? [labelled('Tag', tagSelect)] : []),
+    data.header.evals.length > 1 && labelled('Eval', evalSelect),
+    tagSelect.options.length > 1 && labelled('Tag', tagSelect),
     make(
       'div',
       { class: 'field' },
@@ -39,10 +45,16 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
     ),
     labelled('Sort', order),
   );
+  // On a narrow screen the filters are folded.
+  const toggle = button(
+    'Filters',
+    () => toggle.setAttribute('aria-expanded', String(more.classList.toggle('open'))),
+    { class: 'toggle', 'aria-expanded': 'false' },
+  );
   const element = make(
     'div',
     { class: 'toolbar', role: 'search' },
-    make('div', { class: 'toolbar-line' }, query, makeToggle(more)),
+    make('div', { class: 'toolbar-line' }, query, toggle),
     make('div', { class: 'chips', role: 'group', 'aria-label': 'Status' }, ...chips.values()),
     more,
     make('div', { class: 'found-line' }, found, clear),
@@ -67,13 +79,9 @@ export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
       ] as const) {
         if (toNumber(input.value) !== value) input.value = value === null ? '' : String(value);
       }
-      clear.hidden = isUnfiltered(view);
+      clear.hidden = viewToHash({ ...view, order: everything.order, open: null }) === '';
     },
   };
-}
-
-function makeChip(status: View['status'], change: (part: Partial<View>) => void) {
-  return button(nameOf(status), () => change({ status }), { class: `chip ${status}`, 'data-status': status });
 }
 
 function orderOf(value: string) {
@@ -120,20 +128,6 @@ function labelled(name: string, control: HTMLElement) {
   return make('div', { class: 'field' }, make('span', { 'aria-hidden': 'true' }, name), control);
 }
 
-/** On a narrow screen the filters are folded. */
-function makeToggle(more: HTMLElement) {
-  const toggle = button(
-    'Filters',
-    () => toggle.setAttribute('aria-expanded', String(more.classList.toggle('open'))),
-    { class: 'toggle', 'aria-expanded': 'false' },
-  );
-  return toggle;
-}
-
-function evalOptions({ header }: Data): [string, string][] {
-  return [['', 'Whole cases'], ...header.evals.map(({ id }): [string, string] => [id, id])];
-}
-
 /** Tags beyond are found by searching. */
 const MOST_TAGS = 500;
 
@@ -143,11 +137,6 @@ function tagOptions({ entries }: Data): [string, string][] {
   const common = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_TAGS);
   const listed = common.map(([tag, cases]): [string, string] => [tag, `${tag} (${count(cases)})`]);
   return [['', 'All tags'], ...listed.sort(([a], [b]) => (a < b ? -1 : 1))];
-}
-
-function isUnfiltered(view: View) {
-  const filters = { ...view, order: everything.order, open: null };
-  return viewToHash(filters) === '';
 }
 
 /** Fields of a row that have a column of their own. */

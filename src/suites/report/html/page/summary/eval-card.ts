@@ -1,5 +1,5 @@
 import type { Classification, EvalHeader, EvalStats, Interval, Stats } from '../../../../record.ts';
-import { button, draw, factList, fold, foreign, make } from '../dom.ts';
+import { button, draw, factList, fold, foreign, make, note, row, table } from '../dom.ts';
 import { count, counted, duration, mean, meanWithError, percent, percentInterval } from '../format.ts';
 import type { View } from '../list/view.ts';
 
@@ -10,10 +10,12 @@ export type Choose = (part: Partial<View>) => void;
 export function renderEvalCard(about: EvalHeader, stats: EvalStats, choose: Choose) {
   const { classification, tags, histogram } = stats;
   const isMetric = about.role === 'metric';
+  const failed = stats.count - stats.passed;
   const more = [
-    ...(classification === undefined ? [] : [renderClassification(classification)]),
-    ...renderTags(tags, about.id, choose),
+    classification !== undefined && renderClassification(classification),
+    renderTags(tags, about.id, choose),
   ];
+  const showFailed = () => choose({ eval: about.id, status: 'failed' });
   return make(
     'article',
     { class: 'card', 'aria-label': about.id },
@@ -23,10 +25,10 @@ export function renderEvalCard(about: EvalHeader, stats: EvalStats, choose: Choo
       renderHead(about.id, `${about.type} · ${about.role}`),
       isMetric ? renderMean(stats) : renderRate(stats),
       factList(factsOf(stats, isMetric), 'facts small'),
-      ...(stats.scored === 0 ? [] : [drawHistogram(histogram)]),
-      ...(isMetric ? [] : linkToFailed(stats, about.id, choose)),
+      stats.scored > 0 && drawHistogram(histogram),
+      !isMetric && failed > 0 && button(`Show ${count(failed)} not passed`, showFailed, { class: 'link' }),
     ),
-    ...(more.length === 0 ? [] : [make('div', { class: 'card-part' }, ...more)]),
+    more.some(Boolean) && make('div', { class: 'card-part' }, more),
   );
 }
 
@@ -36,125 +38,72 @@ export function renderHead(title: string, kind: string) {
 
 /** How many passed: what counts of assertions and guardrails. */
 export function renderRate({ pass_rate: rate, pass_rate_ci95: interval, passed, count: all }: Stats) {
-  const box = make(
-    'div',
-    { class: 'rate-box' },
-    make('p', { class: 'big' }, percent(rate)),
-    make('p', { class: 'sub' }, `${count(passed)} of ${counted(all, 'case')} passed`),
-  );
-  if (rate !== null) box.append(drawRate(rate, interval));
-  const range = percentInterval(interval);
-  if (range !== null) box.append(make('p', { class: 'sub' }, `95 % interval ${range}`));
-  return box;
+  const words = `${count(passed)} of ${counted(all, 'case')} passed`;
+  return rateBox(percent(rate), words, rate !== null && drawRate(rate, interval), percentInterval(interval));
 }
 
 /** What counts of a metric, which nothing has to pass. */
 function renderMean({ mean: value, ci95, scored }: Stats) {
-  const box = make(
-    'div',
-    { class: 'rate-box' },
-    make('p', { class: 'big' }, mean(value)),
-    make('p', { class: 'sub' }, `mean of ${counted(scored, 'score')}`),
-  );
-  if (value !== null) box.append(drawRate(value, ci95));
-  if (ci95 !== null)
-    box.append(make('p', { class: 'sub' }, `95 % interval ${mean(ci95[0])} – ${mean(ci95[1])}`));
-  return box;
+  const range = ci95 && `${mean(ci95[0])} – ${mean(ci95[1])}`;
+  const words = `mean of ${counted(scored, 'score')}`;
+  return rateBox(mean(value), words, value !== null && drawRate(value, ci95), range);
 }
 
-function linkToFailed(stats: Stats, evalId: string, choose: Choose) {
-  const failed = stats.count - stats.passed;
-  if (failed === 0) return [];
-  const show = () => choose({ eval: evalId, status: 'failed' });
-  return [button(`Show ${count(failed)} not passed`, show, { class: 'link' })];
+function rateBox(big: string, words: string, picture: Element | false, range: string | null) {
+  return make(
+    'div',
+    { class: 'rate-box' },
+    make('p', { class: 'big' }, big),
+    make('p', { class: 'sub' }, words),
+    picture,
+    range !== null && make('p', { class: 'sub' }, `95 % interval ${range}`),
+  );
 }
 
 function factsOf(stats: EvalStats, isMetric: boolean): [string, string | null][] {
-  const {
-    latency_ms: latency,
-    queue_ms: queue = null,
-    median,
-    p10,
-    unscored,
-    faults = 0,
-    flaky,
-    pass_at,
-    pass_hat,
-  } = stats;
+  const { latency_ms: latency, queue_ms: queue = null, faults = 0, flaky } = stats;
+  const times = (of: EvalStats['latency_ms']) => of && `${duration(of.p50)} / ${duration(of.p99)}`;
+  const chances = (name: string, byK: Stats['pass_at'] = {}) => {
+    const all = Object.entries(byK).filter(([k]) => k !== '1');
+    return all.slice(-2).map(([k, chance]): [string, string] => [`${name}${k}`, percent(chance)]);
+  };
   return [
     [isMetric ? 'Mean ± error' : 'Mean', meanWithError(stats)],
-    ['Median', mean(median)],
-    ['10th percentile', mean(p10)],
-    ['Unscored', count(unscored)],
+    ['Median', mean(stats.median)],
+    ['10th percentile', mean(stats.p10)],
+    ['Unscored', count(stats.unscored)],
     ['Faults', faults === 0 ? null : count(faults)],
     ['Flaky', flaky === 0 ? null : count(flaky)],
-    ...chances('pass@', pass_at),
-    ...chances('pass^', pass_hat),
+    ...chances('pass@', stats.pass_at),
+    ...chances('pass^', stats.pass_hat),
     ['Time, p50 / p99', times(latency)],
     ['Queue, p50 / p99', queue === null || queue.p99 < 0.5 ? null : times(queue)],
   ];
 }
 
-function times(latency: EvalStats['latency_ms']) {
-  return latency === null ? null : `${duration(latency.p50)} / ${duration(latency.p99)}`;
-}
-
-function chances(name: string, byK: Readonly<Record<string, number>> | undefined = {}): [string, string][] {
-  const all = Object.entries(byK).filter(([k]) => k !== '1');
-  return all.slice(-2).map(([k, chance]) => [`${name}${k}`, percent(chance)]);
-}
-
-function renderTags(tags: EvalStats['tags'], evalId: string, choose: Choose) {
-  const all = Object.entries(tags);
-  if (all.length === 0) return [];
-  return [fold(`By tag (${count(all.length)})`, all.length <= 6, renderTagTable(all, evalId, choose))];
-}
-
 /** Rows of the tags that are shown; of more, nobody reads them all. */
 const MOST_TAGS = 100;
 
-export function renderTagTable(tags: readonly [string, Stats][], evalId: string, choose: Choose) {
-  const rows = tags.slice(0, MOST_TAGS).map(([tag, stats]) =>
-    make(
-      'tr',
-      {},
-      make(
-        'th',
-        { scope: 'row' },
-        tagButton(tag, () => choose({ tag, eval: evalId, status: 'all' })),
-      ),
-      make('td', {}, count(stats.count)),
-      make('td', {}, percent(stats.pass_rate)),
-      make('td', {}, mean(stats.mean)),
-      make('td', {}, count(stats.unscored)),
-    ),
-  );
-  const head = ['Tag', 'Cases', 'Passed', 'Mean', 'Unscored'].map((name) =>
-    make('th', { scope: 'col' }, name),
-  );
-  const more = tags.length - MOST_TAGS;
-  return make(
+export function renderTags(tags: Readonly<Record<string, Stats>>, evalId: string, choose: Choose) {
+  const all = Object.entries(tags);
+  if (all.length === 0) return null;
+  const rows = all.slice(0, MOST_TAGS).map(([tag, { count: cases, pass_rate, mean: value, unscored }]) => {
+    const named = button(foreign(tag), () => choose({ tag, eval: evalId, status: 'all' }), { class: 'link' });
+    return row(named, count(cases), percent(pass_rate), mean(value), count(unscored));
+  });
+  const more = all.length - MOST_TAGS;
+  const shown = make(
     'div',
     { class: 'scroll' },
-    make(
-      'table',
-      { class: 'figures' },
-      make('thead', {}, make('tr', {}, ...head)),
-      make('tbody', {}, ...rows),
-    ),
-    ...(more > 0 ? [make('p', { class: 'note' }, `and ${counted(more, 'more tag')}`)] : []),
+    table('figures', ['Tag', 'Cases', 'Passed', 'Mean', 'Unscored'], rows),
+    more > 0 && note(`and ${counted(more, 'more tag')}`),
   );
-}
-
-function tagButton(tag: string, act: () => void) {
-  const named = button('', act, { class: 'link' });
-  named.append(foreign(tag));
-  return named;
+  return fold(`By tag (${count(all.length)})`, all.length <= 6, shown);
 }
 
 /** How well a guardrail tells what should be flagged from what should not. */
 function renderClassification(classification: Classification) {
-  const { precision, recall, f1, f2, accuracy, auc, roc } = classification;
+  const { precision, recall, f1, f2, accuracy, auc, roc, latency_ms: latencies } = classification;
   const figures = factList(
     [
       ['Precision', mean(precision)],
@@ -166,73 +115,48 @@ function renderClassification(classification: Classification) {
     ],
     'facts small',
   );
+  const hooks = Object.entries(latencies).map(([name, { p50, p99 }]) =>
+    row(foreign(name), duration(p50), duration(p99)),
+  );
   return make(
     'div',
     { class: 'classification' },
     renderMatrix(classification),
     figures,
-    ...(roc === undefined || roc.length === 0 ? [] : [drawRoc(classification)]),
-    ...renderHooks(classification),
+    roc !== undefined && roc.length > 0 && drawRoc(classification),
+    hooks.length > 0 && table('figures', ['Hook', 'p50', 'p99'], hooks),
   );
 }
 
 function renderMatrix({ true_positives, false_positives, true_negatives, false_negatives }: Classification) {
-  const head = ['', 'Flagged', 'Let pass'].map((name) => make('th', { scope: 'col' }, name));
-  const row = (name: string, ...cells: HTMLElement[]) =>
-    make('tr', {}, make('th', { scope: 'row' }, name), ...cells);
-  return make(
-    'table',
-    { class: 'matrix' },
-    make('caption', {}, 'Confusion matrix'),
-    make('thead', {}, make('tr', {}, ...head)),
-    make(
-      'tbody',
-      {},
+  const cell = (number: number, kind: 'hit' | 'miss') =>
+    make('td', { class: number === 0 ? 'zero' : kind }, count(number));
+  const matrix = table(
+    'matrix',
+    ['', 'Flagged', 'Let pass'],
+    [
       row('Should be flagged', cell(true_positives, 'hit'), cell(false_negatives, 'miss')),
       row('Should pass', cell(false_positives, 'miss'), cell(true_negatives, 'hit')),
-    ),
+    ],
   );
-}
-
-function cell(number: number, kind: 'hit' | 'miss') {
-  return make('td', { class: number === 0 ? 'zero' : kind }, count(number));
-}
-
-function renderHooks({ latency_ms: latencies }: Classification) {
-  const rows = Object.entries(latencies).map(([name, { p50, p99 }]) =>
-    make(
-      'tr',
-      {},
-      make('th', { scope: 'row' }, foreign(name)),
-      make('td', {}, duration(p50)),
-      make('td', {}, duration(p99)),
-    ),
-  );
-  if (rows.length === 0) return [];
-  const head = ['Hook', 'p50', 'p99'].map((name) => make('th', { scope: 'col' }, name));
-  return [
-    make(
-      'table',
-      { class: 'figures' },
-      make('thead', {}, make('tr', {}, ...head)),
-      make('tbody', {}, ...rows),
-    ),
-  ];
+  matrix.prepend(make('caption', {}, 'Confusion matrix'));
+  return matrix;
 }
 
 /** How the scores are spread, a bar for each tenth. */
 function drawHistogram(bars: readonly number[]) {
   const highest = Math.max(1, ...bars);
   const width = 240 / Math.max(1, bars.length);
+  const words = bars.map((cases, index) => {
+    const [low, high] = [index / bars.length, (index + 1) / bars.length];
+    return `${low.toFixed(1)} to ${high.toFixed(1)}: ${counted(cases, 'case')}`;
+  });
   const shapes = bars.map((cases, index) => {
     const height = cases === 0 ? 0 : Math.max(1.5, (cases / highest) * 60);
-    const bar = draw('rect', { x: index * width + 1, y: 60 - height, width: width - 2, height });
-    bar.append(draw('title', {}, sayBar(bars, index)));
-    return bar;
+    const size = { x: index * width + 1, y: 60 - height, width: width - 2, height };
+    return draw('rect', size, draw('title', {}, words[index]));
   });
-  const said = bars
-    .map((cases, index) => (cases === 0 ? '' : sayBar(bars, index)))
-    .filter((text) => text !== '');
+  const said = words.filter((_text, index) => bars[index] !== 0);
   const picture = draw(
     'svg',
     {
@@ -241,22 +165,10 @@ function drawHistogram(bars: readonly number[]) {
       role: 'img',
       'aria-label': `Scores. ${said.join('; ')}`,
     },
-    ...shapes,
+    shapes,
   );
   const axis = ['0', '0.5', '1'].map((text) => make('span', {}, text));
-  const figure = make(
-    'figure',
-    { class: 'histogram' },
-    make('figcaption', { 'aria-hidden': 'true' }, ...axis),
-  );
-  figure.prepend(picture);
-  return figure;
-}
-
-function sayBar(bars: readonly number[], index: number) {
-  const low = index / bars.length;
-  const high = (index + 1) / bars.length;
-  return `${low.toFixed(1)} to ${high.toFixed(1)}: ${counted(bars[index] ?? 0, 'case')}`;
+  return make('figure', { class: 'histogram' }, picture, make('figcaption', { 'aria-hidden': 'true' }, axis));
 }
 
 /** A rate on a scale of 0 to 1, with the interval in which it may truly lie. */
@@ -272,14 +184,12 @@ function drawRate(rate: number, interval: Interval | null) {
   );
 }
 
-/** The ROC curve. */
 function drawRoc({ roc = [], auc }: Classification) {
   const points = roc.map(({ fpr, tpr }) => `${(10 + fpr * 140).toFixed(1)},${(150 - tpr * 140).toFixed(1)}`);
   const dots = roc.map(({ threshold, fpr, tpr }) => {
-    const dot = draw('circle', { cx: 10 + fpr * 140, cy: 150 - tpr * 140, r: roc.length > 30 ? 2 : 3 });
     const rates = `${percent(tpr)} found, ${percent(fpr)} false alarms`;
-    dot.append(draw('title', {}, `confidence from ${threshold}: ${rates}`));
-    return dot;
+    const place = { cx: 10 + fpr * 140, cy: 150 - tpr * 140, r: roc.length > 30 ? 2 : 3 };
+    return draw('circle', place, draw('title', {}, `confidence from ${threshold}: ${rates}`));
   });
   const said = `ROC curve of ${count(roc.length)} points${auc === null ? '' : `, area ${auc.toFixed(3)}`}`;
   const picture = draw(
@@ -288,10 +198,7 @@ function drawRoc({ roc = [], auc }: Classification) {
     draw('path', { class: 'frame', d: 'M10 10 V150 H150' }),
     draw('path', { class: 'chance', d: 'M10 150 L150 10' }),
     draw('polyline', { points: points.join(' ') }),
-    ...dots,
+    dots,
   );
-  const caption = make('figcaption', {}, 'ROC: found over false alarms');
-  const figure = make('figure', {}, caption);
-  figure.prepend(picture);
-  return figure;
+  return make('figure', {}, picture, make('figcaption', {}, 'ROC: found over false alarms'));
 }
