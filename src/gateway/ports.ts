@@ -1,7 +1,18 @@
 import type { Link } from '../calls/hooks/gate.ts';
+import type { HookSet } from '../calls/hooks/links.ts';
+import type { GatewayConfig } from '../config/config.ts';
 import type { Decision } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
-import type { EndpointName, TokenUsage, WireAnswer, WireRequest } from './wire/codec.ts';
+import type { Breaker } from '../models/fallback/breaker.ts';
+import type { ClientHeaders, HeaderMap, OfferedModel } from './upstream/upstream.ts';
+import type {
+  EndpointCodec,
+  EndpointName,
+  TokenUsage,
+  WireAnswer,
+  WireRequest,
+  WireRules,
+} from './wire/codec.ts';
 
 /** Who calls: a key, or nobody in particular where the gateway asks for none. */
 export interface Caller {
@@ -155,4 +166,78 @@ interface WatchedChain {
   readonly links: readonly Link[];
   /** Called when the request was allowed: remembers what its hooks have judged. Never throws. */
   remember(): void;
+}
+
+/** A call as it came in over HTTP, or from an SDK in this process. */
+export interface ClientCall {
+  readonly endpoint: EndpointName;
+  /** Behind the path, with its question mark; empty where there is none. */
+  readonly query: string;
+  readonly headers: ClientHeaders;
+  /** The bytes of the body. Throws RefusedCall (413) when there are more, and what breaks it off. */
+  readBody(maxBytes: number): Promise<Uint8Array>;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Cuts the client's connection; absent where there is none of ours. */
+  readonly cut?: (() => void) | undefined;
+}
+
+/** What a client gets. */
+export interface ClientReply {
+  readonly status: number;
+  readonly headers: HeaderMap;
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
+}
+
+/** An upstream whose turn it is to answer a call. */
+export interface Turn {
+  readonly offered: OfferedModel;
+  /** Whether it stands in for the one that the model is offered from. */
+  readonly isFallback: boolean;
+  /** Whether somebody is asked after it; undefined: it is the only one of its model. */
+  readonly hasNext: boolean | undefined;
+}
+
+/** What a gateway knows of its upstreams' faults, and whom it tells. */
+export interface FallbackWatch {
+  readonly breaker: Breaker;
+  /** Called when a provider has failed and the next one is about to be asked; `why` quotes nothing of an answer. */
+  readonly onFallback: (from: string, to: string, why: string) => void;
+  /** Called when a provider is left out from now on. */
+  readonly onOpen: (id: string) => void;
+}
+
+/** What the calls of a gateway use. */
+export interface GatewayServices {
+  readonly config: GatewayConfig;
+  /** What is offered, in the order of the config. */
+  readonly models: readonly OfferedModel[];
+  /** The model of that name at an endpoint. Throws RefusedCall (404). */
+  readonly modelOf: (endpoint: EndpointName, name: string) => OfferedModel;
+  readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
+  readonly rules: WireRules;
+  /** What streams hold, all together. */
+  readonly heldBytes: { readonly held: number; open(): HeldShare };
+  readonly fallback: FallbackWatch;
+  readonly admission: Admission;
+  /** Whether every call needs a key. */
+  readonly requiresKeys: boolean;
+  /** Undefined: no row is kept. */
+  readonly audit: AuditLog | undefined;
+  /** Undefined: tool hooks do not judge. */
+  readonly tools: ToolJudge | undefined;
+  /** Undefined: every hook judges all messages. */
+  readonly seen: SeenMessages | undefined;
+  /** Told of faults of the gateway itself. */
+  readonly report: (thrown: unknown) => void;
+  /** The hooks that a caller's calls pass. */
+  hooksOf(caller: Caller): HookSet;
+}
+
+/** What one stream holds. */
+export interface HeldShare {
+  /** Throws RefusedCall: 502 `answer_too_large` for this stream, 503 `overloaded` for all together. */
+  add(bytes: number): void;
+  /** Gives everything back; may be called again. */
+  end(): void;
 }

@@ -7,7 +7,7 @@ import { loadConfig } from '../config/load.ts';
 import { filesOf, identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import type { RunDocument, RunInfo, RunPage } from '../contract/run.ts';
-import { endForgottenRuns } from '../gateway/tools/pending-run.ts';
+import { endForgottenRuns } from '../gateway/judge/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipelines/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipelines/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipelines/run/direct-call-run.ts';

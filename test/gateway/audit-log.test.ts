@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { hashLink } from '../../src/gateway/audit/chain.ts';
+import { hashLink } from '../../src/gateway/audit/row.ts';
 import { makeAuditFolder, openAudit, recordOf, writeCalls } from './audit-log.ts';
 
 test('each call is one row, which is hashed with its number and the hash of the row before', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type Head, readHead } from '../../src/gateway/audit/head.ts';
-import { pruneAudit } from '../../src/gateway/audit/prune.ts';
+import { type Head, readHead } from '../../src/gateway/audit/keys.ts';
+import { pruneAudit } from '../../src/gateway/audit/writer.ts';
 import type { AuditLog } from '../../src/gateway/ports.ts';
 import { makeAuditFolder, openAudit, recordOf } from './audit-log.ts';
 import { type Evidence, evidenceIn, rechain, rowsOf, verifyAfter } from './audit-tampering.ts';

@@ -1,11 +1,10 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AuditLogOptions } from '../../src/gateway/audit/audit-log.ts';
-import { fingerprintOf, type Head, readHead, signTip } from '../../src/gateway/audit/head.ts';
-import { openSharedRows } from '../../src/gateway/audit/shared/kept-rows.ts';
-import { findSharedKey } from '../../src/gateway/audit/shared/keys.ts';
-import { pruneShared } from '../../src/gateway/audit/shared/prune.ts';
-import { verifyChains } from '../../src/gateway/audit/shared/verify.ts';
+import { fingerprintOf, type Head, readHead, signTip } from '../../src/gateway/audit/keys.ts';
+import { findSharedKey } from '../../src/gateway/audit/shared/chains.ts';
+import { openSharedRows, verifyChains } from '../../src/gateway/audit/shared/read.ts';
+import { pruneShared } from '../../src/gateway/audit/shared/writer.ts';
 import type { AuditLog } from '../../src/gateway/ports.ts';
 import { startProxy } from '../store/postgres/proxy.ts';
 import {

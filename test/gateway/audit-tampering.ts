@@ -2,10 +2,9 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { hashLink, noHash } from '../../src/gateway/audit/chain.ts';
-import { fingerprintOf, type Head, signTip } from '../../src/gateway/audit/head.ts';
-import type { AuditReport } from '../../src/gateway/audit/verify/report.ts';
-import { verifyAudit } from '../../src/gateway/audit/verify/verify.ts';
+import { fingerprintOf, type Head, signTip } from '../../src/gateway/audit/keys.ts';
+import { hashLink, noHash } from '../../src/gateway/audit/row.ts';
+import { type AuditReport, verifyAudit } from '../../src/gateway/audit/verify.ts';
 import { makeAuditFolder } from './audit-log.ts';
 
 /** An audit that nobody writes to any more, from which tampered copies are made. */

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Head, readHead } from '../../src/gateway/audit/head.ts';
-import { readSigningKey } from '../../src/gateway/audit/keys.ts';
+import { type Head, readHead, readSigningKey } from '../../src/gateway/audit/keys.ts';
 import { makeAuditFolder, openAudit, recordOf, writeCalls } from './audit-log.ts';
 import {
   type Evidence,

@@ -11,12 +11,11 @@ import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 import type { AuditLog, AuditRecord } from '../ports.ts';
 import { RefusedCall } from '../wire/refusal.ts';
-import { formatHead, type Head, readHead } from './head.ts';
-import { type AuditKeys, loadKeys, makeKeys } from './keys.ts';
+import type { AuditDone, AuditWork } from './chain-writer.ts';
+import { type AuditKeys, formatHead, type Head, loadKeys, makeKeys, readHead } from './keys.ts';
 import { type NewCall, toNewCall } from './row.ts';
 import type { SharedWriterOptions } from './shared/writer.ts';
 import { type AuditWriter, openAuditWriter } from './writer.ts';
-import type { AuditDone, AuditWork } from './writer-message.ts';
 
 export interface AuditLogOptions {
   /** The audit is in the same database, or `audit.db` in the folder of this store; in memory where that is. */

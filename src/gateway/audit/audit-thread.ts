@@ -1,9 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { joinConnection } from '../../store/sqlite/connection.ts';
 import { answerWork, waitWhileBusy } from '../../store/sqlite/write/answer-work.ts';
-import { openChain } from './chain-writer.ts';
-import { doWork } from './do-work.ts';
-import type { AuditDone, AuditThreadData, AuditWork } from './writer-message.ts';
+import { type AuditDone, type AuditThreadData, type AuditWork, doWork, openChain } from './chain-writer.ts';
 
 // The thread that `writer.ts` starts: work comes in, and is answered when it is on the disk.
 

@@ -1,12 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Fault } from '../../base/errors.ts';
 import { type Connection, transact } from '../../store/sqlite/connection.ts';
 import { DamagedError, numberOf, type Row, textOf } from '../../store/sqlite/row.ts';
-import { noHash } from './chain.ts';
-import type { Head, Tip } from './head.ts';
-import type { AuditKeys } from './keys.ts';
-import { findOld, MOST_PRUNED } from './old-rows.ts';
-import type { AuditRow, NewCall } from './row.ts';
-import { createRowMaker } from './row-maker.ts';
+import type { AuditKeys, Head, Tip } from './keys.ts';
+import { type AuditRow, createRowMaker, type NewCall, noHash } from './row.ts';
 
 /** Makes rows of a chain. Each method is one transaction, and what it did is durable when it returns. All throw what SQLite says. */
 export interface ChainWriter {
@@ -116,3 +113,79 @@ function toTip(row: Row): Tip {
 function throwMissing(): never {
   throw new DamagedError('the head of the audit is gone');
 }
+
+/** Does it in one transaction. Throws what SQLite says, and STORE_FAILED. */
+export function doWork(chain: ChainWriter, work: AuditWork): AuditDone {
+  switch (work.what) {
+    case 'append':
+      return { head: chain.append(work.calls), isPartial: false, removed: 0 };
+    case 'prune':
+      return chain.prune(work.before);
+    case 'touch':
+      return { head: chain.touch(), isPartial: false, removed: 0 };
+  }
+}
+
+/** The first rows of a chain that are to be removed. */
+export interface OldRows {
+  /** The last one of them, and its hash. */
+  readonly through: number;
+  readonly hash: string;
+  /** 0: there are none. */
+  readonly removed: number;
+  /** Whether there may be more. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * The first rows, up to a call that is older. What is no call goes with the calls behind it, and so does one of a time to
+ * come, which a wrong clock has written. `oldest`: `seq`, `hash`, `kind` and `at` of the first `MOST_PRUNED` rows.
+ */
+export function findOld(oldest: Iterable<Row>, tip: Tip, before: number): OldRows {
+  let old: OldRows = { through: 0, hash: noHash, removed: 0, isPartial: false };
+  const now = Date.now();
+  let count = 0;
+  for (const row of oldest) {
+    const seq = numberOf(row, 'seq');
+    const at = numberOf(row, 'at');
+    const isPassedOver = textOf(row, 'kind') !== 'call' || at > now;
+    // The last row stays, so that there is one to go on from.
+    if (seq === tip.seq || (!isPassedOver && at >= before)) break;
+    count += 1;
+    if (isPassedOver) continue;
+    old = { through: seq, hash: textOf(row, 'hash'), removed: count, isPartial: count === MOST_PRUNED };
+  }
+  return old;
+}
+
+/** Rows that one transaction removes, so that calls need not wait long for it. */
+export const MOST_PRUNED = 10_000;
+
+/** What the thread that writes the audit is started with. */
+export interface AuditThreadData {
+  readonly file: string;
+  /** The file that was opened, so that the thread does not write to one that has taken its place. */
+  readonly identity: string;
+  readonly keys: AuditKeys;
+  /** How long other processes may be in the way, in ms. */
+  readonly waitMs: number;
+}
+
+/** One transaction; null: the end. */
+export type AuditWork =
+  | { readonly what: 'append'; readonly calls: readonly NewCall[] }
+  | { readonly what: 'prune'; readonly before: number }
+  | { readonly what: 'touch' };
+
+export interface AuditDone {
+  readonly head: Head;
+  /** Whether there is more to prune. */
+  readonly isPartial: boolean;
+  readonly removed: number;
+}
+
+/** What comes back: once that it is ready, then for each request what was done or why nothing was. */
+export type AuditReply =
+  | { readonly status: 'ready' }
+  | ({ readonly status: 'done' } & AuditDone)
+  | { readonly status: 'failed'; readonly fault: Fault };

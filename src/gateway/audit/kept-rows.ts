@@ -3,10 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isObject } from '../../base/json/json.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import type { AuditedVerdict } from '../ports.ts';
-import { formatHead } from './head.ts';
-import { openKept } from './open-kept.ts';
+import { openKept, readTip } from './database.ts';
+import { formatHead } from './keys.ts';
 import type { CallRow } from './row.ts';
-import { readTip } from './verify/verify.ts';
 
 /** A call as it is kept. */
 export interface KeptCall extends CallRow {

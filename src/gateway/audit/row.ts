@@ -1,5 +1,7 @@
+import { createHmac, hash, type KeyObject } from 'node:crypto';
 import type { Scrubber } from '../../contract/scrub.ts';
 import type { AuditedVerdict, AuditRecord } from '../ports.ts';
+import { type AuditKeys, fingerprintOf, type Head, readSigningKey, signTip, type Tip } from './keys.ts';
 
 /** The row of a call, its members in the order in which they are written. */
 export interface CallRow {
@@ -125,4 +127,72 @@ function cut(text: string, most: number): string {
 /** To microseconds. */
 function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
+}
+
+/** Makes what is kept of rows, with the keys of an audit. */
+export interface RowMaker {
+  /** The fingerprint of the key that signs. */
+  readonly key: string;
+  sign(tip: Tip): Head;
+  /** The row behind the tip: its text, and the tip that it makes. */
+  link(tip: Tip, row: AuditRow): { readonly body: string; readonly tip: Tip };
+  /** The row that says who signs from here on. */
+  introduction(tip: Tip): AuditRow;
+  callRow(call: NewCall): CallRow;
+}
+
+/** Throws STORE_FAILED for a key that is none. */
+export function createRowMaker(keys: AuditKeys): RowMaker {
+  const privateKey: KeyObject = readSigningKey(keys.signing, 'the key of the audit');
+  const key = fingerprintOf(privateKey);
+  const keyDigest = (digest: string) =>
+    createHmac('sha256', Buffer.from(keys.digest, 'hex')).update(digest).digest('hex');
+  return {
+    key,
+    sign: (tip) => signTip({ ...tip, at: Date.now() }, privateKey, key),
+    link: (tip, row) => {
+      const body = JSON.stringify(row);
+      const seq = tip.seq + 1;
+      const hash = hashLink({ chain: tip.chain, seq, previous: tip.hash, body });
+      return { body, tip: { ...tip, seq, hash } };
+    },
+    introduction: ({ seq }) => ({
+      kind: seq === 0 ? 'begin' : 'key',
+      at: Date.now(),
+      public_key: keys.public,
+    }),
+    callRow: ({ row, content }) => ({
+      ...row,
+      request_digest: keyDigest(row.request_digest),
+      answer_digest: row.answer_digest === null ? null : keyDigest(row.answer_digest),
+      content: content === undefined ? null : digestOf(content),
+    }),
+  };
+}
+
+/** A row's place in the chain, and what is kept there. */
+export interface Link {
+  readonly chain: string;
+  /** From 1, without gaps. */
+  readonly seq: number;
+  /** The hash of the row before. */
+  readonly previous: string;
+  /** The JSON text of the row, exactly as it is kept. */
+  readonly body: string;
+}
+
+/** What stands for the hash of the row before the first. */
+export const noHash = '0'.repeat(64);
+
+/**
+ * The hash of a row: SHA-256, in hex, of five lines. All but the last have no line breaks by what they are, so no two links have
+ * the same lines.
+ */
+export function hashLink({ chain, seq, previous, body }: Link): string {
+  return hash('sha256', `signalbox-audit/1\n${chain}\n${seq}\n${previous}\n${body}`);
+}
+
+/** The SHA-256 of a text, in hex. */
+function digestOf(text: string): string {
+  return hash('sha256', text);
 }

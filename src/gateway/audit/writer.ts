@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { extname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import {
   type Connection,
@@ -10,11 +11,16 @@ import {
 } from '../../store/sqlite/connection.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { startThread, type Thread } from '../../store/sqlite/write/thread.ts';
-import { openChain } from './chain-writer.ts';
-import { doWork } from './do-work.ts';
-import type { AuditKeys } from './keys.ts';
-import { auditLayout } from './layout.ts';
-import type { AuditDone, AuditReply, AuditThreadData, AuditWork } from './writer-message.ts';
+import {
+  type AuditDone,
+  type AuditReply,
+  type AuditThreadData,
+  type AuditWork,
+  doWork,
+  openChain,
+} from './chain-writer.ts';
+import { auditLayout } from './database.ts';
+import { type AuditKeys, loadKeys } from './keys.ts';
 
 /** Does work on the audit, one after another. */
 export interface AuditWriter {
@@ -93,3 +99,32 @@ function inOrder(
 function endedError(file: string, why: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', `the thread that writes the audit ${file} ended: ${why}`);
 }
+
+export interface PruneOptions {
+  readonly file: string;
+  readonly signingKey: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly before: number;
+}
+
+/**
+ * Removes the first rows of an audit as far as they are older, and tells how many; a row of the chain says so. Throws FILE_UNREADABLE
+ * where there is none, and STORE_FAILED.
+ */
+export async function pruneAudit({ file, signingKey, before }: PruneOptions): Promise<number> {
+  if (!existsSync(file)) throw new RuntimeError('FILE_UNREADABLE', `there is no audit in ${file}`);
+  const writer = await openAuditWriter(file, loadKeys(dirname(file), signingKey), BUSY_MS);
+  try {
+    let pruned = 0;
+    for (let isPartial = true; isPartial; ) {
+      const done = await writer.work({ what: 'prune', before });
+      pruned += done.removed;
+      ({ isPartial } = done);
+    }
+    return pruned;
+  } finally {
+    await writer.close();
+  }
+}
+
+const BUSY_MS = 30_000;

@@ -1,8 +1,10 @@
 import { RuntimeError } from '../../base/errors.ts';
+import type { Decision } from '../../contract/hook.ts';
+import type { ReadCall } from '../account.ts';
 import { uncountable } from '../keys/refusals.ts';
-import type { EndpointCodec } from '../wire/codec.ts';
-import { type Refusal, RefusedCall } from '../wire/refusal.ts';
-import type { ClientReply } from './client-call.ts';
+import type { ClientReply } from '../ports.ts';
+import type { EndpointCodec, Substitute } from '../wire/codec.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 
 const json = 'application/json';
 
@@ -25,11 +27,7 @@ function refusalHeaders({ isRetryable, retryAfter, verdict }: Refusal): Record<s
 }
 
 /** Who decided on a call; a name that a header cannot carry is percent-encoded. */
-export function verdictHeaders({
-  verdict,
-  hook,
-  phase,
-}: NonNullable<Refusal['verdict']>): Record<string, string> {
+function verdictHeaders({ verdict, hook, phase }: NonNullable<Refusal['verdict']>): Record<string, string> {
   return {
     'x-signalbox-verdict': verdict,
     'x-signalbox-phase': phase,
@@ -47,3 +45,63 @@ export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof RuntimeError && thrown.code === 'STORE_FAILED') return uncountable(thrown).refusal;
   return { status: 500, code: 'internal_error', message: 'The gateway has failed.', isRetryable: false };
 }
+
+/**
+ * A denial, as the config wants it told: an error, or the endpoint's own refusal as an answer. Throws RefusedCall for an
+ * error, for what is no denial, and where the endpoint has no texts as answers.
+ */
+export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<ClientReply> {
+  const { services, client } = call;
+  const isAnswer = services.config.onDeny === 'answer' && isSaidAsAnswer(refusal);
+  if (!isAnswer || services.codecs[client.endpoint].substitute === undefined) throw new RefusedCall(refusal);
+  const headers = { 'x-should-retry': 'false', ...(refusal.verdict && verdictHeaders(refusal.verdict)) };
+  return await standIn(call, { text: refusal.message, end: 'refused' }, headers);
+}
+
+/** A hook's own text in the place of the model's answer. Throws RefusedCall where the endpoint has no texts as answers. */
+export async function toStandInReply(
+  call: ReadCall,
+  { substitute, by: { verdict, hook } }: { readonly substitute: Substitute; readonly by: Decision },
+  phase: string,
+): Promise<ClientReply> {
+  return await standIn(call, substitute, verdictHeaders({ verdict, hook, phase }));
+}
+
+async function standIn(
+  call: ReadCall,
+  substitute: Substitute,
+  headers: Readonly<Record<string, string>>,
+): Promise<ClientReply> {
+  const { services, client, request } = call;
+  const body = services.codecs[client.endpoint].substitute?.(substitute, request.model);
+  if (body === undefined) throw new RefusedCall(noTexts);
+  return await giveAsAsked(call, body, headers);
+}
+
+/** Gives a whole answer of our own as the client asked for it, as a stream or whole. */
+export async function giveAsAsked(
+  { services, client, request, account }: ReadCall,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ClientReply> {
+  const { stream } = services.codecs[client.endpoint];
+  const writer = request.isStream ? stream?.writer(request) : undefined;
+  const text = writer === undefined ? body : writer.finish(body);
+  await account.end({ status: 200, outcome: 'allowed', answer: text });
+  const form = writer === undefined ? { 'content-type': 'application/json' } : streamHeaders;
+  return { status: 200, headers: { ...form, ...headers }, body: text };
+}
+
+const noTexts: Refusal = {
+  status: 400,
+  code: 'content_filter',
+  message: 'A hook gives a text in the place of the answer, and this endpoint answers with none.',
+  isRetryable: false,
+};
+
+/** Of every streamed answer; the last tells nginx not to hold it back. */
+export const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const;

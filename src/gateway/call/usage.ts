@@ -1,8 +1,7 @@
 import { isObject } from '../../base/json/json.ts';
 import { tryParse } from '../../base/json/try-parse.ts';
 import type { TokenUsage } from '../wire/codec.ts';
-import { Edits } from '../wire/edits.ts';
-import { openPlace } from '../wire/place.ts';
+import { Edits, openPlace } from '../wire/place.ts';
 
 /** The tokens that a whole answer tells of, of whichever endpoint. */
 export function usageIn(text: string): TokenUsage | undefined {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { concatBytes } from '../../base/files/concat-bytes.ts';
-import type { ClientCall } from '../call/client-call.ts';
-import type { ClientHeaders } from '../upstream/headers.ts';
-import { readAll } from '../wire/read-all.ts';
-import { RefusedCall } from '../wire/refusal.ts';
+import type { ClientCall, ClientReply } from '../ports.ts';
+import { type ClientHeaders, isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
+import type { EndpointName } from '../wire/codec.ts';
+import { invalidRequest, RefusedCall } from '../wire/refusal.ts';
 
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */
 export interface NodeBindings {
@@ -121,4 +121,23 @@ function brokenOff(): RefusedCall {
     message: 'The body broke off.',
     isRetryable: true,
   });
+}
+
+/**
+ * What stands behind the path of a call, as it goes upstream. No hook reads it, so it may be only what clients are known
+ * to send. Throws RefusedCall (400) for anything else.
+ */
+export function queryOf(url: string, endpoint: EndpointName): string {
+  const start = url.indexOf('?');
+  const query = start === -1 ? '' : url.slice(start);
+  if (query === '' || query === '?') return '';
+  // Anthropic's SDK, and its agent, call the beta of Messages so.
+  if (isAnthropicEndpoint(endpoint) && query === '?beta=true') return query;
+  if (/^\?api-version=[\w.-]{1,40}$/.test(query)) return query;
+  throw invalidRequest('The address has a query that is not known here.');
+}
+
+/** A reply for whoever asked. */
+export function toResponse({ status, headers, body }: ClientReply): Response {
+  return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers });
 }

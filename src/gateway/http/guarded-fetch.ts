@@ -1,16 +1,20 @@
 import type { ProviderConfig } from '../../config/config.ts';
-import { answerCall } from '../call/answer-call.ts';
+import { answerCall } from '../call/answer.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
-import type { GatewayServices } from '../call/services.ts';
-import { admitEverybody } from '../keys/anonymous.ts';
-import { readStream, toUpstreamRefusal } from '../upstream/failures.ts';
-import { toHeaderMap } from '../upstream/headers.ts';
-import type { Upstream, UpstreamAnswer, UpstreamRequest } from '../upstream/upstream.ts';
+import { admitEverybody } from '../keys/admission.ts';
+import type { GatewayServices } from '../ports.ts';
+import {
+  endpointNames,
+  endpointPaths,
+  readStream,
+  toHeaderMap,
+  toUpstreamRefusal,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamRequest,
+} from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
-import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
-import { toClientCall } from './client-call.ts';
-import { queryOf } from './query.ts';
-import { toResponse } from './response.ts';
+import { queryOf, toClientCall, toResponse } from './client-call.ts';
 
 /** Makes a call that was guarded. */
 export type Fetch = typeof globalThis.fetch;

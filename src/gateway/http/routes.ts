@@ -1,34 +1,39 @@
 import { type Context, Hono } from 'hono';
 import { isLoopbackName } from '../../base/text/loopback-name.ts';
-import { answerCall, presentedKey } from '../call/answer-call.ts';
+import { answerCall } from '../call/answer.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
-import type { GatewayServices } from '../call/services.ts';
-import type { Caller } from '../ports.ts';
-import { type ClientHeaders, toHeaderMap } from '../upstream/headers.ts';
-import { findReadiness, type OfferedModel } from '../upstream/upstream.ts';
+import { presentedKey } from '../keys/admission.ts';
+import type { Caller, GatewayServices } from '../ports.ts';
+import {
+  type ClientHeaders,
+  endpointNames,
+  endpointPaths,
+  findReadiness,
+  type OfferedModel,
+  toHeaderMap,
+} from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
-import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
-import { headersOf, type NodeBindings, toClientCall } from './client-call.ts';
-import { queryOf } from './query.ts';
-import { toResponse } from './response.ts';
+import { headersOf, type NodeBindings, queryOf, toClientCall, toResponse } from './client-call.ts';
 
 /** Where the gateway has an endpoint. */
 export function pathOf(endpoint: EndpointName): string {
   return `/v1${endpointPaths[endpoint]}`;
 }
 
-/** What the routes of a gateway ask for. */
-interface RouteContext {
-  readonly services: GatewayServices;
-  /** Whether new calls are taken. */
-  readonly isReady: () => boolean;
-}
+import type { FetchHandler } from './server.ts';
 
 type Env = { readonly Bindings: NodeBindings };
 
+interface Routes {
+  readonly fetch: FetchHandler;
+  /** Refuses new calls from now on. */
+  leave(): void;
+}
+
 /** The routes of a gateway. What is not among them is 404: nothing goes upstream that no hook has seen. */
-export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
+export function createRoutes(services: GatewayServices): Routes {
+  let hasLeft = false;
   const app = new Hono<Env>();
   // In front of every route, also of those that are added later and of those that there are not.
   app.use(async ({ req, env }, next) => {
@@ -45,7 +50,7 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
     app.post(pathOf(endpoint), async (context) => {
       const { raw } = context.req;
       try {
-        if (!isReady()) return toResponse(toRefusalReply(codec, leaving));
+        if (hasLeft) return toResponse(toRefusalReply(codec, leaving));
         const client = toClientCall(raw, context.env, { endpoint, query: queryOf(raw.url, endpoint) });
         return toResponse(await answerCall(client, services));
       } catch (thrown) {
@@ -59,7 +64,7 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
   );
   app.get('/healthz', () => plain(200, 'ok'));
   app.get('/readyz', async () => {
-    if (!isReady()) return plain(503, 'shutting down');
+    if (hasLeft) return plain(503, 'shutting down');
     const { isServing, faults } = await findReadiness(services.models);
     // The ids alone: who asks may be anybody.
     const unusable = [...faults.keys()].map((id) => `\nprovider "${id}" cannot be used`).join('');
@@ -71,7 +76,12 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
     services.report(thrown);
     return toResponse(toRefusalReply(services.codecs[familyOf(context.req.path)], toRefusal(thrown)));
   });
-  return app;
+  return {
+    fetch: (request, bindings) => app.fetch(request, bindings),
+    leave: () => {
+      hasLeft = true;
+    },
+  };
 }
 
 function plain(status: number, text: string): Response {

@@ -1,19 +1,13 @@
-import { once } from '../../base/time/once.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { HookSetUse } from '../../store/keys/key-table.ts';
-import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';
 import type { Admission, Caller, Estimate, Lease } from '../ports.ts';
+import type { ClientHeaders } from '../upstream/upstream.ts';
 import { RefusedCall } from '../wire/refusal.ts';
-import { anonymous, freeLease } from './anonymous.ts';
-import { createBacklog } from './backlog.ts';
-import type { KeyLedger, PresentedKey } from './key-ring.ts';
-import { createKeyRing } from './key-ring.ts';
-import { isKeyText } from './key-text.ts';
-import { keysFileOf } from './keys-file.ts';
-import { enterCall } from './lease.ts';
+import { isKeyText, keysFileOf } from './key-text.ts';
+import type { KeyLedger, PresentedKey } from './ledger.ts';
+import { openLocalLedger } from './local-ledger.ts';
 import { expiredKey, forbiddenModel, invalidKey, uncountable, unguardedKey } from './refusals.ts';
-import { settleDead } from './settle.ts';
 import type { SharedLedgerOptions } from './shared-ledger.ts';
 
 export interface AdmissionOptions {
@@ -133,77 +127,32 @@ async function orRefuse<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** The keys in a file, and a place among the processes that use it. Rejects with STORE_FAILED. */
-async function openLocalLedger(file: string, now: () => number): Promise<KeyLedger> {
-  const database = await openKeysDatabase(file, { commitWaitsFor: 'nothing' });
-  try {
-    const ring = createKeyRing(database.tables.keys);
-    const owner = once(() => database.claimOwner());
-    const backlog = createBacklog();
-    const sweeper = await startSweeper(database, { own: owner.opened, beside: backlog.flush });
-    let count = 0;
-    return {
-      find: (text) => database.read(() => ring.find(text)),
-      hasKeys: () => database.read(ring.hasKeys),
-      hookSets: () => database.read(database.tables.keys.hookSets),
-      enter: async ({ key }, estimate) => {
-        await backlog.requireEmpty();
-        count += 1;
-        const number = count;
-        const call = { database, ring, now, backlog, owner: await owner.open(), number, estimate };
-        return await enterCall(call, key.id);
-      },
-      close: async () => {
-        await sweeper.stop();
-        await backlog.flush();
-        await database.close();
-      },
-    };
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+/** Who calls where no key is asked for: every model, every hook, no limits. */
+const anonymous: Caller = {
+  ...{ keyId: null, name: 'anonymous', models: undefined, hooks: undefined, hasBudget: false },
+};
+
+/** The place of a call that nothing limits. */
+const freeLease: Lease = { end: async () => {} };
+
+/** Admits everybody; for a gateway without keys. */
+export function admitEverybody(): Admission {
+  return { authenticate: async () => anonymous, enter: async () => freeLease, close: async () => {} };
 }
 
-/** Ends the calls of processes that are gone, now and then. */
-interface Sweeper {
-  /** Waits for a sweep that is under way. Never rejects. */
-  stop(): Promise<void>;
+/**
+ * The key of the gateway that a request presents: in `x-signalbox-key`, else where the SDKs put keys, unless what stands
+ * there is passed through to the upstream.
+ */
+export function presentedKey(headers: ClientHeaders, passThrough: readonly string[]): string | undefined {
+  const own = textOf(headers['x-signalbox-key']);
+  if (own !== undefined) return own;
+  const bearer = passThrough.includes('authorization') ? undefined : textOf(headers['authorization']);
+  const token = bearer === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(bearer)?.[1];
+  if (token !== undefined) return token;
+  return passThrough.includes('x-api-key') ? undefined : textOf(headers['x-api-key']);
 }
 
-interface SweeperOptions {
-  /** The mark of this process, once it has one. */
-  readonly own: () => Promise<string | undefined>;
-  /** Done before each further sweep. Never rejects. */
-  readonly beside: () => Promise<void>;
-}
-
-/** Sweeps at once, and then every second. Rejects with STORE_FAILED when the first sweep fails. */
-async function startSweeper(database: KeysDatabase, { own, beside }: SweeperOptions): Promise<Sweeper> {
-  await sweep(database, undefined);
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    await beside();
-    // A database that cannot be used says so to the calls.
-    await sweep(database, await own()).catch(() => {});
-    running = undefined;
-  };
-  const timer = setInterval(() => {
-    running ??= run();
-  }, EVERY_MS).unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
-}
-
-const EVERY_MS = 1000;
-
-async function sweep(database: KeysDatabase, own: string | undefined): Promise<void> {
-  const { leases } = database.tables;
-  const owners = await database.read(leases.owners);
-  if (owners.every((owner) => owner === own)) return;
-  await database.change(() => settleDead(database.tables, database.liveOwners()));
+function textOf(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

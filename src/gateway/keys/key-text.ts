@@ -1,5 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import type { StateStoreConfig } from '../../config/config.ts';
+import { memoryFile } from '../../store/sqlite/connection.ts';
+import { unusableStoreError } from '../../store/store-rules.ts';
 
 /** A new key: `sbx_`, 256 random bits and a checksum, in letters and digits. */
 export function createKeyText(): string {
@@ -42,4 +46,16 @@ function encode(number: bigint, length: number): string {
   for (let rest = number; text.length < length; rest /= 62n)
     text = (alphabet[Number(rest % 62n)] ?? '') + text;
   return text;
+}
+
+/** The file of keys that belongs to a state store. Throws STORE_FAILED. */
+export function keysFileOf(store: Exclude<StateStoreConfig, { type: 'postgres' }>): string {
+  switch (store.type) {
+    case 'memory':
+      return memoryFile;
+    case 'sqlite':
+      return join(dirname(store.file), 'keys.db');
+    case 'refused':
+      throw unusableStoreError(store.reason);
+  }
 }

@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../../store/postgres/connection/address.ts';
-import type { CallRefusal } from '../../store/postgres/keys/counted-calls.ts';
-import { type CountedCalls, openCountedCalls } from '../../store/postgres/keys/counted-calls.ts';
+import {
+  type CallRefusal,
+  type CountedCalls,
+  openCountedCalls,
+} from '../../store/postgres/keys/counted-calls.ts';
 import type { Estimate, Lease, Used } from '../ports.ts';
 import type { RefusedCall } from '../wire/refusal.ts';
-import { createBacklog } from './backlog.ts';
-import type { KeyLedger, PresentedKey } from './key-ring.ts';
-import { findPresented, presentedKeyOf } from './key-ring.ts';
+import { amountsOf, reservationOf, secondsLeft } from './amounts.ts';
 import { digestOf } from './key-text.ts';
-import { secondsLeft } from './period.ts';
+import { createBacklog, findPresented, type KeyLedger, type PresentedKey, presentedKeyOf } from './ledger.ts';
 import {
   expiredKey,
   heldBudget,
@@ -21,7 +22,6 @@ import {
   tooManyCalls,
   unpricedModel,
 } from './refusals.ts';
-import { amountsOf, reservationOf } from './settle.ts';
 
 export interface SharedLedgerOptions {
   /** In ms since 1970; undefined: the server's clock. */

@@ -1,15 +1,22 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHash,
   createHmac,
   createSecretKey,
   type Hmac,
+  hash,
   hkdfSync,
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { dirname } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { createExecutableFinder } from '../../base/files/executable.ts';
 import { KEY_LENGTH, openKeyFile } from '../../base/files/key-file.ts';
+import { stringifyJson } from '../../base/json/json.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import type { Binding } from '../../process/binding.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 
 /** The secret by which a memo knows texts again without keeping them. */
@@ -81,3 +88,95 @@ export function openMemoKey(file: string): MemoKey {
   makeFolder(dirname(file));
   return new MemoKey(openKeyFile(file));
 }
+
+/** Whose conversation it is, and who judges it. */
+export interface ChainOwner {
+  /** Of the caller's key; '' where the gateway asks for none. */
+  readonly keyId: string;
+  /** Of a hook, or of another judge. */
+  readonly judge: string;
+}
+
+/**
+ * The names of the prefixes of a conversation: the first is that of the system prompt, each further one that of one
+ * message more. A name is that of exactly these messages in this order, with all their members, for that owner.
+ */
+export function namesOfPrefixes(
+  key: MemoKey,
+  { keyId, judge }: ChainOwner,
+  { system_prompt, messages }: { readonly system_prompt: string; readonly messages: readonly ChatMessage[] },
+): readonly string[] {
+  const names = [key.nameOf('conversation', keyId, judge, system_prompt)];
+  for (const message of messages)
+    names.push(key.nameOf('message', names[names.length - 1] ?? '', digestOf(message)));
+  return names;
+}
+
+const digests = new WeakMap<ChatMessage, Uint8Array>();
+
+/** Several hooks look at one message. */
+function digestOf(message: ChatMessage): Uint8Array {
+  let digest = digests.get(message);
+  if (digest === undefined) {
+    // Marks that hooks make on their way are nothing that anybody says.
+    const { meta: _, ...said } = message;
+    digest = hash('sha256', Buffer.from(stringifyJson(said), 'utf16le'), 'buffer');
+    digests.set(message, digest);
+  }
+  return digest;
+}
+
+/** Tells hooks, and the versions of a hook, from one another. */
+export interface HookIdentities {
+  /** Another one after any change of the hook's entry, or of a file that its command line names. */
+  of(binding: Binding): string;
+}
+
+/**
+ * Reads a file again only when it has become another one. With `isShared` the same files are the same on every machine, however
+ * large they are.
+ */
+export function createHookIdentities({
+  isShared = false,
+}: {
+  readonly isShared?: boolean;
+} = {}): HookIdentities {
+  const find = createExecutableFinder();
+  const digestOf = createFileDigests(isShared ? LARGEST_SHARED_READ : LARGEST_READ);
+  return {
+    of: (binding) => {
+      const { name, dialect, mode, command, args, cwd, env } = binding;
+      const found = find(command, cwd, env['PATH'] ?? '');
+      const program = found.found ? [found.path, ...(found.leading ?? [])] : [];
+      const files = [...program, ...args.map((arg) => resolve(cwd, arg))];
+      return JSON.stringify({ name, dialect, mode, command, args, cwd, env, files: files.map(digestOf) });
+    },
+  };
+}
+
+/** Tells a regular file from another one; null for what is none, or cannot be read. */
+function createFileDigests(largest: bigint): (file: string) => string | null {
+  const known = new Map<string, { readonly signature: string; readonly digest: string }>();
+  return (file) => {
+    try {
+      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+      if (stat === undefined || !stat.isFile()) return null;
+      const signature = [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
+      if (stat.size > largest) return signature;
+      const last = known.get(file);
+      if (last?.signature === signature) return last.digest;
+      const digest = createHash('sha256').update(readFileSync(file)).digest('base64url');
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(file, { signature, digest });
+      return digest;
+    } catch {
+      return null;
+    }
+  };
+}
+
+/** Bytes. A larger file, such as an interpreter, is told by its size and times. */
+const LARGEST_READ = 4n * 1024n * 1024n;
+/** Bytes. An interpreter is read once, which takes a fraction of a second. */
+const LARGEST_SHARED_READ = 256n * 1024n * 1024n;
+const MAX_KNOWN = 1_000;

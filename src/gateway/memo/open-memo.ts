@@ -6,9 +6,7 @@ import type { Layout } from '../../store/sqlite/layout.ts';
 import { createStatement } from '../../store/sqlite/statement.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
-import { createKeptAnswers } from './kept-answers.ts';
-import { createMarks, type MarkLimits } from './marks.ts';
-import type { Memo } from './memo.ts';
+import { createKeptAnswers, createMarks, type MarkLimits, type Memo } from './memo.ts';
 import { createMemoKey, type MemoKey, openMemoKey } from './memo-key.ts';
 
 /**

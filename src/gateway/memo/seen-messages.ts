@@ -11,10 +11,8 @@ import { withoutTextParts } from '../../dialects/text-parts.ts';
 import type { Message, Transport } from '../../process/transport.ts';
 import type { SeenMessages } from '../ports.ts';
 import { isSameMessage } from '../wire/replaced-messages.ts';
-import { createHookIdentities } from './hook-identity.ts';
-import type { Marks } from './marks.ts';
-import type { Memo } from './memo.ts';
-import { namesOfPrefixes } from './message-chain.ts';
+import type { Marks, Memo } from './memo.ts';
+import { createHookIdentities, namesOfPrefixes } from './memo-key.ts';
 
 interface SeenMessagesOptions {
   readonly memo: Pick<Memo, 'isShared' | 'key' | 'marks'>;

@@ -6,9 +6,18 @@ import type { Address } from '../../store/postgres/connection/address.ts';
 import { toPostgresError } from '../../store/postgres/connection/postgres-error.ts';
 import { type FunctionCaller, openFunctionCaller } from '../../store/postgres/function-caller.ts';
 import { DamagedError, numberOrNull, type Row, readAnswer, textOf } from '../../store/sqlite/row.ts';
-import { GIVEN_FOR_MS, KEPT_FOR_MS, type KeptAnswer, type KeptAnswers } from './kept-answers.ts';
-import { type MarkLimits, type Marks, RECENT, SWEEP_AFTER, TOUCH_AFTER_MS } from './marks.ts';
-import type { Memo } from './memo.ts';
+import {
+  GIVEN_FOR_MS,
+  KEPT_FOR_MS,
+  type KeptAnswer,
+  type KeptAnswers,
+  type MarkLimits,
+  type Marks,
+  type Memo,
+  RECENT,
+  SWEEP_AFTER,
+  TOUCH_AFTER_MS,
+} from './memo.ts';
 import { MemoKey } from './memo-key.ts';
 
 /** The memo in a database that all replicas share. Throws STORE_FAILED. */

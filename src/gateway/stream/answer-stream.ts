@@ -4,17 +4,20 @@ import type { Decision } from '../../contract/hook.ts';
 import { createContradictionRefusal } from '../../models/guard/guard-outcome.ts';
 import { passAnswer, type StreamDoor } from '../../models/guard/pass-answer.ts';
 import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
+import {
+  type AnswerJudge,
+  type AnswerVerdict,
+  denialOf,
+  judgeAnswer,
+  toStop,
+} from '../judge/provider-hooks.ts';
+import type { HeldShare } from '../ports.ts';
 import type { Channel, StreamPart, StreamReader, StreamWriter, Substitute } from '../wire/codec.ts';
 import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import { plainReplaced } from '../wire/replaced-messages.ts';
 import type { SseEvent } from '../wire/sse.ts';
-import type { AnswerJudge } from './answer-judge.ts';
-import { type AnswerVerdict, denialOf, judgeAnswer, toStop } from './answer-verdict.ts';
-import { AnswerWindows } from './answer-windows.ts';
-import { FrameQueue } from './frame-queue.ts';
-import type { HeldShare } from './held-bytes.ts';
-import type { StreamedCall, StreamSettings } from './stream-call.ts';
-import type { StreamLog } from './stream-log.ts';
+import type { StreamedCall, StreamLog, StreamSettings } from './stream-call.ts';
+import { AnswerWindows, FrameQueue } from './windows.ts';
 
 /** One streamed answer on its way through the hooks to a client. */
 export class AnswerStream implements StreamDoor<ReadEvent, string> {

@@ -1,9 +1,9 @@
 import type { Decision } from '../../contract/hook.ts';
+import type { AnswerJudge } from '../judge/provider-hooks.ts';
+import type { GatewayServices, HeldShare } from '../ports.ts';
 import type { EndpointCodec, TokenUsage, WireRequest, WireRules } from '../wire/codec.ts';
-import type { Refusal } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { SseEvent } from '../wire/sse.ts';
-import type { AnswerJudge } from './answer-judge.ts';
-import type { HeldBytes } from './held-bytes.ts';
 
 /** How streamed answers are let through. */
 export interface StreamSettings {
@@ -14,7 +14,7 @@ export interface StreamSettings {
   /** How long a client gets nothing before it is sent an event to wait by, in milliseconds. */
   readonly waitMs: number;
   /** Shared by all streams. */
-  readonly heldBytes: HeldBytes;
+  readonly heldBytes: GatewayServices['heldBytes'];
 }
 
 /** An answer that an upstream streams. */
@@ -63,3 +63,122 @@ export type OpenedStream =
       /** Known when `chunks` have ended; never rejects. */
       readonly report: Promise<StreamReport>;
     };
+
+/** What a stream's report is made of, as it becomes known. */
+export class StreamLog {
+  outcome: StreamReport['outcome'] = 'aborted';
+  refusal: Refusal | undefined;
+  usage: TokenUsage | undefined;
+  windows = 0;
+  readonly #startedAt = performance.now();
+  readonly #decisions: Decision[] = [];
+  #firstByte: number | null = null;
+  #hooks = 0;
+
+  /** Whether the client was sent something. */
+  get hasBegun(): boolean {
+    return this.#firstByte !== null;
+  }
+
+  begin(): void {
+    this.#firstByte ??= this.#elapsed();
+  }
+
+  /** The client went away before it had everything. */
+  breakOff(): void {
+    if (this.refusal === undefined) this.outcome = 'aborted';
+  }
+
+  refuse(refusal: Refusal): void {
+    this.refusal = refusal;
+    this.outcome = isSaidAsAnswer(refusal) ? 'denied' : 'failed';
+  }
+
+  /** The judge, whose decisions and time are noted, and which asks until the signal aborts. */
+  watch(judge: AnswerJudge, signal: AbortSignal): AnswerJudge {
+    const { judgeCalls } = judge;
+    return {
+      ask: async (message) => {
+        const outcome = await this.#timed(judge.ask(message, signal));
+        this.#decisions.push(outcome.decision);
+        return outcome;
+      },
+      askAboutPiece: async (message, window) => {
+        this.windows = window;
+        const outcome = await this.#timed(judge.askAboutPiece(message, window, signal));
+        if (outcome.kind !== 'pass') this.#decisions.push(outcome.decision);
+        return outcome;
+      },
+      judgeCalls: judgeCalls && ((answer, messages) => this.#timed(judgeCalls(answer, messages))),
+    };
+  }
+
+  report(): StreamReport {
+    const { outcome, refusal, usage, windows } = this;
+    const times = { firstByte: this.#firstByte, total: this.#elapsed(), hooks: this.#hooks };
+    return { outcome, decisions: this.#decisions, refusal, usage, windows, times };
+  }
+
+  async #timed<T>(work: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await work;
+    } finally {
+      this.#hooks += performance.now() - startedAt;
+    }
+  }
+
+  #elapsed(): number {
+    return performance.now() - this.#startedAt;
+  }
+}
+
+/** Counts the bytes of answers that wait for a decision, of one stream and of all together. */
+export class HeldBytes {
+  readonly #perStream: number;
+  readonly #inTotal: number;
+  #held = 0;
+
+  constructor({ perStream, inTotal }: { readonly perStream: number; readonly inTotal: number }) {
+    this.#perStream = perStream;
+    this.#inTotal = inTotal;
+  }
+
+  /** Of all streams at this moment. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** The share of one stream. */
+  open(): HeldShare {
+    let own = 0;
+    return {
+      add: (bytes) => {
+        if (own + bytes > this.#perStream) throw new RefusedCall(tooLarge);
+        if (this.#held + bytes > this.#inTotal) throw new RefusedCall(overloaded);
+        own += bytes;
+        this.#held += bytes;
+      },
+      end: () => {
+        this.#held -= own;
+        own = 0;
+      },
+    };
+  }
+}
+
+const tooLarge = {
+  status: 502,
+  code: 'answer_too_large',
+  message:
+    'The answer is larger than what the gateway holds back of one answer until its hooks have decided.',
+  isRetryable: false,
+};
+
+const overloaded = {
+  status: 503,
+  code: 'overloaded',
+  message: 'The gateway holds back as much of other answers as it may; try again later.',
+  retryAfter: 1,
+  isRetryable: true,
+};

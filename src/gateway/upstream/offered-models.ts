@@ -20,12 +20,19 @@ import { readRetryAfter } from '../../models/rate/retry-after.ts';
 import type { StreamLimits } from '../../models/rate/stream-limits.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
-import { endpointPaths } from '../wire/endpoints.ts';
 import { RefusedCall } from '../wire/refusal.ts';
-import { readStream, toUpstreamRefusal } from './failures.ts';
-import type { ClientHeaders } from './headers.ts';
-import { openMockUpstream } from './mock/mock-upstream.ts';
-import type { HeaderMap, OfferedModel, Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
+import { openMockUpstream } from './mock-upstream.ts';
+import {
+  type ClientHeaders,
+  endpointPaths,
+  type HeaderMap,
+  type OfferedModel,
+  readStream,
+  toUpstreamRefusal,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamRequest,
+} from './upstream.ts';
 
 interface OfferContext {
   readonly env: HostEnv;

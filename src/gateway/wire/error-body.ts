@@ -1,13 +1,11 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { WireAnswer, WireRules } from './codec.ts';
-import { Edits } from './edits.ts';
-import { invalidAnswer, unwritable } from './faults.ts';
-import { bodySpot, openPlace, type Place } from './place.ts';
+import { bodySpot, Edits, type JsonProblem, openPlace, openStrictly, type Place } from './place.ts';
+import { invalidAnswer, type Refusal, unwritable } from './refusal.ts';
 import { isSameMessage, requireTold } from './replaced-messages.ts';
 import { rewrite } from './rewrite.ts';
 import { describe, Seen } from './seen.ts';
-import type { Shape } from './shape.ts';
-import { type JsonProblem, openStrictly } from './strict-json.ts';
+import { all, type Shape } from './shape.ts';
 import { walk } from './walk.ts';
 
 /**
@@ -63,3 +61,42 @@ function readError(place: Place, shape: Shape): { readonly seen: Seen; readonly 
 }
 
 const rules: WireRules = { opaque: new Set(), references: new Set(), redactsEmbeddings: false };
+
+/** The body of a refusal as APIs of OpenAI spell it: `{"error": {"message", "type", "param", "code"}}`. */
+export function formatOpenAiError({ status, code, message, param, details }: Refusal): string {
+  return JSON.stringify({ error: { ...details, message, type: typeOf(status), param: param ?? null, code } });
+}
+
+/** The `type` of an error of that HTTP status. */
+function typeOf(status: number): string {
+  switch (status) {
+    case 401:
+      return 'authentication_error';
+    case 403:
+      return 'permission_error';
+    case 404:
+      return 'not_found_error';
+    case 429:
+      return 'rate_limit_error';
+    default:
+      return status >= 500 ? 'server_error' : 'invalid_request_error';
+  }
+}
+
+/** An upstream's error, in the forms that servers have. */
+export function readOpenAiError(body: string): WireAnswer {
+  return readErrorBody(body, errorShape);
+}
+
+const text: Shape = { show: 'text' };
+const errorShape: Shape = {
+  members: {
+    error: {
+      string: text,
+      object: { members: { message: text, ...all('none', 'type', 'param', 'code') } },
+      rest: 'other',
+    },
+    message: text,
+    detail: text,
+  },
+};

@@ -4,11 +4,10 @@ import { exactMembers } from '../../base/json/scan.ts';
 import { isJson } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { readCalls, type ToolCallMember } from '../../models/messages/rebuilt-assistant.ts';
-import type { Edits } from './edits.ts';
-import { unwritable } from './faults.ts';
 import { encodeWireText } from './media.ts';
-import type { Place } from './place.ts';
-import { plainReplaced } from './replaced-messages.ts';
+import type { Edits, Place } from './place.ts';
+import { unwritable } from './refusal.ts';
+import { plainReplaced, splitChangedText } from './replaced-messages.ts';
 import {
   type BodyFacet,
   type CallFacet,
@@ -22,7 +21,6 @@ import {
   type Seen,
   type TextFacet,
 } from './seen.ts';
-import { splitChangedText } from './split-text.ts';
 
 type PlainObject = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { isSealed } from '../../base/text/sealed.ts';
 import type { WireRules } from './codec.ts';
-import { refusals } from './faults.ts';
-import { isSoundFile } from './media.ts';
-import { itemSpots, joinPath, memberSpot, type Place, type Spot, toMember } from './place.ts';
-import { isPlainId } from './plain-id.ts';
+import { isSoundFile, seeMedia } from './media.ts';
+import { isPlainId, itemSpots, joinPath, memberSpot, type Place, type Spot, toMember } from './place.ts';
+import { refusals } from './refusal.ts';
 import { type MediaFacet, Seen, type TextFacet } from './seen.ts';
-import { seeMedia } from './seen-media.ts';
 import type {
   ByType,
   Bytes,

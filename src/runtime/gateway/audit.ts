@@ -7,17 +7,19 @@ import { whyUnreadable } from '../../base/files/file-error.ts';
 import { environmentOf } from '../../config/environment/host.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import { auditFile } from '../../gateway/audit/audit-log.ts';
-import { type Head, readHead } from '../../gateway/audit/head.ts';
 import { type KeptRows, keyedDigest, openKeptRows } from '../../gateway/audit/kept-rows.ts';
-import { keyFiles, readPublicKeys } from '../../gateway/audit/keys.ts';
-import { pruneAudit as pruneFile } from '../../gateway/audit/prune.ts';
-import type { AuditReport } from '../../gateway/audit/verify/report.ts';
-import { type VerifyOptions, verifyAudit as verifyFile } from '../../gateway/audit/verify/verify.ts';
+import { type Head, keyFiles, readHead, readPublicKeys } from '../../gateway/audit/keys.ts';
+import {
+  type AuditReport,
+  type VerifyOptions,
+  verifyAudit as verifyFile,
+} from '../../gateway/audit/verify.ts';
+import { pruneAudit as pruneFile } from '../../gateway/audit/writer.ts';
 import type { Address } from '../../store/postgres/connection/address.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 
 export type { KeptCall } from '../../gateway/audit/kept-rows.ts';
-export type { AuditReport } from '../../gateway/audit/verify/report.ts';
+export type { AuditReport } from '../../gateway/audit/verify.ts';
 export { readPublicKeys };
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -69,7 +71,7 @@ export async function locateAudit(
 /** Opens an audit to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
 export async function openAuditRows({ file, address }: LocatedAudit): Promise<KeptRows> {
   if (address === undefined) return openKeptRows(file);
-  const { openSharedRows } = await import('../../gateway/audit/shared/kept-rows.ts');
+  const { openSharedRows } = await import('../../gateway/audit/shared/read.ts');
   return await openSharedRows(address);
 }
 
@@ -79,7 +81,7 @@ export async function verifyAudit(
   options: Omit<VerifyOptions, 'file'>,
 ): Promise<AuditReport> {
   if (address === undefined) return await verifyFile({ file, ...options });
-  const { verifyChains } = await import('../../gateway/audit/shared/verify.ts');
+  const { verifyChains } = await import('../../gateway/audit/shared/read.ts');
   return await verifyChains(address, options);
 }
 
@@ -89,7 +91,7 @@ export async function pruneAudit(
   before: number,
 ): Promise<number> {
   if (address === undefined) return await pruneFile({ file, signingKey, before });
-  const { pruneShared } = await import('../../gateway/audit/shared/prune.ts');
+  const { pruneShared } = await import('../../gateway/audit/shared/writer.ts');
   return await pruneShared(address, { signingKey, before });
 }
 
@@ -117,7 +119,7 @@ export async function readPublicKeyOf(audit: LocatedAudit, file: string | undefi
 }
 
 async function findSharedKey(address: Address, kind: 'public' | 'digest'): Promise<string | undefined> {
-  const shared = await import('../../gateway/audit/shared/keys.ts');
+  const shared = await import('../../gateway/audit/shared/chains.ts');
   return await shared.findSharedKey(address, kind);
 }
 

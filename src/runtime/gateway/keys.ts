@@ -8,8 +8,13 @@ import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';
 import { hostEnv } from '../../process/env.ts';
 
 export { parseDuration } from '../../config/duration.ts';
-export type { KeyDocument, UsageDocument } from '../../gateway/keys/document.ts';
-export type { KeyDetails, KeyManager, NewKey } from '../../gateway/keys/manager.ts';
+export type {
+  KeyDetails,
+  KeyDocument,
+  KeyManager,
+  NewKey,
+  UsageDocument,
+} from '../../gateway/keys/manager.ts';
 
 /**
  * Opens the keys of a RuntimeConfig file; a new one may name only models and hook sets that the config has. Throws CONFIG_INVALID,

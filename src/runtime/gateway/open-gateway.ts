@@ -1,7 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isLoopbackName } from '../../base/text/loopback-name.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
-import { createHookSet, type HookSet, namesOf, selectHooks } from '../../calls/hooks/links.ts';
+import { namesOf } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
 import { formatListen, type ListenAddress } from '../../config/listen.ts';
@@ -9,20 +9,18 @@ import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import { type AuditLogOptions, openAuditLog } from '../../gateway/audit/audit-log.ts';
-import type { GatewayServices } from '../../gateway/call/services.ts';
-import type { FallbackWatch } from '../../gateway/fallback/turn.ts';
 import { createGuardedFetch, type Fetch } from '../../gateway/http/guarded-fetch.ts';
 import { createRoutes, pathOf } from '../../gateway/http/routes.ts';
 import type { FetchHandler } from '../../gateway/http/server.ts';
+import { openHookSets } from '../../gateway/judge/provider-hooks.ts';
+import { openToolJudge } from '../../gateway/judge/tool-judge.ts';
 import { openAdmission } from '../../gateway/keys/admission.ts';
 import { openMemo } from '../../gateway/memo/open-memo.ts';
 import { openSeenMessages } from '../../gateway/memo/seen-messages.ts';
-import type { Caller, SeenMessages, ToolJudge } from '../../gateway/ports.ts';
-import { HeldBytes } from '../../gateway/stream/held-bytes.ts';
-import { openToolJudge } from '../../gateway/tools/tool-judge.ts';
-import { findModel } from '../../gateway/upstream/find-model.ts';
+import type { Caller, FallbackWatch, GatewayServices, SeenMessages, ToolJudge } from '../../gateway/ports.ts';
+import { HeldBytes } from '../../gateway/stream/stream-call.ts';
 import { type Offer, offerModels } from '../../gateway/upstream/offered-models.ts';
-import { findReadiness, type OfferedModel } from '../../gateway/upstream/upstream.ts';
+import { createModelFinder, findReadiness, type OfferedModel } from '../../gateway/upstream/upstream.ts';
 import { codecs } from '../../gateway/wire/codecs.ts';
 import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker } from '../../models/fallback/breaker.ts';
 import { openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
@@ -93,7 +91,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const services: GatewayServices = {
     ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys },
     fallback: watchFallbacks(emit),
-    modelOf: (endpoint, name) => findModel(offer.models, endpoint, name),
+    modelOf: createModelFinder(offer.models),
     rules: {
       opaque: new Set(gateway.opaque),
       references: new Set(gateway.references),
@@ -106,10 +104,9 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     hooksOf: sets.of,
     report: (thrown) => warn(toRuntimeError(thrown).message),
   };
-  let isReady = true;
-  const routes = createRoutes({ services, isReady: () => isReady });
+  const routes = createRoutes(services);
   return {
-    fetch: (request, bindings) => routes.fetch(request, bindings),
+    fetch: routes.fetch,
     guardFetch: (inner) => createGuardedFetch(services, inner),
     describe: async () => ({
       ...describeOffer(offer),
@@ -117,9 +114,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
       keys_required: requiresKeys,
       has_keys: await admission.hasKeys(),
     }),
-    leave: () => {
-      isReady = false;
-    },
+    leave: routes.leave,
     close: async () => {
       await Promise.all([offer.close(), sets.close(), admission.close(), audit?.close(), judges.close()]);
     },
@@ -172,24 +167,6 @@ function requireHooks({ file, gateway }: RuntimeConfig, links: readonly Link[]):
     'CONFIG_INVALID',
     `${file}: spec.gateway names the hook "${missing}", which there is not`,
   );
-}
-
-/** The hooks of each caller, put together once for each set. */
-function openHookSets(links: readonly Link[]) {
-  const all = createHookSet(links);
-  const sets = new Map<string, HookSet & { close(): Promise<void> }>();
-  return {
-    of: ({ hooks }: Caller): HookSet => {
-      if (hooks === undefined) return all;
-      const id = JSON.stringify(hooks);
-      const set = sets.get(id) ?? selectHooks(links, new Set(hooks));
-      sets.set(id, set);
-      return set;
-    },
-    close: async () => {
-      await Promise.all([...sets.values()].map((set) => set.close()));
-    },
-  };
 }
 
 /** What a gateway remembers of its upstreams' faults; each is told as a warning of its provider. */

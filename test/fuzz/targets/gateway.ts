@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { Json, stringifyJson } from '../../../src/base/json/json.ts';
 import { parseMessage } from '../../../src/calls/hooks/replace.ts';
+import { chatCodec } from '../../../src/gateway/wire/chat/codec.ts';
 import type { EndpointCodec, WireAnswer, WireRequest, WireRules } from '../../../src/gateway/wire/codec.ts';
-import { chatCodec, responsesCodec } from '../../../src/gateway/wire/codecs.ts';
+import { responsesCodec } from '../../../src/gateway/wire/codecs.ts';
 import { embeddingsCodec } from '../../../src/gateway/wire/embeddings/codec.ts';
 import { messagesCodec } from '../../../src/gateway/wire/messages/codec.ts';
-import { SseParser } from '../../../src/gateway/wire/sse-parser.ts';
+import { SseParser } from '../../../src/gateway/wire/sse.ts';
 import { tellMessage } from '../../gateway/upstreams/message-events.ts';
 import { streamOf as chatStreamOf, streams } from '../../gateway/wire/chat/streams.ts';
 import { answerBody, requestBody } from '../../gateway/wire/messages/arbitrary-bodies.ts';

@@ -4,7 +4,7 @@ import { isObject, Json, parseLossless, stringifyJson } from '../../../src/base/
 import { elementsOf, exactMembers } from '../../../src/base/json/scan.ts';
 import { JsonTokens } from '../../../src/base/json/tokens.ts';
 import { tryJson, tryParse } from '../../../src/base/json/try-parse.ts';
-import { openStrictly } from '../../../src/gateway/wire/strict-json.ts';
+import { openStrictly } from '../../../src/gateway/wire/place.ts';
 import { holds, isSame, type Target } from '../target.ts';
 
 /** What reads JSON texts by their characters, against JSON.parse. */

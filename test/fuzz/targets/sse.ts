@@ -1,5 +1,4 @@
-import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
-import { SseParser } from '../../../src/gateway/wire/sse-parser.ts';
+import { formatEvent, type SseEvent, SseParser } from '../../../src/gateway/wire/sse.ts';
 import { bytesOf, coded, inputOf, isSame, type Target } from '../target.ts';
 
 /** A stream of events, split anywhere. The first byte says how long the pieces are. */

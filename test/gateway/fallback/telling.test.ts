@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellingOf } from '../../../src/gateway/fallback/ask-in-turn.ts';
+import { tellingOf } from '../../../src/gateway/call/ask.ts';
 
 const chat = (delta: unknown, more = {}) => ({
   choices: [{ index: 0, delta, finish_reason: null, ...more }],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CallToEstimate, estimateCall } from '../../../src/gateway/call/answer-call.ts';
-import { countBase64 } from '../../../src/gateway/keys/base64-runs.ts';
+import { type CallToEstimate, countBase64, estimateCall } from '../../../src/gateway/keys/estimate.ts';
 import { costOf } from '../../../src/models/spending/cost.ts';
 
 const price = { input: 1, output: 2 };

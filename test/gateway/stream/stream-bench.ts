@@ -1,8 +1,11 @@
 import type { ProviderRequest } from '../../../src/contract/provider.ts';
-import { openStream } from '../../../src/gateway/call/judge-stream.ts';
-import { type AnswerJudge, createAnswerJudge } from '../../../src/gateway/stream/answer-judge.ts';
-import { HeldBytes } from '../../../src/gateway/stream/held-bytes.ts';
-import type { StreamedCall, StreamSettings } from '../../../src/gateway/stream/stream-call.ts';
+import { openStream } from '../../../src/gateway/call/stream.ts';
+import { type AnswerJudge, createAnswerJudge } from '../../../src/gateway/judge/provider-hooks.ts';
+import {
+  HeldBytes,
+  type StreamedCall,
+  type StreamSettings,
+} from '../../../src/gateway/stream/stream-call.ts';
 import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 import type { Fire } from '../../../src/models/guard/guard-outcome.ts';
 import { type Said, say, smallCodec, smallRequest } from './small-codec.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { HeldBytes } from '../../../src/gateway/stream/held-bytes.ts';
+import { HeldBytes } from '../../../src/gateway/stream/stream-call.ts';
 import { fireHook, fireOnText } from '../../models/guard-bench.ts';
 import { allow, content, deny, end, everything, long, modes } from './said.ts';
 import type { Said } from './small-codec.ts';

@@ -4,7 +4,7 @@ import { Json } from '../../../src/base/json/json.ts';
 import { fitsAnything } from '../../../src/base/yaml/schema-check.ts';
 import { compileApproval } from '../../../src/calls/tool-call/approvals.ts';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
-import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
+import { endForgottenRuns } from '../../../src/gateway/judge/pending-run.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openBench } from '../../calls/capability/bench.ts';
 import { writeJudgingHook } from '../memo/scripts.ts';

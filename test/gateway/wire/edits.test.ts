@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Edits } from '../../../src/gateway/wire/edits.ts';
-import { openPlace } from '../../../src/gateway/wire/place.ts';
+import { Edits, openPlace } from '../../../src/gateway/wire/place.ts';
 
 describe('changes of a JSON text', () => {
   it('give the same string when nothing is changed', () => {

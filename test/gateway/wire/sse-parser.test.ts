@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
-import { SseParser } from '../../../src/gateway/wire/sse-parser.ts';
+import { formatEvent, type SseEvent, SseParser } from '../../../src/gateway/wire/sse.ts';
 
 const encoder = new TextEncoder();
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeUtf8, openStrictly } from '../../../src/gateway/wire/strict-json.ts';
+import { decodeUtf8, openStrictly } from '../../../src/gateway/wire/place.ts';
 
 const fail = (problem: string) => new Error(problem);
 

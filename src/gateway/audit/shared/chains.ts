@@ -1,6 +1,21 @@
+import { RuntimeError } from '../../../base/errors.ts';
+import type { Address } from '../../../store/postgres/connection/address.ts';
+import type { Link } from '../../../store/postgres/connection/client.ts';
+import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
 import type { FunctionCaller } from '../../../store/postgres/function-caller.ts';
+import { openLink } from '../../../store/postgres/layout/migrations.ts';
 import { numberOf, type Row, readAnswer, textOf } from '../../../store/sqlite/row.ts';
-import type { Head, Tip } from '../head.ts';
+import type { KeptRow } from '../database.ts';
+import {
+  type AuditKeys,
+  type Head,
+  isDigestKey,
+  keysFrom,
+  makeDigestKey,
+  makeSigningKey,
+  readHead,
+  type Tip,
+} from '../keys.ts';
 
 /** The end of a chain as it is kept, and the fingerprint of the key that signed it; '' before the first row. */
 export interface ChainEnd {
@@ -71,4 +86,82 @@ const listing = `SELECT id, seq, hash, at, key FROM signalbox.gateway_chains AS 
 function toEnd(row: Row): ChainEnd {
   const tip = { chain: textOf(row, 'id'), seq: numberOf(row, 'seq'), hash: textOf(row, 'hash') };
   return { tip: { ...tip, at: numberOf(row, 'at') }, key: textOf(row, 'key') };
+}
+
+/** Reads chains at one moment, beside whoever writes to them. Rejects with STORE_FAILED, and what `read` rejects with. */
+export async function atOneMoment<Result>(
+  address: Address,
+  read: (link: Link) => Promise<Result>,
+): Promise<Result> {
+  const link = await openLink(address);
+  try {
+    await link.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+    return await read(link);
+  } catch (error) {
+    throw toPostgresError(error, address);
+  } finally {
+    await link.end();
+  }
+}
+
+/** The id of a chain, and its head; undefined for what is none. */
+export interface KeptHead {
+  readonly chain: string;
+  readonly head: Head | undefined;
+}
+
+/** In the order in which they began. Rejects with FILE_UNREADABLE where there is none. */
+export async function readHeads(link: Link, location: string): Promise<KeptHead[]> {
+  const rows = await link.query({
+    text: 'SELECT id AS chain, seq, hash, at, key, signature FROM signalbox.gateway_chains ORDER BY number',
+  });
+  if (rows.length === 0) {
+    throw new RuntimeError('FILE_UNREADABLE', `there is no audit in ${location}`, {
+      hint: 'spec.gateway.audit keeps one.',
+    });
+  }
+  return rows.map((row) => ({ chain: String(row['chain']), head: readHead(JSON.stringify(row)) }));
+}
+
+/** All rows of a chain in order, of which a few are in memory at a time. */
+export async function* readChain(link: Link, chain: string): AsyncGenerator<KeptRow> {
+  for (let behind = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = await link.query({ name: 'audit_rows', text: page, values: [chain, behind, PAGE] });
+    for (const { seq, body, hash, content } of rows) {
+      behind = Number(seq);
+      const kept = { seq: behind, body: Buffer.from(String(body)), hash: String(hash) };
+      yield { ...kept, content: typeof content === 'string' ? Buffer.from(content) : undefined };
+    }
+    if (rows.length < PAGE) return;
+  }
+}
+
+const page = `SELECT r.seq, r.body, r.hash, c.text AS content FROM signalbox.gateway_audit_rows AS r
+  LEFT JOIN signalbox.gateway_audit_contents AS c ON c.chain = r.chain AND c.seq = r.seq
+  WHERE r.chain = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3`;
+/** Contents may be large. */
+const PAGE = 500;
+
+/** The names of the keys in the database, as those of the files beside an audit. */
+const names = { signing: 'audit signing', public: 'audit public', digest: 'audit digest' } as const;
+
+/** The keys that all replicas have, made where they are missing; `given` takes the place of the signing key. Rejects with STORE_FAILED. */
+export async function loadSharedKeys(caller: FunctionCaller, given: string | undefined): Promise<AuditKeys> {
+  const keep = async (name: string, value: string) =>
+    String(await caller.call({ name: 'gateway_own_key', values: [name, value], order: name }));
+  const digest = (await keep(names.digest, makeDigestKey())).trim();
+  if (!isDigestKey(digest))
+    throw new RuntimeError('STORE_FAILED', `the key of digests in ${caller.location} is not 32 bytes in hex`);
+  const keys = keysFrom(given ?? (await keep(names.signing, makeSigningKey())), digest);
+  if (given === undefined) await keep(names.public, keys.public);
+  return keys;
+}
+
+/** The key of that kind, where there is one. Rejects with STORE_FAILED. */
+export async function findSharedKey(address: Address, kind: keyof typeof names): Promise<string | undefined> {
+  return await atOneMoment(address, async (link) => {
+    const text = 'SELECT value FROM signalbox.gateway_own_keys WHERE name = $1';
+    const [row] = await link.query({ text, values: [names[kind]] });
+    return row && String(row['value']);
+  });
 }

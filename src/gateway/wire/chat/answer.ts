@@ -1,15 +1,13 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { ToolCallMember } from '../../../models/messages/rebuilt-assistant.ts';
+import { readOpenAiUsage } from '../bodies.ts';
 import type { TokenUsage, WireAnswer, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidAnswer, unwritable } from '../faults.ts';
-import { readOpenAiError } from '../openai-error.ts';
-import { readOpenAiUsage } from '../openai-usage.ts';
-import { bodySpot, openPlace, type Place } from '../place.ts';
+import { readOpenAiError } from '../error-body.ts';
+import { bodySpot, Edits, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, unwritable } from '../refusal.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { type RewriteOptions, rewrite } from '../rewrite.ts';
 import { describe, describeCall, Seen, textOfArgs } from '../seen.ts';
-import { openStrictly } from '../strict-json.ts';
 import { walk } from '../walk.ts';
 import { answerShape } from './shapes.ts';
 

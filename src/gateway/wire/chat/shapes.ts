@@ -1,4 +1,4 @@
-import { openAiUsage } from '../openai-usage.ts';
+import { openAiUsage } from '../bodies.ts';
 import { all, type ByType, type Members, type Shape, type ShowCall, words } from '../shape.ts';
 
 // The bodies of `POST /v1/chat/completions`, as the types of the openai package (7.57) and servers beside OpenAI have them.

@@ -1,11 +1,10 @@
 import { isSameByValue } from '../../../base/json/equal.ts';
 import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.ts';
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
-import { invalidAnswer, unknownEvent, unknownInAnswer } from '../faults.ts';
-import { bodySpot } from '../place.ts';
+import { bodySpot, openStrictly } from '../place.ts';
+import { invalidAnswer, unknownEvent, unknownInAnswer } from '../refusal.ts';
 import { Seen } from '../seen.ts';
 import type { SseEvent } from '../sse.ts';
-import { openStrictly } from '../strict-json.ts';
 import { passesUnread, walk } from '../walk.ts';
 import { readChatAnswer } from './answer.ts';
 import { chunkShape, finishWords } from './shapes.ts';

@@ -1,16 +1,14 @@
 import { Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
+import { openAiUsage, readOpenAiUsage } from '../bodies.ts';
 import type { EndpointCodec, RequestPayload, WireAnswer, WireRequest, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidAnswer, invalidRequest, unknownInRequest, unwritable } from '../faults.ts';
-import { formatOpenAiError, readOpenAiError } from '../openai-error.ts';
-import { openAiUsage, readOpenAiUsage } from '../openai-usage.ts';
-import { bodySpot, openPlace, type Place } from '../place.ts';
+import { formatOpenAiError, readOpenAiError } from '../error-body.ts';
+import { bodySpot, Edits, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, invalidRequest, unknownInRequest, unwritable } from '../refusal.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { describe, Seen } from '../seen.ts';
 import { type Shape, words } from '../shape.ts';
-import { openStrictly } from '../strict-json.ts';
 import { walk } from '../walk.ts';
 
 /** `POST /v1/embeddings`: https://platform.openai.com/docs/api-reference/embeddings. */

@@ -1,13 +1,10 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { Substitute, TokenUsage, WireAnswer, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidAnswer, unwritable } from '../faults.ts';
-import { bodySpot, numberAt, openPlace, type Place } from '../place.ts';
-import type { Refusal } from '../refusal.ts';
+import { bodySpot, Edits, numberAt, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, type Refusal, unwritable } from '../refusal.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { describe, describeCall, Seen } from '../seen.ts';
-import { openStrictly } from '../strict-json.ts';
 import { walk } from '../walk.ts';
 import { answerShape, countShape, type errorTypes } from './shapes.ts';
 

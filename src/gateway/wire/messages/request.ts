@@ -1,17 +1,13 @@
 import { isSameToTheDigit } from '../../../base/json/equal.ts';
 import { isObject, Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
+import { joinPrompt, type RequestedTools, readTools, splitPrompt } from '../bodies.ts';
 import type { ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidRequest, unknownInRequest, unwritable } from '../faults.ts';
-import { bodySpot, numberAt, openPlace, type Place } from '../place.ts';
-import { RefusedCall } from '../refusal.ts';
+import { bodySpot, Edits, numberAt, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidRequest, RefusedCall, unknownInRequest, unwritable } from '../refusal.ts';
 import { alignReplaced, plainReplaced, type ReplacedMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { type DescribedCall, describe, describeCall, Seen, type TextFacet } from '../seen.ts';
-import { joinPrompt, splitPrompt } from '../split-text.ts';
-import { openStrictly } from '../strict-json.ts';
-import { type RequestedTools, readTools } from '../tools.ts';
 import { walk } from '../walk.ts';
 import { requestShape } from './shapes.ts';
 

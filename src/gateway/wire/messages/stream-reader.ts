@@ -1,14 +1,12 @@
 import { stringifyJson } from '../../../base/json/json.ts';
 import { isSealed } from '../../../base/text/sealed.ts';
+import { withExtras } from '../bodies.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
-import { invalidAnswer, unknownEvent } from '../faults.ts';
-import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
-import { isPlainId } from '../plain-id.ts';
+import { bodySpot, isPlainId, memberSpot, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, unknownEvent } from '../refusal.ts';
 import { Seen } from '../seen.ts';
 import type { Members, WalkContext } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
-import { withExtras } from '../stream-extras.ts';
-import { openStrictly } from '../strict-json.ts';
 import { isShaped, passesUnread, walk, walkMembers } from '../walk.ts';
 import { readMessagesAnswer } from './answer.ts';
 import { answeredBlock, answerShape, deltaKinds, endMembers, eventKinds, usageMembers } from './shapes.ts';

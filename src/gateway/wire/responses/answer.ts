@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { AnswerToolCall, Substitute, TokenUsage, WireAnswer, WireRequest, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidAnswer, unwritable } from '../faults.ts';
-import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
+import { bodySpot, Edits, memberSpot, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, unwritable } from '../refusal.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { describe, describeCall, joinTexts, Seen } from '../seen.ts';
-import { openStrictly } from '../strict-json.ts';
 import { isShaped, walk } from '../walk.ts';
 import { ResponsesRequest } from './request.ts';
 import { outputItem, responseMembers } from './shapes.ts';

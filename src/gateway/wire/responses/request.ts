@@ -1,15 +1,12 @@
 import { Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
+import { type RequestedTools, readTools } from '../bodies.ts';
 import type { ClientHeaders, ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidRequest, unreadableReference, unwritable } from '../faults.ts';
-import { Leftovers } from '../leftovers.ts';
-import { bodySpot, memberSpot, openPlace, type Place } from '../place.ts';
+import { bodySpot, Edits, memberSpot, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidRequest, unreadableReference, unwritable } from '../refusal.ts';
 import { alignReplaced, plainReplaced, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
-import { type DescribedCall, describe, describeCall, Seen } from '../seen.ts';
-import { openStrictly } from '../strict-json.ts';
-import { type RequestedTools, readTools } from '../tools.ts';
+import { type DescribedCall, describe, describeCall, Leftovers, Seen } from '../seen.ts';
 import { isShaped, walk } from '../walk.ts';
 import { inputItem, requestMembers, resultKinds } from './shapes.ts';
 

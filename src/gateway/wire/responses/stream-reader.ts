@@ -1,19 +1,16 @@
 import { isSameToTheDigit } from '../../../base/json/equal.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../../../base/json/json.ts';
 import { exactMembers } from '../../../base/json/scan.ts';
+import { withExtras } from '../bodies.ts';
 import type { StreamPart, StreamReader, WireAnswer, WireRequest, WireRules } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { invalidAnswer, unknownEvent } from '../faults.ts';
-import { bodySpot, numberAt, openPlace, type Place } from '../place.ts';
+import { bodySpot, Edits, numberAt, openPlace, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, unknownEvent } from '../refusal.ts';
 import { Seen } from '../seen.ts';
 import type { Members, WalkContext } from '../shape.ts';
 import type { SseEvent } from '../sse.ts';
-import { withExtras } from '../stream-extras.ts';
-import { openStrictly } from '../strict-json.ts';
 import { isShaped, passesUnread, walk, walkMembers } from '../walk.ts';
 import { isSettled, readAnswer, sentBody } from './answer.ts';
-import { type EventKind, eventKinds, eventMembers, formatChannel } from './events.ts';
-import { changeable } from './shapes.ts';
+import { changeable, type EventKind, eventKinds, eventMembers, formatChannel } from './shapes.ts';
 
 type Of<Is extends EventKind['is']> = Extract<EventKind, { readonly is: Is }>;
 

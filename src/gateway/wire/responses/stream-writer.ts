@@ -1,11 +1,10 @@
 import { isSameToTheDigit } from '../../../base/json/equal.ts';
 import type { Channel, StreamWriter, WireRequest } from '../codec.ts';
-import { Edits } from '../edits.ts';
-import { unwritable } from '../faults.ts';
-import { numberAt, openPlace, type Place } from '../place.ts';
-import type { Refusal } from '../refusal.ts';
+import { Edits, numberAt, openPlace, type Place } from '../place.ts';
+import { type Refusal, unwritable } from '../refusal.ts';
 import { formatEvent, type SseEvent } from '../sse.ts';
 import { openResponse } from './answer.ts';
+import { ResponsesRequest } from './request.ts';
 import {
   eventKinds,
   parseChannel,
@@ -14,8 +13,7 @@ import {
   textOfChannel,
   textOfItem,
   textOfPart,
-} from './events.ts';
-import { ResponsesRequest } from './request.ts';
+} from './shapes.ts';
 
 /** Members as JSON text. */
 type JsonMembers = Readonly<Record<string, string>>;

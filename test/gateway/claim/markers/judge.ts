@@ -2,13 +2,13 @@ import { RuntimeError } from '../../../../src/base/errors.ts';
 import { isObject, Json } from '../../../../src/base/json/json.ts';
 import type { Decision } from '../../../../src/contract/hook.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
-import { openStream } from '../../../../src/gateway/call/judge-stream.ts';
-import type { AnswerJudge } from '../../../../src/gateway/stream/answer-judge.ts';
-import { HeldBytes } from '../../../../src/gateway/stream/held-bytes.ts';
+import { openStream } from '../../../../src/gateway/call/stream.ts';
+import type { AnswerJudge } from '../../../../src/gateway/judge/provider-hooks.ts';
+import { HeldBytes } from '../../../../src/gateway/stream/stream-call.ts';
 import type { EndpointCodec, WireRequest, WireRules } from '../../../../src/gateway/wire/codec.ts';
 import { codecs } from '../../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
-import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { SseParser } from '../../../../src/gateway/wire/sse.ts';
 import type { SampleDocument } from './documents.ts';
 import { type Mutant, markerCore } from './mutate.ts';
 

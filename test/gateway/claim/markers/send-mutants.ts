@@ -1,5 +1,5 @@
+import { endpointPaths } from '../../../../src/gateway/upstream/upstream.ts';
 import type { EndpointName } from '../../../../src/gateway/wire/codec.ts';
-import { endpointPaths } from '../../../../src/gateway/wire/endpoints.ts';
 import { createDice } from '../case.ts';
 import type { Exchange, World } from '../world.ts';
 import { sampleDocuments } from './documents.ts';

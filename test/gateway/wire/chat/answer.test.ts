@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Json } from '../../../../src/base/json/json.ts';
+import { chatCodec } from '../../../../src/gateway/wire/chat/codec.ts';
 import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
-import { chatCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { media, strict } from './rules.ts';
 
 const request = chatCodec.readRequest('{"model":"m","messages":[]}', strict);

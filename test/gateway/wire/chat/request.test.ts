@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Json } from '../../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
+import { chatCodec } from '../../../../src/gateway/wire/chat/codec.ts';
 import type { RequestPayload, WireRules } from '../../../../src/gateway/wire/codec.ts';
-import { chatCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { media, strict } from './rules.ts';
 
 const open = (value: unknown, rules: WireRules = strict) =>

@@ -1,8 +1,8 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
+import { ChatStreamWriter, chatCodec } from '../../../../src/gateway/wire/chat/codec.ts';
 import { ChatStreamReader } from '../../../../src/gateway/wire/chat/stream-reader.ts';
 import type { StreamPart, WireAnswer } from '../../../../src/gateway/wire/codec.ts';
-import { ChatStreamWriter, chatCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { strict } from './rules.ts';
 import { beside, eventsOf, frame, streamOf, streams } from './streams.ts';
 

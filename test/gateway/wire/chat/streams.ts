@@ -1,5 +1,4 @@
-import type { SseEvent } from '../../../../src/gateway/wire/sse.ts';
-import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { type SseEvent, SseParser } from '../../../../src/gateway/wire/sse.ts';
 
 type Frame = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChatMessage } from '../../../../src/contract/provider.ts';
 import { messagesCodec } from '../../../../src/gateway/wire/messages/codec.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
-import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { SseParser } from '../../../../src/gateway/wire/sse.ts';
 import { tellMessage } from '../../upstreams/message-events.ts';
 import { message, text } from '../../upstreams/messages-upstream.ts';
 import { accumulate } from './sdk.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { messagesCodec } from '../../../../src/gateway/wire/messages/codec.ts';
-import type { SseEvent } from '../../../../src/gateway/wire/sse.ts';
-import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { type SseEvent, SseParser } from '../../../../src/gateway/wire/sse.ts';
 import { tellMessage } from '../../upstreams/message-events.ts';
 import { answerBody } from './arbitrary-bodies.ts';
 import { accumulate } from './sdk.ts';

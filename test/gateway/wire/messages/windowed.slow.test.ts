@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isObject, Json, parseLossless, stringifyJson } from '../../../../src/base/json/json.ts';
-import { openStream } from '../../../../src/gateway/call/judge-stream.ts';
-import { createAnswerJudge } from '../../../../src/gateway/stream/answer-judge.ts';
+import { openStream } from '../../../../src/gateway/call/stream.ts';
+import { createAnswerJudge } from '../../../../src/gateway/judge/provider-hooks.ts';
 import { messagesCodec } from '../../../../src/gateway/wire/messages/codec.ts';
-import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { SseParser } from '../../../../src/gateway/wire/sse.ts';
 import { fireHook } from '../../../models/guard-bench.ts';
 import { plentyOfBytes, request } from '../../stream/stream-bench.ts';
 import { tellMessage } from '../../upstreams/message-events.ts';

@@ -8,8 +8,7 @@ import type { ChatMessage } from '../../../../src/contract/provider.ts';
 import type { StreamPart, WireRules } from '../../../../src/gateway/wire/codec.ts';
 import { responsesCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
-import type { SseEvent } from '../../../../src/gateway/wire/sse.ts';
-import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { type SseEvent, SseParser } from '../../../../src/gateway/wire/sse.ts';
 import { fullAnswer, fullRequest, textAnswer } from './samples.ts';
 import { eventsOf, streamOf } from './streamed.ts';
 

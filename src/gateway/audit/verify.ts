@@ -1,0 +1,357 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RuntimeError } from '../../base/errors.ts';
+import { createTables } from '../../store/sqlite/layout.ts';
+import { loadSqlite } from '../../store/sqlite/node-sqlite.ts';
+import { toStoreError } from '../../store/sqlite/store-error.ts';
+import { auditLayout, hashOf, type KeptRow, membersOf, openKept, readRows, readTip } from './database.ts';
+import { type Head, isSigned, type Tip } from './keys.ts';
+import { noHash } from './row.ts';
+
+export interface VerifyOptions {
+  readonly file: string;
+  readonly publicKeys: readonly KeyObject[];
+  /** That were kept elsewhere. */
+  readonly heads: readonly Head[];
+  /** Told now and then how many rows were read, and about how many there are. */
+  readonly onProgress: (rows: number, of: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the whole audit as it is at this moment, beside whoever writes to it. Throws STORE_FAILED, FILE_UNREADABLE and ABORTED. */
+export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> {
+  const database = openKept(options.file);
+  try {
+    // One moment for everything that is read.
+    database.exec('BEGIN');
+    return await verifySnapshot(database, options);
+  } catch (error) {
+    throw toStoreError(error, options.file);
+  } finally {
+    database.close();
+  }
+}
+
+async function verifySnapshot(
+  database: DatabaseSync,
+  { publicKeys, heads, onProgress, signal }: VerifyOptions,
+): Promise<AuditReport> {
+  const problems = createProblems();
+  checkSchema(database, problems);
+  const tip = readTip(database);
+  if (tip === undefined) problems.add('the head in the database is gone');
+  const chain = tip?.chain ?? '';
+  const comparison = compareHeads(heads, chain, publicKeys, problems);
+  const walk = startWalk(chain, problems, comparison.onHash);
+  let rows = 0;
+  for (const row of readRows(database)) {
+    walk.step(row);
+    rows += 1;
+    if (rows % ROWS_PER_TURN !== 0) continue;
+    onProgress(rows, tip === undefined ? rows : tip.seq - row.seq + rows);
+    await nextTurn();
+    if (signal.aborted) throw new RuntimeError('ABORTED', 'the verification was given up');
+  }
+  const walked = walk.end();
+  if (tip !== undefined) checkTip(tip, walked, publicKeys, problems);
+  checkStrayContents(database, problems);
+  const found = comparison.end(walked);
+  return {
+    status: problems.kept.length === 0 ? 'good' : 'tampered',
+    chain: tip?.chain ?? null,
+    ...{ rows: walked.rows, first: walked.first, last: walked.last, pruned: walked.pruned },
+    heads: found,
+    problems: problems.kept,
+  };
+}
+
+const ROWS_PER_TURN = 2000;
+
+function checkStrayContents(database: DatabaseSync, problems: Problems): void {
+  const stray = database
+    .prepare('SELECT seq FROM contents WHERE seq NOT IN (SELECT seq FROM rows) LIMIT 5')
+    .all();
+  for (const { seq } of stray)
+    problems.add(`there is a content of row ${seq}, which is not there`, Number(seq));
+}
+
+/** Finds tables, views, triggers and indexes that are not those of an audit: they could show readers something else than what is kept. */
+function checkSchema(database: DatabaseSync, problems: Problems): void {
+  const wanted = usualSchema();
+  const found = readSchema(database);
+  for (const [name, sql] of found) {
+    if (!wanted.has(name)) problems.add(`the database has ${name}, which no audit has`);
+    else if (wanted.get(name) !== sql) problems.add(`${name} of the database is not that of an audit`);
+  }
+  for (const name of wanted.keys()) if (!found.has(name)) problems.add(`the database lacks ${name}`);
+}
+
+function usualSchema(): ReadonlyMap<string, string> {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(':memory:');
+  try {
+    createTables(database, auditLayout);
+    return readSchema(database);
+  } finally {
+    database.close();
+  }
+}
+
+function readSchema(database: DatabaseSync): ReadonlyMap<string, string> {
+  // Statistics that somebody had SQLite make change no answer.
+  const rows = database
+    .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat_'")
+    .all();
+  return new Map(rows.map(({ type, name, tbl_name, sql }) => [`${type} ${name}`, `${tbl_name}: ${sql}`]));
+}
+
+/** Compares heads that were kept elsewhere with the rows of a chain. */
+export interface HeadComparison {
+  /** Told of each row that is there. */
+  readonly onHash: (seq: number, hash: string) => void;
+  /** After the last row: how many heads were compared, and how many are of rows that were removed since. */
+  end(walked: Walked): { readonly compared: number; readonly pruned: number };
+}
+
+/** Checks what the heads say of themselves, and prepares to compare them. */
+export function compareHeads(
+  heads: readonly Head[],
+  chain: string,
+  publicKeys: readonly KeyObject[],
+  problems: Problems,
+): HeadComparison {
+  for (const head of heads) checkHead(head, chain, publicKeys, problems);
+  const own = heads.filter((head) => head.chain === chain);
+  const bySeq = Map.groupBy(own, ({ seq }) => seq);
+  const compare = (seq: number, hash: string) => {
+    for (const head of bySeq.get(seq) ?? []) {
+      if (head.hash !== hash) problems.add(`row ${seq} is not the one that ${named(head)} has signed`, seq);
+    }
+    bySeq.delete(seq);
+  };
+  return {
+    onHash: compare,
+    end: ({ last, pruned, prunedHash }) => {
+      if (pruned > 0) compare(pruned, prunedHash);
+      const gone = [...bySeq.values()].flat().filter(({ seq }) => seq > (last ?? 0));
+      for (const head of gone)
+        problems.add(
+          `rows after ${last ?? 0} are missing: there was a row ${head.seq}, says ${named(head)}`,
+          head.seq,
+        );
+      const removed = [...bySeq.keys()].filter((seq) => seq < pruned);
+      return { compared: heads.length, pruned: removed.length };
+    },
+  };
+}
+
+function checkHead(head: Head, chain: string, publicKeys: readonly KeyObject[], problems: Problems): void {
+  if (!isSigned(head, publicKeys)) problems.add(`${named(head)} is not signed with this key`);
+  if (head.chain !== chain)
+    problems.add(`${named(head)} is that of another audit: this is not the chain that it was`);
+}
+
+/** Finds heads of chains that are not there. */
+export function strangeHeads(
+  heads: readonly Head[],
+  chains: ReadonlySet<string>,
+  publicKeys: readonly KeyObject[],
+  problems: Problems,
+): void {
+  for (const head of heads) if (!chains.has(head.chain)) checkHead(head, '', publicKeys, problems);
+}
+
+/** Checks that the database's own head is that of its last row, and signed. */
+export function checkTip(
+  tip: Head,
+  { last, lastHash }: Walked,
+  publicKeys: readonly KeyObject[],
+  problems: Problems,
+): void {
+  if (!isSigned(tip, publicKeys))
+    problems.add('the head in the database is not signed with this key', tip.seq);
+  if (tip.seq > (last ?? 0))
+    problems.add(
+      `rows after ${last ?? 0} are missing: the head in the database is that of row ${tip.seq}`,
+      tip.seq,
+    );
+  else if (tip.seq !== last || tip.hash !== lastHash)
+    problems.add(`the head in the database is not that of row ${last ?? 0}, the last one`, last);
+}
+
+function named({ at }: Tip): string {
+  const date = new Date(at);
+  return `the head of ${Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString()}`;
+}
+
+/** Follows a chain row by row. */
+export interface Walk {
+  step(row: KeptRow): void;
+  /** After the last row. */
+  end(): Walked;
+}
+
+/** What a walk came to. */
+export interface Walked {
+  readonly rows: number;
+  readonly first: number | null;
+  readonly last: number | null;
+  readonly lastHash: string;
+  /** How many rows were removed before the first one. */
+  readonly pruned: number;
+  /** The hash of the last one of them. */
+  readonly prunedHash: string;
+}
+
+/** Starts a walk along the chain of that id; tells `onHash` the number and the kept hash of each row. */
+export function startWalk(
+  chain: string,
+  problems: Problems,
+  onHash: (seq: number, hash: string) => void,
+): Walk {
+  let rows = 0;
+  let first: KeptRow | undefined;
+  let last = 0;
+  let previous = noHash;
+  let pruned: PruneNote | undefined;
+  return {
+    step: (row) => {
+      const members = membersOf(row.body);
+      rows += 1;
+      first ??= row;
+      if (row === first && row.seq !== 1) checkNumber(row, problems);
+      else if (row.seq !== last + 1) problems.add(missing(last + 1, row.seq - 1), row.seq, idOf(members));
+      // What the first row follows after a removal is known when the row that tells of it has come.
+      if (row !== first || row.seq === 1) checkHash(chain, row, previous, problems, idOf(members));
+      checkContent(row, members, problems);
+      pruned = readPruneNote(row, members) ?? pruned;
+      onHash(row.seq, row.hash);
+      [last, previous] = [row.seq, row.hash];
+    },
+    end: () => {
+      const noted = first === undefined ? undefined : checkBeginning(chain, first, pruned, problems);
+      const ends = { rows, first: first?.seq ?? null, last: rows === 0 ? null : last, lastHash: previous };
+      return { ...ends, pruned: noted?.through ?? 0, prunedHash: noted?.hash ?? noHash };
+    },
+  };
+}
+
+function checkNumber({ seq }: KeptRow, problems: Problems): void {
+  if (seq < 1) problems.add(`there is a row ${seq}, and the first row is 1`, seq);
+}
+
+function checkHash(
+  chain: string,
+  row: KeptRow,
+  previous: string,
+  problems: Problems,
+  id: string | null,
+): void {
+  if (hashOf(chain, row, previous) === row.hash) return;
+  problems.add(`row ${row.seq} was changed, or does not follow the row before it`, row.seq, id);
+}
+
+function checkContent(
+  { seq, content }: KeptRow,
+  members: Readonly<Record<string, unknown>> | undefined,
+  problems: Problems,
+): void {
+  const wanted = members?.['content'];
+  const id = idOf(members);
+  const isKept = typeof wanted === 'string';
+  if (content === undefined && isKept) problems.add(`the content of row ${seq} is gone`, seq, id);
+  if (content === undefined) return;
+  if (!isKept) problems.add(`row ${seq} has a content that was not kept with it`, seq, id);
+  else if (createHash('sha256').update(content).digest('hex') !== wanted)
+    problems.add(`the content of row ${seq} was changed`, seq, id);
+}
+
+/** Rows up to one were removed, as a row tells. */
+interface PruneNote {
+  readonly through: number;
+  readonly hash: string;
+}
+
+function readPruneNote(
+  { seq }: KeptRow,
+  members: Readonly<Record<string, unknown>> | undefined,
+): PruneNote | undefined {
+  if (members?.['kind'] !== 'prune') return undefined;
+  const { through, hash } = members;
+  const isFit = typeof through === 'number' && through < seq && typeof hash === 'string';
+  return isFit ? { through, hash } : undefined;
+}
+
+/** The removal that explains why the first row is not row 1. */
+function checkBeginning(
+  chain: string,
+  first: KeptRow,
+  note: PruneNote | undefined,
+  problems: Problems,
+): PruneNote | undefined {
+  if (first.seq <= 1 && note !== undefined)
+    problems.add(`rows up to ${note.through} were removed, and are there again`, first.seq);
+  if (first.seq <= 1) return undefined;
+  if (note?.through !== first.seq - 1) {
+    problems.add(`${missing(1, first.seq - 1)}, and no row says that they were removed`, first.seq);
+    return undefined;
+  }
+  checkHash(chain, first, note.hash, problems, idOf(membersOf(first.body)));
+  return note;
+}
+
+function missing(from: number, to: number): string {
+  return from === to ? `row ${from} is missing` : `rows ${from} to ${to} are missing`;
+}
+
+/** The id of the call, if the row is that of one. */
+function idOf(members: Readonly<Record<string, unknown>> | undefined): string | null {
+  const id = members?.['id'];
+  return typeof id === 'string' ? id : null;
+}
+
+/** What is wrong with an audit. */
+interface AuditProblem {
+  /** The number of the row; null where it is not about one. */
+  readonly seq: number | null;
+  /** Of the call in that row, if it can be read. */
+  readonly id: string | null;
+  readonly message: string;
+}
+
+/** What a verification has found. */
+export interface AuditReport {
+  readonly status: 'good' | 'tampered';
+  readonly chain: string | null;
+  /** How many rows were read, and the numbers of the first and last one. */
+  readonly rows: number;
+  readonly first: number | null;
+  readonly last: number | null;
+  /** How many rows before the first one were removed because of their age, as a row says. */
+  readonly pruned: number;
+  /** How many heads were compared, and how many of them are of rows that were removed since. */
+  readonly heads: { readonly compared: number; readonly pruned: number };
+  /** The first ones; empty where the audit is good. */
+  readonly problems: readonly AuditProblem[];
+  /** Of an audit that has a chain for each replica: what was found of each. `chain`, `first` and `last` are null then. */
+  readonly chains?: readonly ChainReport[];
+}
+
+/** What a verification has found of one chain among several. */
+export type ChainReport = Omit<AuditReport, 'status' | 'chains'>;
+
+/** Collects problems, of which the first few are kept, in the words that `tell` gives them. */
+export function createProblems(tell = (message: string) => message) {
+  const kept: AuditProblem[] = [];
+  return {
+    kept,
+    add: (message: string, seq: number | null = null, id: string | null = null): void => {
+      if (kept.length < MOST_KEPT) kept.push({ seq, id, message: tell(message) });
+    },
+  };
+}
+
+export type Problems = ReturnType<typeof createProblems>;
+
+const MOST_KEPT = 20;

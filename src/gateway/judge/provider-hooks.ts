@@ -1,0 +1,346 @@
+import { RuntimeError } from '../../base/errors.ts';
+import { isSameByValue } from '../../base/json/equal.ts';
+import { isObject } from '../../base/json/json.ts';
+import { inTurnOf } from '../../base/time/turns.ts';
+import { type Link, passGate } from '../../calls/hooks/gate.ts';
+import { createHookSet, type HookSet, selectHooks } from '../../calls/hooks/links.ts';
+import type { Decision, Phase } from '../../contract/hook.ts';
+import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
+import { nextEventId } from '../../contract/tool.ts';
+import { createAfterCallEvent, createPieceEvent } from '../../models/guard/after-call-event.ts';
+import {
+  type AfterCall,
+  askHooks,
+  createFaultRefusal,
+  type Fire,
+  type GuardOutcome,
+  type Refusal as GuardRefusal,
+  type SubstituteAnswer,
+} from '../../models/guard/guard-outcome.ts';
+import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
+import type { ReadCall, RequestedCall } from '../account.ts';
+import type { Caller, ClientCall, JudgeContext } from '../ports.ts';
+import type { ClientHeaders } from '../upstream/upstream.ts';
+import type { Substitute, WireAnswer, WireRequest } from '../wire/codec.ts';
+import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+
+/** A request that may go upstream. */
+export interface PassedRequest {
+  readonly kind: 'pass';
+  /** As the upstream is to get it. */
+  readonly body: string;
+  /** As the filters left it. */
+  readonly request: ProviderRequest;
+}
+
+/** What becomes of a request. */
+type BeforeOutcome =
+  | PassedRequest
+  | { readonly kind: 'answer'; readonly substitute: Substitute; readonly by: Decision }
+  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+
+/**
+ * Asks the provider hooks about the whole request, as one upstream is to get it; `messages` are what the tool hooks left of
+ * it. Throws RefusedCall.
+ */
+export async function runBeforeCall(
+  call: ReadCall,
+  messages: readonly ChatMessage[],
+): Promise<BeforeOutcome> {
+  const { services, account, caller, hooks, client } = call;
+  const sent = toProviderRequest(call, messages);
+  // What was let pass to one provider was not let pass to another.
+  const chain = call.isFallback ? undefined : services.seen?.watch(caller, hooks.links);
+  const fire = createFire(chain?.links ?? hooks.links, caller);
+  const outcome = await account.time('hooks', () =>
+    askHooks(fire, { hook: 'provider', phase: 'before_call', request: sent }, { signal: client.signal }),
+  );
+  client.signal.throwIfAborted();
+  const { decision } = outcome;
+  if (hooks.hears('before_call')) account.decided('before_call', decision);
+  if (outcome.kind === 'refuse') {
+    const param = placeOfDenied(decision, call.request);
+    return { kind: 'refuse', refusal: { ...denialOf(outcome, 'before_call'), param } };
+  }
+  if (outcome.kind === 'answer')
+    return { kind: 'answer', substitute: toSubstitute(outcome.answer), by: decision };
+  const { request } = outcome.event;
+  try {
+    const body = writeRequest(call, sent, request);
+    chain?.remember();
+    return { kind: 'pass', body, request };
+  } catch (thrown) {
+    const refused = createFaultRefusal('before_call', thrown, decision);
+    return { kind: 'refuse', refusal: denialOf(refused, 'before_call') };
+  }
+}
+
+/** Fires events at the hooks of these links, which take turns with those of other callers. */
+function createFire(links: readonly Link[], { keyId }: Caller): Fire {
+  return async (event, options) =>
+    await inTurnOf(keyId ?? '', () => passGate(links, event, { call: nextEventId(), ...options }));
+}
+
+/** The messages of a request as the tool hooks leave its results. Throws RefusedCall. */
+export async function judgeResults(call: RequestedCall): Promise<readonly ChatMessage[]> {
+  const { services, request, account } = call;
+  const { tools } = services;
+  if (tools === undefined || request.toolResults.length === 0) return request.payload.messages;
+  return await account.time('hooks', () => tools.judgeResults(judgeContextOf(call)));
+}
+
+/** What judges of tools are told of a call. */
+export function judgeContextOf({ caller, client, request, account }: RequestedCall): JudgeContext {
+  return {
+    caller,
+    endpoint: client.endpoint,
+    model: request.model,
+    request,
+    signal: client.signal,
+    onDecision: (phase, decision) => account.decided(phase, decision),
+  };
+}
+
+function toProviderRequest(
+  { request, offered, isFallback, caller, client }: ReadCall,
+  messages: readonly ChatMessage[],
+): ProviderRequest {
+  const { system_prompt, round, tools, options, other } = request.payload;
+  return {
+    provider_id: offered.provider.id,
+    // As the client calls it, unless it did not ask for this one.
+    model: isFallback ? offered.upstreamName : request.model,
+    messages,
+    system_prompt,
+    round,
+    metadata: metadataOf(client, caller),
+    tools,
+    options,
+    other,
+  };
+}
+
+/** The body with the hooks' changes. Throws REPLY_MALFORMED for a change that has no place in it. */
+function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, left: ProviderRequest): string {
+  if (left.model !== sent.model) throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the model');
+  if (!isSameByValue(left.options, sent.options))
+    throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the settings of a request');
+  const { payload } = request;
+  const { messages, system_prompt, other = payload.other, tools = payload.tools } = left;
+  return request.write({ messages, system_prompt, other, tools }, offered.upstreamName);
+}
+
+/**
+ * The place of the message that a hook has denied, such as `messages[3]`: the one that its metadata names as
+ * `message_index`, else the only one of a request that says nothing else. Undefined where it is not known, or where hooks before it have added
+ * or dropped messages. `judged`: the messages as they came to the end of the chain.
+ */
+function placeOfDenied(
+  { metadata }: Pick<Decision, 'metadata'>,
+  { places, payload }: Pick<WireRequest, 'places' | 'payload'>,
+  judged: readonly ChatMessage[] = payload.messages,
+): string | undefined {
+  if (judged.length !== payload.messages.length) return undefined;
+  const { value } = metadata;
+  const index = isObject(value) ? value['message_index'] : undefined;
+  if (typeof index === 'number' && Number.isInteger(index)) return places[index];
+  const isAlone = places.length === 1 && payload.system_prompt === '' && payload.other.text === '{}';
+  return isAlone ? places[0] : undefined;
+}
+
+/**
+ * `request.metadata` of hooks: the endpoint, the caller, and the session that the client names in a header. A session
+ * belongs to its key, so that no key meets what another's session has.
+ */
+function metadataOf(
+  { endpoint, headers }: ClientCall,
+  { keyId, name }: Caller,
+): Readonly<Record<string, unknown>> {
+  const session = sessionIn(headers);
+  return {
+    endpoint,
+    ...(keyId !== null && { caller: name }),
+    ...(session !== undefined && { session_id: keyId === null ? session : `${keyId}:${session}` }),
+  };
+}
+
+/** The session that a header names: ours, or that of an agent. */
+function sessionIn(headers: ClientHeaders): string | undefined {
+  const own = headers['x-session-id'];
+  if (isSession(own)) return own;
+  for (const name in headers) {
+    if (!agentHeader.test(name)) continue;
+    const value = headers[name];
+    if (isSession(value)) return value;
+  }
+  return undefined;
+}
+
+/** Agents name it with a prefix of theirs, or without one. */
+const agentHeader = /^(?:[a-z-]+-)?(?:session[-_]id|conversation[-_]id)$/;
+
+function isSession(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,128}$/.test(value);
+}
+
+/** Asks those who decide on an answer. */
+export interface AnswerJudge {
+  /** Asks the after_call hooks about the message of a choice, until the signal aborts. Never rejects. */
+  ask(message: ChatMessage, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
+  /** Asks the filters alone, about a piece of a message; `window` counts the pieces, from 1. Never rejects. */
+  askAboutPiece(message: ChatMessage, window: number, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
+  /** Judges the tool calls of an answer: its messages with what is changed. Throws RefusedCall. */
+  readonly judgeCalls?:
+    | ((answer: WireAnswer, messages: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>)
+    | undefined;
+}
+
+export interface AnswerJudgeOptions {
+  readonly fire: Fire;
+  /** As the before_call filters left it. */
+  readonly request: ProviderRequest;
+  /** Milliseconds since the upstream was called. */
+  readonly latencyMs: () => number;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Told of the decision on each whole message, and of those that stop a piece. */
+  readonly onDecision?: ((decision: Decision) => void) | undefined;
+  readonly judgeCalls?: AnswerJudge['judgeCalls'];
+}
+
+/** A judge that asks the hooks of a runtime. */
+export function createAnswerJudge(options: AnswerJudgeOptions): AnswerJudge {
+  const { fire, request, latencyMs, signal: ofClient, onDecision, judgeCalls } = options;
+  const input = (message: ChatMessage) => ({ request, message, latencyMs: latencyMs() });
+  return {
+    ask: async (message, signal = ofClient) => {
+      const outcome = await askHooks(fire, createAfterCallEvent(input(message)), { signal });
+      onDecision?.(outcome.decision);
+      return outcome;
+    },
+    askAboutPiece: async (message, window, signal = ofClient) => {
+      const event = createPieceEvent(input(message), window);
+      const outcome = await askHooks(fire, event, { signal, filtersOnly: true });
+      if (outcome.kind !== 'pass') onDecision?.(outcome.decision);
+      return outcome;
+    },
+    judgeCalls,
+  };
+}
+
+/** What becomes of a whole answer, streamed or not. */
+export type AnswerVerdict =
+  | { readonly kind: 'same'; readonly body: string }
+  | { readonly kind: 'changed'; readonly body: string; readonly by: Decision | undefined }
+  /** A text stands in its place. */
+  | { readonly kind: 'stand-in'; readonly substitute: Substitute; readonly by: Decision }
+  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+
+/**
+ * Asks about every choice of an answer, and then about its tool calls. A choice that is stopped stops the whole
+ * answer, a refusal before a stand-in. Never rejects.
+ */
+export async function judgeAnswer(answer: WireAnswer, judge: AnswerJudge): Promise<AnswerVerdict> {
+  const outcomes = await Promise.all(answer.messages.map((message) => judge.ask(message)));
+  const stopped = findStopped(outcomes);
+  if (stopped !== undefined) return toStop(stopped);
+  const passed = outcomes.filter((outcome) => outcome.kind === 'pass');
+  const messages = passed.map(({ event }) => event.response.message);
+  const by = passed.find(({ decision }) => decision.verdict === 'modify')?.decision;
+  return writeJudged(answer, { messages, by, judge });
+}
+
+/** What becomes of an answer that was stopped. */
+export function toStop(stopped: StoppedAnswer): AnswerVerdict {
+  if (stopped.kind === 'refuse') return { kind: 'refuse', refusal: denialOf(stopped, 'after_call') };
+  return { kind: 'stand-in', substitute: toSubstitute(stopped.answer), by: stopped.decision };
+}
+
+/** The text that a hook gives, for a codec. */
+function toSubstitute({ text, finishReason }: SubstituteAnswer): Substitute {
+  return { text, end: finishReason.unified === 'stop' ? 'stop' : 'refused' };
+}
+
+function findStopped(outcomes: readonly GuardOutcome<AfterCall>[]): StoppedAnswer | undefined {
+  const stopped = outcomes.filter((outcome) => outcome.kind !== 'pass');
+  return stopped.find(({ kind }) => kind === 'refuse') ?? stopped[0];
+}
+
+interface Judged {
+  readonly messages: readonly ChatMessage[];
+  /** Who changed them. */
+  readonly by: Decision | undefined;
+  readonly judge: AnswerJudge;
+}
+
+async function writeJudged(
+  answer: WireAnswer,
+  { messages, by, judge: { judgeCalls } }: Judged,
+): Promise<AnswerVerdict> {
+  try {
+    const judged = (await judgeCalls?.(answer, messages)) ?? messages;
+    if (judged.every((message, index) => message === answer.messages[index]))
+      return { kind: 'same', body: answer.body };
+    const body = answer.write(judged);
+    return body === answer.body ? { kind: 'same', body } : { kind: 'changed', body, by };
+  } catch (error) {
+    if (error instanceof RefusedCall) return { kind: 'refuse', refusal: error.refusal };
+    return { kind: 'refuse', refusal: denialOf(createFaultRefusal('after_call', error, by), 'after_call') };
+  }
+}
+
+/**
+ * What a client is told when hooks let something not pass: 400 `content_filter` for a denial, 503 `guard_failed` when a
+ * hook failed or could not be asked. It quotes nothing but the hook's own words.
+ */
+export function denialOf({ error, decision }: GuardRefusal, phase: Phase): Refusal {
+  const { verdict, hook } = decision;
+  // What no hook has decided is a fault of asking.
+  const isFault = decision.error !== undefined || hook === null;
+  return {
+    ...(isFault ? { status: 503, code: 'guard_failed' } : { status: 400, code: 'content_filter' }),
+    message: error.message,
+    isRetryable: false,
+    verdict: { verdict, hook, phase },
+  };
+}
+
+/** Who decides on the answer of a call. */
+export function judgeOf(
+  call: ReadCall,
+  { request }: PassedRequest,
+  onDecision?: (decision: Decision) => void,
+): AnswerJudge {
+  const { services, hooks, client } = call;
+  const { tools } = services;
+  const started = performance.now();
+  return createAnswerJudge({
+    fire: createFire(hooks.links, call.caller),
+    request,
+    latencyMs: () => Math.round(performance.now() - started),
+    signal: client.signal,
+    onDecision,
+    judgeCalls:
+      tools &&
+      ((answer: WireAnswer, messages) =>
+        inTurnOf(call.caller.keyId ?? '', () => tools.judgeCalls(answer, messages, judgeContextOf(call)))),
+  });
+}
+
+/** The hooks of each caller, put together once for each set. */
+export function openHookSets(links: readonly Link[]) {
+  const all = createHookSet(links);
+  const sets = new Map<string, HookSet & { close(): Promise<void> }>();
+  return {
+    of: ({ hooks }: Caller): HookSet => {
+      if (hooks === undefined) return all;
+      const id = JSON.stringify(hooks);
+      const set = sets.get(id) ?? selectHooks(links, new Set(hooks));
+      sets.set(id, set);
+      return set;
+    },
+    close: async () => {
+      await Promise.all([...sets.values()].map((set) => set.close()));
+    },
+  };
+}

@@ -1,0 +1,396 @@
+import { randomUUID } from 'node:crypto';
+import { isCancelled, RuntimeError } from '../../base/errors.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { tryJson } from '../../base/json/try-parse.ts';
+import { type Link, passGate } from '../../calls/hooks/gate.ts';
+import { isFilter, isHeard } from '../../calls/hooks/links.ts';
+import { type AgentTools, agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';
+import { requestOf } from '../../calls/tool-call/callable-tool.ts';
+import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
+import type { ToolHookResponse } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import { createHookContext, type HookContext } from '../../contract/turn.ts';
+import type { Store } from '../../store/store.ts';
+import { GIVEN_FOR_MS, type KeptAnswer, type Memo } from '../memo/memo.ts';
+import { createHookIdentities, namesOfPrefixes } from '../memo/memo-key.ts';
+import type { Caller, JudgeContext, ToolJudge } from '../ports.ts';
+import type { ClientToolResult } from '../wire/codec.ts';
+import { RefusedCall } from '../wire/refusal.ts';
+import {
+  argsForHooks,
+  type CallWaiting,
+  denialText,
+  isDecided,
+  judgeCalls,
+  mapCalls,
+} from './judge-calls.ts';
+import { endForgottenRuns, newRunId, openPendingRun, type PendingRunOptions } from './pending-run.ts';
+
+interface ToolJudgeOptions extends WaitingOptions {
+  readonly memo: Memo;
+  /** What the config says of tools. */
+  readonly declared: DeclaredTools;
+  /** The hooks that a caller's calls pass; the same list for the same hooks. */
+  readonly linksOf: (caller: Caller) => readonly Link[];
+  /** Whether the store outlives the process, so that somebody can decide in another one. */
+  readonly isDurable: boolean;
+}
+
+/** Judges the calls and results of tools that clients run, with the tool hooks and approval rules of a config. */
+export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
+  const { memo, linksOf, declared, isDurable } = options;
+  const identityOf = createChainIdentity(memo);
+  const recalled = new WeakMap<JudgeContext['request'], RecalledAnswer>();
+  return {
+    judgeResults: async (context) => {
+      const links = linksOf(context.caller);
+      if (context.request.toolResults.length === 0) return context.request.payload.messages;
+      return await judgeResults(context, {
+        ...{ memo, links, tools: agentTools(declared, links), hookContext: hookContextOf(context) },
+        identity: identityOf(links),
+      });
+    },
+    recall: async (context) => {
+      if (!(await memo.answers.mayHaveAny())) return undefined;
+      const answer = await recallAnswer(memo, nameOfRequest(memo, context));
+      if (answer !== undefined) recalled.set(context.request, answer);
+      return answer?.body;
+    },
+    judgeCalls: async (answer, messages, context) => {
+      const links = linksOf(context.caller);
+      const kept = recalled.get(context.request);
+      if (kept === undefined && !isJudged(links, declared)) return messages;
+      const judged = await judgeCalls(answer, messages, context, {
+        ...{ links, tools: agentTools(declared, links), hookContext: hookContextOf(context) },
+        ...{ signal: context.signal, isUnattended: !isDurable },
+        openWaiting: async () => {
+          const runId = kept?.runId ?? newRunId();
+          const waiting = {
+            runId,
+            isRecalled: kept !== undefined,
+            keep: () => keepAnswer(answer.body, runId, context),
+          };
+          return await openCallWaiting(waiting, context, options);
+        },
+      });
+      if (kept !== undefined) await endAnswer(kept);
+      return judged;
+    },
+  };
+
+  async function keepAnswer(body: string, runId: string, context: JudgeContext): Promise<string> {
+    const name = nameOfRequest(memo, context);
+    const kept = await memo.answers.keep(name, { runId, sealed: memo.key.seal(body, name) });
+    return kept.runId;
+  }
+
+  async function endAnswer({ name, runId }: RecalledAnswer): Promise<void> {
+    await memo.answers.end(name);
+    const store = await options.openStore();
+    await store.setRunStatus(runId, { status: 'completed', at: Date.now() });
+  }
+}
+
+function isJudged(links: readonly Link[], { tools, hasApprovals }: DeclaredTools): boolean {
+  const isAsked = isHeard(links, 'before_execution') || isHeard(links, 'approval');
+  return isAsked || hasApprovals || tools.values().some(({ approval }) => approval !== undefined);
+}
+
+/** The conversation as far as it is known: a gateway knows no sessions. */
+function hookContextOf({ request, model }: JudgeContext): HookContext {
+  const { messages, round } = request.payload;
+  const now = new Date().toISOString();
+  return { ...createHookContext('gateway'), now, messages, round, host: { model } };
+}
+
+/**
+ * Tells the filters that judge results from others, and from themselves after a change. What a hook of another system
+ * starts is known to that system's settings alone, so that with such hooks nothing is remembered beyond this process.
+ */
+function createChainIdentity(memo: Pick<Memo, 'isShared'>): (links: readonly Link[]) => string {
+  const identities = createHookIdentities(memo);
+  const process = randomUUID();
+  return (links) =>
+    JSON.stringify(
+      links.flatMap((link): unknown[] => {
+        if ('group' in link) return [process, link.group.members.map(({ entry }) => entry)];
+        const isJudge = isFilter(link) && link.kind === 'tool' && link.phases.includes('after_execution');
+        return isJudge ? [identities.of(link.listener.port.binding)] : [];
+      }),
+    );
+}
+
+/** The name of a request: that of its caller, its model and all its messages, not of settings such as `stream`. */
+function nameOfRequest(
+  { key }: Pick<Memo, 'key'>,
+  { caller, endpoint, model, request }: JudgeContext,
+): string {
+  const judge = JSON.stringify(['answer', endpoint, model, request.choices]);
+  const owner = { keyId: caller.keyId ?? '', judge };
+  return namesOfPrefixes(key, owner, request.payload).at(-1) ?? '';
+}
+
+interface RecalledAnswer {
+  readonly name: string;
+  readonly runId: string;
+  readonly body: string;
+}
+
+/** The answer that is kept for a request, unless it was given too long ago. Throws STORE_FAILED, or what SQLite says. */
+async function recallAnswer({ key, answers }: Memo, name: string): Promise<RecalledAnswer | undefined> {
+  const kept = await answers.find(name);
+  if (kept === undefined) return undefined;
+  const body = isOver(kept) ? undefined : key.open(kept.sealed, name);
+  if (body !== undefined) return { name, runId: kept.runId, body };
+  await answers.remove(name);
+  return undefined;
+}
+
+function isOver({ endedAt }: KeptAnswer): boolean {
+  return endedAt !== null && endedAt < Date.now() - GIVEN_FOR_MS;
+}
+
+/** Tells when a store has changed. */
+interface StoreWaiter {
+  /** Resolves after a change of the store, at `due` (ms since 1970), or after a while. Throws ABORTED. */
+  next(due: number | undefined): Promise<void>;
+  close(): void;
+}
+
+interface WaitingOptions extends PendingRunOptions {
+  /** How long an answer is held for a person; 0: not at all. */
+  readonly holdMs: number;
+  readonly openWaiter: (store: Pick<Store, 'watch'>, signal: AbortSignal) => StoreWaiter;
+}
+
+/** The waiting calls of one answer. */
+interface AnswerWaiting {
+  readonly runId: string;
+  /** Keeps the answer itself, before any of its calls is. Resolves to the run that has the calls of the answer that is kept. */
+  readonly keep: () => Promise<string>;
+  readonly isRecalled: boolean;
+}
+
+/** Opens where the calls of an answer wait. Throws STORE_FAILED. */
+async function openCallWaiting(
+  { runId, keep, isRecalled }: AnswerWaiting,
+  context: JudgeContext,
+  options: WaitingOptions,
+): Promise<CallWaiting> {
+  const run = openPendingRun(runId, options);
+  // Of an answer that is new nothing is kept yet.
+  const known = isRecalled ? await run.list() : [];
+  let isKept = isRecalled;
+  return {
+    runId,
+    records: known,
+    decide: async (calls, tell) => {
+      if (!isKept) {
+        const keptAs = await keep();
+        isKept = true;
+        // An equal request was faster: its answer is the one that counts.
+        if (keptAs !== runId) throw pendingRefusal(await openPendingRun(keptAs, options).list());
+      }
+      const records = await run.add(calls, context, tell);
+      // Nobody waits for it, and what fails now is tried again with the next call that waits.
+      void options
+        .openStore()
+        .then((store) => endForgottenRuns(store, Date.now() - GIVEN_FOR_MS), ignore)
+        .catch(ignore);
+      return records.every(isDecided) ? records : await hold(records, calls, { run, context, options });
+    },
+  };
+}
+
+const ignore = () => {};
+
+interface Holding {
+  readonly run: ReturnType<typeof openPendingRun>;
+  readonly context: JudgeContext;
+  readonly options: WaitingOptions;
+}
+
+/** Waits for decisions made in any process. Throws RefusedCall when the time is over, and what the signal was aborted with. */
+async function hold(
+  first: readonly PendingRecord[],
+  calls: readonly PendingCall[],
+  { run, context: { signal }, options: { openStore, holdMs, openWaiter } }: Holding,
+): Promise<readonly PendingRecord[]> {
+  if (holdMs <= 0) throw pendingRefusal(first);
+  // Not by the clock of the day, which may be set.
+  const since = performance.now();
+  const ids = new Set(calls.map(({ id }) => id));
+  const waiter = openWaiter(await openStore(), signal);
+  try {
+    for (;;) {
+      const records = (await run.list()).filter(({ id }) => ids.has(id));
+      if (records.length === ids.size && records.every(isDecided)) return records;
+      const leftMs = holdMs - (performance.now() - since);
+      if (leftMs <= 0) throw pendingRefusal(records);
+      const expiries = records.flatMap(({ ruling, expiresAt }) =>
+        ruling === null && expiresAt !== null ? [expiresAt] : [],
+      );
+      await waiter.next(Math.min(Date.now() + leftMs, ...expiries));
+    }
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'ABORTED') signal.throwIfAborted();
+    throw error;
+  } finally {
+    waiter.close();
+  }
+}
+
+/** The refusal of an answer whose calls wait: names them, and says how it goes on. */
+function pendingRefusal(records: readonly PendingRecord[]): RefusedCall {
+  const open = records.filter(({ ruling }) => ruling === null);
+  const said = open.map(({ id, tool, message }) => `Tool "${tool}" waits for a person (${id}): ${message}`);
+  const how =
+    open.length === 0
+      ? 'An equal request waits for a person already.'
+      : `Decide with ${open.map(({ id }) => `"signalbox pending approve ${id}"`).join(', ')}, or reject.`;
+  return new RefusedCall({
+    status: 400,
+    code: 'pending_approval',
+    message: [...said, how, 'Then send the same request again.'].join('\n'),
+    isRetryable: false,
+    verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
+    details: { pending: open.map(toNotice) },
+  });
+}
+
+function toNotice({ id, tool, callId, reason, message, expiresAt }: PendingRecord) {
+  const expires_at = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  return { id, tool, call_id: callId, reason, message, expires_at };
+}
+
+interface ResultJudging {
+  readonly memo: Pick<Memo, 'key' | 'marks'>;
+  readonly links: readonly Link[];
+  readonly tools: AgentTools;
+  /** Of the hooks that judge results. */
+  readonly identity: string;
+  readonly hookContext: HookContext;
+}
+
+/** The messages of a request with what hooks made of the results in them; the very list when they changed nothing. */
+async function judgeResults(context: JudgeContext, judging: ResultJudging): Promise<readonly ChatMessage[]> {
+  const { payload, toolResults } = context.request;
+  if (toolResults.length === 0 || !isHeard(judging.links, 'after_execution')) return payload.messages;
+  const contents = await mapCalls(judging.links, toolResults, (result) =>
+    recallOrJudge(result, context, judging),
+  );
+  const changes = new Map<number, string>();
+  for (const [at, { index, content }] of toolResults.entries()) {
+    const given = contents[at];
+    if (given !== undefined && given !== content) changes.set(index, given);
+  }
+  if (changes.size === 0) return payload.messages;
+  return payload.messages.map((message, index) => {
+    const content = changes.get(index);
+    return content === undefined ? message : withContent(message, content);
+  });
+}
+
+/** A result is judged once: what became of it is remembered, under a name that only the same result of the same call has. */
+async function recallOrJudge(
+  result: ClientToolResult,
+  context: JudgeContext,
+  judging: ResultJudging,
+): Promise<string> {
+  const { memo, identity } = judging;
+  const { callId, call, content, isError } = result;
+  if (call === undefined) throw orphan(result, context);
+  const tool = judging.tools(call.name);
+  const parts = [
+    identity,
+    context.caller.keyId ?? '',
+    callId,
+    JSON.stringify([tool.name, tool.aliases ?? []]),
+    call.args.text,
+    `${isError}`,
+    content,
+  ];
+  const name = memo.key.nameOf('result', ...parts);
+  await memo.marks.load?.([name]);
+  const known = memo.marks.find(name);
+  const recalled = known === SAME ? content : known && memo.key.open(known, ...parts);
+  if (recalled !== undefined) return recalled;
+  const judged = await judgeResult({ ...result, call }, context, judging);
+  if (judged.isSettled)
+    memo.marks.keep([[name, judged.content === content ? SAME : memo.key.seal(judged.content, ...parts)]]);
+  return judged.content;
+}
+
+const SAME = 'same';
+
+interface JudgedResult {
+  readonly content: string;
+  /** Whether a hook has decided, rather than failed. */
+  readonly isSettled: boolean;
+}
+
+async function judgeResult(
+  {
+    callId,
+    call,
+    content,
+    isError,
+  }: ClientToolResult & { readonly call: NonNullable<ClientToolResult['call']> },
+  { signal, onDecision }: JudgeContext,
+  { links, tools, hookContext }: ResultJudging,
+): Promise<JudgedResult> {
+  const tool = tools(call.name);
+  const request = requestOf({ tool, callId, toolUseId: callId }, argsOf(call));
+  const response: ToolHookResponse = {
+    ...{ name: tool.name, call_id: callId, content, error: isError ? content : '', latency_ms: 0 },
+    ...(!isError && { result: resultOf(content) }),
+  };
+  const { decision, event } = await passGate(
+    links,
+    { hook: 'tool', phase: 'after_execution', request, response },
+    { call: callId, signal, hookContext },
+  );
+  if (isCancelled(decision.error)) signal.throwIfAborted();
+  onDecision('after_execution', decision);
+  const isSettled = decision.error === undefined;
+  const { verdict, hook, reason, context } = decision;
+  if (verdict !== 'allow' && verdict !== 'modify')
+    return { content: denialText(call.name, hook, reason), isSettled };
+  const passed = event.phase === 'after_execution' ? event.response.content : content;
+  return { content: [passed, ...context].join('\n'), isSettled };
+}
+
+/** Of a call whose arguments cannot be read, hooks still judge the result. */
+function argsOf({ name, args }: { readonly name: string; readonly args: Json }): Json {
+  try {
+    return argsForHooks(name, args);
+  } catch {
+    return Json.from({ input: args });
+  }
+}
+
+function resultOf(content: string): Json {
+  const json = tryJson(content.trim());
+  return json !== undefined && (isObject(json.value) || Array.isArray(json.value))
+    ? json
+    : Json.from(content);
+}
+
+/** The message as a whole new one: its parts repeated the old text. */
+function withContent(message: ChatMessage, content: string): ChatMessage {
+  const { parts: _, tool_result: result, ...others } = message;
+  const plain = result instanceof Json ? result.value : result;
+  const { parts: __, ...kept } = isObject(plain) ? plain : {};
+  return { ...others, role: message.role, content, tool_result: kept };
+}
+
+/** Without the call nobody knows which tool a result is of, so no hook could judge it. */
+function orphan({ index }: ClientToolResult, { request }: JudgeContext): RefusedCall {
+  return new RefusedCall({
+    status: 400,
+    code: 'tool_result_unknown',
+    message: 'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
+    param: request.places[index],
+    isRetryable: false,
+  });
+}

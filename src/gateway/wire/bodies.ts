@@ -1,0 +1,205 @@
+import { isSameToTheDigit } from '../../base/json/equal.ts';
+import { isObject, Json } from '../../base/json/json.ts';
+import { exactMembers } from '../../base/json/scan.ts';
+import type { ChatMessage, ToolListing } from '../../contract/provider.ts';
+import type { TokenUsage, WireAnswer } from './codec.ts';
+import { type Edits, numberAt, type Place } from './place.ts';
+import { unwritable } from './refusal.ts';
+import { isSameMessage } from './replaced-messages.ts';
+import { all, type Members, type Shape } from './shape.ts';
+
+/** The tools that a request offers, as foreign hooks see them; all definitions are in `other` as well. */
+export interface RequestedTools {
+  readonly listings: readonly ToolListing[];
+  /** Writes what hooks left of them. Throws REPLY_MALFORMED for tools that were not there. */
+  write(changed: readonly ToolListing[], edits: Edits): void;
+}
+
+/** Where tools stand in a body. */
+interface ToolForm {
+  /** The members with lists of tools. */
+  readonly lists: readonly string[];
+  /** The object that has the name of a tool; undefined for one that is not listed. */
+  readonly hold: (tool: Place) => Place | undefined;
+  readonly schema: 'parameters' | 'input_schema';
+}
+
+interface SentTool {
+  readonly listing: ToolListing;
+  readonly held: Place;
+  readonly list: string;
+  readonly index: number;
+}
+
+export function readTools(body: Place, form: ToolForm): RequestedTools {
+  const sent = form.lists.flatMap((list) => readList(list, body, form));
+  const listings = sent.map(({ listing }) => listing);
+  return {
+    listings,
+    write: (changed, edits) => {
+      if (changed !== listings && !isSameToTheDigit(changed, listings))
+        writeTools(changed, { sent, body, form }, edits);
+    },
+  };
+}
+
+function readList(list: string, body: Place, { hold, schema }: ToolForm): SentTool[] {
+  return (body.at(list)?.items ?? []).flatMap((place, index) => {
+    const held = hold(place);
+    const name = held?.at('name')?.text;
+    if (held === undefined || name === undefined) return [];
+    const description = held.at('description')?.text ?? '';
+    const listing = { name, description, input_schema: held.at(schema)?.value ?? {} };
+    return [{ listing, held, list, index }];
+  });
+}
+
+interface SentTools {
+  readonly sent: readonly SentTool[];
+  readonly body: Place;
+  readonly form: ToolForm;
+}
+
+function writeTools(changed: readonly ToolListing[], { sent, body, form }: SentTools, edits: Edits): void {
+  const wanted = new Map(changed.map((listing) => [listing.name, listing]));
+  if (changed.some(({ name }) => !sent.some(({ listing }) => listing.name === name)))
+    throw unwritable('a hook offers the model a tool that the request has not');
+  const gone = sent.filter(({ listing }) => !wanted.has(listing.name));
+  for (const list of form.lists) {
+    const place = body.at(list);
+    const indexes = gone.filter((tool) => tool.list === list).map(({ index }) => index);
+    if (place === undefined || indexes.length === 0) continue;
+    if (indexes.length === place.items.length) edits.remove(body, list);
+    else for (const index of indexes) edits.remove(place, index);
+  }
+  for (const { listing, held } of sent) {
+    const now = wanted.get(listing.name);
+    if (now === undefined) continue;
+    if (now.description !== listing.description) put(held, 'description', now.description, edits);
+    if (!isSameToTheDigit(now.input_schema, listing.input_schema))
+      put(held, form.schema, now.input_schema, edits);
+  }
+}
+
+function put(held: Place, key: string, value: unknown, edits: Edits): void {
+  const place = held.at(key);
+  const json = JSON.stringify(value);
+  if (place === undefined) edits.addMember(held, key, json);
+  else edits.replace(place, json);
+}
+
+/** What the events of a stream tell that the whole answer does not have, by names for hooks. */
+export type Extras = ReadonlyMap<string, Json>;
+
+/** The answer with that in `other` of its message. A stream that is written anew has none of it. */
+export function withExtras(answer: WireAnswer, extras: Extras): WireAnswer {
+  const [message] = answer.messages;
+  if (extras.size === 0 || message === undefined) return answer;
+  const own = message['other'];
+  const told = {
+    ...message,
+    other: toJson([...(own instanceof Json ? exactMembers(own) : []), ...extras]),
+  };
+  return {
+    ...answer,
+    messages: [told],
+    write: (messages) => {
+      const [changed, ...others] = messages;
+      if (changed === undefined || others.length > 0) return answer.write(messages);
+      if (isSameMessage(told, changed)) return answer.body;
+      const body = answer.write([withoutExtras(changed, extras)]);
+      // Even if only what the body does not have was changed, it is another answer, to be streamed without that.
+      return body === answer.body ? `${body}\n` : body;
+    },
+  };
+}
+
+function withoutExtras(changed: ChatMessage, extras: Extras): ChatMessage {
+  const { other } = changed;
+  const json = other === undefined || other === null ? undefined : Json.from(other);
+  if (json === undefined || !isObject(json.value)) return changed;
+  const members = [...exactMembers(json)].filter(([name]) => !extras.has(name));
+  return { ...changed, other: members.length === 0 ? undefined : toJson(members) };
+}
+
+function toJson(members: readonly (readonly [string, Json])[]): Json {
+  return new Json(`{${members.map(([key, value]) => `${JSON.stringify(key)}:${value.text}`).join(',')}}`);
+}
+
+/** What OpenAI-compatible servers count in `usage`, and in its `…_details`. */
+const figures: Members = all(
+  'number',
+  'accepted_prediction_tokens',
+  'audio_tokens',
+  'cache_creation_tokens',
+  'cache_write_tokens',
+  'cached_tokens',
+  'completion_time',
+  'completion_tokens',
+  'cost',
+  'image_tokens',
+  'is_byok',
+  'prompt_cache_hit_tokens',
+  'prompt_cache_miss_tokens',
+  'prompt_time',
+  'prompt_tokens',
+  'queue_time',
+  'reasoning_tokens',
+  'rejected_prediction_tokens',
+  'text_tokens',
+  'total_time',
+  'total_tokens',
+  'video_tokens',
+);
+
+export const openAiUsage: Shape = {
+  members: {
+    ...figures,
+    prompt_tokens_details: { members: figures },
+    completion_tokens_details: { members: figures },
+  },
+};
+
+/** The tokens that `usage` counts; undefined without figures. */
+export function readOpenAiUsage(usage: Place | undefined): TokenUsage | undefined {
+  const input = numberAt(usage, 'prompt_tokens');
+  const output = numberAt(usage, 'completion_tokens');
+  if (input === undefined && output === undefined) return undefined;
+  const cachedInput = numberAt(usage?.at('prompt_tokens_details'), 'cached_tokens');
+  return { input: input ?? 0, output: output ?? 0, ...(cachedInput !== undefined && { cachedInput }) };
+}
+
+const separator = '\n\n';
+
+/** A system prompt: texts, joined by an empty line. */
+export function joinPrompt(texts: readonly string[]): string {
+  return texts.join(separator);
+}
+
+/** The new text of each: all separators are where they were, or one text alone has changed. Undefined: it cannot be told which. */
+export function splitPrompt(texts: readonly string[], changed: string): readonly string[] | undefined {
+  if (texts.length === 1) return [changed];
+  const pieces = changed.split(separator);
+  const counts = texts.map((text) => text.split(separator).length);
+  if (counts.reduce((sum, count) => sum + count, 0) === pieces.length) {
+    let at = 0;
+    return counts.map((count) => {
+      at += count;
+      return joinPrompt(pieces.slice(at - count, at));
+    });
+  }
+  const alone = texts.flatMap((_, index) => {
+    const before = texts
+      .slice(0, index)
+      .map((text) => text + separator)
+      .join('');
+    const after = texts
+      .slice(index + 1)
+      .map((text) => separator + text)
+      .join('');
+    const fits =
+      changed.startsWith(before) && changed.endsWith(after) && changed.length >= before.length + after.length;
+    return fits ? [texts.with(index, changed.slice(before.length, changed.length - after.length))] : [];
+  });
+  return alone.length === 1 ? alone[0] : undefined;
+}
