@@ -1,6 +1,6 @@
 /**
  * The rows of a table of cases: the first line names the columns, each further line is a row, with `|` between its cells. A cell that
- * is one `${…}` has that value, any other is a text, in which a backslash is a backslash; an empty one leaves its member out.
+ * is one `${…}` has that value, any other is a text, in which a backslash is one unless a backtick follows; an empty one leaves its member out.
  */
 export function rowsOf<Row>(strings: TemplateStringsArray, ...values: readonly unknown[]): readonly Row[] {
   const [names = [], ...rows] = cellsOf(strings, values);
@@ -18,7 +18,10 @@ export function calling<Cells extends readonly never[], Made>(make: (...cells: C
 
 function cellsOf({ raw }: TemplateStringsArray, values: readonly unknown[]): unknown[][] {
   const text = raw.map((part, index) => (index === 0 ? part : `\0${index - 1}\0${part}`)).join('');
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const lines = text
+    .replaceAll('\\`', '`')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   return lines.map((line) =>
     line.split('|').map((cell) => {
       const [, whole] = /^\0(\d+)\0$/.exec(cell.trim()) ?? [];

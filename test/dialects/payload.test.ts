@@ -12,6 +12,7 @@ import { requireNative } from '../../src/dialects/registry.ts';
 import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipelines/run/eval-request.ts';
 import { answering, type Bench, type Entry, newRecord, openBench } from '../calls/capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
+import { rowsOf } from '../table.ts';
 
 interface Row {
   readonly title: string;
@@ -107,13 +108,13 @@ const unscoredText =
   '{"eval_id":"tone","type":"sentiment_check","passed":false,"duration_ms":30,"error":"it timed out","turn_index":0}';
 
 const events: readonly (Row & { readonly event: EventInput | NativeEvent })[] = [
-  {
-    title: 'provider before_call',
-    cites: 'PK-6-01@both',
-    dialect: 'promptkit',
-    event: { hook: 'provider', phase: 'before_call', request: provider },
-    wire: `{"hook":"provider","phase":"before_call",${request}}`,
-  },
+  ...rowsOf<Row & { readonly event: EventInput | NativeEvent }>`
+  title | cites | dialect | event | wire
+  provider before_call | PK-6-01@both | promptkit | ${{ hook: 'provider', phase: 'before_call', request: provider }} | {"hook":"provider","phase":"before_call",${request}}
+  a scored eval | PK-6-08@both | promptkit | ${scoredEvent} | ${scoredText}
+  an unscored eval | PK-6-08@both PK-6-09@both | promptkit | ${unscoredEvent} | ${unscoredText}
+  a scored eval, for Go | PK-6-19@both | promptkit-go | ${scoredEvent} | ${scoredText}
+`,
   {
     title: 'provider after_call',
     cites: 'PK-6-02@both',
@@ -238,20 +239,6 @@ const events: readonly (Row & { readonly event: EventInput | NativeEvent })[] = 
       '"system_prompt":"","round":1,"metadata":{}}}',
   },
   {
-    title: 'a scored eval',
-    cites: 'PK-6-08@both',
-    dialect: 'promptkit',
-    event: scoredEvent,
-    wire: scoredText,
-  },
-  {
-    title: 'an unscored eval',
-    cites: 'PK-6-08@both PK-6-09@both',
-    dialect: 'promptkit',
-    event: unscoredEvent,
-    wire: unscoredText,
-  },
-  {
     title: 'provider before_call, for Go',
     cites: 'PK-6-12@both PK-6-19@both',
     dialect: 'promptkit-go',
@@ -317,13 +304,6 @@ const events: readonly (Row & { readonly event: EventInput | NativeEvent })[] = 
       '{"hook":"session","phase":"session_end","event":{"SessionID":"","ConversationID":"",' +
       `"Messages":[${fullMessage}],"TurnIndex":0,"Metadata":null}}`,
   },
-  {
-    title: 'a scored eval, for Go',
-    cites: 'PK-6-19@both',
-    dialect: 'promptkit-go',
-    event: scoredEvent,
-    wire: scoredText,
-  },
 ];
 
 test.each(onTransports(events))('a hook reads $title', async ({ event, dialect, on, wire }) => {
@@ -345,20 +325,13 @@ const approval = {
 const approvalText = '"approval":{"id":"pending_1","decision":"approved","by":"mara","reason":"looks fine"}';
 
 const calls: readonly (Row & { readonly call: Partial<ToolCall> & { readonly args: Json } })[] = [
-  {
-    title: 'its args and nothing else',
-    cites: 'PK-4-01@both',
-    dialect: 'promptkit',
-    call: { args: new Json('{"city":"NYC","units":"metric"}') },
-    wire: '{"args":{"city":"NYC","units":"metric"}}',
-  },
-  {
-    title: 'no args',
-    cites: 'PK-4-01@both',
-    dialect: 'promptkit',
-    call: { args: new Json('{}') },
-    wire: '{"args":{}}',
-  },
+  ...rowsOf<Row & { readonly call: Partial<ToolCall> & { readonly args: Json } }>`
+  title | cites | dialect | call | wire
+  its args and nothing else | PK-4-01@both | promptkit | ${{ args: new Json('{"city":"NYC","units":"metric"}') }} | {"args":{"city":"NYC","units":"metric"}}
+  no args | PK-4-01@both | promptkit | ${{ args: new Json('{}') }} | {"args":{}}
+  the approval beside its args | PK-4-02@both | promptkit | ${{ args: new Json('{"amount":250}'), approval }} | {"args":{"amount":250},${approvalText}}
+  the same for Go | PK-1-06@both | promptkit-go | ${{ args: new Json('{"amount":250}'), approval }} | {"args":{"amount":250},${approvalText}}
+`,
   {
     title: 'the bytes of its args',
     cites: 'PK-4-08@both',
@@ -374,13 +347,6 @@ const calls: readonly (Row & { readonly call: Partial<ToolCall> & { readonly arg
     wire: '{"args":{  \t"city": "NYC\\n", \t"n": 1 }}',
   },
   {
-    title: 'the approval beside its args',
-    cites: 'PK-4-02@both',
-    dialect: 'promptkit',
-    call: { args: new Json('{"amount":250}'), approval },
-    wire: `{"args":{"amount":250},${approvalText}}`,
-  },
-  {
     title: 'the key of its call beside its args',
     cites: 'DS-IDEM-01@both',
     dialect: 'promptkit',
@@ -393,13 +359,6 @@ const calls: readonly (Row & { readonly call: Partial<ToolCall> & { readonly arg
     dialect: 'promptkit',
     call: { args: new Json('{"amount":250}'), idempotencyKey: 'k', approval },
     wire: `{"args":{"amount":250},"idempotency_key":"k",${approvalText}}`,
-  },
-  {
-    title: 'the same for Go',
-    cites: 'PK-1-06@both',
-    dialect: 'promptkit-go',
-    call: { args: new Json('{"amount":250}'), approval },
-    wire: `{"args":{"amount":250},${approvalText}}`,
   },
 ];
 

@@ -69,6 +69,13 @@ const results = ['null', 'false', '0', '""', '{}', '[]', '"text"', '{"result": 1
 const exact = '{ "z" : 12345678901234567890,"a":[1.10, 1.0,1e2,-0],\t"é":"\\u00e9\\/\\ud83d\\ude00<&>" }';
 
 const both: readonly (Row & { readonly member: 'result' | 'pending' })[] = [
+  ...rowsOf<Row & { readonly member: 'result' | 'pending' }>`
+  title | cites | member | says | means
+  a result keeps its bytes | PK-3-18@both | result | ${exact} | ok ${exact}
+  a pending asks | PK-4-16@both | pending | ${asked} | pending ${said} ${asked}
+  an empty pending asks in our words | PK-4-16@both PK-8-01@both | pending | {} | pending ["","${asks}"] {}
+  a pending without a message has a reason | PK-8-01@both | pending | {"reason": "why"} | pending ["why","${asks}"] {"reason": "why"}
+`,
   ...results.map((result) => ({
     title: `the result ${result} is ok`,
     cites: 'PK-4-18@both',
@@ -76,34 +83,6 @@ const both: readonly (Row & { readonly member: 'result' | 'pending' })[] = [
     says: result,
     means: `ok ${result}`,
   })),
-  {
-    title: 'a result keeps its bytes',
-    cites: 'PK-3-18@both',
-    member: 'result',
-    says: exact,
-    means: `ok ${exact}`,
-  },
-  {
-    title: 'a pending asks',
-    cites: 'PK-4-16@both',
-    member: 'pending',
-    says: asked,
-    means: `pending ${said} ${asked}`,
-  },
-  {
-    title: 'an empty pending asks in our words',
-    cites: 'PK-4-16@both PK-8-01@both',
-    member: 'pending',
-    says: '{}',
-    means: `pending ["","${asks}"] {}`,
-  },
-  {
-    title: 'a pending without a message has a reason',
-    cites: 'PK-8-01@both',
-    member: 'pending',
-    says: '{"reason": "why"}',
-    means: `pending ["why","${asks}"] {"reason": "why"}`,
-  },
   {
     title: 'further members of a pending are kept, with their bytes',
     cites: 'PK-4-17@both PK-3-22@both',

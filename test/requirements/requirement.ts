@@ -1,4 +1,5 @@
 import type { DialectName } from '../../src/config/config.ts';
+import { calling } from '../table.ts';
 
 /** On which transports a behaviour must be shown; `none` for rows in which no transport takes part. */
 type Cells = 'oneshot' | 'server' | 'both' | 'http' | 'oneshot+http' | 'none';
@@ -19,6 +20,9 @@ export interface Requirement {
 }
 
 export type Row = readonly [id: string, cells: Cells, sentence: string];
+
+/** Rows as a table, a line for each: `PK-3-01 | oneshot | A byte order mark is dropped.` */
+export const rowsOf = calling((id: string, cells: Cells, sentence: string): Row => [id, cells, sentence]);
 
 /** The rows of one section of a page, spoken on one wire. */
 export function section(

@@ -6,6 +6,7 @@ import type { Turn } from '../../../src/contract/turn.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
 import type { Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { payloads, questionAt, say, scene, seatAt } from './asking.ts';
 
 const stdinOf = (question: Question) => JSON.parse(agentao.encode(seatAt(question.point), question).body);
@@ -19,61 +20,18 @@ const call = { toolName: 'Bash', toolInput: { command: 'ls' }, sessionId: 's1' }
 const flatCall = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: '' };
 const session = { sessionId: 's1', cwd: '/project' };
 
-const stdins: readonly { title: string; cites: string; point: string; data?: Payload; flat: Payload }[] = [
-  {
-    title: 'UserPromptSubmit',
-    cites: 'AO-5-01@oneshot AO-5-02@oneshot AO-5-08',
-    point: 'UserPromptSubmit',
-    data: { userMessage: 'hello', ...session },
-    flat: { prompt: 'hello' },
-  },
-  {
-    title: 'SessionStart',
-    cites: 'AO-5-01@oneshot',
-    point: 'SessionStart',
-    data: session,
-    flat: { source: 'startup' },
-  },
-  {
-    title: 'SessionEnd',
-    cites: 'AO-5-01@oneshot',
-    point: 'SessionEnd',
-    data: session,
-    flat: { reason: 'other' },
-  },
-  { title: 'PreToolUse', cites: 'AO-5-01@oneshot AO-4-10', point: 'PreToolUse', data: call, flat: flatCall },
-  {
-    title: 'PostToolUse',
-    cites: 'AO-5-02@oneshot',
-    point: 'PostToolUse',
-    data: { ...call, toolOutput: '{"files":1}' },
-    flat: { ...flatCall, tool_response: { files: 1 } },
-  },
-  {
-    title: 'PostToolUseFailure',
-    cites: 'AO-5-02@oneshot',
-    point: 'PostToolUseFailure',
-    data: { ...call, toolInput: {}, error: 'boom' },
-    flat: { ...flatCall, tool_input: {}, error: 'boom' },
-  },
-  {
-    title: 'Stop',
-    cites: 'AO-5-04@oneshot AO-5-05',
-    point: 'Stop',
-    flat: {
-      stop_hook_active: false,
-      last_assistant_message: 'done',
-      turn_end_reason: 'final_response',
-      at_max_iter: false,
-    },
-  },
-  {
-    title: 'PreCompact',
-    cites: 'AO-5-06',
-    point: 'PreCompact',
-    flat: { trigger: 'manual', custom_instructions: '', compaction_type: 'full', reason: 'manual_cli' },
-  },
-];
+const stdins: readonly { title: string; cites: string; point: string; data?: Payload; flat: Payload }[] =
+  rowsOf<{ title: string; cites: string; point: string; data?: Payload; flat: Payload }>`
+  title | cites | point | data | flat
+  UserPromptSubmit | AO-5-01@oneshot AO-5-02@oneshot AO-5-08 | UserPromptSubmit | ${{ userMessage: 'hello', ...session }} | ${{ prompt: 'hello' }}
+  SessionStart | AO-5-01@oneshot | SessionStart | ${session} | ${{ source: 'startup' }}
+  SessionEnd | AO-5-01@oneshot | SessionEnd | ${session} | ${{ reason: 'other' }}
+  PreToolUse | AO-5-01@oneshot AO-4-10 | PreToolUse | ${call} | ${flatCall}
+  PostToolUse | AO-5-02@oneshot | PostToolUse | ${{ ...call, toolOutput: '{"files":1}' }} | ${{ ...flatCall, tool_response: { files: 1 } }}
+  PostToolUseFailure | AO-5-02@oneshot | PostToolUseFailure | ${{ ...call, toolInput: {}, error: 'boom' }} | ${{ ...flatCall, tool_input: {}, error: 'boom' }}
+  Stop | AO-5-04@oneshot AO-5-05 | Stop |  | ${{ stop_hook_active: false, last_assistant_message: 'done', turn_end_reason: 'final_response', at_max_iter: false }}
+  PreCompact | AO-5-06 | PreCompact |  | ${{ trigger: 'manual', custom_instructions: '', compaction_type: 'full', reason: 'manual_cli' }}
+`;
 
 test.each(titled(stdins))('stdin of $title', ({ point, data, flat }) => {
   const envelope = data === undefined ? {} : { event: point, data };

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ProcessReply } from '../../../src/contract/exchange.ts';
 import { readSchema, readSchemaReply } from '../../../src/dialects/chibi/config/plugins.ts';
 import { titled } from '../../cite.ts';
+import { rowsOf } from '../../table.ts';
 import { printed } from './asking.ts';
 
 const plain = {
@@ -110,50 +112,16 @@ test.each(titled(rows))('$title', ({ says, elements, warnings }) => {
   expect(readSchema(Buffer.from(says))).toEqual({ elements, warnings });
 });
 
-const bad = [
-  {
-    title: 'an exit code',
-    cites: 'CH-2-08@oneshot',
-    reply: printed(`{${t}}`, { exitCode: 1, stderr: 'a\nno jq\n' }),
-    message: '--schema exited with code 1: no jq',
-  },
-  {
-    title: 'a signal',
-    cites: 'CH-2-08@oneshot',
-    reply: printed(`{${t}}`, { exitCode: null, signal: 'SIGSEGV' }),
-    message: '--schema was ended by SIGSEGV',
-  },
-  {
-    title: 'no UTF-8',
-    cites: 'CH-2-08@oneshot',
-    reply: printed(Uint8Array.of(0xff)),
-    message: '--schema printed no UTF-8',
-  },
-  {
-    title: 'a banner',
-    cites: 'CH-2-08@oneshot',
-    reply: printed(`hello\n{${t}}`),
-    message: '--schema printed something else than one JSON document',
-  },
-  {
-    title: 'nothing',
-    cites: 'CH-2-08@oneshot',
-    reply: printed('', { stderr: 'oops' }),
-    message: '--schema printed something else than one JSON document: oops',
-  },
-  {
-    title: 'an empty list',
-    cites: 'CH-2-17@oneshot',
-    reply: printed('[]'),
-    message: '--schema describes no tool',
-  },
-  {
-    title: 'no element that can be used',
-    cites: 'CH-2-17@oneshot',
-    reply: printed('{"name": "x"}'),
-    message: '--schema describes no tool; element 1 has no `name` or no `description` and is left out',
-  },
-];
+const bad = rowsOf<{ title: string; cites: string; reply: ProcessReply; message: string }>`
+  title | cites | reply | message
+  an exit code | CH-2-08@oneshot | ${printed(`{${t}}`, { exitCode: 1, stderr: 'a\nno jq\n' })} | --schema exited with code 1: no jq
+  a signal | CH-2-08@oneshot | ${printed(`{${t}}`, { exitCode: null, signal: 'SIGSEGV' })} | --schema was ended by SIGSEGV
+  no UTF-8 | CH-2-08@oneshot | ${printed(Uint8Array.of(0xff))} | --schema printed no UTF-8
+  a banner | CH-2-08@oneshot | ${printed(`hello\n{${t}}`)} | --schema printed something else than one JSON document
+  nothing | CH-2-08@oneshot | ${printed('', { stderr: 'oops' })} | --schema printed something else than one JSON document: oops
+  an empty list | CH-2-17@oneshot | ${printed('[]')} | --schema describes no tool
+  no element that can be used | CH-2-17@oneshot | ${printed('{"name": "x"}')} | --schema describes no tool; element 1 has no \`name\` or no \`description\` and is left out
+`;
 
 test.each(titled(bad))('$title fails the plugin', ({ reply, message }) => {
   expect(() => readSchemaReply(reply)).toThrow(expect.objectContaining({ code: 'REPLY_MALFORMED', message }));

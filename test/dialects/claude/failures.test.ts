@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../table.ts';
 import { chatYaml, mockProvider } from '../project.ts';
 import { listen } from './endpoint.ts';
 import { on, openClaude } from './scripts.ts';
@@ -110,23 +111,13 @@ const agent = {
   'agent.pipeline.yaml': chatYaml('tools: [run]'),
 };
 
-test.each([
-  {
-    title: 'a result is withheld',
-    event: 'PostToolUse',
-    means: {
-      status: 'completed',
-      results: ['Tool "run" was blocked by hook "PostToolUse-1": hook "PostToolUse-1" exited with code 1'],
-    },
-  },
-  { title: 'an answer is withheld', event: 'Stop', means: { status: 'denied', results: undefined } },
-  {
-    title: 'a prompt reaches nobody',
-    event: 'UserPromptSubmit',
-    means: { status: 'denied', results: undefined },
-  },
-  { title: 'a batch ends the turn', event: 'PostToolBatch', means: { status: 'denied', results: undefined } },
-])('on_failure: deny at $event: $title [CC-9-02]', async ({ event, means }) => {
+test.each(rowsOf<{ title: string; event: string; means: object }>`
+  title | event | means
+  a result is withheld | PostToolUse | ${{ status: 'completed', results: ['Tool "run" was blocked by hook "PostToolUse-1": hook "PostToolUse-1" exited with code 1'] }}
+  an answer is withheld | Stop | ${{ status: 'denied', results: undefined }}
+  a prompt reaches nobody | UserPromptSubmit | ${{ status: 'denied', results: undefined }}
+  a batch ends the turn | PostToolBatch | ${{ status: 'denied', results: undefined }}
+`)('on_failure: deny at $event: $title [CC-9-02]', async ({ event, means }) => {
   const { runtime, folder } = await openClaude(
     { [event]: [on(undefined, 'exit 1')] },
     { more: ', on_failure: deny', spec, files: agent },

@@ -155,6 +155,12 @@ const universal: readonly Row[] = [
 
 const results: readonly Row[] = [
   ...rowsOf<Row>`
+  title | cites | point | says | means
+  a block stands beside the result | CC-7-11 | PostToolUse | ${specific('PostToolUse', { additionalContext: 'c' }, { decision: 'block', reason: 'lint' })} | allow +["lint","c"]
+  an answer to a form | CC-7-16 | Elicitation | ${specific('Elicitation', { action: 'accept', content: { name: 'Ann' } })} | respond {"action":"accept","content":{"name":"Ann"}}
+  an unknown answer to a form | CC-6-10 | ElicitationResult | ${specific('ElicitationResult', { action: 'agree' })} | ${'deny "its `action` is no known verdict: \\"agree\\""'}
+`,
+  ...rowsOf<Row>`
   title | cites | point | says | seat | means
   a result is replaced by one of its type | CC-7-12 | PostToolUse | ${specific('PostToolUse', { updatedToolOutput: { stdout: '***' } })} |  | modify {"content":{"stdout":"***"}}
   an unknown decision after the call breaks the schema | CC-6-08 | PostToolUse | {"decision":"stop"} |  | allow ${open}
@@ -172,13 +178,6 @@ const results: readonly Row[] = [
   a worktree without a path | CC-7-15 | WorktreeCreate | ${''} |  | deny "it named no path"
   a worktree path that climbs | CC-7-15 | WorktreeCreate | /w/../a |  | ${'deny "its path has \\".\\" or \\"..\\": /w/../a"'}
 `,
-  {
-    title: 'a block stands beside the result',
-    cites: 'CC-7-11',
-    point: 'PostToolUse',
-    says: specific('PostToolUse', { additionalContext: 'c' }, { decision: 'block', reason: 'lint' }),
-    means: 'allow +["lint","c"]',
-  },
   {
     title: 'a result is replaced by a string',
     cites: 'CC-7-12',
@@ -206,20 +205,6 @@ const results: readonly Row[] = [
     point: 'PermissionRequest',
     says: asked({ behavior: 'allow', updatedInput: 'ls' }),
     means: 'deny "it answered with a `updatedInput` that is no object"',
-  },
-  {
-    title: 'an answer to a form',
-    cites: 'CC-7-16',
-    point: 'Elicitation',
-    says: specific('Elicitation', { action: 'accept', content: { name: 'Ann' } }),
-    means: 'respond {"action":"accept","content":{"name":"Ann"}}',
-  },
-  {
-    title: 'an unknown answer to a form',
-    cites: 'CC-6-10',
-    point: 'ElicitationResult',
-    says: specific('ElicitationResult', { action: 'agree' }),
-    means: 'deny "its `action` is no known verdict: \\"agree\\""',
   },
 ];
 

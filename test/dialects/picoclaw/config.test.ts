@@ -156,21 +156,14 @@ describe('a config.json', () => {
   });
 
   const bad = (more: object) => ({ hooks: { processes: { p: { ...processes.second, ...more } } } });
-  test.each([
-    {
-      given: { hooks: { builtins: { guard: { enabled: true } } } },
-      place: 'hooks.builtins.guard',
-      ids: '[PC-2-22 PC-2-25]',
-    },
-    { given: bad({ transport: 'http' }), place: 'hooks.processes.p.transport', ids: '[PC-2-22 PC-2-27]' },
-    { given: bad({ command: [] }), place: 'hooks.processes.p.command', ids: '[PC-2-22 PC-2-27]' },
-    { given: bad({ intercept: ['before'] }), place: 'hooks.processes.p.intercept[0]', ids: '[PC-2-22]' },
-    {
-      given: { isolation: { enabled: true }, ...bad({}) },
-      place: 'isolation.enabled',
-      ids: '[PC-2-22 PC-2-31]',
-    },
-  ])('with $place that cannot be taken over is an error that names it $ids', ({ given, place }) => {
+  test.each(rowsOf<{ given: object; place: string; ids: string }>`
+    given | place | ids
+    ${{ hooks: { builtins: { guard: { enabled: true } } } }} | hooks.builtins.guard | [PC-2-22 PC-2-25]
+    ${bad({ transport: 'http' })} | hooks.processes.p.transport | [PC-2-22 PC-2-27]
+    ${bad({ command: [] })} | hooks.processes.p.command | [PC-2-22 PC-2-27]
+    ${bad({ intercept: ['before'] })} | hooks.processes.p.intercept[0] | [PC-2-22]
+    ${{ isolation: { enabled: true }, ...bad({}) }} | isolation.enabled | [PC-2-22 PC-2-31]
+  `)('with $place that cannot be taken over is an error that names it $ids', ({ given, place }) => {
     const folder = newProject({
       ...files,
       'pico/config.json': JSON.stringify(given),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { rowsOf } from '../../table.ts';
 import { openProject, runtimeYaml } from '../project.ts';
 import { entry, shHook } from './scripts.ts';
 
@@ -83,21 +84,13 @@ describe('a hook that', () => {
     expect([stderr(open), stderr(closed)]).toEqual([row.stderr, row.stderr]);
   });
 
-  test.each([
-    { title: 'opens /dev/stdin', script: shHook(answerSeen, { first: 'exec </dev/stdin >/dev/stdout' }) },
-    {
-      title: 'leaves a child on its stdout',
-      script: shHook(answerSeen, { first: '(trap "" TERM; sleep 5) &' }),
-    },
-    {
-      title: 'prints a banner first',
-      script: shHook(answerSeen, { first: `printf 'review gate 1.0\\n{"ready":true}\\n\\n[]\\n'` }),
-    },
-    {
-      title: 'answers with text between its answers [PC-4-02@server]',
-      script: shHook(answerSeen.replace('answer', `echo '{"jsonrpc":"2.0","id":null,"result":{}}'; answer`)),
-    },
-  ])('$title is obeyed, open or closed', async ({ script }) => {
+  test.each(rowsOf<{ title: string; script: string }>`
+    title | script
+    opens /dev/stdin | ${shHook(answerSeen, { first: 'exec </dev/stdin >/dev/stdout' })}
+    leaves a child on its stdout | ${shHook(answerSeen, { first: '(trap "" TERM; sleep 5) &' })}
+    prints a banner first | ${shHook(answerSeen, { first: `printf 'review gate 1.0\\n{"ready":true}\\n\\n[]\\n'` })}
+    answers with text between its answers [PC-4-02@server] | ${shHook(answerSeen.replace('answer', `echo '{"jsonrpc":"2.0","id":null,"result":{}}'; answer`))}
+  `)('$title is obeyed, open or closed', async ({ script }) => {
     const decisions = [];
     for (const more of ['', 'on_failure: deny']) {
       const { fire, runtime } = await openHook(script, { more });

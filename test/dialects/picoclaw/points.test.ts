@@ -308,21 +308,14 @@ test('event and runtime_event tell observers in the form of their version, and a
   );
 });
 
-test.each([
-  { point: 'before_llms', payload: {}, message: 'picoclaw has no point "before_llms"' },
-  { point: 'hello', payload: {}, message: 'picoclaw has no point "hello"' },
-  { point: 'before_tool', payload: {}, message: 'the payload of before_tool has no `tool`' },
-  {
-    point: 'before_tool',
-    payload: { tool: 'x', args: {} },
-    message: 'the payload of before_tool has a member `args`, which is unknown',
-  },
-  {
-    point: 'event',
-    payload: { KindName: 'x' },
-    message: 'the payload of event has no known `Kind` or `KindName`',
-  },
-])('$point with a wrong payload is refused: $message [PC-7-12]', async ({ point, payload, message }) => {
+test.each(rowsOf<{ payload: object; point: string; message: string }>`
+  payload | point | message
+  ${{}} | before_llms | picoclaw has no point "before_llms"
+  ${{}} | hello | picoclaw has no point "hello"
+  ${{}} | before_tool | the payload of before_tool has no \`tool\`
+  ${{ tool: 'x', args: {} }} | before_tool | the payload of before_tool has a member \`args\`, which is unknown
+  ${{ KindName: 'x' }} | event | the payload of event has no known \`Kind\` or \`KindName\`
+`)('$point with a wrong payload is refused: $message [PC-7-12]', async ({ point, payload, message }) => {
   const other = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
   await expect(
     other.hooks.fire({ dialect: 'picoclaw', point, payload }, { wholeFaults: true }),
