@@ -132,7 +132,7 @@ function readUsual(
   field: FieldSchema,
   variables: readonly string[],
 ): unknown {
-  return field[usual] !== undefined && field.properties !== undefined
+  return field[usual] !== undefined && field.properties !== undefined && field[read] === undefined
     ? readFields(document, path, field.properties, variables)
     : field[usual];
 }

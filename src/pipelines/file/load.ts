@@ -10,8 +10,7 @@ import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, schemaAt, textAt } from '
 import { compileSchema } from '../../base/yaml/schema-check.ts';
 import { findViolations, type Violation } from '../../base/yaml/violation.ts';
 import { type Chain, loadBelow } from './below/load-below.ts';
-import { everyVariable, type Pipeline } from './pipeline.ts';
-import { type PipelineOf, readSteps } from './read-step.ts';
+import { everyVariable, type Pipeline, type PipelineOf, readSteps } from './pipeline.ts';
 import { pipelineSchema } from './schema.ts';
 import { validatePipeline } from './validate.ts';
 import type { PipelineRuntime } from './validate-names.ts';

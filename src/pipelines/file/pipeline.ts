@@ -1,8 +1,16 @@
-import type { Expression } from '../../base/expression/expression.ts';
+import { compileExpressions, type Expression } from '../../base/expression/expression.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { expressionAt, mappingAt } from '../../base/yaml/expressions.ts';
+import { type Fields, readFields } from '../../base/yaml/fields.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
 import type { SourceLocation } from '../../base/yaml/problem.ts';
+import { choiceAt, integerAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import type { SchemaCheck } from '../../base/yaml/schema-check.ts';
-import type { Threshold } from '../../contract/eval.ts';
-import type { Retry } from './retry.ts';
+import { fileBelow } from './below/file-below.ts';
+import { askSchema, type Chat, evalKeys, readChat, stepKeys, toolKeys } from './schema.ts';
+
+export type { Chat } from './schema.ts';
 
 /**
  * One Pipeline file, read and checked. Expressions see `input`, `steps`, `run`, `env` and `vars`, inside a
@@ -42,41 +50,9 @@ export type Step =
   | AskStep
   | PipelineStep;
 
-interface StepBase {
-  /** Unique in the file. */
-  readonly id: string;
+interface StepBase extends Fields<typeof stepKeys> {
   readonly position: SourceLocation;
-  /** `if`: the step is skipped unless this is true; anything but a boolean fails the step. */
-  readonly condition?: Expression;
-  /** Runs the step once for each item of a list. */
-  readonly forEach?: ForEach;
-  /** Runs the step again and again, while this holds; the step has no `forEach` then. */
-  readonly whileLoop?: WhileLoop;
-  /** Of one attempt at one run of the step (each item has its own); a wait for a person does not count. */
-  readonly timeoutMs?: number;
-  /** Of a tool, eval, chat or pipeline; with `forEach`, of each item. */
-  readonly retry?: Retry;
   readonly onError: OnError;
-}
-
-/** Which views of its runs the view of a loop has. */
-export type Collect = 'all' | 'last' | 'none';
-
-export interface ForEach {
-  readonly items: Expression;
-  readonly concurrency: number;
-  readonly collect: Collect;
-  /** The first item that fails ends the others. */
-  readonly failFast: boolean;
-}
-
-/** Its expressions see `index`, and `last`, the view of the run before, or null. */
-export interface WhileLoop {
-  /** Asked before each run; gives true or false. */
-  readonly condition: Expression;
-  /** Runs, at most: the step fails where the condition still holds then. */
-  readonly max: number;
-  readonly collect: Collect;
 }
 
 /** What follows when the step failed or was denied. */
@@ -86,55 +62,12 @@ export type OnError =
   /** These steps run first; `stop` then fails the pipeline with the first error. */
   | { readonly kind: 'handle'; readonly steps: readonly Step[]; readonly then: 'stop' | 'continue' };
 
-export interface ToolStep extends StepBase {
+export interface ToolStep extends StepBase, Fields<typeof toolKeys> {
   readonly kind: 'tool';
-  readonly tool: string;
-  /** Gives an object. */
-  readonly args: Expression;
 }
 
-export interface EvalStep extends StepBase {
+export interface EvalStep extends StepBase, Fields<typeof evalKeys> {
   readonly kind: 'eval';
-  readonly type: string;
-  /** Gives the text to judge; anything but a string is judged as its JSON. */
-  readonly content: Expression;
-  readonly params: Expression;
-  /** Gives members of an eval's context: messages, tool_calls, variables, metadata, turn_index. */
-  readonly context?: Expression;
-  /** Absent: the score is a metric, and the step does not fail. */
-  readonly threshold?: Threshold;
-  /** `continue`: a missed threshold is recorded, and the step does not fail. */
-  readonly onFail: 'stop' | 'continue';
-}
-
-/** A conversation with a model. */
-export interface Chat {
-  /** A provider's id. */
-  readonly provider: string;
-  readonly system?: Expression;
-  /** Gives a list of `{role, content}`, or a text that is one user message. */
-  readonly messages: Expression;
-  /** Names of the tools that the model is offered. */
-  readonly tools: readonly string[];
-  /** Model calls for one answer, at most; a retry counts anew. */
-  readonly maxRounds: number;
-  /** Tool calls of one round that run at once. */
-  readonly toolConcurrency: number;
-  readonly guardrails: readonly Guardrail[];
-  /** How often an answer that an enforcing guardrail failed is asked for again, with the eval's detail. */
-  readonly retries: number;
-  /** Asks for a stream: `hold` releases text when the whole answer has passed, `windowed` as it comes. */
-  readonly stream?: 'hold' | 'windowed';
-  readonly temperature?: number;
-  readonly maxTokens?: number;
-  readonly topP?: number;
-  /** Texts at which an answer ends. */
-  readonly stop?: readonly string[];
-  readonly seed?: number;
-  /** Absent: auto. What forces a call holds until tools have been called. */
-  readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly tool: string };
-  /** The JSON Schema that the answer must fit. */
-  readonly outputSchema?: Readonly<Record<string, unknown>>;
 }
 
 export interface ChatStep extends StepBase, Chat {
@@ -142,27 +75,17 @@ export interface ChatStep extends StepBase, Chat {
 }
 
 /** An eval of a chat's final answer. */
-export interface Guardrail {
-  readonly id: string;
-  readonly type: string;
-  readonly params: Expression;
-  /** Gives `variables` and `metadata` of the eval's context. */
-  readonly context: Expression;
-  readonly threshold?: Threshold;
-  /** enforce: an answer that fails is withheld; monitor: it is only recorded. */
-  readonly action: 'enforce' | 'monitor';
-}
+export type Guardrail = Chat['guardrails'][number];
+
+export type ForEach = NonNullable<StepBase['forEach']>;
+export type WhileLoop = NonNullable<StepBase['whileLoop']>;
+
+/** Which views of its runs the view of a loop has. */
+export type Collect = ForEach['collect'];
 
 /** Asks a person, who answers with a value. */
-export interface AskStep extends StepBase {
+export interface AskStep extends StepBase, Fields<typeof askSchema.properties> {
   readonly kind: 'ask';
-  readonly question: Expression;
-  /** Of the answer; absent: any value. */
-  readonly schema?: Readonly<Record<string, unknown>> | boolean;
-  /** Who may answer; absent: whoever has a name. */
-  readonly by?: readonly string[];
-  /** Absent: never. */
-  readonly expiresMs?: number;
 }
 
 /** Lets time go by. */
@@ -210,3 +133,68 @@ export const everyVariable: readonly string[] = [
   'error',
   'outcome',
 ];
+
+/** Pipelines that steps may name, by their absolute files. */
+export type PipelineOf = (file: string) => Pipeline;
+
+/** The steps of the list at `path`; none when there is no list. */
+export function readSteps(document: YamlDocument, path: Path, pipelineOf: PipelineOf): Step[] {
+  return itemsAt(document, path).map((item) => readStep(document, item, pipelineOf));
+}
+
+function readStep(document: YamlDocument, path: Path, pipelineOf: PipelineOf): Step {
+  const base = {
+    ...readFields(document, path, stepKeys, everyVariable),
+    position: document.positionOf(path),
+    onError: readOnError(document, [...path, 'on_error'], pipelineOf),
+  };
+  const stepsAt = (key: string) => readSteps(document, [...path, key], pipelineOf);
+  const step = valueAt(document, path);
+  const kind = isObject(step) ? stepKinds.find((key) => Object.hasOwn(step, key)) : undefined;
+  switch (kind) {
+    case 'eval':
+      return { ...base, kind, ...readFields(document, path, evalKeys, everyVariable) };
+    case 'chat':
+      return { ...base, kind, ...readChat(document, [...path, 'chat'], everyVariable) };
+    case 'parallel':
+      return {
+        ...base,
+        kind,
+        steps: stepsAt('parallel'),
+        ...omitUndefined({ concurrency: integerAt(document, [...path, 'concurrency']) }),
+        failFast: valueAt(document, [...path, 'fail_fast']) === true,
+      };
+    case 'steps':
+      return { ...base, kind, steps: stepsAt('steps'), otherwise: stepsAt('else') };
+    case 'pipeline': {
+      const file = fileBelow(document, textAt(document, [...path, 'pipeline']) ?? '');
+      const input = mappingAt(document, [...path, 'input'], everyVariable);
+      return { ...base, kind, pipeline: pipelineOf(file), input };
+    }
+    case 'ask':
+      return {
+        ...base,
+        kind,
+        ...readFields(document, [...path, 'ask'], askSchema.properties, everyVariable),
+      };
+    case 'wait': {
+      const wait = [...path, 'wait'];
+      const until = expressionAt(document, [...wait, 'until'], everyVariable);
+      const duration = expressionAt(document, wait, everyVariable) ?? compileExpressions('', []);
+      return { ...base, kind, wait: until === undefined ? { for: duration } : { until } };
+    }
+    default:
+      return { ...base, kind: 'tool', ...readFields(document, path, toolKeys, everyVariable) };
+  }
+}
+
+/** The keys of which a step has exactly one: what it does. */
+export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps', 'wait', 'ask', 'pipeline'] as const;
+
+function readOnError(document: YamlDocument, path: Path, pipelineOf: PipelineOf): OnError {
+  if (!isObject(valueAt(document, path))) {
+    return { kind: choiceAt(document, path, ['stop', 'continue']) ?? 'stop' };
+  }
+  const then = choiceAt(document, [...path, 'then'], ['stop', 'continue']) ?? 'stop';
+  return { kind: 'handle', steps: readSteps(document, [...path, 'steps'], pipelineOf), then };
+}

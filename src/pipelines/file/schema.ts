@@ -1,19 +1,202 @@
+import { compileExpressions } from '../../base/expression/expression.ts';
+import { isObject } from '../../base/json/json.ts';
 import { longestMs } from '../../base/time/longest-timer.ts';
-import {
-  askSchema,
-  failFastSchema,
-  forEachSchema,
-  identifier,
-  nameSchemas,
-  retrySchema,
-  waitSchema,
-  whileSchema,
-} from './flow-schema.ts';
+import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { expressionAt } from '../../base/yaml/expressions.ts';
+import { as, type Fields, read, readFields, usual, usually } from '../../base/yaml/fields.ts';
+import { omitUndefined } from '../../base/yaml/present.ts';
+import { choiceAt, integerAt, numberAt, schemaAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { duration, durationPattern } from '../../config/duration.ts';
+import type { Threshold } from '../../contract/eval.ts';
+import { readRetry } from './retry.ts';
+
+/** A value, or a text with an expression that gives one. */
+function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
+  return { type: [type, 'string'], pattern: '\\$\\{', ...more, description };
+}
+
+/** A tree whose texts are expressions; one that is not given is an empty text, or no keys. */
+const text = { [read]: expressionAt, [usual]: compileExpressions('', []) } as const;
+const mapping = { [read]: expressionAt, [usual]: compileExpressions({}, []) } as const;
+
+const count = { type: 'integer', minimum: 1 } as const;
+const name = { type: 'string', minLength: 1, [usual]: '' } as const;
+const score = { type: 'number', minimum: 0, maximum: 1 } as const;
+const stepList = { type: 'array', minItems: 1, items: { $ref: '#/$defs/step' } } as const;
+
+/** What expressions can name; `__proto__` is no name for a member of an object. */
+const identifier = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$';
+
+/** Of `spec`: what its expressions see by name. */
+const nameSchemas = {
+  env: {
+    type: 'array',
+    uniqueItems: true,
+    items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+    description:
+      'Environment variables that expressions may read as `env.NAME`; all of them must be set. What they hold is secret.',
+  },
+  vars: {
+    type: 'object',
+    propertyNames: { type: 'string', pattern: identifier },
+    description:
+      'Values by name, computed before the first step, which expressions see as `vars.NAME`; each may use those above it, `input`, `run` and `env`.',
+  },
+} as const;
+
+const collectSchema = {
+  type: 'string',
+  enum: ['all', 'last', 'none'],
+} as const;
+
+/** Of a step: the first failure ends the others. */
+const failFastSchema = usually(false, {
+  type: 'boolean',
+  description: 'Of a parallel step: the first branch that fails ends the others, which are cut off.',
+});
+
+export const askSchema = {
+  type: 'object',
+  description: 'Makes the step a question to a person, for whose answer the run waits.',
+  additionalProperties: false,
+  required: ['question'],
+  properties: {
+    question: {
+      type: 'string',
+      minLength: 1,
+      ...text,
+      description: 'What the person is asked; may hold `${…}`.',
+    },
+    schema: {
+      type: ['object', 'boolean'],
+      [read]: readSchema,
+      description:
+        'JSON Schema (2020-12, or draft-07 by its `$schema`) that an answer must fit. Default: any value.',
+    },
+    by: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', minLength: 1, [usual]: '' },
+      description: 'Who may answer, as `--by` names them. Default: whoever has a name.',
+    },
+    expires: {
+      ...duration,
+      [as]: 'expiresMs',
+      description: 'How long an answer may take, such as 24h; then the step fails. Default: for ever.',
+    },
+  },
+} as const;
+
+const waitSchema = {
+  type: ['string', 'object'],
+  pattern: `${durationPattern}|\\$\\{`,
+  description:
+    'Makes the step a wait: a duration such as 10m or 36h, a `${…}` that gives one or milliseconds, or `{until: TIME}`.',
+  additionalProperties: false,
+  required: ['until'],
+  properties: {
+    until: {
+      type: 'string',
+      description: 'A time by RFC 3339, such as 2027-01-31T08:00:00Z, or a `${…}` that gives one.',
+    },
+  },
+} as const;
+
+const whileSchema = {
+  type: 'object',
+  [as]: 'whileLoop',
+  description:
+    'Runs the step again and again while a condition holds; its expressions see `index`, and as `last` the view of the run before, or null.',
+  additionalProperties: false,
+  required: ['condition', 'max'],
+  properties: {
+    condition: {
+      type: 'string',
+      ...text,
+      description: 'One `${…}` that is true or false, asked before each run.',
+    },
+    max: {
+      ...count,
+      [usual]: 1,
+      description: 'Runs, at most: the step fails where the condition still holds then.',
+    },
+    collect: {
+      ...collectSchema,
+      [usual]: 'last',
+      description:
+        'Which views the step has: last (default), that of the last run as `last`; all, those of all runs as `items`; none.',
+    },
+  },
+} as const;
+
+const loopKeys = {
+  items: { type: ['array', 'string'], ...text, description: 'A list, or a `${…}` that gives one.' },
+  concurrency: { ...count, description: 'Items at once. Default: 1, in their order.' },
+  collect: {
+    ...collectSchema,
+    [usual]: 'all',
+    description:
+      'Which views the step has: all (default), those of all items as `items`; last, that of the last one as `last`; none.',
+  },
+  fail_fast: usually(false, {
+    type: 'boolean',
+    description: 'The first item that fails ends the loop, and cuts off those that are under way.',
+  }),
+} as const;
+
+const forEachSchema = {
+  type: ['string', 'array', 'object'],
+  [read]: readForEach,
+  description:
+    'Runs the step once for each item of a list, which its expressions see as `item`, and its position as `index`. A list, a `${…}` that gives one, or a mapping of items and concurrency.',
+  additionalProperties: false,
+  required: ['items'],
+  properties: loopKeys,
+} as const;
+
+const retrySchema = {
+  type: 'object',
+  [read]: readRetry,
+  description:
+    'Of a tool, eval, chat or pipeline step: begins it again after it has failed, never after a hook or a person said no.',
+  additionalProperties: false,
+  required: ['max'],
+  properties: {
+    max: { ...count, maximum: 100, description: 'Further attempts, at most.' },
+    backoff: {
+      type: ['string', 'object'],
+      pattern: durationPattern,
+      description:
+        'The pause before an attempt: a duration such as 2s, or a mapping by which it grows. Default: 1 s, 2 s, 4 s, … up to a minute.',
+      additionalProperties: false,
+      properties: {
+        initial_ms: { ...count, maximum: longestMs, description: 'The first pause. Default: 1000.' },
+        factor: {
+          type: 'number',
+          minimum: 1,
+          description: 'How much longer each further one is. Default: 2.',
+        },
+        max_ms: { ...count, maximum: longestMs, description: 'The longest pause. Default: 60000.' },
+      },
+    },
+    on: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string' },
+      description:
+        'Codes of the failures after which it is begun again. Default: every one that another attempt may not meet again.',
+    },
+  },
+} as const;
 
 /** Settings of a chat beyond its conversation, as JSON Schemas. */
 const chatOptionSchemas = {
   output: {
     type: 'object',
+    [as]: 'outputSchema',
+    [read]: readOutputSchema,
     description:
       'Asks for an answer that is JSON: it must fit the schema, and expressions see it as `steps.ID.object`.',
     additionalProperties: false,
@@ -27,6 +210,7 @@ const chatOptionSchemas = {
   },
   tool_choice: {
     type: ['string', 'object'],
+    [read]: readToolChoice,
     pattern: '^(auto|none|required)$',
     description:
       'Whether the model calls tools. auto (default): as it likes. none: it may not. required, or a mapping with one of the tools: it must, until tools have been called once; then auto.',
@@ -54,18 +238,9 @@ const chatOptionSchemas = {
   },
 } as const;
 
-/** A value, or a text with an expression that gives one. */
-function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
-  return { type: [type, 'string'], pattern: '\\$\\{', ...more, description };
-}
-
-const count = { type: 'integer', minimum: 1 } as const;
-const name = { type: 'string', minLength: 1 } as const;
-const score = { type: 'number', minimum: 0, maximum: 1 } as const;
-const stepList = { type: 'array', minItems: 1, items: { $ref: '#/$defs/step' } } as const;
-
 const thresholdSchema = {
   type: 'object',
+  [read]: readThreshold,
   description: 'Inclusive bounds that the score must keep. With neither of them, a score of 1 passes.',
   additionalProperties: false,
   properties: {
@@ -107,12 +282,17 @@ const guardrailSchema = {
   additionalProperties: false,
   required: ['eval'],
   properties: {
-    id: { ...name, description: 'Names the guardrail in the chat’s view. Default: the type of its eval.' },
-    eval: { ...name, description: 'An eval of the runtime, given the final answer.' },
-    params: textOr('object', {}, 'Parameters of the eval.'),
+    id: {
+      ...name,
+      [read]: readGuardrailId,
+      description: 'Names the guardrail in the chat’s view. Default: the type of its eval.',
+    },
+    eval: { ...name, [as]: 'type', description: 'An eval of the runtime, given the final answer.' },
+    params: { ...textOr('object', {}, 'Parameters of the eval.'), ...mapping },
     context: {
       type: 'object',
       additionalProperties: false,
+      ...mapping,
       description:
         'What the eval is given beside the conversation, the tool calls and the measures of the answer (tokens, cost, latency).',
       properties: {
@@ -124,6 +304,7 @@ const guardrailSchema = {
     action: {
       type: 'string',
       enum: ['enforce', 'monitor'],
+      [usual]: 'enforce',
       description: 'enforce (default): an answer that fails is withheld. monitor: it is only recorded.',
     },
   },
@@ -137,9 +318,11 @@ export const chatSchema = {
   required: ['provider', 'messages'],
   properties: {
     provider: { ...name, description: 'The id of a provider of the runtime.' },
-    system: { type: 'string', description: 'The system prompt.' },
+    system: { type: 'string', [read]: expressionAt, description: 'The system prompt.' },
     messages: {
       type: ['array', 'string'],
+      [read]: expressionAt,
+      [usual]: compileExpressions([], []),
       minItems: 1,
       minLength: 1,
       items: messageSchema,
@@ -149,24 +332,26 @@ export const chatSchema = {
       type: 'array',
       items: name,
       uniqueItems: true,
+      [usual]: [],
       description: 'Tools of the runtime that the model may call. Default: none.',
     },
-    max_rounds: {
+    max_rounds: usually(8, {
       ...count,
-      description: 'Model calls for one answer, at most; a retry counts anew. Default: 8.',
-    },
-    tool_concurrency: { ...count, description: 'Tool calls of one round that run at once. Default: 4.' },
+      description: 'Model calls for one answer, at most; a retry counts anew.',
+    }),
+    tool_concurrency: usually(4, { ...count, description: 'Tool calls of one round that run at once.' }),
     guardrails: {
       type: 'array',
       items: guardrailSchema,
+      [usual]: [],
       description: 'Evals that the final answer must pass.',
     },
-    retries: {
+    retries: usually(0, {
       type: 'integer',
       minimum: 0,
       description:
-        'How often an answer that an enforcing guardrail failed is asked for again, with the eval’s detail. Default: 0.',
-    },
+        'How often an answer that an enforcing guardrail failed is asked for again, with the eval’s detail.',
+    }),
     stream: {
       type: 'string',
       enum: ['hold', 'windowed'],
@@ -178,6 +363,14 @@ export const chatSchema = {
     ...chatOptionSchemas,
   },
 } as const;
+
+/** A conversation with a model. */
+export type Chat = Fields<typeof chatSchema.properties>;
+
+/** What the `chat` at `path` says; its expressions see `variables`. */
+export function readChat(document: YamlDocument, path: Path, variables: readonly string[]): Chat {
+  return readFields(document, path, chatSchema.properties, variables);
+}
 
 const onErrorSchema = {
   type: ['string', 'object'],
@@ -197,6 +390,60 @@ const onErrorSchema = {
   },
 } as const;
 
+/** What a step has whatever it does, in two groups: `fail_fast` and `concurrency` stand between them. */
+const headKeys = {
+  id: {
+    type: 'string',
+    pattern: identifier,
+    [usual]: '',
+    description: 'Names the step, once in the file; expressions see what it came to as `steps.ID`.',
+  },
+  if: {
+    type: 'string',
+    [as]: 'condition',
+    [read]: expressionAt,
+    description: 'One `${…}` that is true or false. false: the step is skipped, and `else` is run.',
+  },
+  for_each: forEachSchema,
+  while: whileSchema,
+} as const;
+
+const effortKeys = {
+  timeout_ms: {
+    ...count,
+    maximum: longestMs,
+    description:
+      'Milliseconds that one run of the step may take, without waits for a person. Default: no limit.',
+  },
+  retry: retrySchema,
+} as const;
+
+export const stepKeys = { ...headKeys, ...effortKeys } as const;
+
+export const toolKeys = {
+  tool: { ...name, description: 'Makes the step a call of this tool of the runtime.' },
+  args: { ...textOr('object', {}, 'Of a tool step: the arguments. Default: none.'), ...mapping },
+} as const;
+
+export const evalKeys = {
+  eval: { ...name, [as]: 'type', description: 'Makes the step a judgement by this eval of the runtime.' },
+  content: {
+    type: ['string', 'number', 'boolean', 'array', 'object'],
+    ...text,
+    description: 'Of an eval step: what is judged; anything but a text as its JSON.',
+  },
+  params: { ...textOr('object', {}, 'Of an eval step: parameters of the eval.'), ...mapping },
+  context: { ...contextSchema, [read]: expressionAt },
+  threshold: thresholdSchema,
+  on_fail: {
+    type: 'string',
+    enum: ['stop', 'continue'],
+    [usual]: 'stop',
+    description:
+      'Of an eval step with a threshold: what a score outside of it means. stop (default): the step fails. continue: it is only recorded.',
+  },
+} as const;
+
 const stepSchema = {
   type: 'object',
   description:
@@ -208,47 +455,17 @@ const stepSchema = {
     required: [key],
   })),
   properties: {
-    id: {
-      type: 'string',
-      pattern: identifier,
-      description: 'Names the step, once in the file; expressions see what it came to as `steps.ID`.',
-    },
-    if: {
-      type: 'string',
-      description: 'One `${…}` that is true or false. false: the step is skipped, and `else` is run.',
-    },
-    for_each: forEachSchema,
-    while: whileSchema,
+    ...headKeys,
     fail_fast: failFastSchema,
     concurrency: {
       ...count,
       description:
         'With parallel: branches at once; default: all. With for_each on another step: items at once; default: 1.',
     },
-    timeout_ms: {
-      ...count,
-      maximum: longestMs,
-      description:
-        'Milliseconds that one run of the step may take, without waits for a person. Default: no limit.',
-    },
-    retry: retrySchema,
+    ...effortKeys,
     on_error: onErrorSchema,
-    tool: { ...name, description: 'Makes the step a call of this tool of the runtime.' },
-    args: textOr('object', {}, 'Of a tool step: the arguments. Default: none.'),
-    eval: { ...name, description: 'Makes the step a judgement by this eval of the runtime.' },
-    content: {
-      type: ['string', 'number', 'boolean', 'array', 'object'],
-      description: 'Of an eval step: what is judged; anything but a text as its JSON.',
-    },
-    params: textOr('object', {}, 'Of an eval step: parameters of the eval.'),
-    context: contextSchema,
-    threshold: thresholdSchema,
-    on_fail: {
-      type: 'string',
-      enum: ['stop', 'continue'],
-      description:
-        'Of an eval step with a threshold: what a score outside of it means. stop (default): the step fails. continue: it is only recorded.',
-    },
+    ...toolKeys,
+    ...evalKeys,
     chat: chatSchema,
     parallel: { ...stepList, description: 'Makes the step a set of steps that run at once.' },
     steps: { ...stepList, description: 'Makes the step a group of steps that run in order.' },
@@ -326,3 +543,54 @@ export const pipelineSchema = {
   },
   $defs: { step: stepSchema },
 } as const;
+
+/** A list, a `${…}`, or a mapping; `concurrency` may stand beside it too, where the step is no set of branches. */
+function readForEach(
+  document: YamlDocument,
+  path: Path,
+  variables: readonly string[],
+): (Fields<typeof loopKeys> & { readonly concurrency: number }) | undefined {
+  const step = path.slice(0, -1);
+  const { items: own, concurrency, ...loop } = readFields(document, path, loopKeys, variables);
+  const items = isObject(valueAt(document, path)) ? own : expressionAt(document, path, variables);
+  if (items === undefined) return undefined;
+  const isParallel = valueAt(document, [...step, 'parallel']) !== undefined;
+  const short = isParallel ? undefined : integerAt(document, [...step, 'concurrency']);
+  return { items, concurrency: concurrency ?? short ?? 1, ...loop };
+}
+
+function readSchema(
+  document: YamlDocument,
+  path: Path,
+): Readonly<Record<string, unknown>> | boolean | undefined {
+  const schema = valueAt(document, path);
+  return isObject(schema) || typeof schema === 'boolean' ? schema : undefined;
+}
+
+function readToolChoice(document: YamlDocument, path: Path) {
+  const tool = textAt(document, [...path, 'tool']);
+  return tool === undefined ? choiceAt(document, path, ['auto', 'none', 'required']) : { tool };
+}
+
+function readOutputSchema(document: YamlDocument, path: Path): Readonly<Record<string, unknown>> | undefined {
+  const schema = schemaAt(document, [...path, 'schema']);
+  return isObject(schema) ? schema : undefined;
+}
+
+function readGuardrailId(document: YamlDocument, path: Path): string | undefined {
+  return guardrailIdAt(document, path.slice(0, -1));
+}
+
+/** A guardrail without an id of its own is called by the type of its eval. */
+export function guardrailIdAt(document: YamlDocument, path: Path): string | undefined {
+  return textAt(document, [...path, 'id']) ?? textAt(document, [...path, 'eval']);
+}
+
+/** The bounds at `path`; undefined when there are none, not even empty ones. */
+function readThreshold(document: YamlDocument, path: Path): Threshold | undefined {
+  if (!isObject(valueAt(document, path))) return undefined;
+  return omitUndefined({
+    min_score: numberAt(document, [...path, 'min_score']),
+    max_score: numberAt(document, [...path, 'max_score']),
+  });
+}

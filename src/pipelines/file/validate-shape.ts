@@ -4,7 +4,7 @@ import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { type Finding, findCrossedBounds } from '../../base/yaml/finding.ts';
 import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findSchemaFault } from '../../config/build/refused.ts';
-import { guardrailIdAt } from './read-chat.ts';
+import { guardrailIdAt } from './schema.ts';
 import { parseTime } from './time.ts';
 import type { StepKind, StepNode } from './validate-tree.ts';
 

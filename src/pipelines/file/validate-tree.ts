@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
-import { stepKinds } from './read-step.ts';
+import { stepKinds } from './pipeline.ts';
 
 export type StepKind = (typeof stepKinds)[number];
 

@@ -3,7 +3,7 @@ import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { expressionAt, mappingAt } from '../../base/yaml/expressions.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
 import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
-import { readChat } from '../../pipelines/file/read-chat.ts';
+import { readChat } from '../../pipelines/file/schema.ts';
 import type { Subject, Suite, Variant } from '../file/model.ts';
 import { besideFile } from '../file/paths.ts';
 

@@ -1,6 +1,7 @@
 import { chatSchema } from '../../pipelines/file/schema.ts';
 import { mostVariants } from './variant-limits.ts';
 
+const chat: object = chatSchema;
 const { provider, system, messages } = chatSchema.properties;
 
 const name = {
@@ -10,7 +11,7 @@ const name = {
 } as const;
 
 /** A chat of a suite: one provider and prompt, or several, each pair of which is a variant. */
-const chatOrMatrix = {
+const chatOrMatrix: object = {
   ...chatSchema,
   required: ['provider'],
   description:
@@ -47,7 +48,7 @@ const chatOrMatrix = {
       },
     },
   },
-} as const;
+};
 
 const tool = {
   type: 'string',
@@ -94,7 +95,7 @@ export const subjectSchema = {
         oneOf: exactlyOne(['tool', 'chat', 'pipeline']),
         properties: {
           name: { ...name, description: 'Names the variant in reports and gates.' },
-          ...{ tool, args, chat: chatSchema, pipeline, input },
+          ...{ tool, args, chat, pipeline, input },
         },
       },
     },
