@@ -9,7 +9,9 @@ interface Readability {
   fleschKincaidGrade(text: string): number;
   averageSentenceLength(text: string): number;
 }
-const { default: readability }: { readonly default: Readability } = createRequire(import.meta.url)('text-readability');
+const { default: readability }: { readonly default: Readability } = createRequire(import.meta.url)(
+  'text-readability',
+);
 
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['README.md', 'docs/start/*.md'], { cwd: root });
