@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
+import { holds } from '../base/files/holds.ts';
+import { followLinks } from '../base/files/real-path.ts';
 import type { Capability } from '../contract/event.ts';
-import type { Sandbox } from './binding/sandbox.ts';
 import type { VolatileFields } from './cassette/volatile-fields.ts';
 import type { ProcessLimits } from './process-config.ts';
 
@@ -67,4 +69,127 @@ export interface Binding {
   readonly sandbox: Sandbox | null;
   /** Why no process may ever start for this entry; null when it may. */
   readonly refused: string | null;
+}
+
+/** Where a process runs instead of directly: all paths are absolute. */
+export type Sandbox = BubblewrapSandbox | CommandSandbox | RefusedSandbox;
+
+/** A view of this machine of its own, made by bubblewrap. */
+export interface BubblewrapSandbox {
+  readonly mode: 'bubblewrap';
+  /** Its name in the file. */
+  readonly name: string;
+  /** The path of bwrap. */
+  readonly program: string;
+  /** Whether the network of the host is there. */
+  readonly network: boolean;
+  /** What may be read beside the system’s own folders: the folder of the config file among them. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  /** What other sandboxes of the config may write; links in it are not followed either. */
+  readonly writtenElsewhere?: readonly string[];
+  /** Files that stay read-only, though they may lie in what may be written: those of the config. */
+  readonly fixed?: readonly string[];
+  /** Files and folders that stay hidden, though they lie in what may be read. */
+  readonly hide: readonly string[];
+  /** Files with secrets: whatever has their names stays hidden, now and later. */
+  readonly secrets?: readonly string[];
+}
+
+/** A program that the command is handed to, such as a client of containers. */
+export interface CommandSandbox {
+  readonly mode: 'command';
+  readonly name: string;
+  /** The path of the program. */
+  readonly program: string;
+  /** Its arguments before the command: `${id}` stands for a name of the call, an item `${env}` for `envFlag` with each name. */
+  readonly args: readonly string[];
+  /** How the variables of the entry go along; `stdin` needs a POSIX shell where the command runs. */
+  readonly env: 'inherit' | 'flags' | 'stdin';
+  readonly envFlag: string;
+  /** Names that the entry gives itself, though every process has them. */
+  readonly named: readonly string[];
+  /** What the program itself reads of this process’s environment, and the command does not get. */
+  readonly own: Readonly<Record<string, string>>;
+  /** What ends the command where it runs, with `${id}`; null: the program does so when it is ended itself. */
+  readonly kill: readonly string[] | null;
+}
+
+/** One that cannot be had, so that nothing may start. */
+export interface RefusedSandbox {
+  readonly mode: 'refused';
+  readonly name: string;
+  /** As the end of a sentence about the entry. */
+  readonly reason: string;
+}
+
+const sharedFolders = [
+  '/',
+  '/etc',
+  '/home',
+  '/media',
+  '/mnt',
+  '/opt',
+  '/root',
+  '/run',
+  '/srv',
+  '/tmp',
+  '/usr',
+  '/var',
+  '/var/tmp',
+];
+
+/** Whether a folder holds so much, a home folder for one, that it is only shown where the file says so itself. */
+export function isTooBroad(path: string, home = ''): boolean {
+  return sharedFolders.includes(path) || (home !== '' && home !== '/' && holds(path, home));
+}
+
+/** The sandbox, in which a folder of the hook’s own may be written. */
+export function withWritable(sandbox: Sandbox | null, path: string): Sandbox | null {
+  return sandbox?.mode === 'bubblewrap' ? { ...sandbox, write: [...sandbox.write, path] } : sandbox;
+}
+
+/** Why what must stay hidden would be shown, or what must stay as it is could be replaced, as the end of a sentence about the sandbox. */
+export function findExposure({
+  read,
+  write,
+  hide,
+  fixed = [],
+  secrets = [],
+}: BubblewrapSandbox): string | undefined {
+  const written = write.map(followLinks);
+  const shown = [...read, ...write].map((path) => ({ path, real: followLinks(path) }));
+  // A folder that stands deeper in what may be written goes along when one above it is moved.
+  const findMovable = (real: string) =>
+    written.find((path) => path !== real && holds(path, real) && dirname(real) !== path);
+  for (const hidden of [...hide, ...secrets]) {
+    const same = shown.find(({ real }) => real === followLinks(hidden));
+    const what = hide.includes(hidden) ? 'Signalbox keeps its state' : 'a secret stands';
+    if (same !== undefined) return `it shows ${same.path}, in which ${what}`;
+  }
+  for (const secret of secrets) {
+    const folders = [followLinks(dirname(secret)), dirname(followLinks(secret))];
+    const open = written.find((path) => folders.includes(path));
+    if (open !== undefined)
+      return `it may write ${open}, in which ${secret} stands: what takes the place of that secret would be seen`;
+  }
+  for (const kept of [...hide, ...secrets.map((path) => dirname(path)), ...fixed].map(followLinks)) {
+    const movable = findMovable(kept);
+    if (movable === undefined) continue;
+    const what = fixed.map(followLinks).includes(kept) ? 'is this config' : 'stays hidden';
+    return `it may write ${movable}, and so move away what ${what} at ${kept}`;
+  }
+  return undefined;
+}
+
+/** A fully resolved HTTP endpoint to which a hook’s payloads are posted. */
+export interface HttpBinding {
+  /** The entry's name. */
+  readonly name: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  /** Values of forwarded variables, which no log may show. */
+  readonly secrets: readonly string[];
 }

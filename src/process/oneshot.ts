@@ -2,8 +2,7 @@ import { RuntimeError } from '../base/errors.ts';
 import { drain, startDeadline } from '../base/time/deadline.ts';
 import { trackWork } from '../base/time/work.ts';
 import type { Binding } from './binding.ts';
-import type { CollectedOutput } from './collect.ts';
-import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
+import { type CollectedOutput, type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
@@ -80,52 +79,56 @@ function hasValue(variable: [string, string | undefined]): variable is [string, 
   return variable[1] !== undefined;
 }
 
-interface RunOptions {
-  readonly message: Message;
-  readonly signal: AbortSignal;
-  readonly track: (work: Promise<unknown>) => void;
-}
-
-async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Promise<ProcessReply> {
-  const { name, timeoutMs } = binding;
-  const { body, terminator = '\n', requireStart } = run.message;
-  const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
+/**
+ * One start, from the spawn to the reply: the group is spawned with the whole stdin, its outputs are drained and bounded, and
+ * whatever happens, `track` is given the work that ends the group.
+ */
+async function runOnce(
+  binding: Binding,
+  start: StartWith,
+  { message, signal, track }: RunOptions,
+): Promise<ProcessReply> {
+  const { name, timeoutMs, maxOutputBytes } = binding;
+  const { body, terminator = '\n', requireStart } = message;
+  const deadline = startDeadline({ name, timeoutMs, signal });
   const over = new AbortController();
+  // The spawn, with all of stdin. The process leads a group of its own.
   const starting = start(binding, Buffer.from(body + terminator), { over: over.signal, requireStart });
   let child: WatchedProcess | undefined;
   let stdout: CollectedOutput | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);
-    stdout = child.collect({ maxBytes: binding.maxOutputBytes, onPause: deadline.setPaused });
+    // Its outputs, up to the limit, until it has ended and they are read, or until the timeout.
+    stdout = child.collect({ maxBytes: maxOutputBytes, onPause: deadline.setPaused });
     const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
-    run.track(releaseProcess(binding, child));
+    track(releaseProcess(binding, child));
     return reply;
   } catch (error) {
-    // The caller gets its error now; ending the process goes on in the background.
+    // The caller gets its error now. SIGTERM, grace and SIGKILL to the group go on in the background.
     over.abort();
-    const ending = starting.then(terminateProcess, () => {});
-    run.track(ending);
-    if (child === undefined || !isProcessFault(error)) throw error;
-    const fault = child.limitFault(undefined);
+    const terminate = async (started: WatchedProcess) => {
+      await started.terminate();
+      started.release();
+    };
+    track(starting.then(terminate, () => {}));
+    const isTimeout = error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT';
+    const isProcessFault = isTimeout || (error instanceof RuntimeError && error.code === 'OUTPUT_LIMIT');
+    if (child === undefined || !isProcessFault) throw error;
     // Whoever waits in vain, because a limit keeps it from going on, has reached that.
-    if (fault !== undefined && error.code === 'PROCESS_TIMEOUT') throw fault;
+    const fault = child.limitFault(undefined);
+    if (fault !== undefined && isTimeout) throw fault;
     const described = withStderr(error, child.stderr());
-    throw error.code === 'PROCESS_TIMEOUT'
-      ? withHint(described, lateExitHint(stdout?.length() ?? 0))
-      : described;
+    throw isTimeout ? withHint(described, lateExitHint(stdout?.length() ?? 0)) : described;
   } finally {
     stdout?.release();
     deadline.clear();
   }
 }
 
-function isProcessFault(error: unknown): error is RuntimeError {
-  return error instanceof RuntimeError && (error.code === 'PROCESS_TIMEOUT' || error.code === 'OUTPUT_LIMIT');
-}
-
-async function terminateProcess(child: WatchedProcess): Promise<void> {
-  await child.terminate();
-  child.release();
+interface RunOptions {
+  readonly message: Message;
+  readonly signal: AbortSignal;
+  readonly track: (work: Promise<unknown>) => void;
 }
 
 async function takeReply(
@@ -153,7 +156,7 @@ async function takeReply(
   if (bytes === undefined) throw outputLimitError(binding);
   const reply = { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() } as const;
   if (!isFailed || binding.sandbox === null) return reply;
-  const { markSandbox } = await import('./sandbox/hint.ts');
+  const { markSandbox } = await import('./sandbox/launch.ts');
   return { ...reply, sandbox: markSandbox(binding.sandbox, reply) };
 }
 

@@ -2,8 +2,6 @@ import { RuntimeError } from '../base/errors.ts';
 import { crashLineOf } from '../base/text/crash-line.ts';
 import { createTranscoder } from '../base/text/encoding/utf16.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { countNewlines, KeptEnd } from './kept-end.ts';
-import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 
 /** How a process's stderr is emitted line by line. */
 export interface StderrOptions extends Partial<StderrListener> {
@@ -135,4 +133,248 @@ export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
   const message = line === '' ? error.message : `${error.message}: ${line}`;
   const { code, hint, details, cause } = error;
   return new RuntimeError(code, message, { hint, details: { ...details, stderr }, cause });
+}
+
+/** Receives the lines of a process's stderr that go into the log. */
+export interface StderrListener {
+  onLine(line: string): void;
+  /** Called with how much was left out at this point. */
+  onOmitted(omitted: LeftOut): void;
+  /** Called before the last lines of what was left out are emitted, so that these are pushed that are not yet. */
+  onWindowEnd?(): void;
+}
+
+/** How many lines, and bytes of them, are emitted at the beginning, and again at the end. */
+export interface StderrLimits {
+  readonly lines: number;
+  readonly bytes: number;
+  /** The limits start anew after this time; infinite: they hold for the whole stream. */
+  readonly windowMs: number;
+}
+
+export interface StderrLines {
+  /** Whether what comes now is only counted, but for its end. */
+  readonly isOmitting: boolean;
+  push(chunk: Buffer): void;
+  /** Counts what was not even pushed, while `isOmitting`. */
+  skip(leftOut: LeftOut): void;
+  /** Nothing more comes. */
+  end(): void;
+}
+
+/**
+ * Cuts stderr into lines and emits the first and the last of them, and how much lay between, so that a flood
+ * costs little more than its reading. A line over the byte limit is truncated to it.
+ */
+export function createStderrLines(limits: StderrLimits, listener: StderrListener): StderrLines {
+  /** The line that has not ended yet. */
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  let remaining = { lines: limits.lines, bytes: limits.bytes };
+  let openedAt = performance.now();
+  let omitted: OmittedText | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const omit = (isInsideLine: boolean) => {
+    omitted = new OmittedText(limits.bytes, isInsideLine);
+    if (!Number.isFinite(limits.windowMs)) return;
+    timer = setTimeout(openWindow, Math.max(0, openedAt + limits.windowMs - performance.now())).unref();
+  };
+  const takePartial = (end: Buffer = emptyBuffer): Buffer => {
+    const line = partialBytes === 0 ? end : Buffer.concat([...partial, end]);
+    partial = [];
+    partialBytes = 0;
+    return line;
+  };
+  const emitLine = (line: Buffer) => {
+    listener.onLine(decode(line));
+    remaining = { lines: remaining.lines - 1, bytes: remaining.bytes - line.length };
+    if (remaining.lines <= 0 || remaining.bytes <= 0) omit(false);
+  };
+  const addPartial = (part: Buffer) => {
+    partial.push(part);
+    partialBytes += part.length;
+    if (partialBytes <= limits.bytes) return;
+    const line = takePartial();
+    listener.onLine(`${decode(line.subarray(0, limits.bytes))} …`);
+    omit(true);
+    omitted?.push(line.subarray(limits.bytes));
+  };
+  const emitOmitted = (isEnd: boolean): Buffer => {
+    if (omitted === undefined) return emptyBuffer;
+    const { lines, count, rest } = omitted.close(limits.lines, isEnd);
+    omitted = undefined;
+    if (count.bytes > 0) listener.onOmitted(count);
+    for (const line of lines) listener.onLine(decode(line));
+    return rest;
+  };
+  const openWindow = () => {
+    clearTimeout(timer);
+    remaining = { lines: limits.lines, bytes: limits.bytes };
+    openedAt = performance.now();
+    listener.onWindowEnd?.();
+    const rest = emitOmitted(false);
+    if (rest.length > 0) addPartial(rest);
+  };
+
+  return {
+    get isOmitting() {
+      return omitted !== undefined;
+    },
+    skip: (leftOut) => omitted?.skip(leftOut),
+    push: (chunk) => {
+      if (performance.now() - openedAt >= limits.windowMs) openWindow();
+      let start = 0;
+      while (omitted === undefined) {
+        const end = chunk.indexOf('\n', start);
+        if (end === -1) {
+          if (start < chunk.length) addPartial(chunk.subarray(start));
+          return;
+        }
+        emitLine(takePartial(chunk.subarray(start, end)));
+        start = end + 1;
+      }
+      omitted.push(chunk.subarray(start));
+    },
+    end: () => {
+      clearTimeout(timer);
+      if (partialBytes > 0) emitLine(takePartial());
+      emitOmitted(true);
+    },
+  };
+}
+
+/** The text of a line or of its beginning; a character that was cut in two is left out. */
+function decode(line: Buffer): string {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line, { stream: true });
+  return text.endsWith('\r') ? text.slice(0, -1) : text;
+}
+
+/** The end of text that was left out, and how much there was before. */
+export interface Omission {
+  /** The last whole lines, without their newlines. */
+  readonly lines: readonly Buffer[];
+  /** How much was left out before these lines. */
+  readonly count: LeftOut;
+  /** The bytes after the last newline. */
+  readonly rest: Buffer;
+}
+
+/** Text that is counted rather than read, of which only the end is kept. */
+export class OmittedText {
+  readonly #keepBytes: number;
+  /** The first line is the end of one that began before. */
+  #isTorn: boolean;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #lines = 0;
+  #bytes = 0;
+
+  constructor(keepBytes: number, isTorn: boolean) {
+    this.#keepBytes = keepBytes;
+    this.#isTorn = isTorn;
+  }
+
+  push(chunk: Buffer): void {
+    this.#lines += countNewlines(chunk);
+    this.#bytes += chunk.length;
+    this.#kept.push(chunk);
+    this.#keptBytes += chunk.length;
+    if (this.#keptBytes >= 4 * this.#keepBytes) this.#cut();
+  }
+
+  /** Counts text that nobody kept. */
+  skip({ lines, bytes }: LeftOut): void {
+    this.#lines += lines;
+    this.#bytes += bytes;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#isTorn = true;
+  }
+
+  /** The last `maxLines` lines and the counts; with `isEnd`, bytes after the last newline count as a line. */
+  close(maxLines: number, isEnd: boolean): Omission {
+    this.#cut();
+    const [kept = emptyBuffer] = this.#kept;
+    const begin = this.#isTorn ? kept.indexOf(NEWLINE) + 1 || kept.length : 0;
+    const lines: Buffer[] = [];
+    let start = begin;
+    for (let end = kept.indexOf(NEWLINE, start); end !== -1; end = kept.indexOf(NEWLINE, start)) {
+      lines.push(kept.subarray(start, end));
+      start = end + 1;
+    }
+    const rest = kept.subarray(start);
+    const hasLast = isEnd && rest.length > 0;
+    const shown = (hasLast ? [...lines, rest] : lines).slice(-maxLines);
+    // All but the very last had a newline.
+    const shownBytes = shown.reduce((sum, line) => sum + line.length + 1, hasLast ? -1 : 0);
+    return {
+      lines: shown,
+      count: {
+        lines: this.#lines - shown.length + (hasLast ? 1 : 0),
+        bytes: this.#bytes - shownBytes - (isEnd ? 0 : rest.length),
+      },
+      rest: isEnd ? emptyBuffer : rest,
+    };
+  }
+
+  #cut(): void {
+    const all = Buffer.concat(this.#kept);
+    const kept = all.subarray(-this.#keepBytes);
+    if (kept.length < all.length) this.#isTorn = true;
+    // A copy, so that what is cut away is let go.
+    this.#kept = [Buffer.from(kept)];
+    this.#keptBytes = kept.length;
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** How much text was left out. */
+export interface LeftOut {
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/** Text of which only the end is kept, as it came, while nobody has asked for it. */
+export class KeptEnd {
+  readonly #keepBytes: number;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #dropped = { lines: 0, bytes: 0 };
+
+  /** At least `keepBytes` of the end are kept. */
+  constructor(keepBytes: number) {
+    this.#keepBytes = keepBytes;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    for (;;) {
+      const [first] = this.#chunks;
+      if (first === undefined || this.#bytes - first.length < this.#keepBytes) return;
+      this.#chunks.shift();
+      this.#bytes -= first.length;
+      this.#dropped.lines += countNewlines(first);
+      this.#dropped.bytes += first.length;
+    }
+  }
+
+  /** Gives what is kept and how much came before it, and begins anew. */
+  take(): { readonly end: Buffer; readonly dropped: LeftOut } {
+    const taken = { end: Buffer.concat(this.#chunks), dropped: this.#dropped };
+    this.#chunks = [];
+    this.#bytes = 0;
+    this.#dropped = { lines: 0, bytes: 0 };
+    return taken;
+  }
+}
+
+/** How many newlines there are. */
+export function countNewlines(bytes: Uint8Array): number {
+  let count = 0;
+  // Faster than to look for each one where lines are short, and fast enough where they are long.
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === NEWLINE) count += 1;
+  return count;
 }

@@ -7,7 +7,7 @@ import type { RunDocument, RunLabels, ShownStatus } from '../contract/run.ts';
 import type { AgentCaller } from '../dialects/inbound.ts';
 import type { CassetteOptions } from '../process/cassette/cassette.ts';
 import type { HostEnv } from '../process/env.ts';
-import type { LauncherName } from '../process/launch/open.ts';
+import type { LauncherName } from '../process/launch/native.ts';
 import type { SuiteProgress } from '../suites/file/model.ts';
 import type { CaseRecord, JudgeAgain, RunHeader } from '../suites/record.ts';
 import type { Reporter } from '../suites/report/reporter.ts';

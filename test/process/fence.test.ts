@@ -9,7 +9,7 @@ import { type Fence, fenced } from '../../src/base/time/fence.ts';
 import { unwatched } from '../../src/base/time/stopwatch.ts';
 import type { Binding } from '../../src/process/binding.ts';
 import { openHttpTransport } from '../../src/process/http.ts';
-import type { LauncherName } from '../../src/process/launch/open.ts';
+import type { LauncherName } from '../../src/process/launch/native.ts';
 import { createPool, type Pool, withPool } from '../../src/process/pool.ts';
 import type { Reply, Transport } from '../../src/process/transport.ts';
 import { bind, faultOf, launchers, open, until } from './harness.ts';

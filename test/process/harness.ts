@@ -7,7 +7,7 @@ import { volatileFieldsOf } from '../../src/dialects/registry.ts';
 import type { Binding } from '../../src/process/binding.ts';
 import { closeEnv, hostEnv } from '../../src/process/env.ts';
 import type { InFlightBytes } from '../../src/process/in-flight-bytes.ts';
-import { type LauncherName, openLauncher } from '../../src/process/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../src/process/launch/native.ts';
 import type { FindGroups } from '../../src/process/limits/hold.ts';
 import { openTransport } from '../../src/process/open.ts';
 import { createPool, type Pool } from '../../src/process/pool.ts';

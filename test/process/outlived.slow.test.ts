@@ -11,7 +11,7 @@ import {
   describeRest,
   describeStart,
   startWatcher,
-} from '../../src/process/launch/watcher.ts';
+} from '../../src/process/launch/process-groups.ts';
 import { findSurvivors, settle } from '../leaks.ts';
 import { bind, isRunning, launchers, numberAfter, open, until, waitFor } from './harness.ts';
 

@@ -1,4 +1,4 @@
-import { openLauncher } from '../../src/process/launch/open.ts';
+import { openLauncher } from '../../src/process/launch/native.ts';
 import { startProcess } from '../../src/process/process.ts';
 import { bind } from './harness.ts';
 

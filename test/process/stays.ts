@@ -1,5 +1,5 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type LauncherName, openLauncher } from '../../src/process/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../src/process/launch/native.ts';
 import { openTransport } from '../../src/process/open.ts';
 import { createPool } from '../../src/process/pool.ts';
 import { bind } from './harness.ts';

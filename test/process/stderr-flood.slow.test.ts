@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
-import { openLauncher } from '../../src/process/launch/open.ts';
+import { openLauncher } from '../../src/process/launch/native.ts';
 import { openTransport } from '../../src/process/open.ts';
 import { createPool } from '../../src/process/pool.ts';
 import { createScrubber } from '../../src/runtime/log/scrub.ts';

@@ -7,7 +7,7 @@ import { readShape } from '../../base/json/shape.ts';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { readStoredFault } from '../../contract/stored-fault.ts';
-import { versionError } from '../../process/cassette/scan.ts';
+import { versionError } from '../../process/cassette/format.ts';
 import { hideSecrets } from '../provider-error.ts';
 import { callShape, type ModelCallRequest, type RecordedCall } from './model-call.ts';
 

@@ -10,13 +10,25 @@ import type { Emit } from '../../contract/event.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { closedError } from '../oneshot.ts';
 import type { Message, Reply, Transport } from '../transport.ts';
-import { readBlob, textToBlob } from './blob.ts';
+import {
+  describeRequest,
+  digestRequest,
+  type Entry,
+  entryKey,
+  faultToStored,
+  openToRead,
+  outcomeFromStored,
+  type RecordedRequest,
+  readBlob,
+  replyToStored,
+  type StoredOutcome,
+  scanCassette,
+  textToBlob,
+  unreadableError,
+} from './format.ts';
 import { type ByteRange, readerOf, readRange } from './lines.ts';
-import { describeRequest, digestRequest, type Entry, type RecordedRequest } from './recorded-request.ts';
 import { openRecordingWriter, type RecordingWriter } from './recording-writer.ts';
 import { createOffsetTable, createReplayQueues, type ReplayQueues, shortDigest } from './replay-queues.ts';
-import { entryKey, openToRead, scanCassette, unreadableError } from './scan.ts';
-import { faultToStored, outcomeFromStored, replyToStored, type StoredOutcome } from './stored-outcome.ts';
 import { withoutVolatileFields } from './volatile-fields.ts';
 
 /** The files that the exchanges of a runtime go to and come from. */

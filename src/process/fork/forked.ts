@@ -1,6 +1,9 @@
 import { fstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
+import { basename, resolve } from 'node:path';
+import { findExecutable } from '../../base/files/executable.ts';
+import { interpreterWords, isFile } from '../../base/files/interpreter.ts';
 import { crashLineOf } from '../../base/text/crash-line.ts';
 import { waitForSettled } from '../../base/time/deadline.ts';
 import type { Binding } from '../binding.ts';
@@ -13,14 +16,12 @@ import type {
 } from '../launch/launch.ts';
 import { closeAll, findNativeParts, openPipes, openStdin, writeInput } from '../launch/native.ts';
 import { signalGroup } from '../launch/process-groups.ts';
-import { keepNodeAlive } from '../launch/system/stream-output.ts';
+import { keepNodeAlive } from '../launch/system/outputs.ts';
 import { closedError, onlyIf, openOneshot } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import { createBackOff } from '../spare/back-off.ts';
-import { settledStamp, stampOf } from '../spare/stamp.ts';
+import { createBackOff, settledStamp, stampOf } from '../spare/spares.ts';
 import { createLineSplitter } from '../stream-reader.ts';
 import type { Transport } from '../transport.ts';
-import { findPython, type PythonCommand } from './python.ts';
 
 /**
  * One process per exchange, as `openOneshot`, but forked from one that has imported what the script imports. What cannot be forked
@@ -411,3 +412,55 @@ function findPipeMaker(): ((input: Uint8Array) => HandedPipes) | undefined {
     };
   };
 }
+
+/** How Python is started for a script: `command flags… script arguments…`. */
+export interface PythonCommand {
+  readonly command: string;
+  readonly flags: readonly string[];
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
+/** The Python that runs the entry's script, or why there is none. */
+export function findPython({
+  command,
+  args,
+  cwd,
+  env,
+}: Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>): PythonCommand | { readonly reason: string } {
+  if (isPython(command)) return readArguments(command, args, cwd);
+  const program = findExecutable(command, cwd, env['PATH'] ?? '');
+  if (!program.found) return { reason: program.reason };
+  const words = interpreterWords(program.path);
+  if (words === undefined) return { reason: `${command} is no script: only Python scripts can be forked` };
+  const [interpreter = '', ...flags] = words;
+  if (!isPython(interpreter)) {
+    return { reason: `${command} is a script for ${interpreter}: only Python scripts can be forked` };
+  }
+  return { command: interpreter, flags, script: program.path, args };
+}
+
+function isPython(command: string): boolean {
+  return /^(?:python|pypy)\d*(?:\.\d+)?$/.test(basename(command));
+}
+
+/** `python [options] script …`, as an entry's `command` and `args`. */
+function readArguments(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): PythonCommand | { readonly reason: string } {
+  let index = 0;
+  while (index < args.length && FLAG.test(args[index] ?? ''))
+    index += TAKES_VALUE.test(args[index] ?? '') ? 2 : 1;
+  const script = args[index];
+  if (script === undefined || script.startsWith('-')) {
+    return { reason: 'its Python is given no script: `-c`, `-m` and stdin cannot be forked' };
+  }
+  if (!isFile(resolve(cwd, script))) return { reason: `${script} is no file` };
+  return { command, flags: args.slice(0, index), script, args: args.slice(index + 1) };
+}
+
+/** Source: https://docs.python.org/3/using/cmdline.html; `-c`, `-m`, `-i`, `-h` and `-V` are no runs of a script. */
+const FLAG = /^-(?:[bBdEIOPqRsSuvx]+|[WX].*)$/;
+const TAKES_VALUE = /^-[WX]$/;

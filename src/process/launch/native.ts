@@ -13,8 +13,7 @@ import {
   STRUCT_BYTES,
   WNOHANG,
 } from './system/libc.ts';
-import { createOutputReader, type OutputReader, type Outputs } from './system/outputs.ts';
-import { keepNodeAlive } from './system/stream-output.ts';
+import { createOutputReader, keepNodeAlive, type OutputReader, type Outputs } from './system/outputs.ts';
 
 /**
  * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
@@ -371,4 +370,22 @@ function tableOf({ buffer, byteOffset }: Buffer, length: number, pointerBytes: n
   return (index: number, address: bigint) => {
     narrow[index] = Number(address);
   };
+}
+
+export type LauncherName = 'auto' | 'native' | 'portable';
+
+/** The launcher of that name; `auto` is the native one where it works, else the portable one. */
+export async function openLauncher(name: LauncherName): Promise<Launcher> {
+  if (name === 'portable') return await openPortableLauncher();
+  const native = createNativeLauncher();
+  if (native === undefined && name === 'native') {
+    throw new Error('the native launcher needs Linux with glibc and the package koffi');
+  }
+  return native ?? (await openPortableLauncher());
+}
+
+/** Loaded only where it is used: its library is the largest of all to load. */
+async function openPortableLauncher(): Promise<Launcher> {
+  const { createPortableLauncher } = await import('./portable.ts');
+  return createPortableLauncher();
 }

@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { isUnknownFormat } from '../../base/files/program-format.ts';
 import { makeTempFolder, sweepTempFolders } from '../../base/files/temp-folder.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { keepNodeAlive, streamOutput } from './system/stream-output.ts';
+import { keepNodeAlive, streamOutput } from './system/outputs.ts';
 
 /**
  * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open

@@ -2,12 +2,17 @@ import { existsSync } from 'node:fs';
 import { RuntimeError } from '../../base/errors.ts';
 import { findInterpreterFault } from '../../base/files/interpreter.ts';
 import type { Binding } from '../binding.ts';
-import type { ExitStatus, Launcher, LaunchRequest, Restraint, ShellLimit } from '../launch/launch.ts';
+import {
+  type ExitStatus,
+  type Launcher,
+  type LaunchRequest,
+  type Restraint,
+  type ShellLimit,
+  startError,
+} from '../launch/launch.ts';
 import type { ProcessLimits } from '../process-config.ts';
-import { startError } from '../start-error.ts';
 import { withStderr } from '../stderr.ts';
-import type { ControlGroup, GroupEvents } from './cgroup/group.ts';
-import { type GroupMaker, openGroupMaker } from './cgroup/places.ts';
+import { type ControlGroup, type GroupEvents, type GroupMaker, openGroupMaker } from './cgroup.ts';
 import { type LimitName, type Reached, reachedOf, type Supervision, supervise } from './supervisor.ts';
 
 /** How one process is held to its limits. */

@@ -1,8 +1,19 @@
+import { constants } from 'node:fs';
+import { open, readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
-import { readProcess } from '../../base/files/process-stat.ts';
-import { signalProcess } from '../launch/process-groups.ts';
-import { removeTable } from '../launch/system/group-table.ts';
-import { findKilledOwners, findOrphans, type Orphan } from './find-orphans.ts';
+import { isGone, type Owner, ownerToText } from '../../base/files/owner.ts';
+import { type ProcessStat, readProcess } from '../../base/files/process-stat.ts';
+import {
+  type OwnerMark,
+  ownerOfTable,
+  readOwnerMark,
+  readRows,
+  removeTable,
+  signalProcess,
+  stdoutMark,
+  tableFolders,
+} from '../launch/process-groups.ts';
 
 /**
  * Ends what killed Signalboxes have left running: SIGTERM, a grace, SIGKILL to exactly these processes. Keeps no program alive:
@@ -67,4 +78,136 @@ function signal(orphan: Orphan, name: NodeJS.Signals): void {
 function isThere({ pid, startedAt }: Orphan): boolean {
   const stat = readProcess(pid);
   return stat?.startedAt === startedAt && !stat.isOver;
+}
+
+/** A process that a killed Signalbox has left, whatever session it went into. */
+export interface Orphan {
+  readonly pid: number;
+  /** In clock ticks since the start of the system; with `pid` it names one process for good. */
+  readonly startedAt: number;
+  /** Its words, joined by spaces; empty where it has none. */
+  readonly command: string;
+  /** Who started it, or what it descends from. */
+  readonly owner: string;
+}
+
+/**
+ * What killed Signalboxes have left running: of an entry with `leftovers: kill` everything, of one with `keep` what belongs to
+ * the calls that were under way. Reads /proc only where a Signalbox was killed in the middle of calls. Never rejects.
+ */
+export async function listOrphans(): Promise<Orphan[]> {
+  return await findOrphans(await findKilledOwners());
+}
+
+/** The orphans of these owners, without this process. */
+export async function findOrphans(killed: ReadonlyMap<string, KilledOwner>): Promise<Orphan[]> {
+  const hadWork = [...killed.values()].some(({ groups, stdouts }) => groups.size + stdouts.size > 0);
+  if (!hadWork) return [];
+  const marked: MarkedProcess[] = [];
+  for (const entry of await readdir('/proc').catch(() => [])) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const found = await readMarked(pid, killed);
+    if (found !== undefined) marked.push(found);
+  }
+  const left = new Set<MarkedProcess>();
+  for (const found of marked) if (await isOfCutCall(found)) left.add(found);
+  addDescendants(left, marked);
+  return await Promise.all([...left].map(toOrphan));
+}
+
+interface MarkedProcess {
+  readonly pid: number;
+  readonly stat: ProcessStat;
+  readonly mark: OwnerMark;
+  readonly killed: KilledOwner;
+}
+
+/** Undefined for a process of another user or a living owner, one that has no mark, and one that has just ended. */
+async function readMarked(
+  pid: number,
+  killed: ReadonlyMap<string, KilledOwner>,
+): Promise<MarkedProcess | undefined> {
+  try {
+    const mark = readOwnerMark(await readFile(`/proc/${pid}/environ`));
+    if (mark === undefined) return undefined;
+    const owner = killed.get(ownerToText(mark.owner));
+    if (owner === undefined || owner.groups.size + owner.stdouts.size === 0) return undefined;
+    // One that runs with the rights of another user belongs to that one.
+    if ((await stat(`/proc/${pid}`)).uid !== process.getuid?.()) return undefined;
+    const read = readProcess(pid);
+    return read === undefined || read.isOver ? undefined : { pid, stat: read, mark, killed: owner };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it belongs to a call that was cut off, rather than to one that was over and let it live. */
+async function isOfCutCall({ pid, stat: { group }, mark, killed }: MarkedProcess): Promise<boolean> {
+  if (mark.leftovers === 'kill' || killed.groups.has(group)) return true;
+  return killed.stdouts.size > 0 && killed.stdouts.has(stdoutMark(await stdoutOf(pid)));
+}
+
+/** Adds what such a process has started, in whatever session. */
+function addDescendants(left: Set<MarkedProcess>, marked: readonly MarkedProcess[]): void {
+  for (let size = -1; size !== left.size; ) {
+    size = left.size;
+    const parents = new Set([...left].map(({ pid }) => pid));
+    for (const found of marked) if (parents.has(found.stat.parent)) left.add(found);
+  }
+}
+
+async function stdoutOf(pid: number): Promise<string> {
+  return await readlink(`/proc/${pid}/fd/1`).catch(() => '');
+}
+
+async function toOrphan({ pid, stat: { startedAt }, killed }: MarkedProcess): Promise<Orphan> {
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return { pid, startedAt, command: words.replaceAll('\0', ' ').trim(), owner: ownerToText(killed.owner) };
+}
+
+/** A Signalbox, or a thread of one, that was ended while calls were under way, and what its tables say of them. */
+interface KilledOwner {
+  readonly owner: Owner;
+  /** Its tables, by path. */
+  readonly files: string[];
+  /** The process groups that ran. */
+  readonly groups: Set<number>;
+  /** What stdout is for processes that were just starting, as /proc shows it. */
+  readonly stdouts: Set<string>;
+}
+
+/** Reads the tables of this user whose owner is gone, by `ownerToText`. Reads no other process. Never rejects. */
+export async function findKilledOwners(): Promise<ReadonlyMap<string, KilledOwner>> {
+  const killed = new Map<string, KilledOwner>();
+  for (const folder of tableFolders()) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const owner = ownerOfTable(name);
+      if (owner !== undefined && (await isGone(owner))) await addTable(killed, owner, join(folder, name));
+    }
+  }
+  return killed;
+}
+
+async function addTable(killed: Map<string, KilledOwner>, owner: Owner, file: string): Promise<void> {
+  const text = await readOwnFile(file);
+  if (text === undefined) return;
+  const key = ownerToText(owner);
+  const found = killed.get(key) ?? { owner, files: [], groups: new Set(), stdouts: new Set() };
+  killed.set(key, found);
+  found.files.push(file);
+  const { groups, stdouts } = readRows(text);
+  for (const group of groups) found.groups.add(group);
+  for (const stdout of stdouts) found.stdouts.add(stdout);
+}
+
+/** Folders for all users may hold what another one made, or a link. */
+async function readOwnFile(path: string): Promise<string | undefined> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = await file.stat();
+    return stat.isFile() && stat.uid === process.getuid?.() ? await file.readFile('utf8') : undefined;
+  } catch {
+    return undefined;
+  }
 }

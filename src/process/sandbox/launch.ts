@@ -6,16 +6,28 @@ import { findExecutable } from '../../base/files/executable.ts';
 import { findInterpreterFault } from '../../base/files/interpreter.ts';
 import { waitForSettled } from '../../base/time/deadline.ts';
 import type { Emit } from '../../contract/event.ts';
-import type { BubblewrapSandbox, CommandSandbox, Sandbox } from '../binding/sandbox.ts';
-import type { Binding } from '../binding.ts';
+import type { SandboxMark } from '../../contract/exchange.ts';
+import type { Binding, BubblewrapSandbox, CommandSandbox, Sandbox } from '../binding.ts';
 import { isAlwaysForwarded } from '../env.ts';
-import type { ExitStatus, Inside, LaunchedProcess, Launcher, LaunchRequest } from '../launch/launch.ts';
-import { launchListener, releaseGroup, signalGroup, signalProcess } from '../launch/process-groups.ts';
-import { type Leftovers, withOwnerMark } from '../launch/system/owner-mark.ts';
-import { describeLaunchError, startError } from '../start-error.ts';
+import {
+  describeLaunchError,
+  type ExitStatus,
+  type Inside,
+  type LaunchedProcess,
+  type Launcher,
+  type LaunchRequest,
+  startError,
+} from '../launch/launch.ts';
+import {
+  type Leftovers,
+  launchListener,
+  releaseGroup,
+  signalGroup,
+  signalProcess,
+  withOwnerMark,
+} from '../launch/process-groups.ts';
 import { probeBubblewrap, wordsOf } from './bubblewrap/probe.ts';
-import { sandboxError, startBubblewrap } from './bubblewrap/start.ts';
-import { openStatusFile, type StatusFile } from './bubblewrap/status.ts';
+import { openStatusFile, type StatusFile, sandboxError, startBubblewrap } from './bubblewrap/start.ts';
 
 /** What a sandbox is started with. */
 export interface SandboxContext {
@@ -303,4 +315,38 @@ const readVariables =
 /** As `printf %b` reads it. */
 function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+/** What a failed process of a sandbox is told with: the sandbox, and the key to change where its last words say what it was kept from. */
+export function markSandbox(
+  sandbox: Sandbox,
+  { stdout, stderr }: { readonly stdout: Uint8Array; readonly stderr: string },
+): SandboxMark {
+  const { name, mode } = sandbox;
+  const words = `${Buffer.from(stdout.subarray(0, WORDS)).toString()}\n${stderr.slice(-WORDS)}`;
+  const hint = findHint(sandbox, words);
+  return hint === undefined ? { name, mode } : { name, mode, hint };
+}
+
+const WORDS = 4096;
+
+/** How the system, C, Python, Node and common programs say it. */
+const network =
+  /ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|getaddrinfo|network is unreachable|connection refused|name resolution|name or service not known|could not resolve host|fetch failed/i;
+const write = /EROFS|read-only file system/i;
+const read =
+  /ENOENT|EACCES|no such file or directory|permission denied|cannot find module|no module named|not found|cannot open shared object/i;
+
+/** The first of network, write and read that is kept away and that the words are about. */
+function findHint(sandbox: Sandbox, words: string): string | undefined {
+  if (sandbox.mode !== 'bubblewrap') return undefined;
+  const { name } = sandbox;
+  const place = `spec.sandboxes.${name}`;
+  if (!sandbox.network && network.test(words))
+    return `Its sandbox "${name}" has no network: \`network: true\` in ${place} gives it that of this machine.`;
+  if (write.test(words))
+    return `Its sandbox "${name}" lets it write to /tmp and to what \`write\` of ${place} names: add the path there.`;
+  if (read.test(words))
+    return `Its sandbox "${name}" shows it the system’s programs, the folder of the config file and what \`read\` of ${place} names: if it misses a file, add it there.`;
+  return undefined;
 }

@@ -4,10 +4,9 @@ import { lastLineOf } from '../../base/text/last-line.ts';
 import { abortedError, drain, timeoutError, waitForSettled } from '../../base/time/deadline.ts';
 import { DeadlineList } from '../../base/time/deadline-list.ts';
 import { whenAborted } from '../../base/time/when-aborted.ts';
-import type { Sandbox } from '../binding/sandbox.ts';
-import type { Binding } from '../binding.ts';
+import type { Binding, Sandbox } from '../binding.ts';
 import type { ExitStatus } from '../launch/launch.ts';
-import { isComputing } from '../limits/family.ts';
+import { isComputing } from '../limits/supervisor.ts';
 import { noReplyHint, oneshotHint, unansweredError, withHint } from '../oneshot.ts';
 import type { ProcessContext, WatchedProcess } from '../process.ts';
 import { withStderr } from '../stderr.ts';
@@ -167,7 +166,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
 
 /** The error with the sandbox that the server ran in, and what may be done about it there. */
 async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string): Promise<RuntimeError> {
-  const { markSandbox } = await import('../sandbox/hint.ts');
+  const { markSandbox } = await import('../sandbox/launch.ts');
   const { hint = error.hint, ...mark } = markSandbox(sandbox, { stdout: new Uint8Array(), stderr });
   const { code, message, details, cause } = error;
   return new RuntimeError(code, message, { hint, details: { ...details, sandbox: mark }, cause });

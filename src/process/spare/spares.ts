@@ -1,13 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { findExecutable } from '../../base/files/executable.ts';
+import { isFile, tryReadHead } from '../../base/files/interpreter.ts';
 import { sleep, waitForSettled } from '../../base/time/deadline.ts';
 import { trackWork } from '../../base/time/work.ts';
 import type { Binding } from '../binding.ts';
 import { createPool } from '../pool.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import { createBackOff } from './back-off.ts';
-import { settledStamp, stampOf } from './stamp.ts';
 
 /** Processes of one entry that were started ahead of their calls and wait for a request on stdin. */
 interface Spares {
@@ -233,3 +234,128 @@ function isBusy(pid: number): boolean {
     return false;
   }
 }
+
+/** The state of the files that a process is started from. */
+export interface Stamp {
+  /** Differs after any change of them. */
+  readonly text: string;
+  /** Some of them changed so lately that the next change may leave the same time. */
+  readonly isSettling: boolean;
+}
+
+/**
+ * The state of the program, of the files that its arguments name, and of the files in the folders of those of them that are
+ * scripts, two folders deep. Data that programs write beside themselves (databases, logs) does not count.
+ */
+export function stampOf({
+  command,
+  args,
+  cwd,
+  env,
+}: Pick<Binding, 'command' | 'args' | 'cwd' | 'env'>): Stamp {
+  const program = findExecutable(command, cwd, env['PATH'] ?? '');
+  const path = program.found ? program.path : command;
+  const leading = program.found ? (program.leading ?? []) : [];
+  const named = [...leading, ...args].map((arg) => resolve(cwd, arg)).filter(isFile);
+  const scripts = command.includes('/') && isScript(path) ? [path, ...named] : named;
+  const folders = [...new Set(scripts.map((script) => dirname(script)))];
+  const found = new Map<string, Stats>();
+  for (const file of [path, ...named]) addStats(found, file);
+  for (const folder of folders) addFolder(found, folder, MAX_DEPTH);
+  let newestMs = 0;
+  let text = '';
+  for (const [file, { ino, size, mtimeMs, ctimeMs }] of found) {
+    newestMs = Math.max(newestMs, mtimeMs, ctimeMs);
+    text += `${file}\0${ino} ${size} ${mtimeMs} ${ctimeMs}\n`;
+  }
+  const ageMs = Date.now() - newestMs;
+  return { text, isSettling: ageMs >= 0 && ageMs < TICK_MS };
+}
+
+/** The state of the files, once it is sure that a later change would show in it. */
+export async function settledStamp(files: Parameters<typeof stampOf>[0]): Promise<string> {
+  const stamp = stampOf(files);
+  if (!stamp.isSettling) return stamp.text;
+  await sleep(TICK_MS);
+  return stampOf(files).text;
+}
+
+/** Times of files are those of the system's clock tick, which has at most 10 ms; twice that, for comfort. */
+const TICK_MS = 20;
+
+const MAX_DEPTH = 2;
+/** A folder with more files than this is looked at no further: so many are data. */
+const MAX_FILES = 500;
+const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['__pycache__', 'node_modules']);
+const DATA = /\.(?:log|tmp|pyc|(?:db|sqlite3?)(?:-wal|-shm|-journal)?)$/;
+
+function isScript(path: string): boolean {
+  return tryReadHead(path)?.subarray(0, 2).toString() === '#!';
+}
+
+function addFolder(found: Map<string, Stats>, folder: string, depth: number): void {
+  for (const { entry, path } of listFolder(folder)) {
+    if (found.size >= MAX_FILES) return;
+    if (!entry.isDirectory()) addStats(found, path);
+    else if (depth > 0) addFolder(found, path, depth - 1);
+  }
+}
+
+function listFolder(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name) && !DATA.test(name))
+      .map((entry) => ({ entry, path: join(folder, entry.name) }));
+  } catch {
+    return []; // A folder that cannot be listed: its scripts are known by name.
+  }
+}
+
+function addStats(found: Map<string, Stats>, path: string): void {
+  const stats = tryStat(path);
+  if (stats !== undefined) found.set(path, stats);
+}
+
+function tryStat(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // A link to itself, say: nobody can run it or read it either.
+  }
+}
+
+/** Decides whether and when a process may be started ahead of its call, where earlier ones ended before they were asked. */
+export interface BackOff {
+  /** False for files from which too many in a row have ended unasked. */
+  admits(stamp: string): boolean;
+  /** Milliseconds to wait before the next start. */
+  delayMs(): number;
+  /** One ended unasked, or could not be started. True when that was the last that is tried with these files. */
+  recordDeath(stamp: string): boolean;
+  /** One was there when it was needed. */
+  recordTaken(): void;
+}
+
+/** Starts at once after the first death, then 100 ms, doubling; gives up after the fifth in a row, until the files change. */
+export function createBackOff(): BackOff {
+  let deaths = 0;
+  let deadStamp = '';
+  return {
+    admits: (stamp) => {
+      if (stamp !== deadStamp) deaths = 0;
+      return deaths < MOST_DEATHS;
+    },
+    delayMs: () => (deaths < 2 || deaths >= MOST_DEATHS ? 0 : FIRST_DELAY_MS * 2 ** (deaths - 2)),
+    recordDeath: (stamp) => {
+      deaths = stamp === deadStamp ? deaths + 1 : 1;
+      deadStamp = stamp;
+      return deaths === MOST_DEATHS;
+    },
+    recordTaken: () => {
+      deaths = 0;
+    },
+  };
+}
+
+const FIRST_DELAY_MS = 100;
+const MOST_DEATHS = 5;

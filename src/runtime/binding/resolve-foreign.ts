@@ -1,9 +1,7 @@
 import type { ForeignHookConfig, RuntimeConfig } from '../../config/config.ts';
 import { usualLimits } from '../../config/exec.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import type { HttpBinding } from '../../process/binding/http.ts';
-import { withWritable } from '../../process/binding/sandbox.ts';
-import type { Binding } from '../../process/binding.ts';
+import { type Binding, type HttpBinding, withWritable } from '../../process/binding.ts';
 import { closeEnv, type HostEnv } from '../../process/env.ts';
 import { processContext, resolveEntry } from './resolve.ts';
 

@@ -10,7 +10,7 @@ import {
   isTooBroad,
   type RefusedSandbox,
   type Sandbox,
-} from '../../process/binding/sandbox.ts';
+} from '../../process/binding.ts';
 import type { HostEnv } from '../../process/env.ts';
 
 /** What a sandbox is resolved with. */

@@ -1,7 +1,7 @@
 import { followLinks } from '../../base/files/real-path.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
-import { findExposure, isTooBroad, type Sandbox } from '../../process/binding/sandbox.ts';
+import { findExposure, isTooBroad, type Sandbox } from '../../process/binding.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { Launcher } from '../../process/launch/launch.ts';
 import { probeBubblewrap } from '../../process/sandbox/bubblewrap/probe.ts';

@@ -9,7 +9,7 @@ import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import { type HostEnv, hostEnv } from '../../process/env.ts';
 import type { Launcher } from '../../process/launch/launch.ts';
-import { type LauncherName, openLauncher } from '../../process/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../process/launch/native.ts';
 import type { ProcessContext } from '../../process/process.ts';
 import type { RuntimeOptions } from '../api.ts';
 import { createScrubber, type RuntimeScrubber } from '../log/scrub.ts';

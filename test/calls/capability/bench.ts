@@ -22,7 +22,7 @@ import type { Codec } from '../../../src/dialects/dialect.ts';
 import { requireNative, volatileFieldsOf } from '../../../src/dialects/registry.ts';
 import type { Binding, RestartPolicy } from '../../../src/process/binding.ts';
 import { closeEnv, hostEnv } from '../../../src/process/env.ts';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { openTransport } from '../../../src/process/open.ts';
 import { createPool } from '../../../src/process/pool.ts';
 import type { Transport as Carrier } from '../../../src/process/transport.ts';

@@ -3,8 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openRecordedCalls } from '../../../src/models/recording/call-replay.ts';
 import { openCassetteIndex } from '../../../src/process/cassette/cassette.ts';
-import { scanCassette } from '../../../src/process/cassette/scan.ts';
-import { outcomeFromStored } from '../../../src/process/cassette/stored-outcome.ts';
+import { outcomeFromStored, scanCassette } from '../../../src/process/cassette/format.ts';
 import { codedLater, type Target } from '../target.ts';
 
 const folder = join(import.meta.dirname, '../../../node_modules/.cache/fuzz/files');

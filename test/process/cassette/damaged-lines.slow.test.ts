@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openRecordedCalls } from '../../../src/models/recording/call-replay.ts';
 import { openCassetteIndex } from '../../../src/process/cassette/cassette.ts';
-import { outcomeFromStored } from '../../../src/process/cassette/stored-outcome.ts';
+import { outcomeFromStored } from '../../../src/process/cassette/format.ts';
 import { damagesOf, outcomeOf } from '../../damage.ts';
 
 const fixture = join(import.meta.dirname, '../../fixtures/records/desk.cassette');

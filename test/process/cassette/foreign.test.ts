@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
 import { volatileFieldsOf } from '../../../src/dialects/registry.ts';
-import {
-  describeRequest,
-  digestRequest,
-  type Entry,
-} from '../../../src/process/cassette/recorded-request.ts';
+import { describeRequest, digestRequest, type Entry } from '../../../src/process/cassette/format.ts';
 import { withoutVolatileFields } from '../../../src/process/cassette/volatile-fields.ts';
 import type { Message, ProcessReply, Transport } from '../../../src/process/transport.ts';
 import { bind, bindPuppet, open } from '../harness.ts';

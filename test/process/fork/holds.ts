@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { openTransport } from '../../../src/process/open.ts';
 import { createPool } from '../../../src/process/pool.ts';
 import { bind } from '../harness.ts';

@@ -9,9 +9,8 @@ import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
 import { closeEnv, hostEnv } from '../../../src/process/env.ts';
 import type { ExitStatus, Launcher, LaunchRequest, Output } from '../../../src/process/launch/launch.ts';
-import { createNativeLauncher } from '../../../src/process/launch/native.ts';
-import { openLauncher } from '../../../src/process/launch/open.ts';
-import { streamOutput } from '../../../src/process/launch/system/stream-output.ts';
+import { createNativeLauncher, openLauncher } from '../../../src/process/launch/native.ts';
+import { streamOutput } from '../../../src/process/launch/system/outputs.ts';
 import { findSurvivors, settle } from '../../leaks.ts';
 import { fixture, isRunning, launchers, until, waitFor } from '../harness.ts';
 

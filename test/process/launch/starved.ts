@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import type { Launcher } from '../../../src/process/launch/launch.ts';
-import { type LauncherName, openLauncher } from '../../../src/process/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../../src/process/launch/native.ts';
 
 // Run under a low limit: starts processes with fewer and fewer descriptors left, and counts those that are lost.
 const name: LauncherName = process.argv[2] === 'portable' ? 'portable' : 'native';

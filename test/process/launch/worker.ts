@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import type { Launcher } from '../../../src/process/launch/launch.ts';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 
 const warnings: string[] = [];
 process.on('warning', ({ message }) => warnings.push(message));

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openGroupMaker } from '../../../src/process/limits/cgroup/places.ts';
+import { openGroupMaker } from '../../../src/process/limits/cgroup.ts';
 import { until } from '../harness.ts';
 import { hasGroups } from './held.ts';
 
@@ -23,7 +23,7 @@ test.runIf(hasGroups)(
   async () => {
     const places = (await makeFolders()).map((folder) => dirname(folder));
     expect(places).not.toEqual([]);
-    const module = join(import.meta.dirname, '../../../src/process/limits/cgroup/places.ts');
+    const module = join(import.meta.dirname, '../../../src/process/limits/cgroup.ts');
     const script = `const { openGroupMaker } = await import(${JSON.stringify(module)});
     (await openGroupMaker()).make({ memoryMb: 64, processes: 4 });
     process.kill(process.pid, 'SIGKILL');`;

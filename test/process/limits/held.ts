@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Binding } from '../../../src/process/binding.ts';
-import { findHierarchies } from '../../../src/process/limits/cgroup/hierarchy.ts';
-import { openGroupMaker } from '../../../src/process/limits/cgroup/places.ts';
+import { findHierarchies, openGroupMaker } from '../../../src/process/limits/cgroup.ts';
 import type { FindGroups } from '../../../src/process/limits/hold.ts';
 import { bind, isRunning, type Opened, type OpenOptions, open, until } from '../harness.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readHierarchies } from '../../../src/process/limits/cgroup/hierarchy.ts';
+import { readHierarchies } from '../../../src/process/limits/cgroup.ts';
 
 const both = ['memory', 'pids'];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { openSession } from '../../../src/process/server/session.ts';
 import { bindQuick } from '../harness.ts';
 import { playProcess } from './played-process.ts';

@@ -2,9 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import type { BubblewrapSandbox } from '../../../src/process/binding/sandbox.ts';
-import type { Binding } from '../../../src/process/binding.ts';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import type { Binding, BubblewrapSandbox } from '../../../src/process/binding.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { probeBubblewrap } from '../../../src/process/sandbox/bubblewrap/probe.ts';
 import { bind } from '../harness.ts';
 

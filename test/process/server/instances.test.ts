@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
 import { balanceLoad } from '../../../src/process/open.ts';
 import { openServer, type ServerTransport } from '../../../src/process/server/server.ts';

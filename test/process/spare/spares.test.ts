@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Binding } from '../../../src/process/binding.ts';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { acquireWatcher } from '../../../src/process/launch/process-groups.ts';
 import { openWarmOneshot } from '../../../src/process/open.ts';
 import type { SpareLimits } from '../../../src/process/spare/spares.ts';

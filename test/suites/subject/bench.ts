@@ -5,7 +5,7 @@ import { parseDocument } from '../../../src/base/yaml/document.ts';
 import { requireConfig } from '../../../src/config/load.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import { hostEnv } from '../../../src/process/env.ts';
-import { openLauncher } from '../../../src/process/launch/open.ts';
+import { openLauncher } from '../../../src/process/launch/native.ts';
 import { openForeignLinks } from '../../../src/runtime/foreign-links.ts';
 import { openHookFiles } from '../../../src/runtime/hook-files.ts';
 import { openServices } from '../../../src/runtime/services.ts';

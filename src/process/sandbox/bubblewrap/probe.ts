@@ -1,11 +1,10 @@
 import { lastLineOf } from '../../../base/text/last-line.ts';
 import { waitForSettled } from '../../../base/time/deadline.ts';
-import type { BubblewrapSandbox } from '../../binding/sandbox.ts';
-import { collect } from '../../collect.ts';
+import type { BubblewrapSandbox } from '../../binding.ts';
 import type { Launcher } from '../../launch/launch.ts';
 import { signalGroup } from '../../launch/process-groups.ts';
-import { startBubblewrap } from './start.ts';
-import { openStatusFile } from './status.ts';
+import { collect } from '../../process.ts';
+import { openStatusFile, startBubblewrap } from './start.ts';
 
 /** What a sandbox of this machine has, or why there is none and what to do about it. */
 export type Probe =

@@ -5,7 +5,7 @@ import { toRuntimeError } from '../../../base/errors.ts';
 import { makeTempFolder, removeTempFolder } from '../../../base/files/temp-folder.ts';
 import { requirePlatform } from '../../../base/platform.ts';
 import type { HostEnv } from '../../../process/env.ts';
-import { listOrphans } from '../../../process/orphans/find-orphans.ts';
+import { listOrphans } from '../../../process/orphans/sweep-orphans.ts';
 import { loadSqlite } from '../../../store/sqlite/node-sqlite.ts';
 import { type Check, found } from './check.ts';
 
