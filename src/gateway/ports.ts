@@ -3,7 +3,7 @@ import type { HookSet } from '../calls/hooks/links.ts';
 import type { GatewayConfig } from '../config/config.ts';
 import type { Decision } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
-import type { Breaker } from '../models/fallback/breaker.ts';
+import type { Breaker } from '../models/fallback.ts';
 import type { ClientHeaders, HeaderMap, OfferedModel } from './upstream/upstream.ts';
 import type {
   EndpointCodec,

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RuntimeError } from '../base/errors.ts';
 import type { ResponseCache } from './responses/response-cache.ts';
 import type { Budget } from './spending/budget.ts';
 
@@ -38,4 +39,28 @@ export function inCallScope<Result>(scope: CallScope, work: () => Result): Resul
 
 export function currentCallScope(): CallScope | undefined {
   return scopes.getStore();
+}
+
+/** A model call that failed and is about to be made again. */
+export interface Retry {
+  /** Which retry it is, from 1. */
+  readonly attempt: number;
+  readonly maxRetries: number;
+  readonly error: RuntimeError;
+  readonly backoffMs: number;
+}
+
+export type OnRetry = (retry: Retry) => void;
+
+/** Between a call and its retries stand models of the AI SDK, whose calls have no place for a listener. */
+const listeners = new AsyncLocalStorage<OnRetry>();
+
+/** Runs work; the listener is called for each retry of a model call in it. */
+export function withRetryListener<T>(onRetry: OnRetry, work: () => T): T {
+  return listeners.run(onRetry, work);
+}
+
+/** Calls the retry listener of the work that is under way, if any. */
+export function notifyRetry(retry: Retry): void {
+  listeners.getStore()?.(retry);
 }

@@ -2,7 +2,6 @@ import { RuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { createSecretHider, type SecretHider } from '../base/text/hide-secrets.ts';
 import { shorten } from '../base/text/shorten.ts';
-import { readRetryAfter } from './rate/retry-after.ts';
 
 /** A failure of the API or the network. */
 export interface ApiFailure {
@@ -140,3 +139,13 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 const hiders = new WeakMap<readonly string[], SecretHider>();
+
+/** How long an API asks to wait, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3). */
+export function readRetryAfter(headers: Readonly<Record<string, unknown>>): number | undefined {
+  const exact = Number.parseFloat(String(headers['retry-after-ms']));
+  if (exact >= 0) return Math.round(exact);
+  const text = String(headers['retry-after'] ?? '').trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000);
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}

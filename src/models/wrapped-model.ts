@@ -3,6 +3,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Middleware,
 } from '@ai-sdk/provider';
+import { RuntimeError } from '../base/errors.ts';
 
 /** A model of these two ways of being called, under the name of `about`. */
 export function createModel(
@@ -32,4 +33,34 @@ export function wrapModel(
       return await (wrapStream?.(call) ?? call.doStream());
     },
   });
+}
+
+/** Throws USAGE unless the model is of specification v4: others have shapes that the guard does not read. */
+export function requireModelV4(model: { readonly specificationVersion: string; readonly modelId: string }) {
+  const { specificationVersion: version, modelId } = model;
+  if (version === 'v4') return;
+  const what = `the guard guards models of specification v4 of the AI SDK; ${JSON.stringify(modelId)} is one of ${version}`;
+  throw new RuntimeError('USAGE', what, {
+    hint: 'Use `ai` 7, which brings models of older packages to v4 itself: npm install ai@7.',
+  });
+}
+
+/** Throws as `requireModelV4`. Every `wrapLanguageModel`, also an older one, calls this before any call. */
+export const requireSupportedVersion: NonNullable<LanguageModelV4Middleware['overrideSupportedUrls']> = ({
+  model,
+}) => {
+  requireModelV4(model);
+  return model.supportedUrls;
+};
+
+/** A declared provider. Its package is imported, and its credential read, when its model is first asked for. */
+export interface Provider {
+  readonly id: string;
+  /** The model's name at its API. */
+  readonly modelName: string;
+  /**
+   * The model, with the provider's defaults, request timeout and retries around it; the same one each time.
+   * Throws PROVIDER_UNUSABLE; its calls throw PROVIDER_FAILED, PROVIDER_TIMEOUT, REPLAY_MISS, ABORTED.
+   */
+  model(): Promise<LanguageModelV4>;
 }

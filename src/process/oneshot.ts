@@ -2,7 +2,8 @@ import { RuntimeError } from '../base/errors.ts';
 import { drain, startDeadline } from '../base/time/deadline.ts';
 import { trackWork } from '../base/time/work.ts';
 import type { Binding } from './binding.ts';
-import { type CollectedOutput, type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
+import type { CollectedOutput } from './in-flight-bytes.ts';
+import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 

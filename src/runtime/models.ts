@@ -3,22 +3,25 @@ import { unknownName } from '../base/yaml/unknown-name.ts';
 import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import type { EmbedByTool } from '../models/embedding/embed-by-tool.ts';
-import { requireTexts } from '../models/embedding/exact-texts.ts';
-import { createTextMemory, rememberTexts } from '../models/embedding/remembering-model.ts';
-import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker, noBreaker } from '../models/fallback/breaker.ts';
-import { createFallbackModel, type FallbackOptions } from '../models/fallback/fallback-model.ts';
+import { withRetryListener } from '../models/call-scope.ts';
+import { createTextMemory, type EmbedByTool, rememberTexts, requireTexts } from '../models/embedding.ts';
+import {
+  BREAKER_FAILURES,
+  BREAKER_PAUSE_MS,
+  createBreaker,
+  createFallbackModel,
+  type FallbackOptions,
+  noBreaker,
+} from '../models/fallback.ts';
 import { createGuard } from '../models/guard/guard.ts';
 import type { Fire } from '../models/guard/guard-outcome.ts';
 import { fromPrompt } from '../models/messages/prompt.ts';
 import { listTools, toModelOptions } from '../models/messages/tools.ts';
 import { replaceMock } from '../models/open/mock-replacement.ts';
 import { openProvider } from '../models/open/open-provider.ts';
-import { withRetryListener } from '../models/open/retry-listener.ts';
-import type { Provider } from '../models/provider.ts';
 import { openCallRecorder } from '../models/recording/call-recorder.ts';
 import { meterModel } from '../models/spending/metered-model.ts';
-import { wrapModel } from '../models/wrapped-model.ts';
+import { type Provider, wrapModel } from '../models/wrapped-model.ts';
 import type {
   Answerer,
   ModelCallParameters,

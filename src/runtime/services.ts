@@ -172,7 +172,7 @@ function openFire(links: readonly Link[]) {
  */
 function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']): Embed {
   return async ({ provider: id = askedProvider('embedding', providers), texts, signal }) => {
-    const { toEmbeddingCall, readEmbedded } = await import('../models/embedding/embedding-call.ts');
+    const { toEmbeddingCall, readEmbedded } = await import('../models/embedding.ts');
     const { model, answeredBy } = await openModel(id, 'hold', { embeds: texts });
     const result = await model.doGenerate(toEmbeddingCall(texts, signal));
     const { vectors } = readEmbedded(result, { count: texts.length, provider: id });

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../config/config.ts';
-import { type Amounts, type Drawn, fullOf, type RateSupply } from '../models/rate/rate-supply.ts';
+import { type Amounts, type Drawn, fullOf, type RateSupply } from '../models/rate/rate-queue.ts';
 import type { SharedWork } from './shared-work.ts';
 import { enumOf, numberOf, readAnswer } from './sqlite/row.ts';
 

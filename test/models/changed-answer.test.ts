@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Json, stringifyJson } from '../../src/base/json/json.ts';
 import { createGuard, type GuardOptions } from '../../src/models/guard/guard.ts';
 import { rebuildAnswer } from '../../src/models/messages/answer.ts';
-import { keepTextlessMetadata, type MetadataOwner } from '../../src/models/messages/textless-metadata.ts';
+import { keepTextlessMetadata, type MetadataOwner } from '../../src/models/messages/rebuilt.ts';
 import { wrapModel } from '../../src/models/wrapped-model.ts';
 import { ask, collect } from './bench.ts';
 import { fireHook } from './guard-bench.ts';

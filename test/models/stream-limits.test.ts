@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { openProvider } from '../../src/models/open/open-provider.ts';
-import { createStreamLimits } from '../../src/models/rate/stream-limits.ts';
+import { createStreamLimits } from '../../src/models/rate/rate-queue.ts';
 import { chunks } from '../gateway/fallback/open.ts';
 import { openTestGateway } from '../gateway/open-gateway.ts';
 import { startUpstream } from '../gateway/upstream-server.ts';

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { collect } from '../../src/process/in-flight-bytes.ts';
 import { streamOutput } from '../../src/process/launch/system/outputs.ts';
-import { collect } from '../../src/process/process.ts';
 import { whenClosed } from '../../src/process/stream-reader.ts';
 
 describe('collecting', () => {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { InFlightBytes } from '../../src/process/in-flight-bytes.ts';
+import { collect, InFlightBytes } from '../../src/process/in-flight-bytes.ts';
 import type { OutputListener } from '../../src/process/launch/launch.ts';
 import { inRoom, takeRoom } from '../../src/process/pool.ts';
-import { collect } from '../../src/process/process.ts';
 
 function runIn(room: InFlightBytes, bytes: number, work: () => Promise<unknown>, signal?: AbortSignal) {
   return inRoom(room, work, { message: { body: 'x'.repeat(bytes) }, name: 'demo', signal });

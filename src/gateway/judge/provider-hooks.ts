@@ -7,17 +7,18 @@ import { createHookSet, type HookSet, selectHooks } from '../../calls/hooks/link
 import type { Decision, Phase } from '../../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
 import { nextEventId } from '../../contract/tool.ts';
-import { createAfterCallEvent, createPieceEvent } from '../../models/guard/after-call-event.ts';
 import {
   type AfterCall,
   askHooks,
+  createAfterCallEvent,
   createFaultRefusal,
+  createPieceEvent,
   type Fire,
   type GuardOutcome,
   type Refusal as GuardRefusal,
+  type StoppedAnswer,
   type SubstituteAnswer,
 } from '../../models/guard/guard-outcome.ts';
-import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
 import type { ReadCall, RequestedCall } from '../account.ts';
 import type { Caller, ClientCall, JudgeContext } from '../ports.ts';
 import type { ClientHeaders } from '../upstream/upstream.ts';

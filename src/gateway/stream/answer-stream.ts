@@ -1,9 +1,12 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { whenAborted } from '../../base/time/when-aborted.ts';
 import type { Decision } from '../../contract/hook.ts';
-import { createContradictionRefusal } from '../../models/guard/guard-outcome.ts';
-import { passAnswer, type StreamDoor } from '../../models/guard/pass-answer.ts';
-import type { StoppedAnswer } from '../../models/guard/window-pieces.ts';
+import {
+  createContradictionRefusal,
+  passAnswer,
+  type StoppedAnswer,
+  type StreamDoor,
+} from '../../models/guard/guard-outcome.ts';
 import {
   type AnswerJudge,
   type AnswerVerdict,

@@ -1,11 +1,11 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { TextWindow } from '../../models/guard/text-window.ts';
 import {
   type AskAboutPiece,
   releasePieces,
   releaseRest,
   type StoppedAnswer,
-} from '../../models/guard/window-pieces.ts';
+} from '../../models/guard/guard-outcome.ts';
+import { TextWindow } from '../../models/guard/text-window.ts';
 import type { Channel, StreamPart, StreamWriter } from '../wire/codec.ts';
 import type { SseEvent } from '../wire/sse.ts';
 

@@ -4,9 +4,12 @@ import { tryParse } from '../../base/json/try-parse.ts';
 import { sleep } from '../../base/time/deadline.ts';
 import { once } from '../../base/time/once.ts';
 import type { ProviderConfig } from '../../config/config.ts';
-import { openScript, type ScriptedAnswer } from '../../models/open/mock-answers.ts';
-import { openMockEmbeddings } from '../../models/open/mock-embeddings.ts';
-import type { MockResponse } from '../../models/open/mock-script.ts';
+import {
+  type MockResponse,
+  openMockEmbeddings,
+  openScript,
+  type ScriptedAnswer,
+} from '../../models/open/mock-script.ts';
 import type { EndpointCodec, EndpointName, TokenUsage, WireRequest } from '../wire/codec.ts';
 import { decodeUtf8 } from '../wire/place.ts';
 import { RefusedCall } from '../wire/refusal.ts';

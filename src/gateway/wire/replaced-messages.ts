@@ -1,8 +1,7 @@
 import { canonicalJson, isSameToTheDigit } from '../../base/json/equal.ts';
 import { isObject, Json } from '../../base/json/json.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { alignMessages } from '../../models/messages/message-alignment.ts';
-import { plainMessage } from '../../models/messages/plain-json.ts';
+import { alignMessages, plainMessage } from '../../models/messages/rebuilt.ts';
 import { unwritable } from './refusal.ts';
 
 /** A message that hooks gave back: which of those that they were sent it stands for, if any. */

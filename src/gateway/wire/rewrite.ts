@@ -3,7 +3,7 @@ import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import { exactMembers } from '../../base/json/scan.ts';
 import { isJson } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { readCalls, type ToolCallMember } from '../../models/messages/rebuilt-assistant.ts';
+import { readCalls, type ToolCallMember } from '../../models/messages/rebuilt.ts';
 import { encodeWireText } from './media.ts';
 import type { Edits, Place } from './place.ts';
 import { unwritable } from './refusal.ts';

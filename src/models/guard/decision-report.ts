@@ -5,7 +5,7 @@ import {
   type SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { Decision } from '../../contract/hook.ts';
-import { keepTextlessMetadata } from '../messages/textless-metadata.ts';
+import { keepTextlessMetadata } from '../messages/rebuilt.ts';
 
 /** The decisions of one model call; `after` is absent when after_call did not run. */
 export interface Decisions {

@@ -2,6 +2,8 @@ import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { catalogue, RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { Json } from '../../base/json/json.ts';
 import { type Decision, type HookEvent, withoutFaultText } from '../../contract/hook.ts';
+import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
+import type { TextWindow } from './text-window.ts';
 
 export interface FireOptions {
   readonly signal?: AbortSignal | undefined;
@@ -151,4 +153,98 @@ const noMetadata = new Json('{}');
 function reasonOf({ verdict, reason }: Decision): string {
   if (reason !== '') return reason;
   return verdict === 'deny' ? 'no reason given' : `its verdict "${verdict}" has no meaning here`;
+}
+
+export interface AnswerEventInput {
+  readonly request: ProviderRequest;
+  readonly message: ChatMessage;
+  readonly latencyMs: number;
+}
+
+/** The after_call event of an answer, or of a part of one. */
+export function createAfterCallEvent({ request, message, latencyMs }: AnswerEventInput): AfterCall {
+  const { provider_id, model, round } = request;
+  const response = { provider_id, model, message, round, latency_ms: latencyMs };
+  return { hook: 'provider', phase: 'after_call', request, response };
+}
+
+/** The after_call event of a piece of an answer; `signalbox_window` counts the pieces, from 1. */
+export function createPieceEvent(input: AnswerEventInput, window: number): AfterCall {
+  const metadata = { ...input.request.metadata, signalbox_window: window };
+  return createAfterCallEvent({ ...input, request: { ...input.request, metadata } });
+}
+
+/**
+ * A way on which streamed answers go out, in the form of its events: parts of the AI SDK, or server-sent events. What is
+ * yielded goes out.
+ */
+export interface StreamDoor<Event, Chunk> {
+  /** The next event of the answer; undefined when it is complete. Throws when the upstream fails. */
+  next(): AsyncGenerator<Chunk, Event | undefined>;
+  /** Takes an event in, and asks filters about text that is due; returns what stopped it. */
+  take(event: Event): AsyncGenerator<Chunk, StoppedAnswer | undefined>;
+  /** What filters have let pass by now. */
+  release(): Iterable<Chunk>;
+  /** Asks about the whole answer, and sends what is left of it or what comes in its place. */
+  conclude(): AsyncGenerator<Chunk, void>;
+  /** Ends the upstream's answer. */
+  abandon(reason: unknown): void;
+  /** Tells observers of the answer as far as it came; what comes in the place of all that is held. */
+  breakOff(stopped: StoppedAnswer): AsyncGenerator<Chunk, void>;
+  /** The end of a stream that failed: nothing of what is held. */
+  fail(error: unknown): AsyncGenerator<Chunk, void>;
+}
+
+/**
+ * Takes a streamed answer through the hooks: held until it is complete, or with its text behind a window, as the door
+ * releases it. Rejects only with what `fail` throws.
+ */
+export async function* passAnswer<Event, Chunk>(door: StreamDoor<Event, Chunk>): AsyncGenerator<Chunk, void> {
+  try {
+    for (;;) {
+      const event = yield* door.next();
+      if (event === undefined) return yield* door.conclude();
+      const stopped = yield* door.take(event);
+      yield* door.release();
+      if (stopped === undefined) continue;
+      door.abandon(new RuntimeError('DENIED', 'a filter stopped the answer'));
+      return yield* door.breakOff(stopped);
+    }
+  } catch (error) {
+    yield* door.fail(error);
+  }
+}
+
+/** What stops an answer: a refusal, or a text that a hook gives in its place. */
+export type StoppedAnswer = Exclude<GuardOutcome<AfterCall>, { readonly kind: 'pass' }>;
+
+/** A piece of a text as the filters left it, or what stopped it. */
+export type PieceVerdict = { readonly kind: 'pass'; readonly text: string } | StoppedAnswer;
+
+export type AskAboutPiece = (piece: string) => Promise<PieceVerdict>;
+
+/** What filters let pass of a text, and what stopped it. */
+export interface ReleasedText {
+  readonly text: string;
+  readonly stopped: StoppedAnswer | undefined;
+}
+
+/** Asks about all pieces of a text that are due, and releases what passes, until one is stopped. */
+export async function releasePieces(window: TextWindow, ask: AskAboutPiece): Promise<ReleasedText> {
+  let text = '';
+  for (let piece = window.nextPiece(); piece !== undefined; piece = window.nextPiece()) {
+    const verdict = await ask(piece);
+    if (verdict.kind !== 'pass') return { text, stopped: verdict };
+    text += window.release(verdict.text);
+  }
+  return { text, stopped: undefined };
+}
+
+/** Asks about all that a text still holds, to which nothing will be added, and releases what passes. */
+export async function releaseRest(window: TextWindow, ask: AskAboutPiece): Promise<ReleasedText> {
+  const piece = window.lastPiece();
+  if (piece === '') return { text: '', stopped: undefined };
+  const verdict = await ask(piece);
+  if (verdict.kind !== 'pass') return { text: '', stopped: verdict };
+  return { text: window.releaseLast(verdict.text), stopped: undefined };
 }

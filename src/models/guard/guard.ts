@@ -7,9 +7,7 @@ import type {
 import { RuntimeError } from '../../base/errors.ts';
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { type AnswerOutcome, runAfterCall } from './after-call.ts';
-import { createPieceEvent } from './after-call-event.ts';
-import { type AdmittedCall, type CallSettings, type ModelCall, runBeforeCall } from './before-call.ts';
+import { requireModelV4, requireSupportedVersion } from '../wrapped-model.ts';
 import {
   type Decisions,
   reportDecisions,
@@ -19,16 +17,40 @@ import {
   withTextlessReport,
   zeroUsage,
 } from './decision-report.ts';
-import { askHooks, createContradictionRefusal, denialFinishReason, type Fire } from './guard-outcome.ts';
-import { generateGuarded, knownUsage, withoutAnswerText } from './guarded-generate.ts';
-import { requireModelV4, requireSupportedVersion } from './model-version.ts';
-import { finishPart, type StreamEnd, streamContent, streamText, toStream } from './output-stream.ts';
-import { passAnswer, type StreamDoor } from './pass-answer.ts';
-import { StreamCollector } from './stream-collector.ts';
-import { TextWindow } from './text-window.ts';
-import { createUniqueToolCallIds, type UniqueToolCallIds } from './unique-tool-call-ids.ts';
-import { type PieceVerdict, releasePieces, type StoppedAnswer } from './window-pieces.ts';
-import { requireWindow } from './window-size.ts';
+import {
+  askHooks,
+  createContradictionRefusal,
+  createPieceEvent,
+  denialFinishReason,
+  type Fire,
+  type PieceVerdict,
+  passAnswer,
+  releasePieces,
+  type StoppedAnswer,
+  type StreamDoor,
+} from './guard-outcome.ts';
+import {
+  type AdmittedCall,
+  type AnswerOutcome,
+  type CallSettings,
+  generateGuarded,
+  knownUsage,
+  type ModelCall,
+  runAfterCall,
+  runBeforeCall,
+  withoutAnswerText,
+} from './guarded-call.ts';
+import {
+  createUniqueToolCallIds,
+  finishPart,
+  StreamCollector,
+  type StreamEnd,
+  streamContent,
+  streamText,
+  toStream,
+  type UniqueToolCallIds,
+} from './stream-collector.ts';
+import { requireWindow, TextWindow } from './text-window.ts';
 
 export interface GuardOptions {
   /** Asks the hooks. */

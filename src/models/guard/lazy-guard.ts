@@ -1,9 +1,9 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import { RuntimeError } from '../../base/errors.ts';
 import { once } from '../../base/time/once.ts';
+import { requireSupportedVersion } from '../wrapped-model.ts';
 import type { GuardOptions } from './guard.ts';
-import { requireSupportedVersion } from './model-version.ts';
-import { requireWindow } from './window-size.ts';
+import { requireWindow } from './text-window.ts';
 
 /** `createGuard` whose parts are loaded with the first call that it guards. Throws USAGE as that does. */
 export function lazyGuard(options: GuardOptions): LanguageModelV4Middleware {

@@ -1,8 +1,12 @@
 import type {
   LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4Prompt,
   LanguageModelV4Reasoning,
   LanguageModelV4StreamPart,
   LanguageModelV4Text,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 
@@ -177,4 +181,150 @@ function toContent(parts: readonly Part[]): LanguageModelV4Content[] {
 /** The metadata of a part, to spread; as in the AI SDK, that of a text's last part counts. */
 function metadataOf({ providerMetadata }: StartPart | DeltaPart | EndPart) {
   return providerMetadata === undefined ? {} : { providerMetadata };
+}
+
+export interface StreamControl {
+  /** Called when the consumer goes away; ends whatever the parts may be waiting for. */
+  readonly cancel: (reason: unknown) => void;
+}
+
+/** A stream of these parts, each made when it is asked for. */
+export function toStream(parts: AsyncGenerator<Part>, { cancel }: StreamControl): ReadableStream<Part> {
+  return new ReadableStream<Part>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => {
+        cancel(reason);
+        // Not awaited: the parts may be waiting for a model that does not listen.
+        void parts.return(undefined).catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Parts that stream a content, one delta for each text. */
+export function streamContent(content: readonly LanguageModelV4Content[]): Part[] {
+  return content.flatMap((part, index): Part[] => {
+    if (part.type !== 'text' && part.type !== 'reasoning') return [part];
+    const id = `signalbox-${index}`;
+    const { text, providerMetadata } = part;
+    const metadata = providerMetadata === undefined ? {} : { providerMetadata };
+    if (part.type === 'reasoning') {
+      return [
+        { type: 'reasoning-start', id, ...metadata },
+        { type: 'reasoning-delta', id, delta: text },
+        { type: 'reasoning-end', id, ...metadata },
+      ];
+    }
+    const citations = part.citations === undefined ? {} : { citations: part.citations };
+    return [
+      { type: 'text-start', id, ...metadata },
+      { type: 'text-delta', id, delta: text },
+      { type: 'text-end', id, ...citations, ...metadata },
+    ];
+  });
+}
+
+/** The stream parts of a text that a hook gives in place of the model's. */
+export function streamText(text: string, id = 'signalbox'): Part[] {
+  if (text === '') return [];
+  return [
+    { type: 'text-start', id },
+    { type: 'text-delta', id, delta: text },
+    { type: 'text-end', id },
+  ];
+}
+
+export interface StreamEnd {
+  readonly finishReason: LanguageModelV4FinishReason;
+  readonly usage: LanguageModelV4Usage;
+  readonly providerMetadata?: SharedV4ProviderMetadata;
+}
+
+export function finishPart(end: StreamEnd): Part {
+  return { type: 'finish', ...end };
+}
+
+/** Makes the ids of the tool calls of one answer unique. */
+export interface UniqueToolCallIds {
+  content(content: readonly LanguageModelV4Content[]): LanguageModelV4Content[];
+  /** The next part of a stream. */
+  part(part: Part): Part;
+}
+
+/**
+ * Renames tool call ids that an API gives twice, within an answer or again in a later one: the second
+ * `call_1` becomes `call_1-2`. Calls that the provider runs itself keep their ids.
+ */
+export function createUniqueToolCallIds(prompt: LanguageModelV4Prompt): UniqueToolCallIds {
+  const taken = new Set(idsOf(prompt));
+  const inputs = new Map<string, StreamedInput[]>();
+  const take = (id: string): string => {
+    let own = id;
+    for (let count = 2; taken.has(own); count++) own = `${id}-${count}`;
+    taken.add(own);
+    return own;
+  };
+  const begin = (id: string): string => {
+    const input: StreamedInput = { id: take(id), isEnded: false, isCalled: false };
+    inputs.set(id, [...(inputs.get(id) ?? []), input]);
+    return input.id;
+  };
+  const call = (id: string): string => {
+    const input = inputs.get(id)?.find(({ isCalled }) => !isCalled);
+    if (input === undefined) return take(id);
+    input.isCalled = true;
+    return input.id;
+  };
+  const withUniqueId = <Named extends IdentifiedCall>(part: Named): Named => {
+    if (part.providerExecuted !== true) return { ...part, toolCallId: call(part.toolCallId) };
+    taken.add(part.toolCallId);
+    return part;
+  };
+  return {
+    content: (content) => content.map((part) => (part.type === 'tool-call' ? withUniqueId(part) : part)),
+    part: (part) => {
+      switch (part.type) {
+        case 'tool-call':
+          return withUniqueId(part);
+        case 'tool-input-start':
+          return part.providerExecuted === true ? part : { ...part, id: begin(part.id) };
+        case 'tool-input-delta':
+          return { ...part, id: inputs.get(part.id)?.findLast(({ isEnded }) => !isEnded)?.id ?? part.id };
+        case 'tool-input-end': {
+          const input = inputs.get(part.id)?.find(({ isEnded }) => !isEnded);
+          if (input === undefined) return part;
+          input.isEnded = true;
+          return { ...part, id: input.id };
+        }
+        default:
+          return part;
+      }
+    },
+  };
+}
+
+interface IdentifiedCall {
+  readonly toolCallId: string;
+  readonly providerExecuted?: boolean;
+}
+
+/** The arguments of a call as they are streamed. */
+interface StreamedInput {
+  readonly id: string;
+  isEnded: boolean;
+  isCalled: boolean;
+}
+
+function idsOf(prompt: LanguageModelV4Prompt): string[] {
+  return prompt.flatMap(({ role, content }) =>
+    role === 'assistant'
+      ? content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))
+      : [],
+  );
 }

@@ -1,3 +1,5 @@
+import { RuntimeError } from '../../base/errors.ts';
+
 /**
  * The text of a stream behind a hold-back window. Filters are called with overlapping pieces; a character is
  * released only when every stretch of `windowChars` UTF-16 units that contains it has been inside a filtered
@@ -133,4 +135,10 @@ function countCommon(one: string, other: string): number {
   let count = 0;
   while (count < one.length && count < other.length && one[count] === other[count]) count++;
   return count;
+}
+
+/** Throws USAGE when a window is not a whole number from 1 on. */
+export function requireWindow(windowChars: number | undefined): void {
+  if (windowChars === undefined || (Number.isSafeInteger(windowChars) && windowChars > 0)) return;
+  throw new RuntimeError('USAGE', `a guard's window is a whole number from 1 on, not ${windowChars}`);
 }

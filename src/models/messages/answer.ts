@@ -15,11 +15,20 @@ import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { type BodyPart, describeBody } from './message-description.ts';
-import { layOutParts, matchParts, type PartMatcher, type Replacement } from './part-layout.ts';
-import { plainMessage } from './plain-json.ts';
-import { readCalls, rebuildReasoning, type ToolCallMember } from './rebuilt-assistant.ts';
-import { createFileFinder, type PlainObject, rebuildBody } from './rebuilt-body.ts';
-import { keepTextlessMetadata } from './textless-metadata.ts';
+import {
+  createFileFinder,
+  keepTextlessMetadata,
+  layOutParts,
+  matchParts,
+  type PartMatcher,
+  type PlainObject,
+  plainMessage,
+  type Replacement,
+  readCalls,
+  rebuildBody,
+  rebuildReasoning,
+  type ToolCallMember,
+} from './rebuilt.ts';
 
 /** What a model answered. */
 export type ModelAnswer = Pick<LanguageModelV4GenerateResult, 'content' | 'finishReason' | 'usage'>;

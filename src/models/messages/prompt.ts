@@ -10,11 +10,18 @@ import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { alignMessages } from './message-alignment.ts';
 import { describeMessage, type ToolPart } from './message-description.ts';
-import { plainMessage } from './plain-json.ts';
-import { type AssistantPart, readCalls, rebuildAssistant } from './rebuilt-assistant.ts';
-import { createFileFinder, type FindFile, type PlainObject, rebuildBody } from './rebuilt-body.ts';
+import {
+  type AssistantPart,
+  alignMessages,
+  createFileFinder,
+  type FindFile,
+  type PlainObject,
+  plainMessage,
+  readCalls,
+  rebuildAssistant,
+  rebuildBody,
+} from './rebuilt.ts';
 
 /** A prompt in the native dialect's form. */
 interface NativePrompt {

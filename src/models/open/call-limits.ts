@@ -11,12 +11,12 @@ import { RuntimeError } from '../../base/errors.ts';
 import { sleep } from '../../base/time/deadline.ts';
 import { currentClock } from '../../base/time/stopwatch.ts';
 import { whenAborted } from '../../base/time/when-aborted.ts';
+import { notifyRetry } from '../call-scope.ts';
 import { createProviderError, type Peer, toProviderError } from '../provider-error.ts';
-import { estimateTokens, tokensOf } from '../rate/call-tokens.ts';
 import type { RateQueue, Turn } from '../rate/rate-queue.ts';
+import { estimateTokens, tokensOf } from '../spending/cost.ts';
 import { wrapModel } from '../wrapped-model.ts';
 import { type CallDeadline, startCallDeadline } from './call-deadline.ts';
-import { notifyRetry } from './retry-listener.ts';
 
 export interface Limits {
   /** Of a call with its retries; of a stream until its first part. */

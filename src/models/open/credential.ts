@@ -78,3 +78,16 @@ function readVariable(env: HostEnv, name: string): string | undefined {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   return value === undefined || value.trim() === '' ? undefined : value;
 }
+
+/** The values of headers that hold credentials: `Bearer KEY` as a whole, and KEY by itself. */
+export function secretsOfHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? partsOf(value) : []));
+}
+
+function isSecretHeader(name: string): boolean {
+  return /auth|key|token|secret|cookie|passw|credential|signature/i.test(name);
+}
+
+function partsOf(value: string): string[] {
+  return [value, ...value.split(/[\s;,=]+/)];
+}

@@ -2,9 +2,8 @@ import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { Peer } from '../provider-error.ts';
-import { isHeaderText, readCredential, unusableError } from './credential.ts';
+import { isHeaderText, readCredential, secretsOfHeaders, unusableError } from './credential.ts';
 import type { ApiAccess, ProviderKind } from './provider-kinds.ts';
-import { secretsOfHeaders } from './secret-headers.ts';
 
 interface HttpModelContext {
   readonly env: HostEnv;

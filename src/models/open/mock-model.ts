@@ -11,8 +11,7 @@ import type { ProviderConfig } from '../../config/config.ts';
 import { fromPrompt, roundOf } from '../messages/prompt.ts';
 import { createProviderError } from '../provider-error.ts';
 import { createModel } from '../wrapped-model.ts';
-import { openScript } from './mock-answers.ts';
-import type { MockAnswer, MockResponse } from './mock-script.ts';
+import { type MockAnswer, type MockResponse, openScript } from './mock-script.ts';
 
 /**
  * A model that answers from its script: the first response that is unused and whose `when` is true; the last

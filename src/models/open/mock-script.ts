@@ -1,10 +1,15 @@
-import { type RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { createHash } from 'node:crypto';
+import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { compileExpressions } from '../../base/expression/expression.ts';
 import { isObject, stringifyJson } from '../../base/json/json.ts';
+import { sleep } from '../../base/time/deadline.ts';
 import { describeValue } from '../../base/yaml/wording.ts';
 import type { ProviderConfig } from '../../config/config.ts';
-import { compileWhen, mockVariables } from '../../config/mock-responses.ts';
+import { checkMockEmbeddings, embeddingsOf, mockEmbeddingsSchema } from '../../config/mock-embeddings.ts';
+import { checkMock, compileWhen, formatMockProblem, mockVariables } from '../../config/mock-responses.ts';
+import type { EmbedTexts } from '../embedding.ts';
 import { createProviderError } from '../provider-error.ts';
+import { unusableError } from './credential.ts';
 
 type Scope = Readonly<Record<(typeof mockVariables)[number], unknown>>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -142,3 +147,83 @@ const finishReasons: ReadonlySet<string> = new Set([
   'content-filter',
   'other',
 ]);
+
+/** A response of a script, and what it says to this call. */
+export interface ScriptedAnswer {
+  readonly response: MockResponse;
+  readonly answer: MockAnswer;
+}
+
+/**
+ * Opens the script of a mock: each call gets the first response that is unused and whose `when` is true; the last one
+ * repeats. Throws PROVIDER_UNUSABLE; what it returns throws PROVIDER_FAILED.
+ */
+export function openScript(
+  config: ProviderConfig,
+): (scope: Parameters<MockResponse['matches']>[0]) => ScriptedAnswer {
+  requireValid(config);
+  const responses = readResponses(config);
+  const used = new Set<MockResponse>();
+  return (scope) => {
+    const isAvailable = (response: MockResponse) =>
+      !used.has(response) || response.repeat || response === responses.at(-1);
+    const response = responses.find((candidate) => isAvailable(candidate) && candidate.matches(scope));
+    if (response === undefined) {
+      const message = `no response of the script is left for round ${scope.round}`;
+      throw createProviderError(config.id, { message });
+    }
+    const answer = response.render(scope);
+    used.add(response);
+    return { response, answer };
+  };
+}
+
+function requireValid({ id, additionalConfig }: ProviderConfig): void {
+  const problems = checkMock(additionalConfig);
+  if (problems.length === 0) return;
+  const message = problems.map((problem) => formatMockProblem(problem)).join('; ');
+  throw new RuntimeError('PROVIDER_UNUSABLE', `provider "${id}": additional_config: ${message}`, {
+    hint: problems.find(({ hint }) => hint !== undefined)?.hint,
+  });
+}
+
+/**
+ * The vectors of a script; a text that it does not name gets one that is always the same for it, and says nothing of what it
+ * means. Throws PROVIDER_UNUSABLE; what it returns throws PROVIDER_FAILED.
+ */
+export function openMockEmbeddings({ id, additionalConfig }: ProviderConfig): EmbedTexts {
+  const problems = checkMockEmbeddings(additionalConfig);
+  if (problems.length > 0) {
+    const message = problems.map((problem) => formatMockProblem(problem, mockEmbeddingsSchema)).join('; ');
+    throw unusableError(id, `additional_config: ${message}`, problems.find(({ hint }) => hint)?.hint);
+  }
+  const entries = embeddingsOf(additionalConfig);
+  const size = entries.map(({ vector }) => vector).find(Array.isArray)?.length ?? USUAL_SIZE;
+  const embedOne = async (text: string, signal: AbortSignal | undefined): Promise<number[]> => {
+    const entry = entries.find((each) => each['text'] === undefined || each['text'] === text);
+    const { vector, error, delay_ms: delayMs } = entry ?? {};
+    if (typeof delayMs === 'number' && delayMs > 0) await sleep(delayMs, signal);
+    signal?.throwIfAborted();
+    if (isObject(error)) throw createProviderError(id, readError(error));
+    return Array.isArray(vector) ? vector.map(Number) : digestVector(text, size);
+  };
+  return async (texts, signal) => ({
+    vectors: await Promise.all(texts.map((text) => embedOne(text, signal))),
+    tokens: texts.reduce((sum, text) => sum + countTokens(text), 0),
+  });
+}
+
+const USUAL_SIZE = 8;
+
+/** Four characters each, as they mostly are. */
+function countTokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+/** Of length 1, and the same for the same text. */
+function digestVector(text: string, size = USUAL_SIZE): number[] {
+  const bytes = createHash('shake256', { outputLength: size }).update(text).digest();
+  const raw = [...bytes].map((byte) => byte - 127.5);
+  const length = Math.hypot(...raw);
+  return raw.map((value) => value / length);
+}

@@ -13,23 +13,18 @@ import type { ProviderConfig } from '../../config/config.ts';
 import { providerTypes } from '../../config/provider-types.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import type { HostEnv } from '../../process/env.ts';
-import { batchTexts } from '../embedding/batching-model.ts';
-import type { EmbedByTool } from '../embedding/embed-by-tool.ts';
-import { createEmbeddingModel, type EmbedTexts } from '../embedding/embedding-call.ts';
-import type { Provider } from '../provider.ts';
+import { batchTexts, createEmbeddingModel, type EmbedByTool, type EmbedTexts } from '../embedding.ts';
 import { createProviderError, type Peer } from '../provider-error.ts';
-import type { RateQueue } from '../rate/rate-queue.ts';
-import type { StreamLimits } from '../rate/stream-limits.ts';
+import type { RateQueue, StreamLimits } from '../rate/rate-queue.ts';
 import type { CallRecorder } from '../recording/call-recorder.ts';
 import { openRecording, type RecordingContext } from '../recording/call-replay.ts';
-import { wrapModel } from '../wrapped-model.ts';
+import { type Provider, wrapModel } from '../wrapped-model.ts';
 import { type Limits, withLimits } from './call-limits.ts';
 import { unusableError } from './credential.ts';
 import { openHttpModel } from './http-model.ts';
-import { openMockEmbeddings } from './mock-embeddings.ts';
 import { openMockModel } from './mock-model.ts';
-import type { ApiAccess } from './provider-kinds.ts';
-import { type ProviderKind, providerKinds } from './provider-kinds.ts';
+import { openMockEmbeddings } from './mock-script.ts';
+import { type ApiAccess, type ProviderKind, providerKinds } from './provider-kinds.ts';
 
 /** Opens a declared provider; nothing is read, imported or sent before the first call of `model`. */
 export function openProvider(config: ProviderConfig, context: ProviderContext): Provider {

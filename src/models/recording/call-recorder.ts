@@ -9,8 +9,14 @@ import type { Redact } from '../../contract/scrub.ts';
 import { openRecordingWriter } from '../../process/cassette/recording-writer.ts';
 import type { Peer } from '../provider-error.ts';
 import { wrapModel } from '../wrapped-model.ts';
-import type { CallOutcome, ModelCallRequest } from './model-call.ts';
-import { describeModelCall, digestCall, encodeRecordedCall, redactCall } from './recorded-call.ts';
+import {
+  type CallOutcome,
+  describeModelCall,
+  digestCall,
+  encodeRecordedCall,
+  type ModelCallRequest,
+  redactCall,
+} from './recorded-call.ts';
 
 /** Records model calls and their outcomes. */
 export interface CallRecorder {

@@ -8,8 +8,15 @@ import type { Redact } from '../../contract/scrub.ts';
 import { type ByteRange, type ReadAt, readerOf, readRange, scanLines } from '../../process/cassette/lines.ts';
 import { createReplayQueues } from '../../process/cassette/replay-queues.ts';
 import { createModel } from '../wrapped-model.ts';
-import type { CallOutcome, ModelCallRequest, RecordedCall } from './model-call.ts';
-import { decodeRecordedCall, describeModelCall, digestCall, redactCall } from './recorded-call.ts';
+import {
+  type CallOutcome,
+  decodeRecordedCall,
+  describeModelCall,
+  digestCall,
+  type ModelCallRequest,
+  type RecordedCall,
+  redactCall,
+} from './recorded-call.ts';
 
 /** Recorded model calls, each of which answers once. */
 interface Recording {

@@ -7,7 +7,7 @@ import type { Emit } from '../../contract/event.ts';
 import type { HookEvent, SessionEvent } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext, Turn } from '../../contract/turn.ts';
-import type { OnRetry } from '../../models/open/retry-listener.ts';
+import type { OnRetry } from '../../models/call-scope.ts';
 import type { Journal } from './journal.ts';
 import type { RunBelow } from './run-below.ts';
 import type { TurnStop } from './turn-record.ts';

@@ -22,7 +22,7 @@ import { HeldBytes } from '../../gateway/stream/stream-call.ts';
 import { type Offer, offerModels } from '../../gateway/upstream/offered-models.ts';
 import { createModelFinder, findReadiness, type OfferedModel } from '../../gateway/upstream/upstream.ts';
 import { codecs } from '../../gateway/wire/codecs.ts';
-import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker } from '../../models/fallback/breaker.ts';
+import { BREAKER_FAILURES, BREAKER_PAUSE_MS, createBreaker } from '../../models/fallback.ts';
 import { openChangeWaiter } from '../../pipelines/state/change-waiter.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { LazyStore } from '../lazy-store.ts';

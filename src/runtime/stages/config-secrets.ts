@@ -1,7 +1,7 @@
 import { decodePercent } from '../../base/text/decode-percent.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import { secretsOfHeaders } from '../../models/open/secret-headers.ts';
+import { secretsOfHeaders } from '../../models/open/credential.ts';
 import { closeEnv, type HostEnv } from '../../process/env.ts';
 import { isCredentialName } from '../log/redact.ts';
 

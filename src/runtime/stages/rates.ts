@@ -1,6 +1,11 @@
 import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
-import type { RateQueue } from '../../models/rate/rate-queue.ts';
-import { createStreamLimits, type StreamLimits } from '../../models/rate/stream-limits.ts';
+import {
+  createLocalSupply,
+  createRateQueue,
+  createStreamLimits,
+  type RateQueue,
+  type StreamLimits,
+} from '../../models/rate/rate-queue.ts';
 import type { SharedWork } from '../../store/shared-work.ts';
 import type { LazyStore } from '../lazy-store.ts';
 
@@ -29,8 +34,6 @@ export async function openRates(
     rateLimit === undefined ? [] : [{ id, rateLimit }],
   );
   if (limited.length === 0) return { of: () => undefined, streamsOf, close: async () => {} };
-  const { createRateQueue } = await import('../../models/rate/rate-queue.ts');
-  const { createLocalSupply } = await import('../../models/rate/rate-supply.ts');
   const shared = stateStore.type === 'postgres' ? await import('../../store/shared-rates.ts') : undefined;
   const open = async (): Promise<SharedWork> => {
     const { work, location } = await store.open();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProviderConfig } from '../../../src/config/config.ts';
-import { readEmbedded, toEmbeddingCall } from '../../../src/models/embedding/embedding-call.ts';
+import { readEmbedded, toEmbeddingCall } from '../../../src/models/embedding.ts';
 import { startUpstream } from '../../gateway/upstream-server.ts';
 import { ask, faultOf, openModel } from '../bench.ts';
 import { type EmbeddingApi, type EmbeddingsBody, refuse, startEmbeddingApi } from './embedding-api.ts';

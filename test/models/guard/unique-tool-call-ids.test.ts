@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
-import { createUniqueToolCallIds } from '../../../src/models/guard/unique-tool-call-ids.ts';
+import { createUniqueToolCallIds } from '../../../src/models/guard/stream-collector.ts';
 
 const call = (toolCallId: string, more: object = {}) =>
   ({ type: 'tool-call', toolCallId, toolName: 'note', input: '{}', ...more }) as const;

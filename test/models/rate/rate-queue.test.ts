@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
-import { createRateQueue } from '../../../src/models/rate/rate-queue.ts';
-import { createLocalSupply } from '../../../src/models/rate/rate-supply.ts';
+import { createLocalSupply, createRateQueue } from '../../../src/models/rate/rate-queue.ts';
 
 const never = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
-import type { ToolCallMember } from '../../../models/messages/rebuilt-assistant.ts';
+import type { ToolCallMember } from '../../../models/messages/rebuilt.ts';
 import { readOpenAiUsage } from '../bodies.ts';
 import type { TokenUsage, WireAnswer, WireRules } from '../codec.ts';
 import { readOpenAiError } from '../error-body.ts';

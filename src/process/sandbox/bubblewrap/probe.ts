@@ -1,9 +1,9 @@
 import { lastLineOf } from '../../../base/text/last-line.ts';
 import { waitForSettled } from '../../../base/time/deadline.ts';
 import type { BubblewrapSandbox } from '../../binding.ts';
+import { collect } from '../../in-flight-bytes.ts';
 import type { Launcher } from '../../launch/launch.ts';
 import { signalGroup } from '../../launch/process-groups.ts';
-import { collect } from '../../process.ts';
 import { openStatusFile, startBubblewrap } from './start.ts';
 
 /** What a sandbox of this machine has, or why there is none and what to do about it. */

@@ -1,0 +1,381 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Prompt,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import { RuntimeError } from '../../base/errors.ts';
+import { isObject } from '../../base/json/json.ts';
+import type { Decision } from '../../contract/hook.ts';
+import type { ProviderRequest } from '../../contract/provider.ts';
+import { fromAnswer, type ModelAnswer, toAnswer } from '../messages/answer.ts';
+import { fromPrompt, roundOf, toPrompt } from '../messages/prompt.ts';
+import { listTools, replaceTools, toModelOptions } from '../messages/tools.ts';
+import {
+  reportDecisions,
+  tokenCounts,
+  withReport,
+  withTextlessReport,
+  zeroUsage,
+} from './decision-report.ts';
+import {
+  askHooks,
+  type BeforeCall,
+  createAfterCallEvent,
+  createFaultRefusal,
+  type Fire,
+  type GuardOutcome,
+  type Refusal,
+  type SubstituteAnswer,
+} from './guard-outcome.ts';
+import { createUniqueToolCallIds } from './stream-collector.ts';
+
+/** A model call as the AI SDK hands it to a middleware. */
+export interface ModelCall {
+  readonly model: LanguageModelV4;
+  readonly params: LanguageModelV4CallOptions;
+}
+
+export interface CallSettings {
+  readonly fire: Fire;
+  readonly providerId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Opens the model that a hook has named; absent: hooks cannot choose the model. */
+  readonly select?: ((name: string) => Promise<LanguageModelV4>) | undefined;
+}
+
+/** A call that the before_call hooks admitted. */
+export interface AdmittedCall {
+  readonly kind: 'admit';
+  readonly model: LanguageModelV4;
+  /** What the model is to be called with. */
+  readonly params: LanguageModelV4CallOptions;
+  /** The request after the filters' changes. */
+  readonly request: ProviderRequest;
+  readonly decision: Decision;
+}
+
+type StoppedCall = Exclude<GuardOutcome<BeforeCall>, { readonly kind: 'pass' }>;
+
+/** Runs the before_call hooks: an admitted call, a substitute answer or a refusal. */
+export async function runBeforeCall(
+  call: ModelCall,
+  settings: CallSettings,
+): Promise<AdmittedCall | StoppedCall> {
+  const params = withoutOwnOptions(call.params);
+  const request = readRequest(call, settings.providerId);
+  if ('kind' in request) return request;
+  const event: BeforeCall = { hook: 'provider', phase: 'before_call', request };
+  const outcome = await askHooks(settings.fire, event, { signal: settings.signal });
+  if (outcome.kind !== 'pass') return outcome;
+  const filtered = outcome.event.request;
+  const prompt = replacePrompt(params.prompt, { sent: request, filtered, decision: outcome.decision });
+  if ('kind' in prompt) return prompt;
+  const model = await selectModel(call, { sent: request, filtered, decision: outcome.decision }, settings);
+  if ('kind' in model) return model;
+  return {
+    kind: 'admit',
+    model,
+    params: { ...replaceSettings(params, request, filtered), prompt: prompt.prompt },
+    request: filtered,
+    decision: outcome.decision,
+  };
+}
+
+/** The model that a hook has named; a refusal when it is not available, never another model. */
+async function selectModel(
+  { model }: ModelCall,
+  { sent, filtered, decision }: Replacement,
+  { select }: CallSettings,
+): Promise<LanguageModelV4 | Refusal> {
+  if (filtered.model === sent.model) return model;
+  try {
+    if (select !== undefined) return await select(filtered.model);
+    throw new RuntimeError('REPLY_MALFORMED', 'a guard of a single model cannot change the model');
+  } catch (error) {
+    return createFaultRefusal('before_call', error, decision);
+  }
+}
+
+/** The params with the tools and options that hooks have changed. */
+function replaceSettings(
+  params: LanguageModelV4CallOptions,
+  sent: ProviderRequest,
+  { tools, options }: ProviderRequest,
+): LanguageModelV4CallOptions {
+  const { max_tokens, temperature } = options ?? {};
+  return {
+    ...params,
+    ...(tools !== undefined && tools !== sent.tools && withTools(params, tools)),
+    ...(max_tokens !== undefined && { maxOutputTokens: max_tokens }),
+    ...(temperature !== undefined && { temperature }),
+  };
+}
+
+/** The tools as hooks left them; a tool that they took away cannot be asked for. */
+function withTools(
+  params: LanguageModelV4CallOptions,
+  filtered: NonNullable<ProviderRequest['tools']>,
+): Partial<LanguageModelV4CallOptions> {
+  const tools = replaceTools(params, filtered);
+  const { toolChoice: choice } = params;
+  const isGone = choice?.type === 'tool' && tools.every(({ name }) => name !== choice.toolName);
+  const isIdle = tools.length === 0 && choice?.type === 'required';
+  return { tools, ...((isGone || isIdle) && { toolChoice: { type: 'auto' as const } }) };
+}
+
+/** The params without `providerOptions.signalbox`, which is not for the provider. */
+function withoutOwnOptions({
+  providerOptions,
+  ...params
+}: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+  const { signalbox: _, ...others } = providerOptions ?? {};
+  const isEmpty = Object.keys(others).length === 0;
+  // Raw chunks are the answer in a form that no filter reads.
+  return { ...params, includeRawChunks: false, ...(!isEmpty && { providerOptions: others }) };
+}
+
+/** The request for hooks; a refusal when a file cannot be read, since hooks could not check it. */
+function readRequest(call: ModelCall, providerId: string | undefined): ProviderRequest | Refusal {
+  try {
+    return toProviderRequest(call, providerId);
+  } catch (error) {
+    return createFaultRefusal('before_call', error);
+  }
+}
+
+function toProviderRequest({ model, params }: ModelCall, providerId: string | undefined): ProviderRequest {
+  const { messages, system_prompt } = fromPrompt(params.prompt);
+  const metadata = params.providerOptions?.['signalbox']?.['metadata'];
+  return {
+    provider_id: providerId ?? model.provider,
+    model: model.modelId,
+    messages,
+    system_prompt,
+    round: roundOf(params.prompt),
+    metadata: isObject(metadata) ? metadata : {},
+    tools: listTools(params),
+    options: toModelOptions(params),
+  };
+}
+
+interface Replacement {
+  readonly sent: ProviderRequest;
+  readonly filtered: ProviderRequest;
+  readonly decision: Decision;
+}
+
+function replacePrompt(
+  prompt: LanguageModelV4Prompt,
+  { sent, filtered, decision }: Replacement,
+): { readonly prompt: LanguageModelV4Prompt } | Refusal {
+  try {
+    return { prompt: toPrompt(filtered, { prompt, messages: sent.messages }) };
+  } catch (error) {
+    return createFaultRefusal('before_call', error, decision);
+  }
+}
+
+/** The outcome of after_call for an answer. */
+export type AnswerOutcome =
+  /** The hooks left it unchanged. */
+  | { readonly kind: 'same'; readonly decision: Decision }
+  | {
+      readonly kind: 'replaced';
+      readonly decision: Decision;
+      readonly content: LanguageModelV4Content[];
+      readonly finishReason: LanguageModelV4FinishReason;
+    }
+  | { readonly kind: 'answer'; readonly decision: Decision; readonly answer: SubstituteAnswer }
+  | Refusal;
+
+export interface AfterCallOptions {
+  readonly fire: Fire;
+  readonly admitted: Pick<AdmittedCall, 'request'>;
+  readonly latencyMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Runs the after_call hooks over a whole answer. Never rejects: a fault is a refusal. */
+export async function runAfterCall(answer: ModelAnswer, options: AfterCallOptions): Promise<AnswerOutcome> {
+  try {
+    const { fire, admitted, latencyMs, signal } = options;
+    const message = fromAnswer(answer);
+    const event = createAfterCallEvent({ request: admitted.request, message, latencyMs });
+    const outcome = await askHooks(fire, event, { signal });
+    if (outcome.kind !== 'pass') return outcome;
+    const { decision } = outcome;
+    const filtered = outcome.event.response.message;
+    if (filtered === message) return { kind: 'same', decision };
+    try {
+      return { kind: 'replaced', decision, ...toAnswer(filtered, { ...answer, message }) };
+    } catch (error) {
+      return createFaultRefusal('after_call', error, decision);
+    }
+  } catch (error) {
+    return createFaultRefusal('after_call', error);
+  }
+}
+
+type Result = LanguageModelV4GenerateResult;
+
+/** Calls the model through the hooks of both phases. Throws DENIED, or what the model throws. */
+export async function generateGuarded(call: ModelCall, settings: CallSettings): Promise<Result> {
+  const { signal } = settings;
+  const admitted = await runBeforeCall(call, settings);
+  signal?.throwIfAborted();
+  if (admitted.kind === 'refuse') throw admitted.error;
+  if (admitted.kind === 'answer') {
+    const { text, finishReason } = admitted.answer;
+    const report = reportDecisions({ before: admitted.decision });
+    return { ...textResult(text), finishReason, usage: zeroUsage, warnings: [], providerMetadata: report };
+  }
+  const startedAt = performance.now();
+  const result = await callModel(admitted);
+  const latencyMs = Math.round(performance.now() - startedAt);
+  const outcome = await runAfterCall(result, { fire: settings.fire, admitted, latencyMs, signal });
+  if (outcome.kind === 'refuse') signal?.throwIfAborted();
+  return toResult(result, admitted, outcome);
+}
+
+async function callModel({ model, params }: AdmittedCall): Promise<Result> {
+  try {
+    const result = await model.doGenerate(params);
+    const content = createUniqueToolCallIds(params.prompt).content(result.content);
+    return { ...result, content, usage: knownUsage(result.usage) };
+  } catch (error) {
+    throw withoutAnswerText(error);
+  }
+}
+
+function toResult(result: Result, { decision: before }: AdmittedCall, outcome: AnswerOutcome): Result {
+  switch (outcome.kind) {
+    case 'refuse':
+      throw outcome.error;
+    case 'same': {
+      const report = withReport(result.providerMetadata, { before, after: outcome.decision });
+      return { ...withSeenOutput(result), providerMetadata: report };
+    }
+    case 'replaced': {
+      const { content, finishReason, decision } = outcome;
+      return {
+        ...withoutQuotes(result),
+        content,
+        finishReason,
+        providerMetadata: withTextlessReport(result.providerMetadata, { before, after: decision }),
+      };
+    }
+    case 'answer': {
+      const { answer, decision } = outcome;
+      const report = reportDecisions({ before, after: decision });
+      const { finishReason } = answer;
+      return { ...withoutQuotes(result), ...textResult(answer.text), finishReason, providerMetadata: report };
+    }
+  }
+}
+
+function textResult(text: string): Pick<Result, 'content'> {
+  return { content: text === '' ? [] : [{ type: 'text', text }] };
+}
+
+/** Without a text for structured output that is no part of what the hooks have seen. */
+function withSeenOutput(result: Result): Result {
+  const { structuredOutputText: output, ...rest } = result;
+  const isSeen = output !== undefined && textOf(result).includes(output);
+  return isSeen ? result : rest;
+}
+
+function textOf({ content }: Result): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** The members of a withheld answer that cannot quote it; bodies, headers and metadata may. */
+function withoutQuotes({ usage, response, warnings }: Result): Omit<Result, 'content' | 'finishReason'> {
+  const { id, timestamp, modelId } = response ?? {};
+  return {
+    usage: tokenCounts(usage),
+    warnings,
+    response: {
+      ...(id !== undefined && { id }),
+      ...(timestamp !== undefined && { timestamp }),
+      ...(modelId !== undefined && { modelId }),
+    },
+  };
+}
+
+/**
+ * A provider's error without text of an answer that no hook has seen: errors about an answer that could not
+ * be parsed quote it and become PROVIDER_FAILED. All others pass unchanged, so that callers can retry.
+ */
+export function withoutAnswerText(thrown: unknown): unknown {
+  if (!quotesAnswer(thrown)) return thrown;
+  return new RuntimeError('PROVIDER_FAILED', 'the model’s answer could not be read', {
+    hint: 'The answer itself is withheld, because no hook has seen it.',
+  });
+}
+
+const quotingErrors = new Set([
+  'AI_TypeValidationError',
+  'AI_JSONParseError',
+  'AI_InvalidResponseDataError',
+  'AI_NoContentGeneratedError',
+  'AI_NoObjectGeneratedError',
+]);
+
+function quotesAnswer(thrown: unknown): boolean {
+  let error = thrown;
+  for (let depth = 0; isObject(error); depth++) {
+    const { name, statusCode: status, cause, errors } = error;
+    if (typeof name === 'string' && quotingErrors.has(name)) return true;
+    if (typeof status === 'number' && status < 300) return true;
+    if (Array.isArray(errors) && errors.some(quotesAnswer)) return true;
+    // A chain of causes may be a circle.
+    if (depth > 16) return true;
+    error = cause;
+  }
+  return false;
+}
+
+/**
+ * The usage with uncounted totals as undefined: where an API reports a usage without one of its totals, the
+ * packages write 0.
+ */
+export function knownUsage({
+  inputTokens,
+  outputTokens,
+  ...rest
+}: LanguageModelV4Usage): LanguageModelV4Usage {
+  const { raw } = rest;
+  const { total: input } = inputTokens;
+  const { total: output } = outputTokens;
+  return {
+    ...rest,
+    inputTokens: isCounted(input, raw, inputNames) ? inputTokens : { ...inputTokens, total: undefined },
+    outputTokens: isCounted(output, raw, outputNames) ? outputTokens : { ...outputTokens, total: undefined },
+  };
+}
+
+/** What the APIs call their totals. */
+const inputNames = ['prompt_tokens', 'input_tokens', 'promptTokenCount', 'total_input_tokens'];
+const outputNames = [
+  'completion_tokens',
+  'output_tokens',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'total_output_tokens',
+];
+
+/** Whether a total was counted: true for any but 0, and for raw usage of an unknown form. */
+function isCounted(total: number | undefined, raw: unknown, names: readonly string[]): boolean {
+  if (total !== 0 || !isObject(raw)) return true;
+  const isKnown = Object.keys(raw).some((name) =>
+    [...inputNames, ...outputNames, ...sumNames].includes(name),
+  );
+  const isEmpty = Object.keys(raw).length === 0;
+  return !(isKnown || isEmpty) || names.some((name) => typeof raw[name] === 'number');
+}
+
+const sumNames = ['total_tokens', 'totalTokenCount'];
