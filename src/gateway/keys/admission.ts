@@ -1,6 +1,6 @@
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
-import type { HookSetUse } from '../../store/keys/key-table.ts';
+import type { HookSetUse } from '../../store/keys/key-book.ts';
 import type { Admission, Caller, Estimate, Lease } from '../ports.ts';
 import type { ClientHeaders } from '../upstream/upstream.ts';
 import { RefusedCall } from '../wire/refusal.ts';

@@ -1,8 +1,6 @@
 import { exact } from '../../base/json/decimal.ts';
-import type { KeyRecord } from '../../store/keys/key.ts';
-import type { KeysTables } from '../../store/keys/keys-database.ts';
-import type { LeaseRow } from '../../store/keys/lease-table.ts';
-import { type CallUsage, MAX_AMOUNT } from '../../store/keys/usage-table.ts';
+import { type CallUsage, type KeysTables, type LeaseRow, MAX_AMOUNT } from '../../store/keys/count-tables.ts';
+import type { KeyRecord } from '../../store/keys/key-book.ts';
 import type { Estimate, Used } from '../ports.ts';
 
 /** The parts of a lease row that tell what was set aside. */

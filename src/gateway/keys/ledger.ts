@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { KeyRecord, SecretRecord } from '../../store/keys/key.ts';
-import type { HookSetUse } from '../../store/keys/key-table.ts';
+import type { HookSetUse, KeyRecord, SecretRecord } from '../../store/keys/key-book.ts';
 import type { Estimate, Lease } from '../ports.ts';
 
 /** Keys, what they have used, and their calls that are under way. Methods reject with STORE_FAILED. */

@@ -1,8 +1,7 @@
 import { once } from '../../base/time/once.ts';
-import type { KeyRecord } from '../../store/keys/key.ts';
-import { type KeyTable, PREFIX_LENGTH } from '../../store/keys/key-table.ts';
-import { type KeysDatabase, type KeysTables, openKeysDatabase } from '../../store/keys/keys-database.ts';
-import { type RateKind, WINDOW_SECONDS } from '../../store/keys/rate-table.ts';
+import { type KeysTables, type RateKind, WINDOW_SECONDS } from '../../store/keys/count-tables.ts';
+import { type KeyRecord, PREFIX_LENGTH, readHookSets } from '../../store/keys/key-book.ts';
+import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';
 import type { Estimate, Lease } from '../ports.ts';
 import type { RefusedCall } from '../wire/refusal.ts';
 import {
@@ -214,7 +213,7 @@ interface KeyRing {
 }
 
 /** Each look first asks whether any process has changed a key, so that a revocation counts at once. */
-function createKeyRing(table: KeyTable): KeyRing {
+function createKeyRing(table: KeysTables['keys']): KeyRing {
   let generation = -1;
   let byPrefix = new Map<string, readonly PresentedKey[]>();
   let byId = new Map<string, KeyRecord | undefined>();
@@ -260,7 +259,7 @@ function createKeyRing(table: KeyTable): KeyRing {
 const MAX_KEPT = 20_000;
 
 function readCandidates(
-  table: KeyTable,
+  table: KeysTables['keys'],
   prefix: string,
   keyOf: (id: string) => KeyRecord | undefined,
 ): PresentedKey[] {
@@ -282,7 +281,7 @@ export async function openLocalLedger(file: string, now: () => number): Promise<
     return {
       find: (text) => database.read(() => ring.find(text)),
       hasKeys: () => database.read(ring.hasKeys),
-      hookSets: () => database.read(database.tables.keys.hookSets),
+      hookSets: () => database.driver.read(readHookSets),
       enter: async ({ key }, estimate) => {
         await backlog.requireEmpty();
         count += 1;

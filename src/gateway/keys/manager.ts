@@ -2,9 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { RuntimeError } from '../../base/errors.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import { type HostEnv, hostEnv } from '../../process/env.ts';
-import type { KeyLimits, KeyRecord, SecretRecord, UsageRecord } from '../../store/keys/key.ts';
-import type { KeyBook, KeyChanges, KeyEntry } from '../../store/keys/key-book.ts';
-import { openLocalKeyBook } from '../../store/keys/local-key-book.ts';
+import {
+  createKeyBook,
+  type KeyBook,
+  type KeyChanges,
+  type KeyEntry,
+  type KeyLimits,
+  type KeyRecord,
+  type SecretRecord,
+  type UsageRecord,
+} from '../../store/keys/key-book.ts';
+import { openKeysDatabase } from '../../store/keys/keys-database.ts';
 import { dayOf, dollarsOf, nanosOf } from './amounts.ts';
 import { createKeyText, digestOf, hintOf, keysFileOf } from './key-text.ts';
 
@@ -76,11 +84,16 @@ export async function openKeyManager(
 }
 
 async function openKeyBook(store: StateStoreConfig, env: HostEnv): Promise<KeyBook> {
-  if (store.type !== 'postgres') return await openLocalKeyBook(keysFileOf(store));
+  if (store.type !== 'postgres') {
+    const { driver, close } = await openKeysDatabase(keysFileOf(store), { commitWaitsFor: 'disk' });
+    return createKeyBook(driver, close);
+  }
   // Nothing of it is loaded for other stores.
   const { readAddress } = await import('../../store/postgres/connection/address.ts');
-  const { openSharedKeyBook } = await import('../../store/postgres/keys/shared-key-book.ts');
-  return await openSharedKeyBook(readAddress(store.urlEnv, env));
+  const { openFunctionCaller } = await import('../../store/postgres/function-caller.ts');
+  const { createDriver } = await import('../../store/postgres/driver.ts');
+  const { location, run, close } = await openFunctionCaller(readAddress(store.urlEnv, env));
+  return createKeyBook(createDriver(location, run), close);
 }
 
 /** A text that presents a key, and when it was made. */

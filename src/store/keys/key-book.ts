@@ -1,4 +1,64 @@
-import type { KeyRecord, SecretRecord, UsageRecord } from './key.ts';
+import { all, type Driver, get, type Query, type Work } from '../driver.ts';
+import {
+  DamagedError,
+  jsonOrNull,
+  numberOf,
+  numberOrNull,
+  type Row,
+  textOf,
+  textOrNull,
+} from '../sqlite/row.ts';
+
+/** Limits of a key; null: none. */
+export interface KeyLimits {
+  /** In any 60 seconds. */
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  /** Calls at once. */
+  readonly concurrent: number | null;
+  /** Budgets, in billionths of a US dollar: of a day and a month in UTC, and in all. */
+  readonly budgetDay: number | null;
+  readonly budgetMonth: number | null;
+  readonly budgetTotal: number | null;
+}
+
+/** A key: its name and rights; times in ms since 1970. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  /** The exact names of the models that it may call; null: all. */
+  readonly models: readonly string[] | null;
+  /** The name of a hook set of the config; null: all hooks. */
+  readonly hooks: string | null;
+  readonly limits: KeyLimits;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** One of the texts that present a key; only its digest is kept. */
+export interface SecretRecord {
+  readonly keyId: string;
+  /** SHA-256, in hex. */
+  readonly hash: string;
+  /** How the text begins, so that people can tell two apart. */
+  readonly hint: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** What a key has used in a period. */
+export interface UsageRecord {
+  /** `2026-11-22`, `2026-11` or `total`. */
+  readonly period: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Billionths of a US dollar. */
+  readonly cost: number;
+  /** Calls whose usage nobody told: what had been set aside for them was counted. */
+  readonly estimated: number;
+}
 
 /** A key with its texts, in the order in which these were made. */
 export interface KeyEntry {
@@ -37,4 +97,184 @@ export interface KeyBook {
   change(which: string, plan: (found: KeyEntry | undefined) => KeyChanges): Promise<KeyEntry>;
   /** Never rejects. */
   close(): Promise<void>;
+}
+
+/** The keys of a database; `close` closes it. */
+export function createKeyBook(driver: Driver, close: () => Promise<void>): KeyBook {
+  const { isShared } = driver;
+  return {
+    location: driver.location,
+    list: () =>
+      driver.read(function* () {
+        const keys = (yield* all('SELECT * FROM signalbox.gateway_keys ORDER BY seq')).map(keyOfRow);
+        const secrets = yield* all('SELECT * FROM signalbox.gateway_secrets ORDER BY seq');
+        const byKey = Map.groupBy(secrets.map(secretOfRow), ({ keyId }) => keyId);
+        return keys.map((key) => ({ key, secrets: byKey.get(key.id) ?? [] }));
+      }),
+    find: (which) => driver.read(() => findEntry(which)),
+    usageOf: (id, periods) =>
+      driver.read(function* () {
+        const held = yield* get('SELECT calls FROM signalbox.gateway_held WHERE key = :id', { id });
+        const rows = yield* all('SELECT * FROM signalbox.gateway_usage WHERE key = :id', { id });
+        const used = new Map(rows.map((row) => [textOf(row, 'period'), usageOfRow(row)]));
+        return {
+          calls: held === undefined ? 0 : numberOf(held, 'calls'),
+          usage: periods.map((period) => used.get(period) ?? { period, ...noUsage }),
+        };
+      }),
+    change: async (which, plan) => {
+      let made: { readonly id: string; readonly changes: KeyChanges } | undefined;
+      return await driver.transact(function* () {
+        // One after another, so that no name is given twice.
+        if (isShared) yield* all(`SELECT pg_advisory_xact_lock(${KEYS_LOCK})`);
+        // What was made already, and its answer was lost with the connection, is there.
+        if (made === undefined || !(yield* isThere(made.changes))) {
+          const found = yield* findEntry(which);
+          const changes = plan(found);
+          made = { changes, id: changes.key?.id ?? found?.key.id ?? '' };
+          yield* makeChanges(made.id, changes, isShared);
+        }
+        const changed = yield* findEntry(made.id);
+        if (changed === undefined) throw new DamagedError('a key that was changed is not there');
+        return changed;
+      });
+    },
+    close,
+  };
+}
+
+/** "SGBK", as in a file of keys. */
+const KEYS_LOCK = 0x5347424b;
+
+function* findEntry(which: string): Work<KeyEntry | undefined> {
+  const row = yield* get(
+    `SELECT * FROM signalbox.gateway_keys WHERE id = :which OR name = :which
+      ORDER BY id = :which DESC, revoked_at IS NULL DESC, seq DESC LIMIT 1`,
+    { which },
+  );
+  if (row === undefined) return undefined;
+  const key = keyOfRow(row);
+  const secrets = yield* all('SELECT * FROM signalbox.gateway_secrets WHERE key = :id ORDER BY seq', {
+    id: key.id,
+  });
+  return { key, secrets: secrets.map(secretOfRow) };
+}
+
+function* isThere({ secret }: KeyChanges): Work<boolean> {
+  if (secret === undefined) return false;
+  const { hash } = secret;
+  return (
+    (yield* get('SELECT 1 AS there FROM signalbox.gateway_secrets WHERE hash = :hash', { hash })) !==
+    undefined
+  );
+}
+
+function* makeChanges(
+  id: string,
+  { key, revokedAt, ended = [], secret }: KeyChanges,
+  isShared: boolean,
+): Work<void> {
+  if (key !== undefined) {
+    yield* insert('gateway_keys', rowOfKey(key));
+    // In a file a trigger counts what is under way.
+    if (isShared) yield* insert('gateway_held', { key: key.id, calls: 0, cost: 0 });
+  }
+  const revoke = 'UPDATE signalbox.gateway_keys SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL';
+  if (revokedAt !== undefined) yield* all(revoke, { id, at: revokedAt });
+  const end =
+    'UPDATE signalbox.gateway_secrets SET expires_at = :at WHERE hash = :hash AND (expires_at IS NULL OR expires_at > :at)';
+  for (const { hash, at } of ended) yield* all(end, { hash, at });
+  if (secret === undefined) return;
+  const { keyId, hash, hint, createdAt, expiresAt } = secret;
+  const row = { key: keyId, hash, hint, created_at: createdAt, expires_at: expiresAt };
+  yield* insert('gateway_secrets', { ...row, prefix: hash.slice(0, PREFIX_LENGTH) });
+}
+
+function* insert(table: string, row: Query['values']): Work<void> {
+  const names = Object.keys(row);
+  const values = names.map((name) => `:${name}`).join(', ');
+  yield* all(`INSERT INTO signalbox.${table} (${names.join(', ')}) VALUES (${values})`, row);
+}
+
+/** How much of a digest is looked up; the rest is compared. */
+export const PREFIX_LENGTH = 16;
+
+function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revokedAt }: KeyRecord) {
+  return {
+    ...{ id, name, hooks, created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt },
+    models: models === null ? null : JSON.stringify(models),
+    requests_per_minute: limits.requestsPerMinute,
+    tokens_per_minute: limits.tokensPerMinute,
+    concurrent: limits.concurrent,
+    budget_day: limits.budgetDay,
+    budget_month: limits.budgetMonth,
+    budget_total: limits.budgetTotal,
+  };
+}
+
+/** Throws Damaged, as `secretOfRow`. */
+export function keyOfRow(row: Row): KeyRecord {
+  return {
+    id: textOf(row, 'id'),
+    name: textOf(row, 'name'),
+    models: modelsOf(row),
+    hooks: textOrNull(row, 'hooks'),
+    limits: {
+      requestsPerMinute: numberOrNull(row, 'requests_per_minute'),
+      tokensPerMinute: numberOrNull(row, 'tokens_per_minute'),
+      concurrent: numberOrNull(row, 'concurrent'),
+      budgetDay: numberOrNull(row, 'budget_day'),
+      budgetMonth: numberOrNull(row, 'budget_month'),
+      budgetTotal: numberOrNull(row, 'budget_total'),
+    },
+    createdAt: numberOf(row, 'created_at'),
+    expiresAt: numberOrNull(row, 'expires_at'),
+    revokedAt: numberOrNull(row, 'revoked_at'),
+  };
+}
+
+function modelsOf(row: Row): string[] | null {
+  const models = jsonOrNull(row, 'models')?.value ?? null;
+  if (models === null) return null;
+  if (Array.isArray(models) && models.every((model) => typeof model === 'string')) return models;
+  throw new DamagedError('the models of a key are no list of names');
+}
+
+export function secretOfRow(row: Row): SecretRecord {
+  return {
+    keyId: textOf(row, 'key'),
+    hash: textOf(row, 'hash'),
+    hint: textOf(row, 'hint'),
+    createdAt: numberOf(row, 'created_at'),
+    expiresAt: numberOrNull(row, 'expires_at'),
+  };
+}
+
+const noUsage = { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0, estimated: 0 };
+
+function usageOfRow(row: Row): UsageRecord {
+  return {
+    period: textOf(row, 'period'),
+    calls: numberOf(row, 'calls'),
+    inputTokens: numberOf(row, 'input_tokens'),
+    outputTokens: numberOf(row, 'output_tokens'),
+    cost: numberOf(row, 'cost'),
+    estimated: numberOf(row, 'estimated'),
+  };
+}
+
+/** A hook set that keys have: how many have it, and the name of one. */
+export interface HookSetUse {
+  readonly hooks: string;
+  readonly count: number;
+  readonly name: string;
+}
+
+/** The hook sets of keys that are not revoked. */
+export function* readHookSets(): Work<HookSetUse[]> {
+  const rows = yield* all(`SELECT hooks, count(*) AS count, min(name) AS name FROM signalbox.gateway_keys
+    WHERE revoked_at IS NULL AND hooks IS NOT NULL GROUP BY hooks ORDER BY hooks`);
+  return rows.map((row) => ({
+    ...{ hooks: textOf(row, 'hooks'), count: numberOf(row, 'count'), name: textOf(row, 'name') },
+  }));
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createBatches } from '../batches.ts';
+import { type Driver, doNow } from '../driver.ts';
 import {
   type Connection,
   ignoreErrors,
@@ -12,29 +13,18 @@ import {
 } from '../sqlite/connection.ts';
 import { guardWork } from '../sqlite/guard-work.ts';
 import type { Layout } from '../sqlite/layout.ts';
-import { createRunLocks, type RunLocks } from '../sqlite/run-locks.ts';
-import { createStatement } from '../sqlite/statement.ts';
+import { createRunLocks } from '../sqlite/run-locks.ts';
+import { createAsk, createStatement } from '../sqlite/statement.ts';
 import { toStoreError } from '../sqlite/store-error.ts';
 import { closedStoreError } from '../store-rules.ts';
 import { keyTables, toSqliteTables } from '../tables.ts';
-import { createKeyTable, type KeyTable } from './key-table.ts';
-import { createLeaseTable, type LeaseTable } from './lease-table.ts';
-import { createRateTable, type RateTable } from './rate-table.ts';
-import { createUsageTable, type UsageTable } from './usage-table.ts';
-
-/** The tables of a keys database, over one connection. */
-export interface KeysTables {
-  readonly keys: KeyTable;
-  readonly usage: UsageTable;
-  readonly rates: RateTable;
-  readonly leases: LeaseTable;
-}
+import { type KeysTables, openKeysTables } from './count-tables.ts';
 
 /** Keys, usage and calls under way, in a file that many processes may use at once. */
 export interface KeysDatabase {
-  /** The file, or `in memory`, for error messages. */
-  readonly location: string;
   readonly tables: KeysTables;
+  /** The same database for work that is written once for every kind. */
+  readonly driver: Driver;
   /** Reads at once what was kept. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
   /**
@@ -93,17 +83,18 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
     }, waitMs);
   const guard = guardWork(location, () => isClosing);
   const journal = syncsLater && file !== memoryFile ? createJournalSync(file) : undefined;
-  const queue = createWorkQueue(async (works) => {
-    await attempt(() =>
-      transact(database, () => {
-        for (const work of works) work();
-      }),
-    );
+  const queue = createBatches(async (works: readonly (() => unknown)[]) => {
+    const results = await attempt(() => transact(database, () => works.map((work) => work())));
     journal?.touch();
+    return results;
   });
+  // What a batch gives back for a piece of work is what that has returned.
+  const add = async <Result>(work: () => Result) => (await queue.add(work)) as Result;
   const read = <Result>(work: () => Result) => guard.later(() => attempt(work));
-  const change = <Result>(work: () => Result) => guard.later(() => queue.add(work));
-  const locks = openLocks(file, { read, write: change, tryWrite: (work) => queue.add(work).catch(() => {}) });
+  const change = <Result>(work: () => Result) => guard.later(() => add(work));
+  const locks = createRunLocks({ file, read, write: change, tryWrite: (work) => add(work).catch(() => {}) });
+  const prepare = (sql: string) => createStatement(database.prepare(sql));
+  const ask = createAsk(prepare);
   let closed: Promise<void> | undefined;
   const close = async () => {
     isClosing = true;
@@ -113,7 +104,12 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
     ignoreErrors(() => database.close());
   };
   return {
-    ...{ location, tables: openTables(connection), read, change },
+    ...{ tables: openKeysTables(prepare), read, change },
+    driver: {
+      ...{ location, isShared: false },
+      read: (work) => read(() => doNow(work(), ask)),
+      transact: (work) => change(() => doNow(work(), ask)),
+    },
     claimOwner: async () => {
       const owner = `gateway_${randomBytes(9).toString('hex')}`;
       if ((await locks.claim(owner)) === undefined) throw closedStoreError(location);
@@ -125,20 +121,6 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
       return closed;
     },
   };
-}
-
-function openTables({ database }: Connection): KeysTables {
-  const prepare = (sql: string) => createStatement(database.prepare(sql));
-  return {
-    keys: createKeyTable({ prepare }),
-    usage: createUsageTable({ prepare }),
-    rates: createRateTable({ prepare }),
-    leases: createLeaseTable({ prepare }),
-  };
-}
-
-function openLocks(file: string, database: Omit<Parameters<typeof createRunLocks>[0], 'file'>): RunLocks {
-  return createRunLocks({ file, ...database });
 }
 
 /** Has what was committed written to the disk soon, without anybody who waits for it. */
@@ -181,68 +163,6 @@ async function sync(journal: string): Promise<void> {
     }
   } catch {
     // As above.
-  }
-}
-
-/** Pieces of work that are done together, in the order in which they were asked for. */
-interface WorkQueue {
-  /** Resolves when the work and all that was done with it is kept. Rejects with what it, or the keeping, throws. */
-  add<Result>(work: () => Result): Promise<Result>;
-  /** Resolves when nothing waits. */
-  onIdle(): Promise<void>;
-}
-
-/** Does all of the works in one transaction, or none. */
-type DoTogether = (works: readonly (() => void)[]) => Promise<void>;
-
-/** A queue that hands what is asked for within one turn of the event loop, or during an earlier commit, to one call. */
-function createWorkQueue(doTogether: DoTogether): WorkQueue {
-  let waiting: Entry[] = [];
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    for (await nextTurn(); waiting.length > 0; ) {
-      const batch = waiting;
-      waiting = [];
-      await commit(batch, doTogether);
-    }
-    running = undefined;
-  };
-  return {
-    add: (work) => {
-      const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof work>>();
-      let result: { readonly value: ReturnType<typeof work> } | undefined;
-      waiting.push({
-        work: () => {
-          result = { value: work() };
-        },
-        done: () =>
-          result === undefined ? reject(new Error('the work was not done')) : resolve(result.value),
-        reject,
-      });
-      running ??= run();
-      return promise;
-    },
-    onIdle: async () => {
-      while (running !== undefined) await running;
-    },
-  };
-}
-
-interface Entry {
-  readonly work: () => void;
-  readonly done: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Never rejects. */
-async function commit(batch: readonly Entry[], doTogether: DoTogether): Promise<void> {
-  try {
-    await doTogether(batch.map(({ work }) => work));
-    for (const { done } of batch) done();
-  } catch (error) {
-    if (batch.length === 1) batch[0]?.reject(error);
-    // One of them is at fault, and the others are not to suffer for it.
-    else for (const entry of batch) await commit([entry], doTogether);
   }
 }
 

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import PQueue from 'p-queue';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBatches } from '../batches.ts';
 import { closedStoreError } from '../store-rules.ts';
 import { type FunctionCall, toStatement } from './change-call.ts';
 import type { Address } from './connection/address.ts';
@@ -55,59 +55,48 @@ export async function openFunctionCaller(
       await session.close();
       throw error;
     });
-  const queue = new PQueue({ concurrency: 1 });
-  let waiting: Waiting[] = [];
-  let isClosed = false;
-  const callAll = async (link: Link, calls: readonly FunctionCall[]): Promise<unknown[]> => {
-    const first = lead();
-    const all = first === undefined ? calls : [first, ...calls];
-    const [row] = await link.query(toStatement(all));
-    return all.map((_, index) => row?.[`a${index}`]).slice(all.length - calls.length);
-  };
-  const settle = async (entries: readonly Waiting[]): Promise<void> => {
-    let last: unknown;
-    try {
-      const answers = await session.run(async (link) => {
+  let last: unknown;
+  const batches = createBatches(
+    async (calls: readonly LockingCall[]) => {
+      last = undefined;
+      const ordered = calls.toSorted((one, other) => compare(one.order, other.order));
+      const answers = await session.run(async (made) => {
         try {
-          return await callAll(link, entries);
+          const first = lead();
+          const all = first === undefined ? ordered : [first, ...ordered];
+          const [row] = await made.query(toStatement(all));
+          return all.map((_, index) => row?.[`a${index}`]).slice(all.length - ordered.length);
         } catch (error) {
           last = error;
           throw error;
         }
       });
-      for (const [index, { resolve }] of entries.entries()) resolve(answers[index]);
-    } catch (error) {
-      // One of them is at fault, and the others are not to suffer for it; a server that is gone is gone for all.
-      const isOneAtFault = entries.length > 1 && last !== undefined && !isLostConnection(last);
-      if (isOneAtFault) for (const entry of entries) await settle([entry]);
-      else for (const { reject } of entries) reject(error);
-    }
-  };
-  const settleWaiting = async () => {
-    await nextTurn();
-    const entries = waiting.slice(0, MOST_TOGETHER);
-    waiting = waiting.slice(MOST_TOGETHER);
-    if (waiting.length > 0) void queue.add(settleWaiting);
-    await settle(entries.toSorted((one, other) => compare(one.order, other.order)));
+      return calls.map((call) => answers[ordered.indexOf(call)]);
+    },
+    // A server that is gone is gone for all.
+    { most: MOST_TOGETHER, ofAll: () => last === undefined || isLostConnection(last) },
+  );
+  let isClosed = false;
+  const requireOpen = () => {
+    if (isClosed) throw closedStoreError(address.location);
   };
   return {
     location: address.location,
     call: async (call) => {
-      if (isClosed) throw closedStoreError(address.location);
-      const entry: Waiting = { ...call, ...Promise.withResolvers<unknown>() };
-      if (waiting.push(entry) === 1) void queue.add(settleWaiting);
-      return await entry.promise;
+      requireOpen();
+      // The same call may be asked for twice.
+      return await batches.add({ ...call });
     },
     run: async (work) => {
-      if (isClosed) throw closedStoreError(address.location);
-      return await queue.add(async () => await session.run(work));
+      requireOpen();
+      return await batches.run(() => session.run(work));
     },
     close: async () => {
       isClosed = true;
       // A server that is gone is not waited for until it is back.
-      await Promise.race([queue.onIdle(), sleep(LONGEST_END_MS, undefined, { ref: false })]);
+      await Promise.race([batches.onIdle(), sleep(LONGEST_END_MS, undefined, { ref: false })]);
       await session.close();
-      await queue.onIdle();
+      await batches.onIdle();
     },
   };
 }
@@ -117,8 +106,6 @@ export async function openFunctionCaller(
  * when it is large, or full of rows that are gone.
  */
 const settings = 'SET enable_seqscan = off';
-
-interface Waiting extends LockingCall, PromiseWithResolvers<unknown> {}
 
 /** Calls in one statement, which is to end long before a lock is given up. */
 const MOST_TOGETHER = 200;

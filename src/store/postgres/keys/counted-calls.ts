@@ -1,10 +1,18 @@
 import { hostname } from 'node:os';
-import type { KeyRecord, SecretRecord } from '../../keys/key.ts';
-import { type HookSetUse, keyOfRow, PREFIX_LENGTH, secretOfRow } from '../../keys/key-table.ts';
-import { DamagedError, decodeRow, enumOf, numberOf, readAnswer, textOf } from '../../sqlite/row.ts';
+import {
+  type HookSetUse,
+  type KeyRecord,
+  keyOfRow,
+  PREFIX_LENGTH,
+  readHookSets,
+  type SecretRecord,
+  secretOfRow,
+} from '../../keys/key-book.ts';
+import { DamagedError, decodeRow, enumOf, numberOf, readAnswer } from '../../sqlite/row.ts';
 import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
+import { createDriver } from '../driver.ts';
 import { type LockingCall, openFunctionCaller } from '../function-caller.ts';
 
 /** A call of a key that is to begin, and what is set aside for it. */
@@ -81,7 +89,7 @@ export async function openCountedCalls(
     find: (hash) =>
       ask({ name: 'gateway_find', values: [hash.slice(0, PREFIX_LENGTH)], order: '' }, readPresented),
     hasKeys: () => ask({ name: 'gateway_has_keys', values: [], order: '' }, (answer) => answer === true),
-    hookSets: () => caller.run((link) => link.query({ text: hookSets })).then((rows) => rows.map(toHookSet)),
+    hookSets: () => createDriver(address.location, caller.run).read(readHookSets),
     admit: ({ number, key, hash, inputTokens, outputTokens, cost }) => {
       const values = [owner, number, key, hash, inputTokens, outputTokens, cost, at()];
       return ask({ name: 'gateway_admit', values, order: key }, readRefusal);
@@ -100,9 +108,6 @@ export async function openCountedCalls(
 
 const leave = 'SELECT signalbox.gateway_leave($1)';
 
-const hookSets = `SELECT hooks, count(*) AS count, min(name) AS name FROM signalbox.gateway_keys
-  WHERE revoked_at IS NULL AND hooks IS NOT NULL GROUP BY hooks ORDER BY hooks`;
-
 async function beat(link: Link, owner: string, hungMs: number): Promise<void> {
   await link.query({ text: 'SELECT signalbox.gateway_see($1, $2)', values: [owner, hostname()] });
   await link.query({ text: 'SELECT signalbox.gateway_sweep($1, $2)', values: [owner, hungMs] });
@@ -119,11 +124,6 @@ function createPresence(owner: string, beatMs: number) {
       return { name: 'gateway_see', values: [owner, hostname()], order: '' };
     },
   };
-}
-
-function toHookSet(row: Readonly<Record<string, unknown>>): HookSetUse {
-  const kept = decodeRow(row);
-  return { hooks: textOf(kept, 'hooks'), count: numberOf(kept, 'count'), name: textOf(kept, 'name') };
 }
 
 function readPresented(answer: unknown): { readonly key: KeyRecord; readonly secret: SecretRecord }[] {

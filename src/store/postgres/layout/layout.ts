@@ -497,17 +497,6 @@ CREATE TABLE signalbox.suite_chunks (
 CREATE INDEX suite_chunks_open ON signalbox.suite_chunks (run, announced_at) WHERE tally IS NULL;
 `,
   functions: `
--- True: it is there, made by the caller, now or when the answer was lost with the connection.
-CREATE FUNCTION signalbox.create_result_run(
-  the_run text, the_kind text, the_name text, the_file text, the_fingerprint text, the_at bigint, the_header text, the_token text
-) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO signalbox.result_runs (id, kind, name, file, fingerprint, created_at, status, header, token)
-    VALUES (the_run, the_kind, the_name, the_file, the_fingerprint, the_at, 'running', the_header, the_token)
-    ON CONFLICT (id) DO NOTHING;
-  RETURN FOUND OR EXISTS (SELECT 1 FROM signalbox.result_runs WHERE id = the_run AND token = the_token);
-END $$;
-
 -- The id of a run that is not there, and then none of them is kept; null: all are.
 CREATE FUNCTION signalbox.put_results(
   the_runs text[], numbers bigint[], epochs bigint[], sums bigint[], case_ids text[], digests text[], the_texts text[]
@@ -589,27 +578,6 @@ BEGIN
 END $$;
 CREATE TRIGGER results_replaced BEFORE UPDATE ON signalbox.results
   FOR EACH ROW WHEN (new.text <> old.text) EXECUTE FUNCTION signalbox.keep_replaced();
-
--- False: there is no such run. True: it is reopened, now or when the answer was lost with the connection.
-CREATE FUNCTION signalbox.reopen_result_run(
-  the_run text, the_number bigint, the_scope text, the_at bigint, numbers bigint[]
-) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE place bigint;
-BEGIN
-  SELECT seq INTO place FROM signalbox.result_runs WHERE id = the_run FOR NO KEY UPDATE;
-  IF NOT FOUND THEN RETURN false; END IF;
-  INSERT INTO signalbox.reopenings (run, number, scope, at, status, report)
-    SELECT seq, the_number, the_scope, the_at, status, report FROM signalbox.result_runs WHERE seq = place
-    ON CONFLICT DO NOTHING;
-  IF NOT FOUND THEN RETURN true; END IF;
-  WITH gone AS (DELETE FROM signalbox.results WHERE run = place AND number = ANY (numbers) RETURNING *)
-    INSERT INTO signalbox.replaced_results (run, reopening, number, epoch, case_id, digest, sum, text)
-      SELECT run, the_number, number, epoch, case_id, digest, sum, text FROM gone ORDER BY number, epoch;
-  -- Workers judge what is missing in the parts, and add up each of them anew.
-  UPDATE signalbox.suite_chunks SET tally = NULL, failures = 0, failure = NULL WHERE run = the_run;
-  UPDATE signalbox.result_runs SET status = 'running', report = NULL WHERE seq = place;
-  RETURN true;
-END $$;
 `,
 };
 
