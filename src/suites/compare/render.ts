@@ -4,7 +4,7 @@ import { cut } from '../../base/text/width.ts';
 import { box, fold, table as htmlTable, link, list, renderPlainPage, text } from '../report/html/plain.ts';
 import { addressOfRun } from '../report/html/runs-page.ts';
 import { cutNote, renderTable as markdownTable, toCode } from '../report/markdown.ts';
-import { createPaint, type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
+import { joinSections, openView, renderGrid } from '../report/terminal/grid.ts';
 import { describeScore } from '../report/wording.ts';
 import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
 import { type ComparisonTable, type NamedChanges, toDocument } from './document.ts';
@@ -12,16 +12,18 @@ import { type ComparisonTable, type NamedChanges, toDocument } from './document.
 /** A comparison for people: several lines, each ended, none wider than so many columns. */
 export function renderComparison(comparison: Comparison, colour: boolean, columns?: number): string {
   const document = toDocument(comparison);
-  const view: GridView = { paint: createPaint(colour), columns: toReadable(columns) };
+  const view = openView(colour, columns);
   const { paint } = view;
-  const toWidth = (line: string) => cut(line, view.columns ?? Number.POSITIVE_INFINITY);
-  const grid = (table: ComparisonTable): string[] => {
-    const rows = table.rows.map((cells) => ({ style: 'bold' as const, cells: cells.map(oneLine) }));
-    return rows.length === 0 ? [] : renderGrid(table.columns, rows, view);
-  };
-  const sections: readonly (readonly string[])[] = [
+  const toWidth = (line: string) => cut(line, view.columns);
+  return joinSections([
     [`A: ${document.a}`, `B: ${document.b}`].map((line) => toWidth(oneLine(line))),
-    ...document.tables.map(grid),
+    ...document.tables.map(({ columns, rows }) =>
+      renderGrid(
+        columns,
+        rows.map((cells) => ({ style: 'bold', cells: cells.map(oneLine) })),
+        view,
+      ),
+    ),
     document.conclusions.flatMap(({ name, lines }) =>
       name === undefined
         ? lines.map(toWidth)
@@ -40,11 +42,7 @@ export function renderComparison(comparison: Comparison, colour: boolean, column
       paint('bold', toWidth(`${title}:`)),
       ...lines.map((line) => toWidth(`  ${line}`)),
     ]),
-  ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join(''))
-    .join('\n');
+  ]);
 }
 
 function changeLine(change: Change): string {

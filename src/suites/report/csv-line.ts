@@ -21,3 +21,17 @@ function toCell(cell: Cell): string {
 function escapeFormula(text: string): string {
   return /^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
 }
+
+/** Fields of a row that have a column of their own; a spreadsheet with more is not read by people. */
+export const mostFields = 100;
+
+/** Characters that a cell of a spreadsheet holds at most, as Excel has it. */
+const longestCell = 32_767;
+
+/** A cut text says so, since nothing else would. */
+export function cutCell(text: string): string {
+  if (text.length <= longestCell) return text;
+  const note = `… (cut: ${text.length} characters)`;
+  // Half of a surrogate pair cannot be written.
+  return `${text.slice(0, longestCell - note.length).replace(/[\uD800-\uDBFF]$/, '\uFFFD')}${note}`;
+}

@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../base/json/json.ts';
-import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../record.ts';
+import type { CaseRecord, CaseResult, EvalHeader } from '../record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { durationMsOf, fieldText, queueMsOf } from './case-failures.ts';
-import { type Cell, toLine } from './csv-line.ts';
+import { type Cell, cutCell, mostFields, toLine } from './csv-line.ts';
 import type { OpenWriter } from './reporter.ts';
 
 /** One line for each case and eval (RFC 4180), for spreadsheets and data frames; of several suites, whose names are the first column, under one line of titles. */
@@ -13,23 +13,24 @@ export const openCsv: OpenWriter = (sink, { isSeveral }) => {
   const requireTitles = async (names: readonly string[]): Promise<readonly string[]> => {
     if (fields !== undefined) return fields;
     fields = names;
-    const before = isSeveral ? ['suite'] : [];
-    await write([...before, ...csvColumns, ...names.map((name) => `row.${name}`), 'row', 'variables']);
+    const ofRow = [...names.map((name) => `row.${name}`), 'row', 'variables'];
+    await write([...(isSeveral ? ['suite'] : []), ...Object.keys(columns), ...ofRow]);
     return names;
   };
   return {
     next({ suite }) {
       let evals: ReadonlyMap<string, EvalHeader> = new Map();
       return {
-        async begin(header: RunHeader) {
+        async begin(header) {
           evals = new Map(header.evals.map((entry) => [entry.id, entry]));
         },
         async onCase(record) {
-          const names = await requireTitles(Object.keys(record.row ?? {}).slice(0, MOST_FIELDS));
-          const own = rowCells(record, names);
+          const names = await requireTitles(Object.keys(record.row ?? {}).slice(0, mostFields));
+          const ofRow = rowCells(record, names);
           for (const result of record.results) {
-            const cells = cellsOf(record, result, evals.get(result.eval));
-            await write([...(isSeveral ? [suite] : []), ...cells, ...own]);
+            const entry = evals.get(result.eval);
+            const cells = Object.values(columns).map((cell) => cell(record, result, entry));
+            await write([...(isSeveral ? [suite] : []), ...cells, ...ofRow]);
           }
         },
         async onProblem() {},
@@ -41,80 +42,43 @@ export const openCsv: OpenWriter = (sink, { isSeveral }) => {
   };
 };
 
-/** Fields that have a column of their own; a spreadsheet with more is not read by people. */
-const MOST_FIELDS = 100;
-
-/** Characters that a cell of a spreadsheet holds at most, as Excel has it. */
-const LONGEST_FIELD = 32_767;
+const columns: Readonly<
+  Record<string, (record: CaseRecord, result: CaseResult, header: EvalHeader | undefined) => Cell>
+> = {
+  number: ({ number }) => number,
+  case: ({ id }) => id,
+  file: ({ file }) => file,
+  line: ({ line }) => line,
+  tags: ({ tags }) => tags.join(';'),
+  case_score: ({ score }) => score,
+  case_passed: ({ passed }) => passed,
+  eval: (_, result) => result.eval,
+  type: (_, _result, header) => header?.type,
+  role: (_, _result, header) => header?.role,
+  score: (_, { score }) => score,
+  passed: (_, { passed }) => passed,
+  passed_epochs: (_, result) => result.passed_epochs,
+  epochs: ({ epochs }) => epochs.length,
+  duration_ms: (record, result) => durationMsOf(record, result.eval),
+  queue_ms: (record, result) => queueMsOf(record, result.eval),
+  error: (record, result) =>
+    resultsOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
+  detail: (_, { detail }) => detail,
+  content: ({ epochs }) => epochs[0]?.content,
+  variant: ({ variant }) => variant,
+};
 
 /** The fields that the first row had, then as JSON the other ones, and the variables of the first epoch. */
 function rowCells({ row = {}, epochs }: CaseRecord, fields: readonly string[]): Cell[] {
-  const columns = new Set(fields);
-  const others = Object.entries(row).filter(([name]) => !columns.has(name));
+  const known = new Set(fields);
+  const others = Object.entries(row).filter(([name]) => !known.has(name));
   const variables = epochs[0]?.variables;
   return [
-    ...fields.map((name) => fieldCell(Object.hasOwn(row, name) ? row[name] : undefined)),
+    ...fields.map((name): Cell => {
+      const value = Object.hasOwn(row, name) ? row[name] : undefined;
+      return typeof value === 'number' || typeof value === 'boolean' ? value : cutCell(fieldText(value));
+    }),
     others.length === 0 ? '' : cutCell(stringifyJson(Object.fromEntries(others))),
     variables === undefined ? '' : cutCell(stringifyJson(variables)),
-  ];
-}
-
-function fieldCell(value: unknown): Cell {
-  return typeof value === 'number' || typeof value === 'boolean' ? value : cutCell(fieldText(value));
-}
-
-/** A cut text says so, since nothing else would. */
-function cutCell(text: string): string {
-  if (text.length <= LONGEST_FIELD) return text;
-  const note = `… (cut: ${text.length} characters)`;
-  return `${text.slice(0, LONGEST_FIELD - note.length).toWellFormed()}${note}`;
-}
-
-/** The first columns. */
-const csvColumns = [
-  'number',
-  'case',
-  'file',
-  'line',
-  'tags',
-  'case_score',
-  'case_passed',
-  'eval',
-  'type',
-  'role',
-  'score',
-  'passed',
-  'passed_epochs',
-  'epochs',
-  'duration_ms',
-  'queue_ms',
-  'error',
-  'detail',
-  'content',
-  'variant',
-] as const;
-
-function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | undefined): Cell[] {
-  return [
-    record.number,
-    record.id,
-    record.file,
-    record.line,
-    record.tags.join(';'),
-    record.score,
-    record.passed,
-    result.eval,
-    header?.type,
-    header?.role,
-    result.score,
-    result.passed,
-    result.passed_epochs,
-    record.epochs.length,
-    durationMsOf(record, result.eval),
-    queueMsOf(record, result.eval),
-    resultsOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
-    result.detail,
-    record.epochs[0]?.content,
-    record.variant,
   ];
 }

@@ -135,15 +135,9 @@ const statsColumns: readonly ReportColumn[] = [
 
 function statsCells(stats: Stats, epochs: number): string[] {
   return [
-    String(stats.count),
-    String(stats.passed),
-    formatPercent(stats.pass_rate),
-    formatMean(stats.mean),
+    ...[String(stats.count), String(stats.passed), formatPercent(stats.pass_rate), formatMean(stats.mean)],
     stats.stderr === null ? '–' : `±${formatMean(stats.stderr)}`,
-    formatInterval(stats.ci95),
-    formatMean(stats.median),
-    formatMean(stats.p10),
-    String(stats.unscored),
+    ...[formatInterval(stats.ci95), formatMean(stats.median), formatMean(stats.p10), String(stats.unscored)],
     epochs === 1 ? '' : String(stats.flaky),
   ];
 }
@@ -162,10 +156,9 @@ export function latencyCells(latency: Latency | null): string[] {
 export function drawHistogram(counts: readonly number[]): string {
   const most = Math.max(...counts);
   if (most === 0) return '';
-  return counts.map((count) => bars[count === 0 ? 0 : Math.max(1, Math.round((count / most) * 7))]).join('');
+  const heights = counts.map((count) => (count === 0 ? 0 : Math.max(1, Math.round((count / most) * 7))));
+  return heights.map((height) => '▁▂▃▄▅▆▇█'[height]).join('');
 }
-
-const bars = '▁▂▃▄▅▆▇█';
 
 const guardColumns: readonly ReportColumn[] = [
   { title: 'guard', priority: 0 },
@@ -185,8 +178,7 @@ function guardRow(kind: 'eval' | 'tag', name: string, guard: Classification | un
   const { true_positives: tp, false_positives: fp, true_negatives: tn, false_negatives: fn } = guard;
   if (tp + fp + tn + fn === 0) return [];
   const shares = [guard.precision, guard.recall, guard.f1, guard.f2].map(formatMean);
-  const auc = guard.auc === null ? '' : formatMean(guard.auc);
-  return [{ kind, name, cells: [...shares, auc, ...[tp, fn, fp].map(String)] }];
+  return [{ kind, name, cells: [...shares, known(guard.auc, formatMean), ...[tp, fn, fp].map(String)] }];
 }
 
 /** The columns of the table of several suites. */
@@ -244,110 +236,76 @@ export interface MatrixRow {
   readonly cells: readonly string[];
 }
 
+type MatrixSummary = Pick<RunSummary, 'variants' | 'comparisons' | 'epochs' | 'overall'>;
+type Cell = (variant: VariantReport) => string;
+
 /** The variants of a matrix side by side: what their cases came to, and what their answers took. */
 export function matrixRows({ variants = [], comparisons = [], epochs, overall }: MatrixSummary): MatrixRow[] {
   const [first] = variants;
   if (first === undefined) return [];
-  const against = (name: string) => comparisons.find(({ a, b }) => a === first.name && b === name);
-  const blocks = Object.keys(first.evals).map(
-    (id): Block => ({
-      name: id,
-      stats: (variant) => variant.evals[id],
-      difference: (variant) => against(variant.name)?.evals[id],
-    }),
-  );
-  const all: Block = {
-    name: 'all cases',
-    stats: (variant) => variant.overall,
-    difference: (variant) => against(variant.name)?.cases,
-  };
-  return [
-    ...[...blocks, ...(isJudged({ overall }) ? [all] : [])].flatMap((block) =>
-      blockRows(block, variants, epochs),
-    ),
-    ...answerRows(variants),
-  ];
-}
-
-type MatrixSummary = Pick<RunSummary, 'variants' | 'comparisons' | 'epochs' | 'overall'>;
-
-interface Block {
-  readonly name: string;
-  readonly stats: (variant: VariantReport) => Stats | undefined;
-  /** From the first variant. */
-  readonly difference: (variant: VariantReport) => PairedDifference | undefined;
-}
-
-function blockRows(
-  { name, stats, difference }: Block,
-  variants: readonly VariantReport[],
-  epochs: number,
-): MatrixRow[] {
-  const row = (measure: string, cell: (stats: Stats) => string) => {
-    return toRow(measure, variants, (variant) => {
-      const own = stats(variant);
-      return own === undefined ? '' : cell(own);
+  const against = ({ name }: VariantReport) => comparisons.find(({ a, b }) => a === first.name && b === name);
+  /** The measures that say something. */
+  const block = (name: string, measures: Readonly<Record<string, Cell>>): MatrixRow[] =>
+    Object.entries(measures)
+      .map(([measure, cell]) => ({ measure, cells: variants.map(cell) }))
+      .filter(({ cells }) => cells.some((cell) => cell !== ''))
+      .map((row, index) => ({ name: index === 0 ? name : '', ...row }));
+  const statistics = (
+    name: string,
+    statsOf: (variant: VariantReport) => Stats | undefined,
+    differenceOf: (variant: VariantReport) => PairedDifference | undefined,
+  ): MatrixRow[] => {
+    const of = (say: (stats: Stats) => string) => (variant: VariantReport) => known(statsOf(variant), say);
+    return block(name, {
+      'pass rate': of((stats) => formatPercent(stats.pass_rate)),
+      mean: of(
+        ({ mean, stderr }) => `${formatMean(mean)}${known(stderr, (error) => ` ±${formatMean(error)}`)}`,
+      ),
+      unscored: of(({ unscored }) => (unscored === 0 ? '' : String(unscored))),
+      flaky: of(({ flaky }) => (epochs === 1 || flaky === 0 ? '' : String(flaky))),
+      'Δ mean': (variant) =>
+        known(differenceOf(variant)?.score, ({ difference, ci95 }) => formatDifference(difference, ci95)),
+      'p, verdicts': (variant) => known(differenceOf(variant)?.p_value, describeP),
+      'p, scores': (variant) => known(differenceOf(variant)?.score?.p_value, describeP),
     });
   };
-  const rows = [
-    row('pass rate', (own) => formatPercent(own.pass_rate)),
-    row(
-      'mean',
-      (own) => `${formatMean(own.mean)}${own.stderr === null ? '' : ` ±${formatMean(own.stderr)}`}`,
+  const answers = (say: (totals: Totals) => string) => (variant: VariantReport) => known(variant.totals, say);
+  // What some answers do not tell is a sum of the others.
+  const atLeast = (text: string, unknown: number) => `${text}${unknown === 0 ? '' : ' or more'}`;
+  return [
+    ...Object.keys(first.evals).flatMap((id) =>
+      statistics(
+        id,
+        ({ evals }) => evals[id],
+        (variant) => against(variant)?.evals[id],
+      ),
     ),
-    row('unscored', ({ unscored }) => (unscored === 0 ? '' : String(unscored))),
-    row('flaky', ({ flaky }) => (epochs === 1 || flaky === 0 ? '' : String(flaky))),
-    toRow('Δ mean', variants, (variant) => {
-      const score = difference(variant)?.score ?? null;
-      return score === null ? '' : formatDifference(score.difference, score.ci95);
+    ...(isJudged({ overall })
+      ? statistics(
+          'all cases',
+          (variant) => variant.overall,
+          (variant) => against(variant)?.cases,
+        )
+      : []),
+    ...block('answers', {
+      failed: answers(({ failed }) => (failed === 0 ? '' : String(failed))),
+      cached: answers(({ cached }) => (cached === 0 ? '' : String(cached))),
+      p50: answers(({ answer_ms: times }) => known(times?.p50, formatDuration)),
+      p99: answers(({ answer_ms: times }) => known(times?.p99, formatDuration)),
+      'tokens in': answers(({ input_tokens, unknown }) =>
+        known(input_tokens, (tokens) => atLeast(String(tokens), unknown.tokens)),
+      ),
+      'tokens out': answers(({ output_tokens, unknown }) =>
+        known(output_tokens, (tokens) => atLeast(String(tokens), unknown.tokens)),
+      ),
+      cost: answers(({ cost_usd, unknown }) =>
+        known(cost_usd, (cost) => atLeast(formatUsd(cost), unknown.cost_usd)),
+      ),
     }),
-    toRow('p, verdicts', variants, (variant) => pCell(difference(variant)?.p_value)),
-    toRow('p, scores', variants, (variant) => pCell(difference(variant)?.score?.p_value)),
   ];
-  return withName(name, rows);
 }
 
-/** A p-value; empty where nothing was compared. */
-function pCell(p: number | null | undefined): string {
-  return p === null || p === undefined ? '' : describeP(p);
-}
-
-function answerRows(variants: readonly VariantReport[]): MatrixRow[] {
-  const row = (measure: string, cell: (totals: Totals) => string) =>
-    toRow(measure, variants, ({ totals }) => (totals === undefined ? '' : cell(totals)));
-  return withName('answers', [
-    row('failed', ({ failed }) => (failed === 0 ? '' : String(failed))),
-    row('cached', ({ cached }) => (cached === 0 ? '' : String(cached))),
-    row('p50', ({ answer_ms: times }) => (times === null ? '' : formatDuration(times.p50))),
-    row('p99', ({ answer_ms: times }) => (times === null ? '' : formatDuration(times.p99))),
-    row('tokens in', ({ input_tokens: tokens, unknown }) => tokenCell(tokens, unknown.tokens)),
-    row('tokens out', ({ output_tokens: tokens, unknown }) => tokenCell(tokens, unknown.tokens)),
-    row('cost', ({ cost_usd: cost, unknown }) =>
-      cost === null ? '' : formatUsd(cost) + more(unknown.cost_usd),
-    ),
-  ]);
-}
-
-/** What some answers do not tell is a sum of the others. */
-function more(unknown: number): string {
-  return unknown === 0 ? '' : ' or more';
-}
-
-function tokenCell(tokens: number | null, unknown: number): string {
-  return tokens === null ? '' : `${tokens}${more(unknown)}`;
-}
-
-function toRow(
-  measure: string,
-  variants: readonly VariantReport[],
-  cell: (variant: VariantReport) => string,
-): MatrixRow {
-  return { name: '', measure, cells: variants.map(cell) };
-}
-
-/** Those that say something, the first with the name of all. */
-function withName(name: string, rows: readonly MatrixRow[]): MatrixRow[] {
-  return rows
-    .filter(({ cells }) => cells.some((cell) => cell !== ''))
-    .map((row, index) => (index === 0 ? { ...row, name } : row));
+/** Empty where there is no value. */
+function known<Value>(value: Value | null | undefined, say: (value: Value) => string): string {
+  return value === null || value === undefined ? '' : say(value);
 }

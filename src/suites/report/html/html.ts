@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { basename, dirname, extname, join } from 'node:path';
 import { type CutLimits, cutValue } from '../../../base/json/cut-value.ts';
 import { stringifyJson } from '../../../base/json/json.ts';
@@ -15,7 +14,7 @@ import {
   type SeveralReport,
   type Sink,
 } from '../reporter.ts';
-import { escapeHtml } from './plain.ts';
+import { closed, escapeHtml, pageHead } from './plain.ts';
 import { type Served, toRow } from './row.ts';
 
 /** From this size of the page on, details of passed cases are left out; those of failures stay. */
@@ -43,7 +42,12 @@ export const openHtml: OpenWriter = (sink, { isSeveral, file = '' }) => {
       return {
         // A suite that does not begin has no page.
         async begin(header) {
-          const name = pageName(file, suite, new Set([...pages.values()].map((each) => each.name)));
+          // Another name than those that are taken, and one that every system allows.
+          const taken = [...pages.values()].map((each) => each.name);
+          const slug = suite.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-').slice(0, 60) || 'suite';
+          const nameOf = (end: string) => `${basename(file, extname(file))}.${slug}${end}${extname(file)}`;
+          let name = nameOf('');
+          for (let number = 2; taken.includes(name); number += 1) name = nameOf(`-${number}`);
           const own = await openFileSink(join(dirname(file), name), { grows: false });
           pages.set(suite, { name, sink: own });
           page = openHtmlUpTo(own, LARGEST_PAGE);
@@ -70,146 +74,90 @@ export function openServedHtml(sink: Sink, served: Served): Reporter {
 
 /** The reporter with another limit on the bytes of the page, for tests. */
 export function openHtmlUpTo(sink: Sink, largestPage: number, served?: Served): Reporter {
-  const page = openPage(sink, served);
   let header: RunHeader | undefined;
-  let problems = 0;
-  let ratings = 0;
-  let dropped = 0;
+  let [bytes, block] = [0, 0];
+  let [problems, ratings, dropped] = [0, 0, 0];
+  const put = async (text: string): Promise<void> => {
+    bytes += Buffer.byteLength(text);
+    await sink.write(text);
+  };
+  /** Adds whole lines of data. */
+  const write = async (lines: string): Promise<void> => {
+    const isFull = block > 0 && block + lines.length > LARGEST_BLOCK;
+    block = isFull ? lines.length : block + lines.length;
+    await put(isFull ? blockEnd + blockStart + lines : lines);
+  };
   const detailLine = (record: CaseRecord): string => {
     const detail = detailOf(record);
     if (detail === '') return '';
     const line = `detail ${detail}\n`;
-    if (!record.passed || page.bytes() + Buffer.byteLength(line) <= largestPage) return line;
+    if (!record.passed || bytes + Buffer.byteLength(line) <= largestPage) return line;
     dropped += 1;
     return '';
   };
   return {
     async begin(run) {
       header = run;
-      await page.begin(run);
-    },
-    async onCase(record) {
-      if (header === undefined) return;
-      await page.write(embedLine('row', toRow(record, header)) + detailLine(record));
-    },
-    async onProblem(problem) {
-      problems += 1;
-      if (problems <= MOST_PROBLEMS) await page.write(embedLine('problem', problem));
-    },
-    async onRating(rating) {
-      ratings += 1;
-      if (ratings <= MOST_RATINGS) await page.write(embedLine('rating', rating));
-    },
-    async end(report) {
-      await page.write(embedLine('notice', { dropped }) + embedLine('report', report));
-      await page.end();
-    },
-  };
-}
-
-interface Page {
-  bytes(): number;
-  begin(run: RunHeader): Promise<void>;
-  /** Adds whole lines of data. */
-  write(lines: string): Promise<void>;
-  end(): Promise<void>;
-}
-
-function openPage(sink: Sink, served: Served | undefined): Page {
-  let total = 0;
-  let block = 0;
-  const put = async (text: string): Promise<void> => {
-    total += Buffer.byteLength(text);
-    await sink.write(text);
-  };
-  const write = async (lines: string): Promise<void> => {
-    const isFull = block > 0 && block + lines.length > LARGEST_BLOCK;
-    block = isFull ? lines.length : block + lines.length;
-    await put(isFull ? blockEnd + blockStart + lines : lines);
-  };
-  return {
-    bytes: () => total,
-    async begin(run) {
       await put(pageStart(run.suite, served !== undefined) + blockStart);
       if (served !== undefined) await write(embedLine('served', served));
       await write(embedLine('header', run));
     },
-    write,
-    end: () => put(blockEnd + pageEnd),
+    async onCase(record) {
+      if (header === undefined) return;
+      await write(embedLine('row', toRow(record, header)) + detailLine(record));
+    },
+    async onProblem(problem) {
+      problems += 1;
+      if (problems <= MOST_PROBLEMS) await write(embedLine('problem', problem));
+    },
+    async onRating(rating) {
+      ratings += 1;
+      if (ratings <= MOST_RATINGS) await write(embedLine('rating', rating));
+    },
+    async end(report) {
+      await write(embedLine('notice', { dropped }) + embedLine('report', report));
+      await put(blockEnd + pageEnd);
+    },
   };
 }
 
 // The data stands after the script, which is a module and so runs when all of it is read. A page that ends
 // early, since its run was aborted, can be viewed, too.
 
-export const blockStart = '<script type="text/plain" data-block>\n';
-export const blockEnd = '</script>\n';
-export const pageEnd = '</body>\n</html>\n';
+const blockStart = '<script type="text/plain" data-block>\n';
+const blockEnd = '</script>\n';
+const pageEnd = '</body>\n</html>\n';
 
 /** Everything before the data; a page that is served may ask its server. Throws INTERNAL when the page was not built. */
-export function pageStart(suite: string, isServed: boolean): string {
-  const { script, style } = loadBuilt<ReportPage>('#report-page');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyOf({ script, style }, isServed)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>${escapeHtml(suite)}: eval report</title>
-<style>${style}</style>
-</head>
-<body>
-<div id="page"><noscript>This report shows itself with JavaScript, which is switched off here.</noscript></div>
+function pageStart(suite: string, isServed: boolean): string {
+  // What rolldown.config.ts makes of page/ and style/.
+  const { script, style } = loadBuilt<{ readonly script: string; readonly style: string }>('#report-page');
+  const head = pageHead({
+    ...{ title: `${escapeHtml(suite)}: eval report`, style, script },
+    policy: [
+      ...['img-src data:', ...(isServed ? ["connect-src 'self'"] : []), ...closed],
+      // Text cannot become markup.
+      ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+    ],
+  });
+  return `${head}<div id="page"><noscript>This report shows itself with JavaScript, which is switched off here.</noscript></div>
 <script type="module">${script}</script>
 `;
 }
 
-/** What rolldown.config.ts makes of page/ and style/. */
-interface ReportPage {
-  readonly script: string;
-  readonly style: string;
-}
-
-/** The content security policy: only this script and this style, nothing is loaded from elsewhere, text cannot become markup. */
-function policyOf({ script, style }: ReportPage, isServed: boolean): string {
-  const rules = [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    'img-src data:',
-    ...(isServed ? ["connect-src 'self'"] : []),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ];
-  return rules.join('; ');
-}
-
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
-
-/** The details of a case as the page has them, as JSON; empty when they are nested too deeply to be written, or cannot be cut enough. */
+/**
+ * The details of a case as the page has them, as JSON; empty when they are nested too deeply to be written, or cannot be cut
+ * enough. Long texts and lists are cut, the more of them the larger the case is.
+ */
 export function detailOf(record: CaseRecord): string {
   try {
-    return boundedDetail(record);
+    for (const limits of CUTS) {
+      const { value, cuts } = cutValue(record, limits);
+      const json = embedJson(cuts.length === 0 ? value : { ...value, page_cuts: cuts.slice(0, 100) });
+      if (json.length <= LARGEST_DETAIL) return json;
+    }
   } catch (thrown) {
-    if (thrown instanceof RangeError) return '';
-    throw thrown;
-  }
-}
-
-/** Long texts and lists are cut, the more of them the larger the case is. */
-function boundedDetail(record: CaseRecord): string {
-  for (const limits of CUTS) {
-    const { value, cuts } = cutValue(record, limits);
-    const json = embedJson(cuts.length === 0 ? value : { ...value, page_cuts: cuts.slice(0, 100) });
-    if (json.length <= LARGEST_DETAIL) return json;
+    if (!(thrown instanceof RangeError)) throw thrown;
   }
   return '';
 }
@@ -245,23 +193,12 @@ function embedJson(value: unknown): string {
     .replaceAll(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
 }
 
-/** Another name than those that are taken, and one that every system allows. */
-function pageName(file: string, suite: string, taken: ReadonlySet<string>): string {
-  const extension = extname(file);
-  const stem = basename(file, extension);
-  const slug = suite.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-').slice(0, 60) || 'suite';
-  const names = [slug, ...Array.from({ length: taken.size + 1 }, (_, index) => `${slug}-${index + 2}`)];
-  const free = names.map((name) => `${stem}.${name}${extension}`).find((name) => !taken.has(name));
-  return free ?? `${stem}.${slug}${extension}`;
-}
-
 const indexStyle = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:60rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem;border-bottom:1px solid #8885}td.n,th.n{text-align:right}
 .passed{color:#187f3c}.failed{color:#c5221f}.error{color:#b06000}@media(prefers-color-scheme:dark){.passed{color:#5fd38a}.failed{color:#ff8a80}.error{color:#ffb74d}}`;
 
 function renderIndex(report: SeveralReport, pageOf: (suite: string) => string | undefined): string {
-  const hash = createHash('sha256').update(indexStyle).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const page = { title: 'Eval report', style: indexStyle, policy: closed, hasColourScheme: false };
   const rows = outcomeRows(report).map(({ suite, status, cells: [, ...cells], fault }) => {
     const [page, name] = [pageOf(suite), escapeHtml(suite)];
     const link = page === undefined ? name : `<a href="${escapeHtml(encodeURIComponent(page))}">${name}</a>`;
@@ -272,20 +209,7 @@ function renderIndex(report: SeveralReport, pageOf: (suite: string) => string | 
   const head = outcomeColumns.map(
     ({ title }, at) => `<th scope="col"${at < 2 ? '' : ' class="n"'}>${title}</th>`,
   );
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
-<title>Eval report</title>
-<style>${indexStyle}</style>
-</head>
-<body>
-<h1 class="${report.status}">${escapeHtml(describeSeveral(report))}</h1>
+  return `${pageHead(page)}<h1 class="${report.status}">${escapeHtml(describeSeveral(report))}</h1>
 <p>in ${escapeHtml(formatDuration(report.durationMs))}</p>
 <table>
 <thead><tr>${head.join('')}</tr></thead>

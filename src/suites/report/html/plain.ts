@@ -58,7 +58,7 @@ export function link(address: string, label: string, title = ''): string {
 }
 
 /** What a page without scripts is made of. */
-export interface PlainPage {
+interface PlainPage {
   /** Text. */
   readonly title: string;
   /** Text. */
@@ -74,31 +74,14 @@ export interface PlainPage {
 }
 
 /** Renders a page that runs nothing and loads nothing. Throws INTERNAL when the style was not built. */
-export function renderPlainPage({
-  title,
-  heading,
-  facts = '',
-  sections,
-  home,
-  hasForms = false,
-}: PlainPage): string {
+export function renderPlainPage({ title, heading, facts = '', sections, home, hasForms }: PlainPage): string {
   const { style } = loadBuilt<{ readonly style: string }>('#report-page');
   const back = home === undefined ? '' : `<p>${link(home, '‹ Runs')}</p>\n`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policyOf(style, hasForms)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>${plain(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<main>
+  const head = pageHead({
+    ...{ title: plain(title), style },
+    policy: ['img-src data:', ...(hasForms === true ? ["base-uri 'none'", "form-action 'self'"] : closed)],
+  });
+  return `${head}<main>
 ${back}<header class="headline"><h1>${plain(heading)}</h1>
 ${facts}</header>
 <div class="summary">
@@ -110,9 +93,42 @@ ${sections.filter((section) => section !== '').join('\n')}
 `;
 }
 
-/** Only the style of the page: nothing runs, nothing is loaded. */
-function policyOf(style: string, hasForms: boolean): string {
-  const digest = createHash('sha256').update(style).digest('base64');
-  const forms = hasForms ? "'self'" : "'none'";
-  return `default-src 'none'; style-src 'sha256-${digest}'; img-src data:; base-uri 'none'; form-action ${forms}`;
+/** Nothing changes the addresses of the page, and no form is sent. */
+export const closed = ["base-uri 'none'", "form-action 'none'"];
+
+/** A page up to its body. Only this style and what the policy names is loaded; `title` is HTML. */
+export function pageHead({
+  title,
+  style,
+  policy,
+  script,
+  hasColourScheme = true,
+}: {
+  readonly title: string;
+  readonly style: string;
+  readonly policy: readonly string[];
+  readonly script?: string;
+  readonly hasColourScheme?: boolean;
+}): string {
+  const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const rules = [
+    "default-src 'none'",
+    ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
+    `style-src ${hashOf(style)}`,
+    ...policy,
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${rules.join('; ')}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+${hasColourScheme ? '<meta name="color-scheme" content="light dark">\n' : ''}<link rel="icon" href="data:,">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+`;
 }

@@ -7,7 +7,7 @@ import type { CaseRecord, RunHeader } from '../../record.ts';
 import { failuresOf, roleLookup } from '../case-failures.ts';
 import { formatDuration, formatPercent, formatRate } from '../numbers.ts';
 import { describeFailure } from '../wording.ts';
-import { createPaint, isReadable } from './grid.ts';
+import { isReadable, openView } from './grid.ts';
 
 /** The part of `process.stderr` that progress writes to. */
 export interface ProgressStream {
@@ -100,7 +100,7 @@ function newFailureLines(most: number | undefined): FailureLines {
  */
 function openLive(stream: ProgressStream, { now, colour, failures }: DisplayOptions): Progress {
   const started = now();
-  const paint = createPaint(colour);
+  const { paint } = openView(colour);
   let drawn: { readonly at: number; readonly width: number } | undefined;
   let latest: SuiteProgress | undefined;
   // A line as wide as the terminal would wrap.

@@ -6,7 +6,6 @@ import {
   documentOf,
   isJudged,
   latencyCells,
-  type MatrixRow,
   matrixRows,
   outcomeColumns,
   outcomeRows,
@@ -23,11 +22,15 @@ import {
   describeSpending,
   describeTotals,
 } from '../wording.ts';
-import { createPaint, type GridRow, type GridView, renderGrid, type Style, toReadable } from './grid.ts';
+import { type GridRow, joinSections, openView, renderGrid, type Style, type View } from './grid.ts';
 
 /** The summary of each run for people, once it is over, and at last a table of several suites. */
 export const openTable: OpenWriter = (sink, { isSeveral }) => {
-  let count = 0;
+  let isFirst = true;
+  const write = async (text: string) => {
+    await sink.write(`${isFirst ? '' : '\n'}${text}`);
+    isFirst = false;
+  };
   const { hasColour, columns } = sink;
   return {
     next: () => ({
@@ -35,64 +38,51 @@ export const openTable: OpenWriter = (sink, { isSeveral }) => {
       readsCases: false,
       async onCase() {},
       async onProblem() {},
-      async end(report) {
-        await sink.write(`${count > 0 ? '\n' : ''}${renderTable(report, hasColour, columns)}`);
-        count += 1;
-      },
+      end: (report) => write(renderTable(report, hasColour, columns)),
     }),
     async end(report) {
       if (!isSeveral) return;
-      const view: GridView = { paint: createPaint(hasColour), columns: toReadable(columns) };
+      const view = openView(hasColour, columns);
       const rows = outcomeRows(report).map(({ suite, cells, status }) => ({
         ...{ cells: [oneLine(suite), ...cells], style: styles[status] },
       }));
       const whole = `${describeSeveral(report)} in ${formatDuration(report.durationMs)}`;
-      const lines = [...renderGrid(outcomeColumns, rows, view), cut(whole, view.columns ?? Infinity)];
-      await sink.write(joinSections([...(count === 0 ? [] : [[]]), lines]));
+      await write(joinSections([[...renderGrid(outcomeColumns, rows, view), cut(whole, view.columns)]]));
     },
   };
 };
 
 /** The same as a text: several lines, each ended, and if there is a number of columns, from 20, none wider than that. */
 export function renderTable(report: RunSummary, colour: boolean, columns?: number): string {
-  const view: GridView = { paint: createPaint(colour), columns: toReadable(columns) };
-  const { paint, columns: room = Infinity } = view;
-  const document = documentOf(report);
-  const { word, style } = statusText(report);
+  const view = openView(colour, columns);
+  const { paint, columns: room } = view;
+  const { statistics, guards, agreements, gates, failureTitle, voids, badRows } = documentOf(report);
+  // A shadow cannot pass or fail.
+  const isShadow = report.kind === 'shadow';
+  const word = isShadow ? formatCount(report.cases, 'event') : report.status;
   const name = paint('bold', cut(oneLine(report.suite), room - word.length - 2));
-  const sections = [
-    [`${name}: ${style === undefined ? word : paint(style, word)}`],
+  return joinSections([
+    [`${name}: ${isShadow ? word : paint(styles[report.status], word)}`],
     ...(report.variants === undefined
       ? [
-          statsLines(document.statistics, isJudged(report), view),
-          document.guards.rows.length === 0 ? [] : statsLines(document.guards, false, view),
-          renderHooks(report, view),
-          renderEpochs(report, view),
+          statsLines(statistics, isJudged(report), view),
+          statsLines(guards, false, view),
+          hookLines(report, view),
+          epochLines(report, view),
         ]
       : renderMatrix(report, view)),
-    document.agreements.map(({ eval: id, words }) => cut(`${oneLine(id)} and people: ${words}`, room)),
-    document.gates.map(({ gate, name, words }) => {
+    agreements.map(({ eval: id, words }) => cut(`${oneLine(id)} and people: ${words}`, room)),
+    gates.map(({ gate, name, words }) => {
       const mark = gate.passed ? paint('green', '✓') : paint('red', '✗');
       return `${mark} ${cut(oneLine(`${name} ${words}`), room - 2)}`;
     }),
-    failureLines(report, document.failureTitle, view),
+    failureLines(report, failureTitle, view),
     [
-      ...problemLines('The run is void:', document.voids, view),
-      ...problemLines(`${document.badRows.title}:`, document.badRows.problems, view),
+      ...problemLines('The run is void:', voids, view),
+      ...problemLines(`${badRows.title}:`, badRows.problems, view),
     ],
-    footer(report, view),
-  ];
-  return joinSections(sections.filter((lines) => lines.length > 0));
-}
-
-function joinSections(sections: readonly (readonly string[])[]): string {
-  return sections.map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join('')).join('\n');
-}
-
-/** The status with its colour; for a shadow, which cannot pass or fail, the number of events. */
-function statusText({ kind, status, cases }: RunSummary): { readonly word: string; readonly style?: Style } {
-  if (kind === 'shadow') return { word: formatCount(cases, 'event') };
-  return { word: status, style: styles[status] };
+    isShadow ? [] : footer(report, view),
+  ]);
 }
 
 const styles = {
@@ -103,7 +93,7 @@ const styles = {
   interrupted: 'yellow',
 } as const satisfies Record<RunSummary['status'], Style>;
 
-function statsLines({ columns, rows }: ReportTable, hasAll: boolean, view: GridView): string[] {
+function statsLines({ columns, rows }: ReportTable, hasAll: boolean, view: View): string[] {
   return renderGrid(
     columns,
     rows.flatMap(({ kind, name, cells }): GridRow[] => {
@@ -121,18 +111,18 @@ function shortName(id: string): string {
 }
 
 /** How long each hook of the judged guardrails took. */
-function renderHooks({ evals }: RunSummary, view: GridView): string[] {
+function hookLines({ evals }: RunSummary, view: View): string[] {
   const rows = Object.entries(evals).flatMap(([id, { classification }]) =>
     Object.entries(classification?.latency_ms ?? {}).map(([hook, latency]) => ({
       cells: [shortName(hook), shortName(id), ...latencyCells(latency)],
     })),
   );
   const columns = ['hook', 'guard', 'p50', 'p99'].map((title, priority) => ({ title, priority }));
-  return rows.length === 0 ? [] : renderGrid(columns, rows, view);
+  return renderGrid(columns, rows, view);
 }
 
 /** The chances that of k epochs one passes (`pass@k`), and that all do (`pass^k`); nothing of a single epoch. */
-function renderEpochs({ evals, epochs }: RunSummary, view: GridView): string[] {
+function epochLines({ evals, epochs }: RunSummary, view: View): string[] {
   const ks = [...new Set([1, 2, epochs])].filter((k) => k <= epochs);
   const rows = Object.entries(evals).flatMap(([id, { pass_at: at, pass_hat: hat }]) =>
     at === undefined || hat === undefined
@@ -141,8 +131,7 @@ function renderEpochs({ evals, epochs }: RunSummary, view: GridView): string[] {
           {
             cells: [
               shortName(id),
-              ...ks.map((k) => formatMean(at[k] ?? null)),
-              ...ks.map((k) => formatMean(hat[k] ?? null)),
+              ...[at, hat].flatMap((chances) => ks.map((k) => formatMean(chances[k] ?? null))),
             ],
           },
         ],
@@ -152,27 +141,45 @@ function renderEpochs({ evals, epochs }: RunSummary, view: GridView): string[] {
     ...ks.map((k) => ({ title: `pass@${k}`, priority: k })),
     ...ks.map((k) => ({ title: `pass^${k}`, priority: -k })),
   ];
-  return rows.length === 0 ? [] : renderGrid(columns, rows, view);
+  return renderGrid(columns, rows, view);
 }
 
 /**
  * The variants of a matrix side by side; as many tables below one another as its width needs, and where not even one
  * variant fits, a list of each.
  */
-export function renderMatrix(report: RunSummary, view: GridView): string[][] {
+export function renderMatrix(report: RunSummary, view: View): string[][] {
+  const { paint, columns } = view;
   const variants = report.variants ?? [];
   const shown = cutApart(variants.map(({ name }) => oneLine(name)));
   const names = variants.map(({ status }, index) => `${shown[index] ?? ''} ${marks[status]}`);
   const rows = matrixRows(report).map((row) => ({ ...row, name: cut(oneLine(row.name), longestName) }));
+  const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => textWidth(text)));
   const labels = widest(rows.map(({ name }) => name)) + gap + widest(rows.map(({ measure }) => measure));
   const widths = names.map(
     (name, index) => gap + widest([name, ...rows.map(({ cells }) => cells[index] ?? '')]),
   );
-  const { columns = Number.POSITIVE_INFINITY } = view;
   if (labels + Math.max(0, ...widths) > columns) {
-    return names.map((name, index) => renderAlone({ name, index }, rows, view));
+    return names.map((name, index) => {
+      const lines = rows.flatMap(({ name: block, measure, cells }) => {
+        const cell = cells[index] ?? '';
+        return [...(block === '' ? [] : [block]), ...(cell === '' ? [] : [`  ${measure} ${cell}`])];
+      });
+      return [paint('bold', cut(name, columns)), ...lines.map((line) => cut(line, columns))];
+    });
   }
-  return fittingParts(widths, columns - labels).map((part) =>
+  // The variants by the tables that they stand in.
+  const parts: number[][] = [];
+  let left = 0;
+  for (const [index, width] of widths.entries()) {
+    if (parts.length === 0 || width > left) {
+      parts.push([]);
+      left = columns - labels;
+    }
+    parts.at(-1)?.push(index);
+    left -= width;
+  }
+  return parts.map((part) =>
     renderGrid(
       ['', '', ...part.map((index) => names[index] ?? '')].map((title) => ({ title, priority: 0 })),
       rows.map(({ name, measure, cells }) => ({
@@ -203,89 +210,47 @@ const longestName = 30;
 const marks = { passed: '✓', failed: '✗', error: '!' } as const;
 const gap = 2;
 
-function widest(texts: readonly string[]): number {
-  return Math.max(0, ...texts.map((text) => textWidth(text)));
-}
-
-/** The variants by the tables that they stand in, each of which fits the room. */
-function fittingParts(widths: readonly number[], room: number): number[][] {
-  const parts: number[][] = [];
-  let left = 0;
-  for (const [index, width] of widths.entries()) {
-    if (parts.length === 0 || width > left) {
-      parts.push([]);
-      left = room;
-    }
-    parts.at(-1)?.push(index);
-    left -= width;
-  }
-  return parts;
-}
-
-/** A line for each measure of one variant, the value behind its name. */
-function renderAlone(
-  { name, index }: { readonly name: string; readonly index: number },
-  rows: readonly MatrixRow[],
-  { paint, columns = Number.POSITIVE_INFINITY }: GridView,
-): string[] {
-  const lines = rows.flatMap(({ name: block, measure, cells }) => {
-    const cell = cells[index] ?? '';
-    return [...(block === '' ? [] : [block]), ...(cell === '' ? [] : [`  ${measure} ${cell}`])];
-  });
-  return [paint('bold', cut(name, columns)), ...lines.map((line) => cut(line, columns))];
-}
-
-function failureLines(
-  { failures }: RunSummary,
-  title: string,
-  { paint, columns = Infinity }: GridView,
-): string[] {
+function failureLines({ failures }: RunSummary, title: string, { paint, columns }: View): string[] {
   if (title === '') return [];
   const lines = failures.flatMap((failure, index) => [
-    cut(`  ${locationOf(failure)}  ${cut(oneLine(describeFailure(failure)), maxTextWidth)}`, columns),
+    `  ${locationOf(failure)}  ${cut(oneLine(describeFailure(failure)), maxTextWidth)}`,
     // Most have the hint of the one before.
-    ...(failure.hint === undefined || failures.slice(0, index).some(({ hint }) => hint === failure.hint)
-      ? []
-      : [cut(`      hint: ${oneLine(failure.hint)}`, columns)]),
+    ...(failures.slice(0, index).some(({ hint }) => hint === failure.hint) ? [] : hintLines(failure)),
   ]);
-  return [paint('red', cut(`${title}:`, columns)), ...lines];
+  return [paint('red', cut(`${title}:`, columns)), ...lines.map((line) => cut(line, columns))];
 }
 
 /** What a person reads of one text in a list. */
 const maxTextWidth = 160;
 
-function problemLines(
-  title: string,
-  problems: readonly RowProblem[],
-  { paint, columns = Infinity }: GridView,
-): string[] {
+function problemLines(title: string, problems: readonly RowProblem[], { paint, columns }: View): string[] {
   if (problems.length === 0) return [];
-  return [
-    paint('yellow', cut(title, columns)),
-    ...problems.flatMap(toLines).map((line) => cut(line, columns)),
-  ];
+  const lines = problems.flatMap((problem) => [
+    `  ${locationOf(problem)}  ${cut(oneLine(problem.message), maxTextWidth)}`,
+    ...hintLines(problem),
+  ]);
+  return [paint('yellow', cut(title, columns)), ...lines.map((line) => cut(line, columns))];
 }
 
-function toLines(problem: RowProblem): string[] {
-  return [
-    `  ${locationOf(problem)}  ${cut(oneLine(problem.message), maxTextWidth)}`,
-    ...(problem.hint === undefined ? [] : [`      hint: ${oneLine(problem.hint)}`]),
-  ];
+function hintLines({ hint }: Failure | RowProblem): string[] {
+  return hint === undefined ? [] : [`      hint: ${oneLine(hint)}`];
 }
 
 function locationOf({ file, line }: Failure | RowProblem): string {
   return `${oneLine(file)}:${line}`;
 }
 
-function footer(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
-  const { kind, cases, duration_ms: ms } = report;
-  if (kind === 'shadow') return [];
+function footer(report: RunSummary, { paint, columns }: View): string[] {
+  const { cases, duration_ms: ms, totals, spending, bailed } = report;
   const speed = ms === null ? '' : ` (${formatRate(cases, ms)} per second)`;
-  const timing = [`${describeRun(report)}${speed}`, ...countUnscored(report)].join(', ');
-  const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
-  const taken = report.totals === undefined ? [] : [cut(describeTotals(report.totals), columns)];
-  const spent = report.spending === undefined ? [] : [cut(describeSpending(report.spending), columns)];
-  return [...bailed, cut(timing, columns), ...taken, ...spent];
+  return [
+    ...(bailed ? [paint('yellow', cut(bailedSentence, columns))] : []),
+    ...[
+      [`${describeRun(report)}${speed}`, ...countUnscored(report)].join(', '),
+      ...(totals === undefined ? [] : [describeTotals(totals)]),
+      ...(spending === undefined ? [] : [describeSpending(spending)]),
+    ].map((line) => cut(line, columns)),
+  ];
 }
 
 /**

@@ -307,7 +307,7 @@ test('two variants never share a heading, however their names begin', () => {
       const lines =
         renderMatrix(reportOf({ variants, comparisons: [] }), {
           paint: (_, text) => text,
-          columns: undefined,
+          columns: Number.POSITIVE_INFINITY,
         })[0] ?? [];
       const heads = (lines[0] ?? '').match(/\S+(?: \S+)*? ✓/g) ?? [];
       expect(new Set(heads).size).toBe(all.length);

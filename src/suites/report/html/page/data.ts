@@ -57,7 +57,8 @@ export function readData(): Data | null {
     const space = line.indexOf(' ');
     const kind = line.slice(0, space);
     const json = line.slice(space + 1);
-    if (kind === 'detail') attachDetail(data.entries, json);
+    const last = data.entries.at(-1);
+    if (kind === 'detail' && last !== undefined) last.detail = json;
     else if (kind === 'row') data.entries.push(...parseAll(json, toEntry));
     else if (kind === 'problem') data.problems.push(...parseAll(json, (problem: RowProblem) => problem));
     else if (kind === 'rating')
@@ -78,11 +79,6 @@ function* dataLines() {
     block.remove();
     for (const line of lines) if (line !== '') yield line;
   }
-}
-
-function attachDetail(entries: Entry[], json: string) {
-  const entry = entries.at(-1);
-  if (entry !== undefined) entry.detail = json;
 }
 
 /** The last line of a run that was cut off may be half a line: it is left out. */
@@ -153,8 +149,10 @@ export function addRating(given: GivenRatings, rating: Rating) {
 }
 
 export function removeRating(given: GivenRatings, place: Place) {
-  const others = (given.get(place.case) ?? []).filter((each) => !isAt(each, place));
-  given.set(place.case, others);
+  given.set(
+    place.case,
+    (given.get(place.case) ?? []).filter((each) => !isAt(each, place)),
+  );
 }
 
 export function isAt(rating: Rating, place: Place) {

@@ -1,9 +1,9 @@
 import { type Data, readData } from './data.ts';
 import { button, make } from './dom.ts';
-import { keep, readKept } from './kept.ts';
 import { makeExplorer } from './list/explorer.ts';
 import type { View } from './list/view.ts';
 import { groupByRow } from './matrix/group.ts';
+import { keep, readKept } from './server.ts';
 import { renderSummary } from './summary/summary.ts';
 
 function showPage(page: Element, data: Data | null) {

@@ -3,8 +3,7 @@ import type { Served } from '../../row.ts';
 import { addRating, type Data, isAt, type Place, type Rated, ratingsOf, removeRating } from '../data.ts';
 import { button, type Child, flat, fold, foreign, make } from '../dom.ts';
 import { instant, score } from '../format.ts';
-import { keepName, nameOf } from '../kept.ts';
-import { type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
+import { keepName, nameOf, type Said, type Sent, sendRating, withdrawRating } from '../server.ts';
 import { renderText } from './text.ts';
 
 /** What people said of the case, and where the page is served the form to say more; nothing where there is neither. */

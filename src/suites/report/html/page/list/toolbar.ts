@@ -1,6 +1,6 @@
-import { type Cell, toLine } from '../../../csv-line.ts';
+import { type Cell, cutCell, mostFields, toLine } from '../../../csv-line.ts';
 import { toPrettyJson } from '../case/text.ts';
-import { type Data, type Detail, type Entry, ratingsOf, readDetail } from '../data.ts';
+import { type Data, type Entry, ratingsOf, readDetail } from '../data.ts';
 import { button, make } from '../dom.ts';
 import { count } from '../format.ts';
 import { countStatuses, everything, orders, statusesOf, toNumber, type View, viewToHash } from './view.ts';
@@ -139,12 +139,6 @@ function tagOptions({ entries }: Data): [string, string][] {
   return [['', 'All tags'], ...listed.sort(([a], [b]) => (a < b ? -1 : 1))];
 }
 
-/** Fields of a row that have a column of their own. */
-const MOST_FIELDS = 100;
-
-/** Characters that a cell of a spreadsheet holds at most. */
-const LONGEST_CELL = 32_767;
-
 /** Buttons that save the cases that are found, in their order. */
 export function makeExport(data: Data, found: () => readonly Entry[]) {
   const name = data.header.suite.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 80) || 'cases';
@@ -195,7 +189,7 @@ function* jsonlParts({ header, ratings }: Data, entries: readonly Entry[]) {
 /** A line for each case: its verdict, the score of each eval, why it failed, what was judged, and its row. */
 function* csvParts({ header }: Data, entries: readonly Entry[]) {
   const first = entries.find(({ detail }) => detail !== null);
-  const fields = Object.keys((first && readDetail(first)?.row) ?? {}).slice(0, MOST_FIELDS);
+  const fields = Object.keys((first && readDetail(first)?.row) ?? {}).slice(0, mostFields);
   yield toLine([
     ...['number', 'case', 'tags', 'case_score', 'case_passed'],
     ...header.evals.map(({ id }) => `score.${id}`),
@@ -203,33 +197,20 @@ function* csvParts({ header }: Data, entries: readonly Entry[]) {
     ...(header.variants === undefined ? [] : ['variant']),
     ...fields.map((field) => `row.${field}`),
   ]);
-  for (const entry of entries) yield toLine(cellsOf(entry, readDetail(entry), header, fields));
-}
-
-function cellsOf(
-  entry: Entry,
-  detail: Detail | null,
-  { evals, variants }: Data['header'],
-  fields: readonly string[],
-): Cell[] {
-  const row = detail?.row ?? {};
-  return [
-    ...[entry.number, detail?.id ?? entry.id, entry.tags.join(';'), entry.score, entry.passed],
-    ...Array.from(evals, (_none, place) => entry.results.get(place)?.score),
-    ...[entry.why, cut(detail?.epochs[0]?.content ?? entry.text)],
-    ...(variants === undefined ? [] : [variants[entry.variant]?.name]),
-    ...fields.map((field) => fieldCell(Object.hasOwn(row, field) ? row[field] : undefined)),
-  ];
-}
-
-function fieldCell(value: unknown): Cell {
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
-  if (value === null || value === undefined) return '';
-  return cut(typeof value === 'string' ? value : toPrettyJson(value));
-}
-
-function cut(text: string) {
-  if (text.length <= LONGEST_CELL) return text;
-  const note = `… (cut: ${text.length} characters)`;
-  return `${text.slice(0, LONGEST_CELL - note.length)}${note}`;
+  for (const entry of entries) {
+    const detail = readDetail(entry);
+    const row = detail?.row ?? {};
+    yield toLine([
+      ...[entry.number, detail?.id ?? entry.id, entry.tags.join(';'), entry.score, entry.passed],
+      ...Array.from(header.evals, (_none, place) => entry.results.get(place)?.score),
+      ...[entry.why, cutCell(detail?.epochs[0]?.content ?? entry.text)],
+      ...(header.variants === undefined ? [] : [header.variants[entry.variant]?.name]),
+      ...fields.map((field): Cell => {
+        const value = Object.hasOwn(row, field) ? row[field] : undefined;
+        if (typeof value === 'number' || typeof value === 'boolean') return value;
+        if (value === null || value === undefined) return '';
+        return cutCell(typeof value === 'string' ? value : toPrettyJson(value));
+      }),
+    ]);
+  }
 }

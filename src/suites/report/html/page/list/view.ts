@@ -109,21 +109,16 @@ export function countStatuses(data: Data, view: View): Map<Status, number> {
 /** What counts of a case: what the chosen eval said, or the case as a whole; undefined where the eval did not judge. */
 export function judgeOf({ header }: Data, view: View): (entry: Entry) => Judged | undefined {
   if (view.eval === '')
-    return (entry) => ({
-      ...wholeOf(entry),
-      unscored: hasUnscored(entry),
-      differs: isDifferent(entry, -1),
-    });
+    return (entry) => {
+      const { score, passed, flaky } = entry;
+      return { score, passed, flaky, unscored: hasUnscored(entry), differs: isDifferent(entry, -1) };
+    };
   const place = header.evals.findIndex(({ id }) => id === view.eval);
   return (entry) => {
     const outcome = entry.results.get(place);
     if (outcome === undefined) return undefined;
     return { ...outcome, unscored: outcome.score === null, differs: isDifferent(entry, place) };
   };
-}
-
-function wholeOf({ score, passed, flaky }: Entry): Outcome {
-  return { score, passed, flaky };
 }
 
 /** Whether an eval could not score the case. */
@@ -135,21 +130,9 @@ export function hasUnscored({ results }: Entry) {
 /** What counts of a case or, of a matrix, of a row. */
 type Judged = Outcome & { readonly unscored: boolean; readonly differs: boolean };
 
-function isOf(status: Status, { passed, flaky, unscored, differs }: Judged) {
-  switch (status) {
-    case 'all':
-      return true;
-    case 'failed':
-      return !passed;
-    case 'passed':
-      return passed;
-    case 'unscored':
-      return unscored;
-    case 'flaky':
-      return flaky;
-    case 'differs':
-      return differs;
-  }
+function isOf(status: Status, judged: Judged) {
+  if (status === 'all') return true;
+  return status === 'failed' ? !judged.passed : judged[status];
 }
 
 function fits({ tags }: Entry, { score }: Outcome, { tag, min, max }: View) {
@@ -161,18 +144,17 @@ function fits({ tags }: Entry, { score }: Outcome, { tag, min, max }: View) {
 function sortEntries(entries: Entry[], judge: (entry: Entry) => Outcome | undefined, { order }: View) {
   if (order === 'number') return entries;
   if (order === 'id') return entries.sort((a, b) => natural.compare(a.id, b.id));
-  const sign = order === 'lowest' ? 1 : -1;
   // What has no score stands last in both orders.
-  const keyOf = (entry: Entry) => {
-    const score = judge(entry)?.score ?? null;
-    return score === null ? Number.POSITIVE_INFINITY : sign * score;
-  };
-  const keys = new Map(entries.map((entry) => [entry, keyOf(entry)]));
-  return entries.sort((a, b) => compareKeys(keys.get(a) ?? 0, keys.get(b) ?? 0));
+  const keys = new Map(
+    entries.map((entry) => {
+      const score = judge(entry)?.score ?? null;
+      return [entry, score === null ? Number.POSITIVE_INFINITY : order === 'lowest' ? score : -score];
+    }),
+  );
+  return entries.sort((a, b) => {
+    const [one, other] = [keys.get(a) ?? 0, keys.get(b) ?? 0];
+    return one === other ? 0 : one < other ? -1 : 1;
+  });
 }
 
 const natural = new Intl.Collator('en', { numeric: true });
-
-function compareKeys(a: number, b: number) {
-  return a === b ? 0 : a < b ? -1 : 1;
-}

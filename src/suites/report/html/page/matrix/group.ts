@@ -7,55 +7,39 @@ export function groupByRow(data: Data): Data {
 }
 
 function groupsOf(entries: readonly Entry[], variants: number): Entry[] {
-  const rows: Map<number, Entry[]> = new Map();
-  for (const entry of entries) {
-    const row = rows.get(entry.number);
-    if (row === undefined) rows.set(entry.number, [entry]);
-    else row.push(entry);
-  }
-  return [...rows.values()].flatMap((row) => toGroup(row, variants));
+  const rows = new Map<number, Entry[]>();
+  for (const entry of entries) rows.set(entry.number, [...(rows.get(entry.number) ?? []), entry]);
+  return [...rows.values()].flatMap((row): Entry[] => {
+    const [first] = row;
+    if (first === undefined) return [];
+    const failed = row.find(({ passed }) => !passed);
+    const places = new Set(row.flatMap(({ results }) => [...results.keys()]));
+    const results = [...places].map((place): [number, Outcome] => {
+      const outcomes = row.flatMap((entry) => entry.results.get(place) ?? []);
+      return [place, worstOf(outcomes)];
+    });
+    return [
+      {
+        ...{ ...first, ...worstOf(row), variant: -1, variants: row, results: new Map(results) },
+        // A variant that could not use the row has not passed.
+        passed: failed === undefined && row.length === variants,
+        ...{ why: failed?.why ?? '', detail: null },
+      },
+    ];
+  });
 }
 
-function toGroup(row: readonly Entry[], variants: number): Entry[] {
-  const [first] = row;
-  if (first === undefined) return [];
-  const failed = row.find(({ passed }) => !passed);
-  return [
-    {
-      ...first,
-      variant: -1,
-      variants: row,
-      // A variant that could not use the row has not passed.
-      passed: failed === undefined && row.length === variants,
-      flaky: row.some(({ flaky }) => flaky),
-      score: lowest(row.map(({ score }) => score)),
-      results: worstOf(row),
-      why: failed?.why ?? '',
-      detail: null,
-    },
-  ];
+function worstOf(outcomes: readonly Outcome[]): Outcome {
+  return {
+    score: lowest(outcomes.map(({ score }) => score)),
+    passed: outcomes.every(({ passed }) => passed),
+    flaky: outcomes.some(({ flaky }) => flaky),
+  };
 }
 
 function lowest(scores: readonly (number | null)[]) {
   const known = scores.flatMap((score) => (score === null ? [] : [score]));
   return known.length < scores.length || known.length === 0 ? null : Math.min(...known);
-}
-
-function worstOf(row: readonly Entry[]): Map<number, Outcome> {
-  const places = new Set(row.flatMap(({ results }) => [...results.keys()]));
-  return new Map(
-    [...places].map((place) => {
-      const outcomes = row.flatMap(({ results }) => results.get(place) ?? []);
-      return [
-        place,
-        {
-          score: lowest(outcomes.map(({ score }) => score)),
-          passed: outcomes.every(({ passed }) => passed),
-          flaky: outcomes.some(({ flaky }) => flaky),
-        },
-      ];
-    }),
-  );
 }
 
 /** The name of the variant whose case it is; undefined outside a matrix. */
