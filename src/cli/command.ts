@@ -208,10 +208,7 @@ export function group(
   };
 }
 
-/**
- * Runs the work of a command and prints its outcome; its exit code, that of its error, or 130 after Ctrl-C becomes that of the
- * command line. Never throws.
- */
+/** Runs the work of a command, prints its outcome and gives its exit code. Never throws. */
 type RunCommand = (
   command: Command,
   work: (context: CommandContext) => Promise<Outcome | ExitCode>,

@@ -69,10 +69,7 @@ function isKnown(option: OptionWord | undefined): option is OptionWord {
   return option !== undefined;
 }
 
-/**
- * A function for bash 3.2 and newer, which zsh runs too. It looks words up and starts no program; where none fits, bash completes
- * names of files.
- */
+/** For bash 3.2 and newer, and zsh. It starts no program; where no word fits, bash completes names of files. */
 function writeBash(name: string, nodes: readonly CommandNode[]): string {
   const known = nodes.filter(({ path }) => path.length > 0).map(({ path }) => `'${path.join(' ')}'`);
   return `# Completion of ${name} for bash: eval "$(${name} completion bash)"

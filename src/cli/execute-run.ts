@@ -9,8 +9,7 @@ import { type NextCommands, nextCommands } from './next-command.ts';
 import { requireRecordings } from './recording.ts';
 import { choicesText, questionOfRecord, questionText } from './show/pending.ts';
 import { printLost, printRun } from './show/run.ts';
-import { createRunEventPrinter } from './show/run-events.ts';
-import { openRunProgress, type RunProgress } from './show/run-progress.ts';
+import { createRunEventPrinter, openRunProgress, type RunProgress } from './show/run-progress.ts';
 
 /** The options of commands that execute a run. */
 export const runOptions = {
@@ -41,10 +40,7 @@ export interface RunRequest {
   readonly start: (runtime: Runtime, options: RunOptions) => Promise<RunDocument>;
 }
 
-/**
- * Executes a run until it ends or waits, prints its events and its result. Throws USAGE, ABORTED, and what
- * `start` throws.
- */
+/** Executes a run until it ends or waits, and prints its events and result. Throws USAGE, ABORTED. */
 export async function executeRun(
   context: CommandContext,
   { flags, open, start }: RunRequest,
@@ -71,7 +67,7 @@ export async function executeRun(
       terminal.printJson(document);
       if (document.status === 'pending' && !runtime.isDurable) printLost(terminal.printStderr);
     }
-    return exitCodeOfRun(document.status);
+    return exitCodeOfRun[document.status];
   } catch (error) {
     progress.end();
     throw withResumeHint(error, runtime, nextCommands(invocation, runtime, flags));

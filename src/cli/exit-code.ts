@@ -5,63 +5,24 @@ import type { RunDocument } from '../contract/run.ts';
 /** 0 done and good; 1 the work failed; 2 the call or the config is wrong; 3 waiting for a person, or not at its end; 130 interrupted. */
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
-export function exitCodeOfTool(status: ToolDocument['status']): ExitCode {
-  switch (status) {
-    case 'ok':
-      return 0;
-    case 'failed':
-    case 'denied':
-      return 1;
-    case 'pending':
-      return 3;
-  }
-}
+export const exitCodeOfTool: Readonly<Record<ToolDocument['status'], ExitCode>> = {
+  ...{ ok: 0, failed: 1, denied: 1, pending: 3 },
+};
+
+export const exitCodeOfDecision: Readonly<Record<DecisionDocument['verdict'], ExitCode>> = {
+  ...{ allow: 0, modify: 0, respond: 0, deny: 1, abort: 1, ask: 3 },
+};
+
+export const exitCodeOfRun: Readonly<Record<RunDocument['status'], ExitCode>> = {
+  ...{ completed: 0, failed: 1, denied: 1, cancelled: 1, suspended: 1 },
+  ...{ pending: 3, waiting: 3, queued: 3, running: 3 },
+};
+
+export const exitCodeOfSuite = { passed: 0, failed: 1, error: 2 } as const;
 
 /** Without bounds a score is a metric and any score is an answer; with them it must lie within. */
 export function exitCodeOfEval(document: EvalDocument, isBounded: boolean): ExitCode {
   return document.status === 'scored' && (document.passed || !isBounded) ? 0 : 1;
-}
-
-export function exitCodeOfDecision(verdict: DecisionDocument['verdict']): ExitCode {
-  switch (verdict) {
-    case 'allow':
-    case 'modify':
-    case 'respond':
-      return 0;
-    case 'deny':
-    case 'abort':
-      return 1;
-    case 'ask':
-      return 3;
-  }
-}
-
-export function exitCodeOfRun(status: RunDocument['status']): ExitCode {
-  switch (status) {
-    case 'completed':
-      return 0;
-    case 'failed':
-    case 'denied':
-    case 'cancelled':
-    case 'suspended':
-      return 1;
-    case 'pending':
-    case 'waiting':
-    case 'queued':
-    case 'running':
-      return 3;
-  }
-}
-
-export function exitCodeOfSuite(status: 'passed' | 'failed' | 'error'): ExitCode {
-  switch (status) {
-    case 'passed':
-      return 0;
-    case 'failed':
-      return 1;
-    case 'error':
-      return 2;
-  }
 }
 
 /** The exit code of an error of a command whose 1 is a verdict, such as a missed gate of `eval`: never 1. */
@@ -69,66 +30,16 @@ export function exitCodeOfEvalError(code: ErrorCode): ExitCode {
   return code === 'ABORTED' ? 130 : 2;
 }
 
-/** The exit code of an error of any other command. */
+/** The exit code of an error of any other command: 2 where the call or the config is wrong. */
 export function exitCodeOfError(code: ErrorCode): ExitCode {
-  switch (code) {
-    case 'USAGE':
-    case 'PLATFORM_UNSUPPORTED':
-    case 'FILE_UNREADABLE':
-    case 'CONFIG_INVALID':
-    case 'DATASET_INVALID':
-    case 'NAME_UNKNOWN':
-    case 'LISTEN_FAILED':
-    case 'EVENT_INVALID':
-    case 'INPUT_INVALID':
-    case 'ENV_MISSING':
-    // As outcomes of a call these two are values; as errors they mean that a decision was invalid.
-    case 'ARGS_INVALID':
-    case 'RESULT_INVALID':
-    case 'RUN_UNKNOWN':
-    case 'RUN_ENDED':
-    case 'RUN_ID_TAKEN':
-    case 'RUN_NOT_RETRYABLE':
-    case 'KEY_UNKNOWN':
-      return 2;
-    case 'ABORTED':
-    case 'STOP_TIMEOUT':
-      return 130;
-    case 'EXPRESSION_FAILED':
-    case 'TOOL_ERROR':
-    case 'EVAL_ERROR':
-    case 'TOOL_NOT_RUNNABLE':
-    case 'PROCESS_START':
-    case 'SANDBOX_FAILED':
-    case 'PROCESS_EXIT':
-    case 'PROCESS_SIGNAL':
-    case 'PROCESS_TIMEOUT':
-    case 'OUTPUT_LIMIT':
-    case 'LIMIT_EXCEEDED':
-    case 'REPLY_MALFORMED':
-    case 'SERVER_EXIT':
-    case 'SERVER_CIRCUIT_OPEN':
-    case 'SERVER_BUSY':
-    case 'REJECTED':
-    case 'PENDING_EXPIRED':
-    case 'PENDING_DECIDED':
-    case 'PROVIDER_UNUSABLE':
-    case 'PROVIDER_FAILED':
-    case 'PROVIDER_TIMEOUT':
-    case 'BUDGET_EXCEEDED':
-    case 'REPLAY_MISS':
-    case 'DENIED':
-    case 'STEP_TIMEOUT':
-    case 'LOOP_EXHAUSTED':
-    case 'ROUNDS_EXHAUSTED':
-    case 'OUTPUT_INVALID':
-    case 'THRESHOLD_MISSED':
-    case 'STORE_FAILED':
-    case 'WORKER_FAILED':
-    case 'RUN_BUSY':
-    case 'RUNTIME_CLOSED':
-    case 'NESTING_TOO_DEEP':
-    case 'INTERNAL':
-      return 1;
-  }
+  if (code === 'ABORTED' || code === 'STOP_TIMEOUT') return 130;
+  return wrongCalls.has(code) ? 2 : 1;
 }
+
+const wrongCalls: ReadonlySet<ErrorCode> = new Set([
+  ...(['USAGE', 'PLATFORM_UNSUPPORTED', 'FILE_UNREADABLE', 'CONFIG_INVALID', 'DATASET_INVALID'] as const),
+  ...(['NAME_UNKNOWN', 'LISTEN_FAILED', 'EVENT_INVALID', 'INPUT_INVALID', 'ENV_MISSING'] as const),
+  // As outcomes of a call these two are values; as errors they mean that a decision was invalid.
+  ...(['ARGS_INVALID', 'RESULT_INVALID'] as const),
+  ...(['RUN_UNKNOWN', 'RUN_ENDED', 'RUN_ID_TAKEN', 'RUN_NOT_RETRYABLE', 'KEY_UNKNOWN'] as const),
+]);

@@ -12,10 +12,7 @@ export function matchesId(id: string, given: string, kind: IdKind): boolean {
   return begin.length >= word.length + MIN_LENGTH && id.startsWith(begin);
 }
 
-/**
- * Completes the beginning of an id from the known ones. Returns `given` unchanged when none matches, so
- * that the lookup reports it. Throws USAGE when several match.
- */
+/** Completes the beginning of an id; `given` is unchanged when none matches. Throws USAGE when several match. */
 export async function completeId(
   given: string,
   kind: IdKind,
@@ -40,10 +37,7 @@ export function ambiguousId(given: string, matching: readonly string[]): Runtime
   );
 }
 
-/**
- * The ids of a list as it shows them: the shortest beginning, of at least eight characters behind the word, that no other id of the list has.
- * An id that a person chose stays whole.
- */
+/** The shortest beginnings, of at least eight characters behind the word, that are unique in the list. Chosen ids stay whole. */
 export function shortIds(ids: readonly string[]): (id: string) => string {
   const sorted = [...new Set(ids)].toSorted();
   const short = new Map(

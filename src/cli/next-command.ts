@@ -3,10 +3,7 @@ import { delimiter, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Invocation } from './invocation.ts';
 import type { RecordingFlags } from './recording.ts';
 
-/**
- * What starts this program from the user's shell: `signalbox` where PATH has it, else `npx signalbox`. What stands in
- * node_modules/.bin does not count: npm adds that folder for the programs that it starts, and the shell lacks it.
- */
+/** `signalbox` where PATH has it, else `npx signalbox`. npm adds node_modules/.bin for its children alone. */
 export function commandName({ PATH = '' }: Invocation['env']): string {
   const folders = PATH.split(delimiter).filter((folder) => !/^$|node_modules\/\.bin\/?$/.test(folder));
   return folders.some((folder) => isExecutable(join(folder, 'signalbox'))) ? 'signalbox' : 'npx signalbox';

@@ -26,10 +26,7 @@ import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
 import { versionOf } from './version.ts';
 
-/**
- * Runs the command line on what would otherwise be taken from the process. Resolves to the exit code once stdout is
- * written; rejects only with a defect of this program.
- */
+/** Runs the command line. Resolves to the exit code once stdout is written; rejects only with a defect of this program. */
 export async function main(invocation: Invocation): Promise<ExitCode> {
   const { argv } = invocation;
   let code: ExitCode = 0;
@@ -79,10 +76,7 @@ const commands: readonly Declared[] = [
   completionCommand,
 ];
 
-/**
- * Those that the arguments can mean: to declare all takes longer than to parse. What they do not settle, help and mistakes,
- * whose text tells of other commands too, is parsed again with all of them.
- */
+/** Those that the arguments can mean: to declare all takes longer than to parse. Help and mistakes need all of them. */
 function namedIn(argv: readonly string[]): readonly Declared[] {
   return commands.filter(({ names }) => names.some((name) => argv.includes(name)));
 }
@@ -164,9 +158,7 @@ function exitCodeOfStdout(code: ExitCode, isVerdict: boolean): ExitCode {
   return code === 0 ? 1 : code;
 }
 
-/**
- * Handles what Commander throws, also for --help and --version; it has printed errors to stderr already.
- */
+/** Handles what Commander throws, also for --help and --version. */
 function exitCodeOfParsing(
   { code, exitCode, message }: CommanderError,
   { written, command }: { readonly written: string; readonly command: string },

@@ -18,10 +18,7 @@ export interface PromptContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * Makes a function that asks at the terminal for a decision about a pending call, one call at a time, and
- * stores it. It resolves to whether a decision was made; after Ctrl-C there is none. Throws STORE_FAILED.
- */
+/** Asks at the terminal about one pending call after another; resolves to whether a decision was stored. Throws STORE_FAILED. */
 export function openPrompt(context: PromptContext): (pending: PendingRecord) => Promise<boolean> {
   let last: Promise<unknown> = Promise.resolve();
   return (pending) => {
@@ -74,10 +71,7 @@ async function dropTypedAhead(lines: Interface, signal: AbortSignal): Promise<vo
   lines.write(null, { ctrl: true, name: 'u' });
 }
 
-/**
- * Asks until a decision is stored (true) or put off (false). Throws what the decision throws, but its own
- * mistakes.
- */
+/** Asks until a decision is stored (true) or put off (false). */
 async function promptUntilDecided(
   pending: PendingRecord,
   context: PromptContext,

@@ -12,10 +12,7 @@ export interface RecordingFlags {
   readonly replay?: string;
 }
 
-/**
- * Checks --record and --replay before anything is run. Throws FILE_UNREADABLE for a --replay that is not a
- * recording and a --record that cannot be written, USAGE when both name the same file.
- */
+/** Checks --record and --replay before anything is run. Throws FILE_UNREADABLE, USAGE. */
 export function requireRecordings(
   { record, replay }: RecordingFlags,
   { cwd }: Pick<Invocation, 'cwd'>,

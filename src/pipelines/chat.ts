@@ -1,7 +1,7 @@
 import { type Fault, RuntimeError, toFault } from '../base/errors.ts';
 import { isObject, Json } from '../base/json/json.ts';
 import { completeMessage } from '../calls/hooks/replace.ts';
-import { hasNoFuel } from './chat/loop-control.ts';
+import { isReleasedAtEnd } from './chat/answer-request.ts';
 import { evalContextOf } from './chat/model-usage.ts';
 import {
   askForRepair,
@@ -10,12 +10,12 @@ import {
   type ReadOutput,
   readOutput,
 } from './chat/structured-output.ts';
-import { isReleasedAtEnd } from './chat/text-release.ts';
 import { runTurnLoop } from './chat/turn-loop.ts';
 import { beginTurn } from './chat/turn-start.ts';
 import {
   createTurnState,
   type GuardrailResult,
+  hasNoFuel,
   type TurnState,
   viewOf,
   visibleMessages,

@@ -3,10 +3,16 @@ import { type ChainResult, type GateOptions, type Link, passGate } from '../call
 import type { Decision, HookEvent, TurnEvent } from '../contract/hook.ts';
 import type { FinishedCall, HookContext, Turn } from '../contract/turn.ts';
 import { failedOpenIn } from '../dialects/metadata.ts';
-import { applyLoopControl, loopControlOf, replacedMember, roundsLeft } from './chat/loop-control.ts';
-import { appendText } from './chat/tool-results.ts';
 import type { TurnState } from './chat/turn-state.ts';
-import { viewOf, visibleMessages } from './chat/turn-state.ts';
+import {
+  appendText,
+  applyLoopControl,
+  loopControlOf,
+  replacedMember,
+  roundsLeft,
+  viewOf,
+  visibleMessages,
+} from './chat/turn-state.ts';
 import type { ChatStep } from './file/pipeline.ts';
 import { journalStep } from './state/record.ts';
 import type { RunContext } from './state/run-context.ts';

@@ -33,10 +33,7 @@ interface DirectCallContext {
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
 
-/**
- * Makes a tool call outside any pipeline. A pending call that `approve` does not approve is stored as a run
- * of its own; if it cannot be stored, the document is `failed`. Never rejects.
- */
+/** Makes a call outside any pipeline. One that waits is stored as a run of its own. Never rejects. */
 export async function callDirectly(
   directCall: DirectCallContext,
   args: unknown,
@@ -100,10 +97,7 @@ function toDocument(
   return toToolDocument({ outcome: isCut ? failed(outcome.error) : outcome, metadata, context }, options);
 }
 
-/**
- * Asks the `approve` callback. Undefined: not approved; failed: it threw or returned no approval. Never
- * rejects.
- */
+/** Undefined: not approved; failed: `approve` threw or returned no approval. Never rejects. */
 async function askForApproval(
   pending: PendingCall,
   called: CallableTool,

@@ -1,13 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../base/errors.ts';
+import { isTooDeep, MAX_JSON_DEPTH } from '../base/json/depth.ts';
 import { redactReply } from '../calls/capability/invoke.ts';
+import { type FirePointOptions, firePoint, type PointEvent } from '../calls/hooks/fire-point.ts';
 import type { ForeignLink } from '../calls/hooks/gate.ts';
 import { type Group, type GroupContext, type Member, openGroup } from '../calls/hooks/group.ts';
 import type { ForeignHookConfig, ForeignName } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
+import type { Decision } from '../contract/hook.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { EntryHandshake, ForeignDialect } from '../dialects/foreign-dialect.ts';
-import { foreignDialects, volatileFieldsOf } from '../dialects/registry.ts';
+import { foreignDialects, foreignNames, isForeign, volatileFieldsOf } from '../dialects/registry.ts';
 import type { Cassette } from '../process/cassette/cassette.ts';
 import { openHttpTransport } from '../process/http.ts';
 import type { Pool } from '../process/pool.ts';
@@ -161,4 +164,19 @@ export function providePluginData({ name, dialect, settings }: ForeignHookConfig
     const message = `its ${folder.variable} could not be made: ${toRuntimeError(thrown).message}`;
     emit({ type: 'note', name, level: 'warn', message });
   }
+}
+
+/** Passes a point of a foreign dialect through its hooks. Throws EVENT_INVALID. */
+export async function fireForeignPoint(
+  event: PointEvent,
+  firing: Omit<FirePointOptions, 'find' | 'dialects'>,
+): Promise<Decision> {
+  if (isTooDeep(event.payload)) {
+    throw new RuntimeError(
+      'EVENT_INVALID',
+      `the payload is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`,
+    );
+  }
+  const dialect = isForeign(event.dialect) ? await foreignDialects[event.dialect].loadHooks() : undefined;
+  return await firePoint(event, { ...firing, find: () => dialect, dialects: foreignNames });
 }

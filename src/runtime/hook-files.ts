@@ -27,9 +27,7 @@ export interface HookFilesOptions {
   readonly textsFolder?: string | undefined;
 }
 
-/**
- * Opens the hook files of one runtime, readable by its user only; nothing is written before the first use.
- */
+/** Readable by this user only; nothing is written before the first use. */
 export function openHookFiles({
   report,
   aliasesOf = () => undefined,

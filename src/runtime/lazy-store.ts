@@ -1,8 +1,12 @@
+import { toRuntimeError } from '../base/errors.ts';
 import { type Once, once } from '../base/time/once.ts';
 import type { StateStoreConfig } from '../config/config.ts';
 import { type HostEnv, hostEnv } from '../process/env.ts';
+import { readAddress } from '../store/postgres/connection/address.ts';
 import type { ResultStore } from '../store/result-store.ts';
+import type { Announce } from '../store/shared-work.ts';
 import type { Store } from '../store/store.ts';
+import type { Dispatcher } from './dispatch/dispatcher.ts';
 
 /** A store that is opened when it is first needed. `open` throws STORE_FAILED; a failure is not remembered. */
 export interface Lazy<Opened> extends Once<Opened> {
@@ -41,4 +45,43 @@ export function lazyResults(config: StateStoreConfig, env: HostEnv = hostEnv()):
 function lazy<Opened extends { close(): unknown }>(load: () => Promise<Opened>): Lazy<Opened> {
   const opening = once(load);
   return { ...opening, close: async () => void (await (await opening.opened())?.close()) };
+}
+
+/** The dispatcher of a store that has one, which is opened when it is first needed. */
+export interface LazyDispatcher {
+  /** Undefined where the store knows no workers. Rejects with STORE_FAILED. */
+  open(): Promise<Dispatcher | undefined>;
+  readonly announce: Announce;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export function lazyDispatcher(
+  store: StateStoreConfig,
+  env: HostEnv,
+  warn: (message: string) => void,
+): LazyDispatcher {
+  let hasWarned = false;
+  const report = (error: unknown) => {
+    // A sweep tells of them later; it is said once, and not for each.
+    if (!hasWarned) warn(`workers were not told of a run at once: ${toRuntimeError(error).message}`);
+    hasWarned = true;
+  };
+  const opening = once(async () => {
+    if (store.type !== 'postgres') return undefined;
+    const { openPgBoss } = await import('./dispatch/pg-boss.ts');
+    return openPgBoss(readAddress(store.urlEnv, env), report);
+  });
+  return {
+    open: opening.open,
+    announce: async (jobs, transaction) => {
+      try {
+        return (await (await opening.open())?.announce(jobs, transaction)) ?? false;
+      } catch (error) {
+        report(error);
+        return false;
+      }
+    },
+    close: async () => await (await opening.opened())?.close(),
+  };
 }

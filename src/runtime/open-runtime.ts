@@ -10,7 +10,7 @@ import type { Cassette } from '../process/cassette/cassette.ts';
 import type { ProcessContext } from '../process/process.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
-import { lazyResults, lazyStore } from './lazy-store.ts';
+import { lazyDispatcher, lazyResults, lazyStore } from './lazy-store.ts';
 import type { Deliverer } from './notify/deliverer.ts';
 import { serveRuntime } from './runs/serve.ts';
 import { openEvents } from './stages/events.ts';
@@ -20,12 +20,8 @@ import { openRates } from './stages/rates.ts';
 import { bindingsOf, type Entries, resolveEntries } from './stages/resolve.ts';
 import { wireRuntime } from './stages/wire.ts';
 import { createBuildOf } from './worker/build.ts';
-import { lazyDispatcher } from './worker/lazy-dispatcher.ts';
 
-/**
- * Opens a RuntimeConfig file. Starts only servers with `warm: true`, and plugins that describe themselves.
- * Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED.
- */
+/** Starts only servers with `warm: true`, and plugins that describe themselves. Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED. */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const loaded = await loadRuntime(file, options);
   return await composeRuntime(loaded, resolveEntries(loaded.config, loaded.host), options);
@@ -96,9 +92,7 @@ function openNotify({ config, host, launch, scrubber }: LoadedRuntime): Notify {
         await store.outbox.setRules(identityOf(config), []);
         return store;
       }
-      const { openTargets, rulesOf } = await import('./notify/target.ts');
-      const { openDeliverer } = await import('./notify/deliverer.ts');
-      const { notifyingStore } = await import('./notify/notifying-store.ts');
+      const { notifyingStore, openDeliverer, openTargets, rulesOf } = await import('./notify/deliverer.ts');
       const process: ProcessContext = { launch, emit, scrubber };
       const targets = openTargets(config, { host, process });
       scrubber.add(targets.flatMap(({ secrets }) => secrets));

@@ -33,11 +33,10 @@ import { COUNTS_FOR_MS } from './agents/agent-question.ts';
 import type { Runtime } from './api.ts';
 import type { RunListFilter } from './api-options.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
-import type { LazyStore } from './lazy-store.ts';
+import type { LazyDispatcher, LazyStore } from './lazy-store.ts';
 import { findRuns, type ListFilter, listRuns, showRun, showSteps } from './runs/shown-runs.ts';
 import type { Worker, WorkerInfo } from './worker/api.ts';
 import type { BuildOf } from './worker/build.ts';
-import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
 import type { SuiteWork } from './worker/open-worker.ts';
 
 export interface RunsApiContext {
@@ -223,10 +222,7 @@ function createActiveRuns() {
 /** Whoever goes on with runs of others holds a `wait` step of up to so many ms; a longer one sets the run down. */
 export const HELD_WAIT_MS = 1_000;
 
-/**
- * Runs that can be gone on with now, the oldest first: a fault suspended them, whenever they are due, their calls are decided, their wait is
- * over, or their process is gone. Throws STORE_FAILED.
- */
+/** Runs that can be gone on with now, also before their pause is over, the oldest first. Throws STORE_FAILED. */
 export async function listResumable(
   store: Store,
   filter: Pick<ListFilter, 'name' | 'labels'>,

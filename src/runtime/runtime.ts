@@ -16,7 +16,7 @@ export type { SuiteProgress } from '../suites/file/model.ts';
 export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 export type { RatingAgreement, RatingAgreementOptions } from '../suites/rating-agreement.ts';
 export type { CaseRecord, RunHeader, RunReopening, RunSource, SuiteReport } from '../suites/record.ts';
-export { formatDuration, formatPercent } from '../suites/report/numbers.ts';
+export { formatDuration, formatPercent, formatUsd } from '../suites/report/numbers.ts';
 export type { Reporter, Sink } from '../suites/report/reporter.ts';
 export type { Progress } from '../suites/report/terminal/progress.ts';
 export type { Selection } from '../suites/select/select.ts';
@@ -35,7 +35,7 @@ export type { PlannedRow, SuitePlan } from './project/plan-suite.ts';
 export const loadServer = async () => await import('./gateway/serve.ts');
 
 /** Imports the module that serves pages over runs of suites, on first use. */
-export const loadView = async () => await import('./view/results.ts');
+export const loadView = async () => await import('./view/serve-view.ts');
 
 /** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('./validate-file.ts');
@@ -79,4 +79,4 @@ export const loadMigration = async () => await import('./project/migrate-store.t
 export const loadCopy = async () => await import('./project/copy-store.ts');
 
 /** Imports the module that makes every filter of a config fail, on first use. */
-export const loadChaos = async () => await import('./doctor/chaos/results.ts');
+export const loadChaos = async () => await import('./doctor/chaos/chaos.ts');

@@ -166,10 +166,7 @@ function openFire(links: readonly Link[]) {
   ) => await passGate(links, event, { call: nextEventId(), ...options });
 }
 
-/**
- * The embedding model for checks: calls a declared provider through the guard. All texts of a call get vectors of one model.
- * Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, DENIED, …
- */
+/** All texts of a call get vectors of one model. Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, DENIED, … */
 function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']): Embed {
   return async ({ provider: id = askedProvider('embedding', providers), texts, signal }) => {
     const { toEmbeddingCall, readEmbedded } = await import('../models/embedding.ts');
@@ -181,10 +178,7 @@ function openEmbedder({ providers }: RuntimeConfig, openModel: Models['model']):
   };
 }
 
-/**
- * The judge for model-graded checks: calls a declared provider through the guard. Throws PROVIDER_UNUSABLE,
- * DENIED, …
- */
+/** Calls a declared provider through the guard. Throws PROVIDER_UNUSABLE, DENIED, … */
 function openJudge({ providers }: RuntimeConfig, openModel: Models['model']): Judge {
   return async ({ provider = askedProvider('llm', providers), model: name, ...question }) => {
     const { repair } = question;

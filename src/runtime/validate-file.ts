@@ -98,10 +98,7 @@ const loadOthers = async () => await import('../suites/validate/with-runtime.ts'
 const kinds = ['RuntimeConfig', 'EvalSuite', 'Pipeline'] as const;
 type Kind = (typeof kinds)[number];
 
-/**
- * The kind nearest to the `kind` of the file; RuntimeConfig for a file that is no mapping, undefined for
- * none.
- */
+/** RuntimeConfig for a file that is no mapping, undefined for none. */
 function kindOf(document: YamlDocument): Kind | undefined {
   if (!isObject(document.value)) return 'RuntimeConfig';
   const nearest = findNearest(textAt(document, ['kind']) ?? '', kinds);

@@ -1,23 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { openRuntime } from '../../src/index.ts';
 import { builtProgram } from '../built.ts';
 import { entriesOf, textOf } from '../leaks.ts';
 import { enter, openStreams, type Place, type Streams, type TerminalStreams, within } from './in-process.ts';
 
+export { config, fixture, folderOf, pipeline, suite, workspace } from '../workspace.ts';
+
 /** Node and the program that it runs: what stands where a user has `signalbox`. */
 export const signalbox = [process.execPath, builtProgram] as const;
-
-/** The path of a fixture executable. */
-export function fixture(name: string): string {
-  return fileURLToPath(new URL(`../fixtures/bin/${name}`, import.meta.url));
-}
 
 /** What a command came to. */
 export interface Ran {
@@ -43,42 +39,6 @@ export interface Circumstances {
 export interface Running {
   readonly child: ChildProcess;
   readonly ran: Promise<Ran>;
-}
-
-/** A folder with a runtime.yaml of that `spec`, and whatever other files it needs. */
-export function workspace(spec: string, files: Readonly<Record<string, string>> = {}): string {
-  return folderOf({ 'runtime.yaml': config(spec), ...files });
-}
-
-/** A folder with these files; a script (`#!`) can be run. */
-export function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'work-'));
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
-    if (content.startsWith('#!')) chmodSync(path, 0o755);
-  }
-  return folder;
-}
-
-/** A RuntimeConfig with that `spec`. */
-export function config(spec: string, apiVersion = 'signalbox/v1'): string {
-  return `apiVersion: ${apiVersion}\nkind: RuntimeConfig\nmetadata: {name: desk}\nspec:\n${indent(spec)}`;
-}
-
-/** An EvalSuite with that `spec`. */
-export function suite(spec: string): string {
-  return `apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n${indent(spec)}`;
-}
-
-/** A Pipeline with that `spec`. */
-export function pipeline(spec: string): string {
-  return `apiVersion: signalbox/v1\nkind: Pipeline\nmetadata: {name: desk}\nspec:\n${indent(spec)}`;
-}
-
-function indent(yaml: string): string {
-  return yaml.replaceAll(/^(?=.)/gm, '  ');
 }
 
 /** Starts a command and does not wait for it. */

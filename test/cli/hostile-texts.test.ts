@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { config, fixture, folderOf, pipeline, runShown, suite } from './command-line.ts';
+import { config, fixture, folderOf, pipeline, run, runShown, suite } from './command-line.ts';
 
 // Titles, the clipboard, links, a cleared screen, colours by one character, a changed direction, and what nobody sees.
 const esc = '\u001b';
@@ -16,6 +16,7 @@ tools:
 evals:
   scored: ${prints({ score: 0.5, detail: evil })}
 hooks:
+  denies: {hook: tool, phases: [after_execution], match: {tools: [asks]}, command: ${fixture('prints.sh')}, args: [${JSON.stringify(JSON.stringify({ allow: false, reason: evil }))}]}
   watches: {hook: tool, mode: observe, command: ${fixture('prints.sh')}, args: [${quoted}]}
 gateway: {models: {m: {provider: main, model: scripted}}}
 providers: [{id: main, type: mock, model: scripted, additional_config: {responses: [{text: ${quoted}}]}}]
@@ -45,6 +46,7 @@ const obeyed =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
   /(?!\u001b\[(?:1|2|22|31|32|33|36|39)m)[\0-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]|\r(?!\n)/;
 
+const denied = { request: { name: 'asks' }, response: {} };
 const event = JSON.stringify({ request: { name: 'good', args: {}, call_id: evil } });
 
 /** What a terminal is sent, and what else would come beside it. */
@@ -52,6 +54,24 @@ async function showOn(args: readonly string[]): Promise<string> {
   const { screen, stderr } = await runShown(args, { cwd: folder, terminal: 'stdout' });
   return screen + stderr;
 }
+
+/** Words of a tool or a hook in a pipe, which is read by people too. */
+const piped: readonly (readonly string[])[] = [
+  ['tool', 'list'],
+  ['tool', 'call', 'bad'],
+  ['eval', 'call', 'scored', '--content', 'x'],
+  ['hook', 'fire', '--hook', 'tool', '--phase', 'after_execution', '--event', JSON.stringify(denied)],
+];
+
+test.each(piped)('in a pipe %s %s spells out what a terminal would obey', async (...args) => {
+  const { stdout, stderr } = await run(args, { cwd: folder });
+  expect(stdout + stderr).not.toMatch(obeyed);
+  expect(stdout + stderr).toContain(String.raw`\u001b]0;t\u0007`);
+});
+
+test('a result stays what it is in a pipe', async () => {
+  expect((await run(['tool', 'call', 'good'], { cwd: folder })).stdout).toBe(`${evil}\n`);
+});
 
 /** In order: later ones show what earlier ones left. */
 const commands: readonly (readonly string[])[] = [

@@ -6,6 +6,7 @@ import type { RunDocument, StepDocument } from '../../src/contract/run.ts';
 import { openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
 import type { RunOptions } from '../../src/runtime/runtime.ts';
 import { write } from '../runtime/open.ts';
+import { pipeline } from '../workspace.ts';
 
 /** A runtime with a state store, and pipelines beside its config. */
 export interface Desk {
@@ -54,8 +55,7 @@ export async function openAt(config: string, options: RuntimeOptions = {}): Prom
 /** A pipeline file of that `spec` in the folder. */
 export function writePipeline(folder: string, spec: string, name = 'desk'): string {
   const file = join(folder, `${name}.pipeline.yaml`);
-  const head = 'apiVersion: signalbox/v1\nkind: Pipeline\nspec:\n';
-  writeFileSync(file, head + spec.replaceAll('$folder', folder).replaceAll(/^(?=.)/gm, '  '));
+  writeFileSync(file, pipeline(spec.replaceAll('$folder', folder), name));
   return file;
 }
 

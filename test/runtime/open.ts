@@ -1,18 +1,14 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Json, openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
-import { fixture } from '../process/harness.ts';
+import { config, fixture, folderOf } from '../workspace.ts';
 
-/** A runtime.yaml with that `spec`, in a folder of its own; `$bin` stands for the folder of the fixtures. */
+/** A runtime.yaml with that `spec`, in a folder of its own; `$bin` and `$folder` stand for the fixtures and that folder. */
 export function write(spec: string, files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'runtime-'));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const folder = folderOf(files);
   const file = join(folder, 'runtime.yaml');
-  const yaml = spec.replaceAll('$bin', fixture('.')).replaceAll('$folder', folder);
-  const head = 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nmetadata: {name: desk}\nspec:\n';
-  writeFileSync(file, head + yaml.replaceAll(/^(?=.)/gm, '  '));
+  writeFileSync(file, config(spec.replaceAll('$bin', fixture('.')).replaceAll('$folder', folder)));
   return file;
 }
 

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import type { RuntimeEvent } from '../../src/index.ts';
 import type { Runtime } from '../../src/runtime/api.ts';
+import { suite } from '../workspace.ts';
 import { open } from './open.ts';
-
-const head = 'apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n';
-const indent = (yaml: string) => yaml.replaceAll(/^(?=.)/gm, '  ');
 
 /** Notes the case, and gives the score of the row. */
 const noting = `#!/bin/sh
@@ -61,7 +59,7 @@ export async function openBench(
     ...more,
     'grade.sh': grade,
     'rows.jsonl': rowsOf(scores),
-    'demo.suite.yaml': head + indent(spec),
+    'demo.suite.yaml': suite(spec),
     graded: '',
   };
   const opened = await open(runtime, {}, files);

@@ -67,7 +67,7 @@ Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config,
       printDecision(decision, terminal);
       terminal.print(describeAsked(asked, flags));
     }
-    return exitCodeOfDecision(decision.verdict);
+    return exitCodeOfDecision[decision.verdict];
   },
 });
 

@@ -198,10 +198,7 @@ function decisionText(document: PendingDocument): string {
   ]);
 }
 
-/**
- * Makes a decision about a pending call and stores it, and with --resume resumes its run. Throws what `make` and the run
- * throw; an error after the decision carries it in `details.decision`.
- */
+/** Stores a decision, and with --resume resumes the run. An error after the decision has it in `details.decision`. */
 async function decide(
   context: CommandContext,
   {

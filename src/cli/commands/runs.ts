@@ -8,7 +8,7 @@ import { executeRun, type RunFlags, refuseRunOptions, runOptions, setDownWaits }
 import { shortIds } from '../id.ts';
 import { readAge, readLabels, readTime, readWhole } from '../input.ts';
 import { nextCommands } from '../next-command.ts';
-import { labelsText, printDetails, printTotals, statusText } from '../show/details.ts';
+import { labelsText, printDetails, statusText, totalsText } from '../show/details.ts';
 import { stepText } from '../show/run-steps.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import { countsText, type GoneOn, goneOnText, worstOf } from './work.ts';
@@ -284,7 +284,7 @@ async function printText(
   { invocation, terminal }: CommandContext,
   { runtime, id, flags }: ShownRun,
 ): Promise<void> {
-  const { formatDuration } = await import('../../runtime/runtime.ts');
+  const { formatDuration, formatUsd } = await import('../../runtime/runtime.ts');
   const { columns } = terminal.stdout;
   const isShortened = invocation.stdout.isTTY === true && flags.full !== true;
   const width = isShortened ? columns : undefined;
@@ -296,10 +296,10 @@ async function printText(
   for await (const step of runtime.runs.steps(id, options)) {
     const isFirst = count === 0 && flags.step !== undefined;
     count += 1;
-    const text = stepText(step, { formatDuration, width, isDetailed: flags.step !== undefined });
+    const text = stepText(step, { formatDuration, formatUsd, width, isDetailed: flags.step !== undefined });
     await terminal.printNext(`${isFirst ? '' : '\n'}${text}`);
   }
-  if (flags.step === undefined) terminal.print(`\n${printTotals(details, formatDuration)}`);
+  if (flags.step === undefined) terminal.print(`\n${totalsText(details, { formatDuration, formatUsd })}`);
   else if (count === 0) throw unknownStep(id, flags.step);
 }
 

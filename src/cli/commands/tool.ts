@@ -60,7 +60,7 @@ Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a pe
       printResult(document, { runtime, name, args, commands: nextCommands(invocation, runtime) }, terminal);
     if (document.status === 'pending' && !runtime.isDurable)
       terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
-    return exitCodeOfTool(document.status);
+    return exitCodeOfTool[document.status];
   },
 });
 

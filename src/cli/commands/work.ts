@@ -160,7 +160,7 @@ function limitStop({ invocation, options }: CommandContext, drainMs: number): vo
 /** The exit code of runs that were gone on with: 1, then 3, then 0. */
 export function worstOf(runs: readonly GoneOn[]): ExitCode {
   const codes = runs.map(({ status }) =>
-    status === 'busy' ? 0 : status === 'left' ? 1 : exitCodeOfRun(status),
+    status === 'busy' ? 0 : status === 'left' ? 1 : exitCodeOfRun[status],
   );
   return codes.includes(1) ? 1 : codes.includes(3) ? 3 : 0;
 }

@@ -14,10 +14,7 @@ export interface CrashFacts {
   isInterrupted(): boolean;
 }
 
-/**
- * Ends this process when an error or a rejection is handled by nobody: stack and, as the last line, the error with its code on stderr; the
- * listeners of `exit` flush the log and kill what runs. What stores hold stays as it is.
- */
+/** Ends this process after an unhandled error: stack, then the error with its code, on stderr. Exit listeners kill what runs. */
 export function exitOnCrash(facts: CrashFacts): void {
   process.on('uncaughtException', (thrown: unknown) => {
     try {

@@ -11,10 +11,7 @@ export interface Signals {
   readonly stopWithin: (ms: number) => void;
 }
 
-/**
- * Makes an AbortSignal that Ctrl-C, SIGTERM or SIGHUP aborts, so that the command can stop its processes
- * gracefully; a second one, or Ctrl-\\ (SIGQUIT), exits with 130 at once.
- */
+/** A signal that Ctrl-C, SIGTERM or SIGHUP aborts; a second one, or Ctrl-\\ (SIGQUIT), exits with 130 at once. */
 export function openSignals(): Signals {
   const controller = new AbortController();
   // The exit listener of the transport ends every process group that is left.

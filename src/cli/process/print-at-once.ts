@@ -1,10 +1,7 @@
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { versionOf } from '../version.ts';
 
-/**
- * Prints the version, or the help as the build has kept it, when nothing else is asked for. False when the program has to
- * answer: on a terminal, whose width the help follows, and where stdout takes nothing, which it reports.
- */
+/** Prints the version or the kept help. False where the program has to: on a terminal, or where stdout takes nothing. */
 export function printAtOnce(argv: readonly string[]): boolean {
   const [asked, ...more] = argv;
   if (more.length > 0) return false;

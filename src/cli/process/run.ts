@@ -1,8 +1,8 @@
+import { userInfo } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { main } from '../program.ts';
 import { exitOnCrash } from './crash.ts';
 import { openSignals } from './interrupt.ts';
-import { userName } from './user-name.ts';
 
 /** Runs the command line with the arguments, streams, signals and environment of this process, and sets its exit code. */
 export async function runProcess(): Promise<void> {
@@ -54,4 +54,14 @@ function hasWritten(): boolean {
 function limitHeapGrowth(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=30');
+}
+
+/** The account name, recorded as the person who decides; the user id, or `unknown`, where there is none. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a user id without an account.
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }

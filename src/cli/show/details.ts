@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 import { formatFields } from './columns.ts';
 import { exactText } from './exact-text.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
-import { formatCost } from './run-steps.ts';
+import type { StepTextOptions } from './run-steps.ts';
 
 interface WidthOf {
   /** Columns in which values are cut; undefined: they are whole. */
@@ -56,7 +56,10 @@ function printChildren(
 }
 
 /** What the run came to in numbers, on a line. */
-export function printTotals({ totals }: RunDetails, formatDuration: (ms: number) => string): string {
+export function totalsText(
+  { totals }: RunDetails,
+  { formatDuration, formatUsd }: Pick<StepTextOptions, 'formatDuration' | 'formatUsd'>,
+): string {
   const { duration_ms, model_calls, tool_calls, scores, input_tokens, output_tokens, cost_usd } = totals;
   const { unmeasured_calls, unpriced_calls } = totals;
   const isMeasured = model_calls > unmeasured_calls;
@@ -68,7 +71,7 @@ export function printTotals({ totals }: RunDetails, formatDuration: (ms: number)
     formatCount(model_calls, 'model call'),
     ...(scores > 0 ? [formatCount(scores, 'score')] : []),
     ...(isMeasured ? [tokens] : []),
-    ...(cost_usd === null ? [] : [`${formatCost(cost_usd)}${notAll(unpriced_calls)}`]),
+    ...(cost_usd === null ? [] : [`${formatUsd(cost_usd)}${notAll(unpriced_calls)}`]),
   ].join(', ');
 }
 

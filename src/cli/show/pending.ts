@@ -104,10 +104,7 @@ export function resumeText(
   return formatFields([[(isLast ? 'then:' : 'go on:').padEnd('approve:'.length), commands.resume(run)]]);
 }
 
-/**
- * The warning that a pending call in a memory store is lost with this process; `instead` says what would
- * help.
- */
+/** `instead` says what would help. */
 export function memoryStoreText(instead: string): string {
   return `the state store is memory: what waits here ends with this process, and nobody can decide about it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
 }

@@ -1,4 +1,7 @@
-import type { Terminal } from '../terminal.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
+import type { RuntimeEvent } from '../../contract/event.ts';
+import type { StepDocument } from '../../contract/run.ts';
+import type { Style, Terminal } from '../terminal.ts';
 
 /** Writes the progress of a run to stderr. */
 export interface RunProgress {
@@ -54,3 +57,61 @@ export function openRunProgress({
     end: () => runOrQueue(endText),
   };
 }
+
+export interface RunEventOptions {
+  readonly tint: Terminal['styleStderr'];
+  /** Whether streamed answers are shown as they come. */
+  readonly showsText: boolean;
+  readonly formatDuration: (ms: number) => string;
+}
+
+/** Makes an event listener that prints the events of a run, a line for each step. */
+export function createRunEventPrinter(
+  progress: RunProgress,
+  options: RunEventOptions,
+): (event: RuntimeEvent) => void {
+  const { tint, showsText, formatDuration } = options;
+  return (event) => {
+    switch (event.type) {
+      case 'run.started':
+        progress.writeLine(
+          tint(
+            'dim',
+            `${escapeInvisibleLine(event.name)}: ${event.run} ${event.isResumed ? 'goes on' : 'started'}`,
+          ),
+        );
+        return;
+      case 'step.started':
+        // Steps inside a step are printed only when they end.
+        if (!/[/[]/.test(event.step)) progress.writeLine(tint('dim', `${event.step}: ${event.kind} started`));
+        return;
+      case 'step.waiting':
+        progress.writeLine(tint('dim', `${event.step}: waits until ${event.until}`));
+        return;
+      case 'step.finished': {
+        const { step, status, durationMs, error } = event;
+        const after = status === 'skipped' ? '' : ` in ${formatDuration(durationMs)}`;
+        const why = error === undefined ? '' : `: [${error.code}] ${escapeInvisibleLine(error.message)}`;
+        progress.writeLine(`${step}: ${tint(styles[status], status)}${after}${why}`);
+        return;
+      }
+      case 'pending.decided':
+        progress.writeLine(`${event.step.replace(/\/call$/, '')}: ${event.id} was ${event.ruling}`);
+        return;
+      case 'text':
+        if (showsText) progress.writeText(event.step, escapeInvisible(event.text));
+        return;
+      default:
+        // All other events are in the log only.
+        return;
+    }
+  };
+}
+
+const styles: Readonly<Record<StepDocument['status'], Style>> = {
+  ok: 'green',
+  failed: 'red',
+  denied: 'red',
+  skipped: 'dim',
+  pending: 'yellow',
+};

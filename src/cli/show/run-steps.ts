@@ -13,8 +13,9 @@ import type {
 import { exactText } from './exact-text.ts';
 import { jsonLine } from './pending.ts';
 
-interface StepTextOptions {
+export interface StepTextOptions {
   readonly formatDuration: (ms: number) => string;
+  readonly formatUsd: (amount: number) => string;
   /** Columns of the terminal; undefined: values are whole. */
   readonly width: number | undefined;
   /** The messages of a chat too. */
@@ -101,14 +102,14 @@ function callFields(step: StepDetails, call: ToolCallDetails, { formatDuration }
   ];
 }
 
-function modelFields(call: ModelCallDetails, { formatDuration }: StepTextOptions): Field[] {
+function modelFields(call: ModelCallDetails, { formatDuration, formatUsd }: StepTextOptions): Field[] {
   const { status, finish_reason, input_tokens, output_tokens, cost_usd, duration_ms, error, attempts } = call;
   const said = [
     finish_reason ?? status,
     input_tokens === null || output_tokens === null
       ? 'tokens unknown'
       : `${input_tokens} in, ${output_tokens} out`,
-    ...(cost_usd === null ? [] : [formatCost(cost_usd)]),
+    ...(cost_usd === null ? [] : [formatUsd(cost_usd)]),
     ...(duration_ms === null ? [] : [formatDuration(duration_ms)]),
     ...(attempts > 1 ? [`begun ${attempts} times`] : []),
   ];
@@ -167,12 +168,6 @@ function faultText({ code, message }: Fault): string {
 
 function plain(text: string): string {
   return escapeInvisible(text);
-}
-
-/** US dollars, with as many digits as a small amount needs. */
-export function formatCost(usd: number): string {
-  const digits = usd >= 1 || usd <= 0 ? 2 : Math.min(20, 1 - Math.floor(Math.log10(usd)));
-  return `$${usd.toFixed(digits)}`;
 }
 
 type Field = readonly [name: string, value: string];

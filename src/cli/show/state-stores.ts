@@ -38,10 +38,7 @@ export async function openForId(
   return { runtime, id: await resolveId(runtime, query) };
 }
 
-/**
- * Opens the runtime of --config or ./runtime.yaml; without either, one for each state store below the
- * current folder. A store whose configs are gone is left out with a message on stderr.
- */
+/** Opens the runtime of the config; without one here, one for each state store below the current folder. */
 export async function openAllRuntimes(context: CommandContext): Promise<Runtime[]> {
   return hasConfig(context)
     ? [await context.open()]
@@ -55,10 +52,7 @@ export async function openResultRuntimes(context: StoreContext): Promise<Runtime
   return await openRuntimesOf(context, await findResults(context.invocation.cwd));
 }
 
-/**
- * Returns the only runtime. Throws USAGE when there are several, so that nothing is removed from the wrong
- * store.
- */
+/** Throws USAGE when there are several, so that nothing is removed from the wrong store. */
 export function requireOneRuntime([runtime, other]: readonly Runtime[]): Runtime {
   if (runtime !== undefined && other === undefined) return runtime;
   throw new RuntimeError('USAGE', 'there are several state stores below this folder', {

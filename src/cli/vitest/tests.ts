@@ -125,10 +125,7 @@ function explainGate(gate: SuiteReport['gates'][number], wording: ResultsModule)
   return toError(`gate ${wording.nameGate(gate)} is missed: ${wording.explainGate(gate)}`);
 }
 
-/**
- * The error of rows that cannot be used; `count` may be more than the listed problems. Undefined without
- * problems.
- */
+/** `count` may be more than the listed problems. Undefined without problems. */
 function explainProblems(
   problems: SuiteReport['problems'],
   count: number = problems.length,
@@ -190,10 +187,7 @@ interface FailedEvals {
   readonly failed: readonly string[];
 }
 
-/**
- * The expected and the actual text of the first failed eval that has a param `expected`; undefined without
- * one.
- */
+/** Of the first failed eval with a param `expected`; undefined without one. */
 function findDifference(record: CaseRecord, { header, failed }: FailedEvals): TextDifference | undefined {
   const texts = header.evals.filter(({ id, type }) => failed.includes(id) && !type.startsWith('json_'));
   for (const { id } of texts) {

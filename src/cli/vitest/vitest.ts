@@ -3,11 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { formatProblem, loadPlan, loadResults, problemsOf } from '../../runtime/runtime.ts';
-import { type DescribeSuiteOptions, readTimeout } from './options.ts';
-import { type RunPlan, type SuiteRun, startRun } from './run.ts';
+import { type DescribeSuiteOptions, type RunPlan, readTimeout, type SuiteRun, startRun } from './run.ts';
 import { type SuiteTest, toTests } from './tests.ts';
 
-export type { DescribeSuiteOptions } from './options.ts';
+export type { DescribeSuiteOptions } from './run.ts';
 
 const OLDEST_VITEST = 3;
 requireVitest(createRequire(import.meta.url)('vitest/package.json'));

@@ -15,11 +15,10 @@ import { journalStep } from '../state/record.ts';
 import type { GuardedModel, ModelCallParameters, RunContext } from '../state/run-context.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
 import { transientOfModel } from '../suspend/transient-fault.ts';
-import { hookContextOf, notifyTurn, stopTurn, type TurnContext } from '../turn-hooks.ts';
+import { hookContextOf, notifyTurn, stopTurn, type TurnContext, toTurn } from '../turn-hooks.ts';
 import { callModel } from './model-call.ts';
 import { usageOfFailedCall } from './model-usage.ts';
-import { takeExtraContext } from './session-context.ts';
-import { isReleasedAtEnd } from './text-release.ts';
+import { takeExtraContext } from './turn-start.ts';
 import { viewOf } from './turn-state.ts';
 
 /** Asks the model once and adds its answer to the turn. Returns the outcome when the call failed. */
@@ -124,10 +123,7 @@ interface ModelCallRequest {
   readonly onText: (text: string) => void;
 }
 
-/**
- * Calls the model, or returns the journaled answer. A failed call is journaled and returned as `error`.
- * Throws ABORTED.
- */
+/** Calls the model, or returns the journaled answer; a failed call is its `error`. Throws ABORTED. */
 async function journalModelCall(
   run: RunContext,
   path: string,
@@ -220,4 +216,37 @@ function priceOf(
   const { input_tokens: input, output_tokens: output } = usage;
   if (pricing === undefined || input === null || output === null) return undefined;
   return costOf({ input, output }, pricing) ?? undefined;
+}
+
+/**
+ * Whether the text of a streamed answer is released only at its end, in one event: when an enforcing
+ * guardrail, the output schema or a stop hook may still withhold the whole answer.
+ */
+export function isReleasedAtEnd(turn: TurnContext): boolean {
+  const { stream, guardrails, outputSchema } = turn.chat.step;
+  if (stream === undefined) return false;
+  return (
+    outputSchema !== undefined || guardrails.some(({ action }) => action === 'enforce') || isAskedAtEnd(turn)
+  );
+}
+
+function isAskedAtEnd(turn: TurnContext): boolean {
+  const { links } = turn.run;
+  if (links.length === 0) return false;
+  const hookContext = hookContextOf(turn);
+  const about = { hook: 'turn', phase: 'stop', response: '', end: 'final_response' } as const;
+  const event = { ...about, turn: toTurn(turn) };
+  return links.some(({ group: { dialect, members } }) =>
+    dialect.pointsAt(event).some((point) => {
+      if (dialect.points[point]?.isFilter !== true) return false;
+      const question = {
+        point,
+        payload: dialect.describe(point, event, hookContext),
+        hookContext,
+      };
+      return members.some(
+        ({ entry }) => dialect.selects(entry, question) && !dialect.isBackground(entry, point),
+      );
+    }),
+  );
 }

@@ -6,8 +6,8 @@ import { shorten } from '../../base/text/shorten.ts';
 import { compileSchema, type SchemaCheck } from '../../base/yaml/schema-check.ts';
 import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { ChatStep } from '../file/pipeline.ts';
-import { roundsLeft } from './loop-control.ts';
 import type { TurnState } from './turn-state.ts';
+import { roundsLeft } from './turn-state.ts';
 
 /** What an answer holds: the JSON that the schema asks for, or why it does not. */
 export type ReadOutput =
@@ -41,10 +41,7 @@ function checkOf(schema: NonNullable<ChatStep['outputSchema']>): SchemaCheck {
   return check;
 }
 
-/**
- * Whether the model can be asked to repair its last answer: rounds are left, and the answer was neither cut off nor
- * withheld, nor given by somebody else.
- */
+/** Whether rounds are left, and the answer was neither cut off, withheld nor given by somebody else. */
 export function isRepairable(state: TurnState): boolean {
   const { answer, isHandedBack } = state;
   const isWhole = !['max_output_tokens', 'safety', 'refusal'].includes(answer?.finish_reason ?? '');

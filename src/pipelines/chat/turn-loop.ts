@@ -21,16 +21,10 @@ import {
   toTurn,
 } from '../turn-hooks.ts';
 import { requestAnswer } from './answer-request.ts';
-import { chargeRound, roundsLeft } from './loop-control.ts';
-import { dropContext } from './session-context.ts';
-import { appendResults } from './tool-results.ts';
-import { applyTurnRecord, firePhases } from './turn-start.ts';
-import { viewOf } from './turn-state.ts';
+import { applyTurnRecord, dropContext, firePhases } from './turn-start.ts';
+import { appendResults, chargeRound, roundsLeft, viewOf } from './turn-state.ts';
 
-/**
- * Runs rounds until the model answers without tool calls (undefined), or returns the outcome that ended the
- * turn.
- */
+/** Undefined when the model answered without tool calls, else the outcome that ended the turn. */
 export async function runTurnLoop(turn: TurnContext, attempt: number): Promise<StepOutcome | undefined> {
   const { chat, state } = turn;
   state.isLastRound = false;

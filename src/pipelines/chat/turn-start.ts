@@ -2,18 +2,21 @@ import type { Link } from '../../calls/hooks/gate.ts';
 import { withPrompt } from '../../calls/hooks/replace.ts';
 import type { Turn } from '../../contract/turn.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
-import { journalStep } from '../state/record.ts';
+import { findRecord, journalStep } from '../state/record.ts';
+import type { RunContext, Session } from '../state/run-context.ts';
 import type { StepOutcome } from '../state/step-outcome.ts';
-import { type LoopControl, type TurnRecord, type TurnStop, turnRecord } from '../state/turn-record.ts';
+import {
+  contextRecord,
+  type LoopControl,
+  type TakenContext,
+  type TurnRecord,
+  type TurnStop,
+  turnRecord,
+} from '../state/turn-record.ts';
 import { askTurn, notifyTurn, stopTurn, type TurnContext, toTurn, turnStopOf } from '../turn-hooks.ts';
-import { applyLoopControl, loopControlOf } from './loop-control.ts';
-import { dropContext, takeContext } from './session-context.ts';
+import { applyLoopControl, loopControlOf } from './turn-state.ts';
 
-/**
- * Passes a turn through its hooks before the first model call: prompt, system prompt, tool list, request,
- * loop. Returns the outcome if one of them stopped the turn. Journaled: hooks are not asked again on
- * resume.
- */
+/** Passes a turn through its hooks before the first model call; journaled. Returns the outcome if one stopped it. */
 export async function beginTurn(context: TurnContext): Promise<StepOutcome | undefined> {
   const { run, chat, state } = context;
   if (run.links.length === 0) return undefined;
@@ -83,10 +86,7 @@ export async function firePhases(context: TurnContext, firing: FirePhasesOptions
   return toRecord();
 }
 
-/**
- * Applies what the hooks changed to the state, except messages and prompt. Returns the outcome if one stopped
- * it.
- */
+/** Everything but messages and prompt. Returns the outcome if a hook stopped the turn. */
 export function applyTurnRecord(context: TurnContext, record: TurnRecord): StepOutcome | undefined {
   const { state } = context;
   state.failedOpen.push(...record.failures);
@@ -103,4 +103,38 @@ function withContext(turn: Turn, texts: readonly string[]): Turn {
   if (texts.length === 0) return turn;
   const prompt = [...texts, turn.prompt].join('\n');
   return { ...turn, prompt, messages: withPrompt(turn.messages, prompt) };
+}
+
+/** Takes the context of session start hooks that the model has not been given yet, and empties the list. */
+export function takeContext({ context }: Session): TakenContext {
+  const taken = context.splice(0);
+  return { texts: taken.flatMap(({ texts }) => texts), from: taken.map(({ from }) => from) };
+}
+
+/** Drops the context that the model was given in an earlier execution, as the journal says. */
+export function dropContext({ context }: Session, from: readonly string[]): void {
+  const remaining = context.filter((each) => !from.includes(each.from));
+  context.splice(0, context.length, ...remaining);
+}
+
+/**
+ * The extra context for the model call at `path`: that of session start hooks and late texts of background
+ * hooks. Journaled, so that a resumed run gives the model the same texts.
+ */
+export async function takeExtraContext(run: RunContext, path: string): Promise<readonly string[]> {
+  const { journal, session } = run;
+  const name = `${path}/beside`;
+  const known = findRecord(journal, name, contextRecord);
+  // The call was made without any.
+  if (known === undefined && journal.find(path) !== undefined) return [];
+  const late = known === undefined ? run.takeLateContext(session.id) : [];
+  if (known === undefined && late.length === 0 && session.context.length === 0) return [];
+  const { texts, from } =
+    known ??
+    (await journalStep(journal, { name, kind: contextRecord }, async () => {
+      const taken = takeContext(session);
+      return { ...taken, texts: [...taken.texts, ...late] };
+    }));
+  dropContext(session, from);
+  return texts;
 }

@@ -1,12 +1,18 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { tryJson } from '../../base/json/try-parse.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
 import { completeMessage } from '../../calls/hooks/replace.ts';
+import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
+import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
-import type { FailedOpen } from '../../dialects/metadata.ts';
+import type { FinishedCall } from '../../contract/turn.ts';
+import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import type { ChatStep, Guardrail } from '../file/pipeline.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';
+import { argsObject, idOf, type RequestedCall } from '../state/requested-calls.ts';
 import { evaluateIn, type StepContext } from '../state/step-scope.ts';
+import type { LoopControl } from '../state/turn-record.ts';
 import { type CallUsage, sumUsage } from './model-usage.ts';
 
 /** The mutable state of a turn. */
@@ -168,4 +174,95 @@ export function viewOf(state: TurnState, text: string) {
     metadata: state.answer?.metadata ?? new Json('{}'),
     ...(state.failedOpen.length > 0 && { failed_open: state.failedOpen }),
   };
+}
+
+/** The loop control that the hooks decided: fallback, remaining rounds, change of the rounds. */
+export function loopControlOf(decision: Decision): LoopControl {
+  const fallback = replacedMember(decision, 'fallback');
+  const fuel = replacedMember(decision, 'fuel');
+  const fuelDelta = replacedMember(decision, 'fuel_delta');
+  return {
+    // An unknown fallback ends the turn.
+    ...(typeof fallback === 'string' && { fallback: fallback === 'call_agent' ? fallback : 'call_user' }),
+    ...(isCount(fuel) && { fuel }),
+    ...(typeof fuelDelta === 'number' && Number.isSafeInteger(fuelDelta) && { fuelDelta }),
+    ...(decision.hook !== null && { by: decision.hook }),
+  };
+}
+
+export function applyLoopControl(state: TurnState, { fallback, fuel, fuelDelta, by }: LoopControl): void {
+  if (fallback !== undefined) state.fallback = fallback;
+  if (fuel === undefined && fuelDelta === undefined) return;
+  const level = (fuel ?? roundsLeft(state)) + (fuelDelta ?? 0);
+  state.fuel = { level: Math.max(0, level), setBy: by };
+}
+
+/** The model calls that are left: what the hooks made of them, and never more than the file allows. */
+export function roundsLeft({ callsLeft, fuel }: TurnState): number {
+  return Math.min(callsLeft, fuel?.level ?? callsLeft);
+}
+
+/** Counts one round, after its model call and tool calls. */
+export function chargeRound(state: TurnState): void {
+  state.callsLeft = Math.max(0, state.callsLeft - 1);
+  if (state.fuel !== undefined) state.fuel = { ...state.fuel, level: Math.max(0, state.fuel.level - 1) };
+}
+
+/** Whether a hook has set the rounds and none are left. */
+export function hasNoFuel({ fuel }: TurnState): boolean {
+  return fuel !== undefined && fuel.level <= 0;
+}
+
+/** One member of what the hooks replaced; undefined if absent. */
+export function replacedMember({ replace }: Decision, key: string): unknown {
+  const value = replace?.value;
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Appends the results of a round to the conversation, in the order of the calls. */
+export function appendResults(
+  state: TurnState,
+  requested: readonly RequestedCall[],
+  results: readonly CallResult[],
+): FinishedCall[] {
+  const index = state.messages.length - 1;
+  return requested.flatMap((call, position) => {
+    const result = results[position];
+    if (result === undefined) return [];
+    const record = toToolCallRecord(call, result, index);
+    state.toolCalls.push(record);
+    state.failedOpen.push(...failedOpenIn(record.metadata));
+    state.messages.push(toToolMessage(call, record));
+    const { name, content } = record;
+    return [{ name, call_id: idOf(call, result.callId), args: argsObject(call.args), content }];
+  });
+}
+
+function toToolCallRecord(
+  { name, args }: RequestedCall,
+  { outcome, content, metadata }: CallResult,
+  index: number,
+): ToolCallRecord {
+  // JSON arguments keep their bytes; others are the text that the model wrote.
+  const status = outcome.status === 'pending' ? 'failed' : outcome.status;
+  const error = outcome.status === 'failed' ? outcome.error.message : status === 'denied' ? content : '';
+  return { name, args: tryJson(args) ?? args, status, content, error, metadata, index };
+}
+
+/** The message with texts appended to its content, and to the error of a failed result. */
+export function appendText(message: ChatMessage, texts: readonly string[]): ChatMessage {
+  const content = [message.content, ...texts].join('\n');
+  const result = message['tool_result'];
+  if (!isObject(result) || result['error'] === undefined) return { ...message, content };
+  return { ...message, content, tool_result: { ...result, error: content } };
+}
+
+function toToolMessage({ id, name }: RequestedCall, made: ToolCallRecord): ChatMessage {
+  // The AI SDK has one text for a result that went wrong, so both members say it.
+  const error = made.status === 'ok' ? {} : { error: made.content };
+  return { role: 'tool', content: made.content, tool_result: { id, name, ...error } };
 }

@@ -261,10 +261,7 @@ function requireNotAborted({ signal }: RunContext): void {
   if (signal.aborted) throw new RuntimeError('ABORTED', 'the call was not made');
 }
 
-/**
- * Returns the result. Throws ABORTED if the end of the run cut the call off, so that it is made again on
- * resume.
- */
+/** Throws ABORTED if the end of the run cut the call off, so that it is made again on resume. */
 function complete(run: RunContext, result: CallResult): CallResult {
   const { outcome } = result;
   if (outcome.status === 'failed' || outcome.status === 'denied') requireFinished(run, outcome.error);
@@ -303,10 +300,7 @@ interface RoundOptions {
   readonly concurrency: number;
 }
 
-/**
- * Does the work of every call of a round in the order that its pace requires. Throws as `mapConcurrently`
- * does.
- */
+/** Does the work of every call of a round in the order that its pace requires. */
 async function runCallRound<Item, Result>(
   items: readonly Item[],
   { pace, concurrency }: RoundOptions,

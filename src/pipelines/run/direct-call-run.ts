@@ -18,10 +18,7 @@ export interface PendingDirectCall {
   readonly outcome: CallPaused;
 }
 
-/**
- * Stores a pending direct call as a run of one step, which can be resumed like any other. The pending record
- * is written last, so that nobody can decide before the run is complete. Throws STORE_FAILED.
- */
+/** Stores a pending direct call as a run of one step; the pending record last. Throws STORE_FAILED. */
 export async function storePendingCall(
   {
     store,

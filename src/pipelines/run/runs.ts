@@ -316,10 +316,7 @@ function emitBoth(emit: Emit, onEvent: (event: RunEvent) => void): Emit {
   };
 }
 
-/**
- * The error with the run id and a hint how to resume; errors other than ABORTED and STORE_FAILED are
- * unchanged.
- */
+/** ABORTED and STORE_FAILED get the run id, and a hint how to resume. */
 function withRunId(thrown: unknown, id: string): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;

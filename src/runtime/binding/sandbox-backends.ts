@@ -21,10 +21,7 @@ interface SandboxFault {
   readonly hint: string;
 }
 
-/**
- * An error for each sandbox that an entry names and this machine cannot make, where it stands in the file: a filter in it could
- * only deny. Empty, without a look at anything, where none is named.
- */
+/** An error for each sandbox that an entry names and this machine cannot make: a filter in it could only deny. */
 export async function findMissingBackends(
   config: RuntimeConfig,
   host: HostEnv,

@@ -15,10 +15,7 @@ type AskModel = (question: {
 /** A RuntimeConfig file, and those that are laid over it. */
 export type ConfigFiles = readonly [string, ...string[]];
 
-/**
- * A declared provider for a program that is a hook itself. No hook hears of its calls: it would be asked about its own question.
- * Throws CONFIG_INVALID, FILE_UNREADABLE, NAME_UNKNOWN.
- */
+/** A declared provider for a hook of its own: no hook hears of its calls. Throws CONFIG_INVALID, FILE_UNREADABLE, NAME_UNKNOWN. */
 export function openOwnModel(files: ConfigFiles, provider: string, env: HostEnv): AskModel {
   const [file, ...overlays] = files;
   const config = requireConfig(file, env['PATH'] ?? '', { env, overlays });

@@ -28,13 +28,12 @@ import type { AgentEvent, EvalOptions, FireOptions, GatewayOptions, JudgeOptions
 import type { StartedRun } from '../api-options.ts';
 import { callDirectly } from '../direct-call.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
-import type { Lazy, LazyStore } from '../lazy-store.ts';
+import type { Lazy, LazyDispatcher, LazyStore } from '../lazy-store.ts';
 import { scrubEvent } from '../stages/events.ts';
 import type { LoadedRuntime } from '../stages/load.ts';
 import type { Rates } from '../stages/rates.ts';
 import type { WiredRuntime } from '../stages/wire.ts';
 import type { BuildOf } from '../worker/build.ts';
-import type { LazyDispatcher } from '../worker/lazy-dispatcher.ts';
 import { redactDocument } from './redacted-document.ts';
 
 interface ServeContext {
@@ -270,7 +269,7 @@ async function fireEvent(
     const { decision } = await passGate(links, resolved, { call, signal, check: checkArgs, onHear });
     return toDecisionDocument(decision, { wholeFaults });
   }
-  const { fireForeignPoint } = await import('../foreign-point.ts');
+  const { fireForeignPoint } = await import('../foreign-links.ts');
   const host = { tool_count: tools.size };
   const decision = await fireForeignPoint(event, { groups, call, signal, host, onHear });
   return toDecisionDocument(decision, { wholeFaults });

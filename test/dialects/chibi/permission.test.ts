@@ -3,7 +3,7 @@ import { Json } from '../../../src/base/json/json.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { sensitivityOf } from '../../../src/dialects/chibi/permission.ts';
-import { findPath } from '../../../src/runtime/wiring.ts';
+import { findPath } from '../../../src/runtime/stages/wire.ts';
 import { titled } from '../../cite.ts';
 import { rowsOf } from '../../table.ts';
 import { questionAt, scene, seatOf } from './asking.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSecretHider } from '../../../src/base/text/hide-secrets.ts';
 import type { RuntimeConfig } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { secretsOf } from '../../../src/runtime/stages/config-secrets.ts';
+import { secretsOf } from '../../../src/runtime/stages/load.ts';
 import { readAddress } from '../../../src/store/postgres/connection/address.ts';
 import { workspace } from '../../cli/command-line.ts';
 

@@ -10,7 +10,7 @@ import { openForeignLinks } from '../../../src/runtime/foreign-links.ts';
 import { openHookFiles } from '../../../src/runtime/hook-files.ts';
 import { openServices } from '../../../src/runtime/services.ts';
 import { resolveEntries } from '../../../src/runtime/stages/resolve.ts';
-import { createWiring } from '../../../src/runtime/wiring.ts';
+import { createWiring } from '../../../src/runtime/stages/wire.ts';
 import { openSubject } from '../../../src/suites/open-subject.ts';
 import type { SubjectContext } from '../../../src/suites/subject/adapter.ts';
 import type { Answer, SubjectRunner } from '../../../src/suites/subject/answer.ts';

@@ -16,10 +16,7 @@ export interface RunFinder {
 /** A run, and the config beside whose store it is kept; none of a file. */
 export type OpenRun = RunSource & { readonly config?: string };
 
-/**
- * Makes a finder; it opens the runtimes with the state stores when it needs a stored run for the first
- * time.
- */
+/** Opens the runtimes with the state stores once, for the first stored run. */
 export function openRunFinder(context: StoreContext): RunFinder {
   let opening: Promise<Runtime[]> | undefined;
   const locate = async (given: string) => {
@@ -80,10 +77,7 @@ export async function listStoredRuns(runtimes: readonly Runtime[], limit?: numbe
   return all.toSorted((one, other) => other.run.started_at.localeCompare(one.run.started_at)).slice(0, limit);
 }
 
-/**
- * Whether `given` names a file: it exists, or has a dot or slash, so that a misspelt path is not taken for
- * an id.
- */
+/** Also a path that is not there: what has a dot or slash is not taken for an id. */
 export function isRunFile(given: string): boolean {
   return /[./\\]/.test(given) || existsSync(given);
 }

@@ -5,7 +5,7 @@ import { formatCount } from '../../../base/text/format-count.ts';
 import { type CommandContext, command, type Flags, type Outcome } from '../../command.ts';
 import { shortIds } from '../../id.ts';
 import { readAge, readNumber, readWhole } from '../../input.ts';
-import { caseName, ratingText } from '../../show/rating.ts';
+import { caseName, ratingText } from '../../show/case.ts';
 import { requireOneRuntime } from '../../show/state-stores.ts';
 import { isRunFile, listStoredRuns, openRunFinder, openRunStores } from './find-run.ts';
 

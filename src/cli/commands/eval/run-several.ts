@@ -27,10 +27,7 @@ type Delivery = Awaited<
   >
 >;
 
-/**
- * Runs several suites, one after another, with one report of them all in each form. A suite that cannot be run is told and does
- * not hold up the others; Ctrl-C, and a report that cannot be written, end them all.
- */
+/** Runs several suites in turn, with one report of them all. Only Ctrl-C, or a report that cannot be written, ends them early. */
 export async function runSuites(
   given: readonly string[],
   own: RunFlags,
@@ -97,7 +94,7 @@ export async function runSuites(
       terminal.printStderr(describeSeveral(report));
       if (files.length > 0) terminal.printStderr(`written: ${files.join(', ')}`);
     }
-    return exitCodeOfSuite(report.status);
+    return exitCodeOfSuite[report.status];
   } catch (thrown) {
     await delivery.abort();
     const { code, message } = toRuntimeError(thrown);

@@ -169,7 +169,7 @@ async function runSuite(
     progress?.end(hintToSeeMore);
     await delivery.close();
     for (const line of explainVerdict(report, files)) terminal.printStderr(line);
-    return exitCodeOfSuite(report.status);
+    return exitCodeOfSuite[report.status];
   } catch (error) {
     progress?.end(hintToSeeMore);
     await delivery.abort();

@@ -2,8 +2,7 @@ import { RuntimeError } from '../../../base/errors.ts';
 import { formatNumber } from '../../../base/json/decimal.ts';
 import type { RunSource } from '../../../runtime/runtime.ts';
 import { type CommandContext, command, type Outcome } from '../../command.ts';
-import { caseText } from '../../show/case.ts';
-import { ratingsText } from '../../show/rating.ts';
+import { caseText, ratingsText } from '../../show/case.ts';
 import { openRunFinder } from './find-run.ts';
 
 export const showCommand = command('show <run>', {

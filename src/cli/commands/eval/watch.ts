@@ -10,10 +10,7 @@ import type { RunFlags } from './run-flags.ts';
 
 type RunTurn = (context: CommandContext) => Promise<ExitCode>;
 
-/**
- * Runs the suites, and again whenever a file changes that they are made of: the suites, their configs, datasets, pipelines and
- * programs. A change while they run ends that run and begins the next. Goes on until Ctrl-C. Throws USAGE.
- */
+/** Runs the suites, and again whenever a file changes that they are made of, until Ctrl-C. Throws USAGE. */
 export async function watchSuites(
   given: readonly string[],
   own: RunFlags,
@@ -116,10 +113,7 @@ function stateOf(file: string): string {
 /** How often is looked; also how long nothing has to change before a change counts as done. */
 const LOOK_MS = 200;
 
-/**
- * The files that have changed, once nothing changes any more; none when the signal is aborted. It looks rather than listens: that works on
- * every file system, and for editors that put a new file in the place of the old one.
- */
+/** The changed files once nothing changes any more; none after an abort. Polling works on every file system. */
 async function nextChange(before: Stock, signal: AbortSignal): Promise<readonly string[]> {
   const files = [...before.keys()];
   let last = before;

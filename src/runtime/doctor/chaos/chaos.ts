@@ -17,12 +17,22 @@ import { composeRuntime } from '../../open-runtime.ts';
 import { assumePlugins } from '../../plugins.ts';
 import { type LoadedRuntime, loadRuntime } from '../../stages/load.ts';
 import { type Entries, resolveEntries } from '../../stages/resolve.ts';
-import { type Fault, faults, faultsOf, type HookForm } from './faults.ts';
-import { type FailingEndpoint, openFailingEndpoint } from './http-faults.ts';
-import { type Moment, pointAt } from './moments.ts';
-import { openPrograms, type Programs, type Speech, type StandIn } from './programs.ts';
+import {
+  type FailingEndpoint,
+  type Fault,
+  faults,
+  faultsOf,
+  type HookForm,
+  openFailingEndpoint,
+  openPrograms,
+  type Programs,
+  type Speech,
+  type StandIn,
+} from './faults.ts';
 import type { ChaosCell, ChaosReport, UntriedHook } from './report.ts';
-import { findSubjects, loadTrials, type Subject } from './subjects.ts';
+import { findSubjects, loadTrials, type Moment, pointAt, type Subject } from './subjects.ts';
+
+export { writeChaosJunit } from './report.ts';
 
 interface ChaosOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays' | 'signal'> {
   /** Called after each cell. */

@@ -1,4 +1,10 @@
+import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { makeTempFolder, removeTempFolder } from '../../../base/files/temp-folder.ts';
 import type { Utterance } from '../../../dialects/foreign-dialect.ts';
+import type { Binding } from '../../../process/binding.ts';
 
 /** How a hook is reached: the kind of program that fails in its place. */
 export type HookForm = 'oneshot' | 'server' | 'http';
@@ -101,4 +107,178 @@ export function faultsOf(
     if (fault.isUngreeted === true) return isGreeted;
     return fault[form] !== undefined || (fault.file !== undefined && form !== 'http');
   });
+}
+
+type HttpFault = NonNullable<Fault['http']>;
+
+/** An endpoint on loopback that fails in the place of a hook's own. */
+export interface FailingEndpoint {
+  urlOf(fault: HttpFault | 'consent' | 'allow'): string;
+  close(): Promise<void>;
+}
+
+/** Starts to listen. Rejects with the system error. */
+export async function openFailingEndpoint(): Promise<FailingEndpoint> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => answer(decodeURIComponent(request.url ?? '/').slice(1), response));
+  });
+  const port = await listen(server);
+  const closed = createServer();
+  const closedPort = await listen(closed);
+  await close(closed);
+  return {
+    urlOf: (fault) =>
+      fault === 'refuse' ? addressOf(closedPort) : `${addressOf(port)}/${encodeURIComponent(fault)}`,
+    close: async () => {
+      server.closeAllConnections();
+      await close(server);
+    },
+  };
+}
+
+type Server = ReturnType<typeof createServer>;
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+async function close(server: Server): Promise<void> {
+  await new Promise((resolve) => server.close(resolve));
+}
+
+function addressOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function answer(fault: string, response: ServerResponse): void {
+  switch (fault) {
+    case 'hang':
+      return;
+    case 'hang up':
+      response.destroy();
+      return;
+    case 'allow':
+      response.writeHead(200, json).end(consent);
+      return;
+    case 'status 500':
+      response.writeHead(500, json).end(consent);
+      return;
+    case 'status 202':
+      response.writeHead(202, json).end(consent);
+      return;
+    case 'redirect':
+      response.writeHead(307, { location: '/allow' }).end();
+      return;
+    case 'html':
+      response.writeHead(200, { 'content-type': 'text/html' }).end(consent);
+      return;
+    case 'cut':
+      response.writeHead(200, { ...json, 'content-length': 1000 }).write(consent, () => response.destroy());
+      return;
+    case 'junk':
+      response.writeHead(200, json).end('not an answer');
+      return;
+    case 'half':
+      response.writeHead(200, json).end('{"allow": tr');
+      return;
+    case 'flood':
+      flood(response);
+      return;
+    default:
+      response.end();
+  }
+}
+
+const json = { 'content-type': 'application/json' };
+/** What would let pass, if it were to count. */
+const consent = '{"allow": true}';
+
+function flood(response: ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && response.write(spaces));
+  };
+  response.on('drain', more);
+  more();
+}
+
+const spaces = ' '.repeat(64 * 1024);
+
+/** What a program says when it does not fail. */
+export interface Speech {
+  readonly consent: string;
+  /** Absent where a server is not greeted. */
+  readonly greeting?: string | undefined;
+}
+
+/** The command of a program of ours in the place of a hook's own. */
+export interface StandIn extends Pick<Binding, 'command' | 'args'> {
+  /** Takes the program away; only where it goes between two calls. */
+  readonly remove?: () => void;
+}
+
+/** Programs for /bin/sh that fail in the place of hooks, and one that consents. */
+export interface Programs {
+  consenting(mode: Binding['mode'], speech: Speech): StandIn;
+  failing(fault: Fault, mode: Binding['mode'], speech: Speech): StandIn;
+  close(): void;
+}
+
+/** Makes a temporary folder for the programs that are files. Throws the system error. */
+export function openPrograms(): Programs {
+  const folder = makeTempFolder('doctor');
+  let count = 0;
+  for (const mode of ['oneshot', 'server'] as const) {
+    const script = scriptOf(mode, mode === 'oneshot' ? sayOnce : `${reply}; exit 0`);
+    writeFileSync(join(folder, mode), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+  }
+  const deleted = (mode: Binding['mode'], args: readonly string[]): StandIn => {
+    count += 1;
+    const command = join(folder, `deleted-${count}`);
+    symlinkSync(join(folder, mode), command);
+    return { command, args, remove: () => unlinkSync(command) };
+  };
+  return {
+    consenting: (mode, speech) => inShell(mode, mode === 'oneshot' ? sayOnce : reply, speech),
+    failing: (fault, mode, speech) => {
+      if (fault.file === 'missing') return { command: join(folder, 'missing'), args: [] };
+      if (fault.file === 'deleted') return deleted(mode, argsOf(speech));
+      if (fault.isUngreeted === true) return inShell(mode, ':', { consent: speech.consent });
+      return inShell(mode, fault[mode] ?? ':', speech);
+    },
+    close: () => removeTempFolder(folder),
+  };
+}
+
+const sayOnce = 'printf %s "$1"';
+const reply = 'printf \'{"jsonrpc": "2.0", "id": %s, "result": %s}\\n\' "$id" "$1"';
+
+function inShell(mode: Binding['mode'], lines: string, speech: Speech): StandIn {
+  return { command: '/bin/sh', args: ['-c', scriptOf(mode, lines), 'sh', ...argsOf(speech)] };
+}
+
+function argsOf({ consent, greeting = '' }: Speech): string[] {
+  return [consent, greeting];
+}
+
+/** No core file may be left where the hook starts, which is a folder of its owner. */
+function scriptOf(mode: Binding['mode'], lines: string): string {
+  if (mode === 'oneshot') return `ulimit -c 0\n${lines}`;
+  return `ulimit -c 0
+greeting=$2
+while IFS= read -r line; do
+  id=\${line#*\\"id\\":}
+  id=\${id%%,*}
+  if [ -n "$greeting" ]; then
+    printf '{"jsonrpc": "2.0", "id": %s, "result": %s}\\n' "$id" "$greeting"
+    greeting=
+    continue
+  fi
+  ${lines}
+done`;
 }

@@ -1,4 +1,6 @@
 import type { SourceLocation } from '../../../base/yaml/problem.ts';
+import { openFileSink } from '../../../suites/report/file-sink.ts';
+import { newJunitSuites, type TestCase } from '../../../suites/report/junit.ts';
 
 /** One filter, at one of its moments, with one fault in the place of its program. */
 export interface ChaosCell {
@@ -37,3 +39,50 @@ export interface ChaosReport {
   readonly places: ReadonlyMap<string, SourceLocation>;
   readonly ms: number;
 }
+
+/**
+ * Writes the report as JUnit: a `testsuite` for each hook, a `testcase` for each cell. What is open without a rule is a
+ * failure; what passes by a rule of its system, and a hook that was not tried, is skipped. Throws FILE_UNREADABLE.
+ */
+export async function writeChaosJunit(report: ChaosReport, file: string): Promise<void> {
+  const { config, cells, untried, places, ms } = report;
+  const suites = newJunitSuites();
+  const sink = await openFileSink(file, { grows: false });
+  try {
+    for (const cell of cells) suites.open(cell.hook).add(toTestCase(cell));
+    for (const { hook, why } of untried)
+      suites.open(hook).add({ ...notTried, classname: hook, message: why });
+    for (const { hook } of [...cells, ...untried]) {
+      const place = places.get(hook);
+      if (place === undefined) continue;
+      suites.open(hook).properties = { declared: `${place.file}:${place.line}:${place.column}` };
+    }
+    await suites.write(sink, { name: `doctor ${config}`, ms });
+    await sink.publish();
+  } catch (thrown) {
+    await sink.discard().catch(() => {});
+    throw thrown;
+  } finally {
+    suites.close();
+  }
+}
+
+function toTestCase({
+  hook,
+  dialect,
+  moment,
+  fault,
+  title,
+  verdict,
+  isClosed,
+  rule,
+  ms,
+}: ChaosCell): TestCase {
+  const about = { name: `${moment} ${fault}`, classname: `${hook}.${dialect}`, ms };
+  if (isClosed) return { ...about, kind: 'passed' };
+  if (rule !== null) return { ...about, kind: 'skipped', message: `passes by the rule ${rule}` };
+  const message = `the hook ${title}, and the event passes by no documented rule (verdict: ${verdict})`;
+  return { ...about, kind: 'failure', message, type: 'open' };
+}
+
+const notTried = { name: 'not tried', ms: 0, kind: 'skipped' } as const;

@@ -1,11 +1,22 @@
+import { findReferences } from '../../../base/expression/references.ts';
 import type { SourceLocation } from '../../../base/yaml/problem.ts';
+import { type EventInput, readEvent } from '../../../calls/hooks/event-input.ts';
+import type { PointEvent } from '../../../calls/hooks/fire-point.ts';
 import type { HookConfig } from '../../../config/config.ts';
+import type {
+  EvalEvent,
+  HookKind,
+  NativeEvent,
+  SessionEvent,
+  ToolHookRequest,
+  ToolHookResponse,
+} from '../../../contract/hook.ts';
+import type { ProviderRequest, ProviderResponse } from '../../../contract/provider.ts';
 import type { Trial } from '../../../dialects/foreign-dialect.ts';
 import { type ForeignName, foreignDialects, isForeign } from '../../../dialects/registry.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import type { Entries } from '../../stages/resolve.ts';
 import type { HookForm } from './faults.ts';
-import { foreignMoments, type Moment, nativeMoments, unknownPath } from './moments.ts';
 import type { UntriedHook } from './report.ts';
 
 type NativeEntry = Entries['hooks'][number];
@@ -96,3 +107,124 @@ export async function loadTrials(entries: readonly ForeignEntry[]): Promise<Read
   const load = async (name: ForeignName) => [name, await foreignDialects[name].loadTrial()] as const;
   return new Map(await Promise.all([...names].map(load)));
 }
+
+/** A moment at which filters are asked. */
+export interface Moment {
+  /** The native phase, or a dialect's own point. */
+  readonly name: string;
+  readonly event: EventInput | PointEvent;
+  /** The native phase that is fired; absent where a dialect's own point is. */
+  readonly native?: NativeEvent;
+}
+
+const message = { role: 'user', content: 'sample' };
+const call = { name: 'sample', args: {}, call_id: 'call_1' };
+const provider = { provider_id: 'sample', model: 'sample', messages: [message] };
+
+const inputs: readonly EventInput[] = [
+  { hook: 'provider', phase: 'before_call', request: provider },
+  {
+    ...{ hook: 'provider', phase: 'after_call', request: provider },
+    response: { message: { role: 'assistant', content: 'sample' } },
+  },
+  { hook: 'tool', phase: 'before_execution', request: call },
+  { hook: 'tool', phase: 'after_execution', request: call, response: { content: '"sample"' } },
+];
+
+const natives = inputs.map((event) => {
+  const native = readEvent(event);
+  return { name: native.phase, event, native };
+});
+
+/** The moments at which a native filter is asked. */
+export function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
+  return natives.filter(({ native }) => native.hook === hook && phases.some((each) => each === native.phase));
+}
+
+/**
+ * The moments at which a foreign hook is asked: the native phase that leads to its point, else the point itself. Of a hook
+ * whose points only its process knows, those of its whole dialect.
+ */
+export function foreignMoments({ config }: ForeignEntry, trial: Trial): readonly Moment[] {
+  const dialect = foreignDialects[config.dialect];
+  const declared = dialect.declaredPoints(config.settings) ?? Object.keys(dialect.points);
+  return declared
+    .filter((point) => dialect.points[point]?.isFilter === true)
+    .map((point) => {
+      const leading = natives.find(({ native }) => dialect.pointsAt(native).includes(point));
+      if (leading !== undefined) return { ...leading, name: point };
+      return { name: point, event: { dialect: config.dialect, point, payload: trial.payloadAt(point) } };
+    });
+}
+
+/** The point of the foreign hook at that moment; undefined where it is not asked. */
+export function pointAt(moment: Moment, entry: ForeignEntry): string | undefined {
+  const { dialect: name, settings } = entry.config;
+  const dialect = foreignDialects[name];
+  const reached = pointsReached(moment, name).filter((point) => dialect.points[point]?.isFilter === true);
+  const declared = dialect.declaredPoints(settings);
+  return reached.find((point) => declared === undefined || declared.includes(point));
+}
+
+function pointsReached(
+  { event, native }: Moment,
+  name: ForeignEntry['config']['dialect'],
+): readonly string[] {
+  if (native !== undefined) return foreignDialects[name].pointsAt(native);
+  return 'dialect' in event && event.dialect === name ? [event.point] : [];
+}
+
+/** The first path of the hook's `when` that no event of its phases has, as `event.request.nmae`; undefined where there is none. */
+export function unknownPath({ hook, phases, match }: Pick<HookConfig, 'hook' | 'phases' | 'match'>) {
+  const isAfter = phases.some((phase) => phase.startsWith('after_'));
+  const parts = { ...members[hook], ...(!isAfter && { response: undefined }), hook: {}, phase: {} };
+  const known = new Map<string, object | undefined>(Object.entries(parts));
+  const reads = findReferences(match?.when, ['event']);
+  return reads
+    .find(({ path: [, part, member] }) => {
+      if (part === undefined) return false;
+      const own = known.get(part);
+      return own === undefined || (member !== undefined && !Object.hasOwn(own, member));
+    })
+    ?.path.slice(0, 3)
+    .join('.');
+}
+
+type Members<Part> = Readonly<Record<keyof Part, true>>;
+
+const toolRequest: Members<ToolHookRequest> = {
+  ...{ name: true, args: true, call_id: true, tool_use_id: true, category: true, aliases: true },
+  isUnknown: true,
+};
+const toolResponse: Members<ToolHookResponse> = {
+  ...{ name: true, call_id: true, content: true, error: true, latency_ms: true, result: true },
+};
+const providerRequest: Members<ProviderRequest> = {
+  ...{ provider_id: true, model: true, messages: true, system_prompt: true, round: true, metadata: true },
+  ...{ tools: true, options: true, other: true },
+};
+const providerResponse: Members<ProviderResponse> = {
+  ...{ provider_id: true, model: true, message: true, round: true, latency_ms: true },
+};
+const sessionEvent: Members<SessionEvent> = {
+  ...{ session_id: true, conversation_id: true, messages: true, turn_index: true, metadata: true },
+};
+const evalEvent: Members<EvalEvent> = {
+  ...{
+    eval_id: true,
+    type: true,
+    score: true,
+    passed: true,
+    explanation: true,
+    duration_ms: true,
+    error: true,
+  },
+  ...{ details: true, session_id: true, turn_index: true },
+};
+
+const members: Readonly<Record<HookKind, Readonly<Record<string, object>>>> = {
+  provider: { request: providerRequest, response: providerResponse },
+  tool: { request: toolRequest, response: toolResponse },
+  session: { event: sessionEvent },
+  eval: { event: evalEvent },
+};

@@ -28,7 +28,7 @@ import type { RuntimeOptions } from '../../api-options.ts';
 import { tryUsedSandboxes } from '../../binding/sandbox-backends.ts';
 import type { ForeignEntry } from '../../foreign-links.ts';
 import { createScrubber } from '../../log/scrub.ts';
-import { secretsOf } from '../../stages/config-secrets.ts';
+import { secretsOf } from '../../stages/load.ts';
 import { type Entries, resolveEntries } from '../../stages/resolve.ts';
 import { type Check, found } from './check.ts';
 import { checkMachine } from './machine.ts';
@@ -62,8 +62,8 @@ export async function runDoctor(file: string, options: DoctorOptions): Promise<r
   if (config === undefined) return [...problemsOf(file, loaded, []), ...machine];
   const host = environmentOf(config, env);
   const ofConfig = await checkConfig(config, options, host);
-  const checks = [...problemsOf(file, loaded, ofConfig), ...ofConfig, ...machine];
-  return scrubMembers(checks, createScrubber(secretsOf(config, host)).values);
+  const all = [...problemsOf(file, loaded, ofConfig), ...ofConfig, ...machine];
+  return scrubMembers(all, createScrubber(secretsOf(config, host)).values);
 }
 
 function problemsOf(file: string, { config, problems }: LoadedConfig, told: readonly Check[]): Check[] {
@@ -88,29 +88,39 @@ function problemsOf(file: string, { config, problems }: LoadedConfig, told: read
   return checks.length > 0 ? checks : [found('ok', { check: 'config', subject: file, message: 'is valid' })];
 }
 
+interface Checked {
+  readonly config: RuntimeConfig;
+  readonly env: HostEnv;
+  readonly entries: Entries;
+  readonly processes: readonly ProcessEntry[];
+  readonly launch: Launcher;
+}
+
+/** Of a config, in the order in which they are shown. */
+const checks: readonly ((checked: Checked) => readonly Check[] | Promise<readonly Check[]>)[] = [
+  ({ processes }) => checkEntries(processes),
+  ({ entries }) => checkEndpoints(entries.foreign),
+  ({ config }) => config.imports.map(checkPluginFolder),
+  ({ config, env, launch }) => checkSandboxes(config, env, launch),
+  ({ processes }) => checkLimitMeans(processes),
+  ({ config, env }) => checkProviders(config, env),
+  ({ config, env }) => checkState(config.stateStore, env),
+  async ({ config }) => [await checkListen(config)],
+];
+
 async function checkConfig(
   config: RuntimeConfig,
   { launcher = 'auto' }: DoctorOptions,
-  env: NonNullable<DoctorOptions['env']>,
+  env: HostEnv,
 ): Promise<Check[]> {
   const entries = resolveEntries(config, env);
-  const processes = processEntries(entries);
+  const launch: Launcher = async (...given) => await (await openLauncher(launcher))(...given);
+  const checked = { config, env, entries, processes: processEntries(entries), launch };
   const releaseWatcher = acquireWatcher(() => {});
   try {
-    return [
-      ...checkEntries(processes),
-      ...checkEndpoints(entries.foreign),
-      ...config.imports.map(checkPluginFolder),
-      ...(await checkSandboxes(
-        config,
-        env,
-        async (...given) => await (await openLauncher(launcher))(...given),
-      )),
-      ...(await checkLimitMeans(processes)),
-      ...(await checkProviders(config, env)),
-      ...(await checkState(config.stateStore, env)),
-      await checkListen(config),
-    ];
+    const found: Check[] = [];
+    for (const check of checks) found.push(...(await check(checked)));
+    return found;
   } finally {
     await releaseWatcher();
   }
@@ -130,11 +140,7 @@ function checkPluginFolder({ pluginsDir, position: place }: RuntimeConfig['impor
 }
 
 /** Whether each sandbox that entries ask for can be had. Starts bubblewrap with `true`, and nothing of the config. */
-export async function checkSandboxes(
-  config: RuntimeConfig,
-  env: HostEnv,
-  launch: Launcher,
-): Promise<Check[]> {
+async function checkSandboxes(config: RuntimeConfig, env: HostEnv, launch: Launcher): Promise<Check[]> {
   const used = await tryUsedSandboxes(config, env, launch);
   return used.flatMap(({ config: { name, position: place }, sandbox, fault }) => {
     const about = { check: 'sandbox', subject: name, place };
@@ -150,7 +156,7 @@ export async function checkSandboxes(
 }
 
 /** By which means the limits of entries are held. Makes a control group, and removes it, to find out. */
-export async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise<Check[]> {
+async function checkLimitMeans(entries: readonly ProcessEntry[]): Promise<Check[]> {
   const limited = entries.find(({ binding }) => binding.limits !== null);
   if (limited === undefined) return [];
   const about = { check: 'limits', place: limited.place };
@@ -178,7 +184,7 @@ function isShared(limits: ProcessLimits | null): boolean {
 const AT_ONCE = 16;
 
 /** Whether each provider has an address and a key. Calls none, and shows no key. */
-export async function checkProviders(config: RuntimeConfig, env: HostEnv): Promise<Check[]> {
+async function checkProviders(config: RuntimeConfig, env: HostEnv): Promise<Check[]> {
   return await mapConcurrently(config.providers, AT_ONCE, async (provider) => {
     const about = { check: 'provider', subject: provider.id, place: provider.position };
     try {
@@ -202,7 +208,7 @@ async function describeProvider(provider: ProviderConfig, env: HostEnv, folder: 
 }
 
 /** Whether the address of each hook that is an endpoint is one. Calls none. */
-export function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
+function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
   return foreign.flatMap(({ config, resolved: { http, missingEnv } }) => {
     if (http === undefined) return [];
     const about = { check: 'endpoint', subject: `hook ${config.name}`, place: config.source };
@@ -222,7 +228,7 @@ export function checkEndpoints(foreign: readonly ForeignEntry[]): Check[] {
 }
 
 /** Whether the address that `signalbox serve` would listen at is free. */
-export async function checkListen({ gateway }: RuntimeConfig): Promise<Check> {
+async function checkListen({ gateway }: RuntimeConfig): Promise<Check> {
   const { host, port } = gateway.listen;
   const about = { check: 'gateway', subject: `${host}:${port}` };
   const code = await whyNotListen(host, port);
@@ -255,7 +261,7 @@ function hintedError(thrown: unknown): Pick<RuntimeError, 'message' | 'hint'> {
 }
 
 /** An entry of the config that starts a process. */
-export interface ProcessEntry {
+interface ProcessEntry {
   readonly subject: string;
   readonly place: SourceLocation;
   readonly binding: Binding;
@@ -263,7 +269,7 @@ export interface ProcessEntry {
 }
 
 /** Every entry that starts a process, in the order of the file’s sections. */
-export function processEntries({ tools, evals, hooks, foreign }: Entries): ProcessEntry[] {
+function processEntries({ tools, evals, hooks, foreign }: Entries): ProcessEntry[] {
   const ofTools = tools.flatMap(({ config, resolved }) =>
     resolved === undefined
       ? []
@@ -295,7 +301,7 @@ export function processEntries({ tools, evals, hooks, foreign }: Entries): Proce
 }
 
 /** Whether each entry could be started, by its command, folder, script and environment. Starts nothing. */
-export function checkEntries(entries: readonly ProcessEntry[]): Check[] {
+function checkEntries(entries: readonly ProcessEntry[]): Check[] {
   const findExecutable = createExecutableFinder();
   return entries.flatMap((entry) => [
     checkCommand(entry, findExecutable),
