@@ -40,6 +40,19 @@ const rules = [
     ],
   },
   {
+    title: 'no importer of suites imports another',
+    rule: house.importedFormatsAreStrangers,
+    broken: {
+      'suites/import/arena/import-arena.ts':
+        "import '../suite/suite.ts'; import '../promptfoo/cases.ts'; import '../import-suite.ts';",
+      'suites/import/suite/suite.ts': "import '../samples/sample.ts';",
+    },
+    says: [
+      'suites/import/arena/import-arena.ts imports suites/import/promptfoo/cases.ts; the folders of suites/import/ do not know each other',
+      'suites/import/suite/suite.ts imports suites/import/samples/sample.ts; the folders of suites/import/ do not know each other',
+    ],
+  },
+  {
     title: 'nothing but its folder and the registry names a dialect',
     rule: house.onlyItsFolderNamesADialect,
     broken: {

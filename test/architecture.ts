@@ -22,6 +22,8 @@ export const importsPointUp: Rule = (modules) =>
 
 export const dialectsAreStrangers: Rule = (modules) => strangersIn('dialects', modules);
 
+export const importedFormatsAreStrangers: Rule = (modules) => strangersIn('suites/import', modules, 'suite');
+
 /** Programs of their own, which the command line never loads, nor they it. */
 const programs = ['guards', 'vitest'];
 
@@ -171,16 +173,16 @@ function levelOf(file: string): number {
   return folders.indexOf(file.split('/', 1)[0] ?? '');
 }
 
-/** Imports between two sibling folders of `folder`. */
-function strangersIn(folder: string, modules: readonly Module[]): string[] {
+/** Imports between two sibling folders of `folder`, but for those of `shared`. */
+function strangersIn(folder: string, modules: readonly Module[], shared?: string): string[] {
   const roomOf = (file: string): string | undefined => {
-    const [top, room, ...rest] = file.split('/');
-    return top === folder && rest.length > 0 ? room : undefined;
+    const [room, ...rest] = file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/') : [];
+    return rest.length > 0 ? room : undefined;
   };
   return edgesOf(modules)
     .filter(({ from, to }) => {
       const rooms = [roomOf(from), roomOf(to)];
-      return rooms[0] !== undefined && rooms[1] !== undefined && rooms[0] !== rooms[1];
+      return rooms[0] !== undefined && rooms[1] !== undefined && rooms[0] !== rooms[1] && rooms[1] !== shared;
     })
     .map(({ from, to }) => `${from} imports ${to}; the folders of ${folder}/ do not know each other`);
 }

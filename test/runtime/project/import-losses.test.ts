@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ForeignName } from '../../../src/config/config.ts';
 import { importHooks } from '../../../src/config/import/to-entries.ts';
 import { foreignNames } from '../../../src/dialects/registry.ts';
+import { arenaKeys } from '../../../src/suites/import/arena/import-arena.ts';
 import { type ImportKind, importers, importKinds } from '../../../src/suites/import/import-suite.ts';
+import { assertionTypes } from '../../../src/suites/import/promptfoo/assertion-types.ts';
+import { sampleFormats } from '../../../src/suites/import/samples/sample.ts';
+import type { KeyTable } from '../../../src/suites/import/suite/keys.ts';
 import { findSilentValues, findUnreportedKeys, foreignKey, type ImportUnderTest } from './losses.ts';
 
 const reads = (kind: ImportKind, file: string, provider?: string) => async (folder: string) => {
@@ -495,6 +500,40 @@ test('every format that is imported has its check of losses', () => {
   expect(Object.keys(tested).toSorted()).toEqual([...importKinds].toSorted());
   expect(Object.keys(hookFiles).toSorted()).toEqual([...foreignNames].toSorted());
 });
+
+const guide = (name: string) =>
+  readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8').split(/^(?=## )/m);
+
+test('the guides name every key and every type of assertion that an import reads', () => {
+  const inPromptfoo = guide('coming-from-promptfoo').join('');
+  expect(Object.keys(assertionTypes).filter((type) => !inPromptfoo.includes(`\`${type}\``))).toEqual([]);
+  const [inspect = '', samples = '', arena = ''] = [
+    'Inspect AI',
+    'Ragas and DeepEval',
+    'PromptKit Arena',
+  ].map((title) => guide('coming-from').find((part) => part.startsWith(`## ${title}`)));
+  const keysOf = ({ read }: KeyTable<object>) =>
+    Object.entries(read).flatMap(([name, taken]) => (typeof taken === 'function' ? [name] : taken[0]));
+  for (const [kind, { messages, members }] of Object.entries(sampleFormats)) {
+    // The guide has them in Python's spelling.
+    const keys = [...messages[0], ...keysOf(members)].map((key) =>
+      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    );
+    const part = kind === 'inspect' ? inspect : samples;
+    expect([kind, keys.filter((key) => !part.includes(`\`${key}\``))]).toEqual([kind, []]);
+  }
+  const words = (keys: readonly string[] = []) => keys.map((key) => `\`${key}\``).join(', ');
+  const tables: Readonly<Record<string, ArenaTable>> = arenaKeys;
+  const rows = Object.entries(tables).map(
+    ([name, table]) =>
+      `| ${name} | ${words(keysOf(table))} | ${words(table.idle)} | ${words(table.conditions)} |`,
+  );
+  expect(arena.split('\n').filter((line) => /^\| [a-z]+ \|/.test(line))).toEqual(rows);
+});
+
+interface ArenaTable extends KeyTable<object> {
+  readonly conditions?: readonly string[];
+}
 
 const all = [tested, hookFiles].flatMap((table) => Object.values(table).flat());
 

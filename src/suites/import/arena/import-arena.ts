@@ -46,7 +46,7 @@ export const arenaKeys = {
   },
   turn: { read: { role: (given: Source) => given.word('user'), content: asText, assertions: assertionsAt } },
   assertion: {
-    read: { id: asText, params: asGiven },
+    read: { type: asText, id: asText, params: asGiven },
     idle: ['message', 'description'],
     /** What changes when, or how often, an assertion has to hold: one with such a key is left out. */
     conditions: [
