@@ -89,13 +89,6 @@ function settingsOf({ config }: GivenProvider, { files }: ProviderContext): Sett
   return { base_url: base, defaults, entry, chat, isElsewhere };
 }
 
-/** What shapes an answer and cannot change where a request goes. Whatever is not listed might. */
-const answerSettings: ReadonlySet<string> = new Set([
-  ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities n outputCost parallel_tool_calls presence_penalty frequency_penalty reasoning reasoning_effort reasoningEffort response_format responseMimeType responseSchema safetySettings seed showThinking stop stop_sequences stopSequences store systemInstruction temperature top_p topP max_tokens maxTokens max_output_tokens maxOutputTokens max_completion_tokens thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity cost candidateCount'.split(
-    ' ',
-  ),
-]);
-
 /** What a setting of a model is here: options of a chat, or members of its entry. */
 interface FoundSetting {
   /** Numbers of `defaults`. */
@@ -106,41 +99,55 @@ interface FoundSetting {
   readonly warning?: string;
 }
 
+type ReadSetting = (given: Source, files: SourceFiles) => FoundSetting | undefined;
+
 /** A setting; undefined where nothing here is like it. */
 export function settingOf(key: string, given: Source, files: SourceFiles): FoundSetting | undefined {
-  if (Object.hasOwn(numberSettings, key)) {
-    const value = given.number();
-    return value === undefined ? undefined : { defaults: { [numberSettings[key] ?? key]: value } };
-  }
-  switch (key) {
-    case 'stop':
-    case 'stop_sequences':
-    case 'stopSequences':
-      return stopsOf(given);
-    case 'seed': {
-      const seed = given.number();
-      return Number.isSafeInteger(seed) ? { chat: { seed } } : undefined;
-    }
-    case 'response_format':
-      return formatOf(given, files);
-    case 'cost': {
-      const cost = given.number();
-      return cost !== undefined && cost >= 0 ? { entry: { pricing: pricingOf(cost, cost) } } : undefined;
-    }
-    // What is so anyway.
-    case 'presence_penalty':
-    case 'frequency_penalty':
-      return given.number() === 0 ? {} : undefined;
-    case 'n':
-      return given.number() === 1 ? {} : undefined;
-    default:
-      return undefined;
-  }
+  return Object.hasOwn(settings, key) ? settings[key]?.(given, files) : undefined;
 }
 
-/** Of the US dollars for one token. */
-function pricingOf(input: number, output: number): Mapping {
-  return { input_cost_per_1k: input * 1000, output_cost_per_1k: output * 1000 };
+const settings: Readonly<Record<string, ReadSetting | undefined>> = {
+  temperature: asDefault('temperature'),
+  top_p: asDefault('top_p'),
+  topP: asDefault('top_p'),
+  max_tokens: asDefault('max_tokens'),
+  maxTokens: asDefault('max_tokens'),
+  max_output_tokens: asDefault('max_tokens'),
+  maxOutputTokens: asDefault('max_tokens'),
+  max_completion_tokens: asDefault('max_tokens'),
+  stop: stopsOf,
+  stop_sequences: stopsOf,
+  stopSequences: stopsOf,
+  seed: (given) => {
+    const seed = given.number();
+    return Number.isSafeInteger(seed) ? { chat: { seed } } : undefined;
+  },
+  response_format: formatOf,
+  // US dollars for one token.
+  cost: (given) => {
+    const cost = given.number();
+    if (cost === undefined || cost < 0) return undefined;
+    return { entry: { pricing: { input_cost_per_1k: cost * 1000, output_cost_per_1k: cost * 1000 } } };
+  },
+  // What is so anyway.
+  presence_penalty: (given) => (given.number() === 0 ? {} : undefined),
+  frequency_penalty: (given) => (given.number() === 0 ? {} : undefined),
+  n: (given) => (given.number() === 1 ? {} : undefined),
+};
+
+/** What shapes an answer and cannot change where a request goes. Whatever is not listed might. */
+const answerSettings: ReadonlySet<string> = new Set([
+  ...Object.keys(settings),
+  ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities outputCost parallel_tool_calls reasoning reasoning_effort reasoningEffort responseMimeType responseSchema safetySettings showThinking store systemInstruction thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity candidateCount'.split(
+    ' ',
+  ),
+]);
+
+function asDefault(name: string): ReadSetting {
+  return (given) => {
+    const value = given.number();
+    return value === undefined ? undefined : { defaults: { [name]: value } };
+  };
 }
 
 function stopsOf(given: Source): FoundSetting | undefined {
@@ -173,18 +180,6 @@ function loaded(given: Source | undefined, files: SourceFiles): Source | undefin
   const found = files.open(name);
   return 'fault' in found ? undefined : found;
 }
-
-/** What the APIs call a setting, and its name here. */
-const numberSettings: Readonly<Record<string, string | undefined>> = {
-  temperature: 'temperature',
-  top_p: 'top_p',
-  topP: 'top_p',
-  max_tokens: 'max_tokens',
-  maxTokens: 'max_tokens',
-  max_output_tokens: 'max_tokens',
-  maxOutputTokens: 'max_tokens',
-  max_completion_tokens: 'max_tokens',
-};
 
 const marker = /^embeddings?:/;
 
@@ -278,6 +273,10 @@ interface Api {
 
 const completions = { additional_config: { api_mode: 'completions' } };
 
+function compatible(base_url: string, key: string): Api {
+  return { type: 'openai-compatible', base_url, key };
+}
+
 /** Which API the first words of an id mean. */
 const apis: Readonly<Record<string, Api | undefined>> = {
   'openai:chat': { type: 'openai', ...completions },
@@ -289,44 +288,24 @@ const apis: Readonly<Record<string, Api | undefined>> = {
   'ollama:chat': { type: 'ollama' },
   'ollama:completion': { type: 'ollama' },
   ollama: { type: 'ollama' },
-  openrouter: {
-    type: 'openai-compatible',
-    base_url: 'https://openrouter.ai/api/v1',
-    key: 'OPENROUTER_API_KEY',
-  },
-  groq: { type: 'openai-compatible', base_url: 'https://api.groq.com/openai/v1', key: 'GROQ_API_KEY' },
-  mistral: { type: 'openai-compatible', base_url: 'https://api.mistral.ai/v1', key: 'MISTRAL_API_KEY' },
-  deepseek: { type: 'openai-compatible', base_url: 'https://api.deepseek.com', key: 'DEEPSEEK_API_KEY' },
-  togetherai: { type: 'openai-compatible', base_url: 'https://api.together.xyz/v1', key: 'TOGETHER_API_KEY' },
-  aimlapi: { type: 'openai-compatible', base_url: 'https://api.aimlapi.com/v1', key: 'AIML_API_KEY' },
-  cerebras: { type: 'openai-compatible', base_url: 'https://api.cerebras.ai/v1', key: 'CEREBRAS_API_KEY' },
-  fireworks: {
-    type: 'openai-compatible',
-    base_url: 'https://api.fireworks.ai/inference/v1',
-    key: 'FIREWORKS_API_KEY',
-  },
-  perplexity: { type: 'openai-compatible', base_url: 'https://api.perplexity.ai', key: 'PERPLEXITY_API_KEY' },
-  github: { type: 'openai-compatible', base_url: 'https://models.github.ai/inference', key: 'GITHUB_TOKEN' },
-  'huggingface:chat': {
-    type: 'openai-compatible',
-    base_url: 'https://router.huggingface.co/v1',
-    key: 'HF_TOKEN',
-  },
-  nscale: {
-    type: 'openai-compatible',
-    base_url: 'https://inference.api.nscale.com/v1',
-    key: 'NSCALE_SERVICE_TOKEN',
-  },
-  alibaba: {
-    type: 'openai-compatible',
-    base_url: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-    key: 'DASHSCOPE_API_KEY',
-  },
-  llamaapi: { type: 'openai-compatible', base_url: 'https://api.llama.com/compat/v1', key: 'LLAMA_API_KEY' },
-  moonshot: { type: 'openai-compatible', base_url: 'https://api.moonshot.ai/v1', key: 'MOONSHOT_API_KEY' },
-  minimax: { type: 'openai-compatible', base_url: 'https://api.minimax.io/v1', key: 'MINIMAX_API_KEY' },
-  novita: { type: 'openai-compatible', base_url: 'https://api.novita.ai/openai/v1', key: 'NOVITA_API_KEY' },
-  xai: { type: 'openai-compatible', base_url: 'https://api.x.ai/v1', key: 'XAI_API_KEY' },
+  openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
+  groq: compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  mistral: compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  deepseek: compatible('https://api.deepseek.com', 'DEEPSEEK_API_KEY'),
+  togetherai: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  aimlapi: compatible('https://api.aimlapi.com/v1', 'AIML_API_KEY'),
+  cerebras: compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
+  fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  perplexity: compatible('https://api.perplexity.ai', 'PERPLEXITY_API_KEY'),
+  github: compatible('https://models.github.ai/inference', 'GITHUB_TOKEN'),
+  'huggingface:chat': compatible('https://router.huggingface.co/v1', 'HF_TOKEN'),
+  nscale: compatible('https://inference.api.nscale.com/v1', 'NSCALE_SERVICE_TOKEN'),
+  alibaba: compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
+  llamaapi: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
+  moonshot: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
+  minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
+  novita: compatible('https://api.novita.ai/openai/v1', 'NOVITA_API_KEY'),
+  xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
 };
 
 /** The API that the first words of an id mean, and what comes after them; undefined where none is known. */
