@@ -29,7 +29,7 @@ export type { CopiedStore } from './project/copy-store.ts';
 export { type FoundState, findResults, findStates } from './project/find-state.ts';
 export type { HooksImport } from './project/import-hooks.ts';
 export { type TemplateLanguage, writeTemplate } from './project/init-template.ts';
-export type { PlannedRow, SuitePlan } from './project/plan-suite.ts';
+export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
 /** Imports the module that serves gateways, on first use. */
 export const loadServer = async () => await import('./gateway/serve.ts');
@@ -44,13 +44,13 @@ export const loadChecker = async () => await import('./validate-file.ts');
 export const loadValues = async () => await import('./project/list-values.ts');
 
 /** Imports the module that tells what a suite or a pipeline names, on first use. */
-export const loadInputs = async () => await import('./project/runtime-of-file.ts');
+export const loadInputs = async () => await import('./project/suite-files.ts');
 
 /** Imports the module for results of suites (reporters, comparisons), on first use. */
 export const loadResults = async () => await import('../suites/results.ts');
 
 /** Imports the module that lists the cases of a suite without running them, on first use. */
-export const loadPlan = async () => await import('./project/plan-suite.ts');
+export const loadPlan = async () => await import('./project/suite-files.ts');
 
 /** Imports the module that converts hooks of other systems into config entries, on first use. */
 export const loadImporter = async () => await import('./project/import-hooks.ts');

@@ -12,13 +12,15 @@ import type { Subject } from './file/model.ts';
 import { conversation } from './record.ts';
 import { retryFaults } from './score/retry.ts';
 import {
+  type Answer,
+  type AnswerOptions,
   emptyOutput,
   type SubjectAdapter,
   type SubjectContext,
   type SubjectOutput,
   type SubjectRequest,
+  type SubjectRunner,
 } from './subject/adapter.ts';
-import type { Answer, AnswerOptions, SubjectRunner } from './subject/answer.ts';
 import { openChatSubject } from './subject/chat.ts';
 import { describeConfig, digestFiles } from './subject/identity.ts';
 import { openToolSubject } from './subject/tool.ts';

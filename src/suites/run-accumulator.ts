@@ -1,6 +1,6 @@
 import { formatCount } from '../base/text/format-count.ts';
 import { omitUndefined } from '../base/yaml/present.ts';
-import type { Row } from './dataset/row.ts';
+import type { Row, RowFault } from './dataset/row.ts';
 import type { Suite, SuiteProgress } from './file/model.ts';
 import type {
   CaseRecord,
@@ -17,10 +17,14 @@ import type {
 } from './record.ts';
 import { failuresOf, roleLookup } from './report/case-failures.ts';
 import { formatUsd } from './report/numbers.ts';
-import type { RowFault } from './row-fault.ts';
-import { newBoundedList } from './run/bounded-list.ts';
 import { hasUntoleratedFaults, judgeGates } from './run/gates.ts';
-import { type RunTally, readRunTally, type SuiteProblem, tallyVersion } from './run/run-tally.ts';
+import {
+  newBoundedList,
+  type RunTally,
+  readRunTally,
+  type SuiteProblem,
+  tallyVersion,
+} from './run/run-tally.ts';
 import { newTotalsTally } from './run/totals.ts';
 import { combine, type Mergeable, newCounters } from './stats/mergeable.ts';
 import { newSpendingTally } from './stats/spending.ts';

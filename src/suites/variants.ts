@@ -1,8 +1,8 @@
 import { RuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { Gate, Suite, Variant } from './file/model.ts';
+import { mostVariants } from './matrix/cells.ts';
 import { nameOfPair } from './subject/read-variants.ts';
-import { mostVariants } from './subject/variant-limits.ts';
 
 /** Which variant a case is of. */
 export interface VariantPlace {

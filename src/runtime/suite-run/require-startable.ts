@@ -8,7 +8,7 @@ import { findUnstartable, summarize } from '../../config/load.ts';
 import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
 import type { Services } from '../../pipelines/state/run-context.ts';
 import type { HostEnv } from '../../process/env.ts';
-import { readSmall } from '../../suites/dataset/count.ts';
+import { readSmall } from '../../suites/dataset/rows.ts';
 import { checksOf, type SingleCheck, type Subject, type Suite, subjectsOf } from '../../suites/file/model.ts';
 import { describeMissing, findColumnUses } from '../../suites/validate/expressions.ts';
 import type { SuiteRunOptions } from '../api.ts';

@@ -15,7 +15,6 @@ import type { RunHeader, SuiteReport } from '../../suites/record.ts';
 import { keepRun, openRequiredStore, requireRun } from '../../suites/run/keep-run.ts';
 import { chunkSizeOf } from '../../suites/run/window.ts';
 import { newRunAccumulator } from '../../suites/run-accumulator.ts';
-import { awaitChunks } from '../../suites/shared/await-chunks.ts';
 import {
   type ChunkWork,
   filesOf,
@@ -25,7 +24,7 @@ import {
   toShared,
 } from '../../suites/shared/chunk-work.ts';
 import { judgeChunk, readPlace, readSharedTally } from '../../suites/shared/judge-chunk.ts';
-import { planChunks } from '../../suites/shared/plan-chunks.ts';
+import { awaitChunks, planChunks } from '../../suites/shared/plan-chunks.ts';
 import type { SuiteOptions } from '../../suites/suite-run.ts';
 import type { SuiteRunOptions } from '../api.ts';
 import type { Handled } from '../dispatch/dispatcher.ts';

@@ -1,9 +1,8 @@
 import { catalogue, RuntimeError } from '../../base/errors.ts';
 import { findNearest } from '../../base/text/suggest.ts';
 import { cut } from '../../base/text/width.ts';
-import type { Row } from '../dataset/row.ts';
+import type { Row, RowFault } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
-import type { RowFault } from '../row-fault.ts';
 import type { Candidate } from '../select/select.ts';
 import { identifyCase, SuiteFileError } from './case-identity.ts';
 

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { SourceLocation } from '../../base/yaml/problem.ts';
-import { datasetError } from '../dataset-error.ts';
+import { datasetError } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
 
 /** The id and the tags of a case. */
@@ -65,4 +65,25 @@ function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
+}
+
+/** What a person said: true to pass, false to fail, undefined where nobody said anything. Throws DATASET_INVALID. */
+export function readLabel(value: unknown, place: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'boolean') return value;
+  const text = String(value);
+  if (text.trim() === '') return undefined;
+  const verdict = verdictOfWord(text);
+  if (verdict !== undefined) return verdict;
+  throw datasetError(place, 'a verdict, such as true or false, pass or fail', value);
+}
+
+const passing = ['true', 'pass', 'passed', 'yes', 'good', '1'];
+const failing = ['false', 'fail', 'failed', 'no', 'bad', '0'];
+
+/** The verdict that a word means; undefined of any other. */
+export function verdictOfWord(text: string): boolean | undefined {
+  const word = text.trim().toLowerCase();
+  if (passing.includes(word)) return true;
+  return failing.includes(word) ? false : undefined;
 }

@@ -3,9 +3,9 @@ import { isObject, stringifyJson } from '../../base/json/json.ts';
 import { requireThreshold } from '../../calls/capability/eval.ts';
 import type { EvalContext, EvalRequest, EvalToolCall, Threshold } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { datasetError } from '../dataset-error.ts';
+import { datasetError } from '../dataset/row.ts';
 import type { CheckTree, GuardCheck, Suite, SuiteEval } from '../file/model.ts';
-import type { Answer } from '../subject/answer.ts';
+import type { Answer } from '../subject/adapter.ts';
 import {
   type JsonObject,
   readIndex,
@@ -16,7 +16,7 @@ import {
   requireObject,
   requireText,
 } from '../transcript/tool-calls.ts';
-import { readLabel } from './read-label.ts';
+import { readLabel } from './case-identity.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
-import { onlyVariant } from '../rating/one-variant.ts';
+import { onlyVariant } from '../rating/rated-variant.ts';
 import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../record.ts';
 import { hintOfTags } from '../select/tag-watch.ts';
 import type { Change, Comparison, Difference, SideInfo, SideResult } from './comparison.ts';

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   CLOSE_BRACKET,
   COMMA,
@@ -7,10 +8,10 @@ import {
   type OpenValue,
   startValue,
 } from '../../base/json/ends.ts';
+import { isObject, parseLossless } from '../../base/json/json.ts';
 import { jsonHint, wordJsonError } from '../../base/json/json-hint.ts';
-import { maxRowBytes, type RowWording, readJsonObject } from './json-object.ts';
-import { type BoundedBuffer, countLines, newBoundedBuffer } from './lines.ts';
-import { type FileRow, type RowContent, unusable } from './row.ts';
+import { type BoundedBuffer, countLines, newBoundedBuffer, splitLines } from './lines.ts';
+import { type FileRow, notUtf8, type RowContent, unusable } from './row.ts';
 
 /**
  * Reads a list of JSON objects, or objects one after another, one in memory at a time. Invalid JSON becomes
@@ -182,5 +183,55 @@ function nextState(state: ScanState, byte: number): Transition {
       return byte === COMMA ? { reason: 'a comma outside of a list' } : { place: state, begins: true };
     case 'broken':
       return { place: state, begins: false };
+  }
+}
+
+/** The words of messages about one row of a format. */
+export interface RowWording {
+  /** Such as `the line`. */
+  readonly subject: string;
+  readonly hint: string;
+}
+
+/** The greatest number of bytes of one row; the bytes of a longer one are dropped. */
+export const maxRowBytes = 64 * 1024 * 1024;
+
+/**
+ * Parses the object of one row; undefined bytes stand for a row that was too long. Throws SyntaxError when
+ * it is not JSON.
+ */
+export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording): RowContent {
+  if (bytes === undefined) return unusable(`${subject} is longer than 64 MiB`);
+  if (!isUtf8(bytes)) return notUtf8(subject, bytes);
+  try {
+    const value = parseLossless(bytes.toString('utf8'));
+    if (isObject(value) && !JSON.isRawJSON(value)) return { usable: true, value };
+    return unusable(`${subject} is ${Array.isArray(value) ? 'a list' : 'no JSON object'}`, hint);
+  } catch (thrown) {
+    // The walk over the parsed value is recursive.
+    if (thrown instanceof RangeError) return unusable(`${subject} is nested too deeply`);
+    throw thrown;
+  }
+}
+
+/** One JSON object on each line; blank lines are no rows. */
+export async function* readJsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
+  for await (const { number, bytes } of splitLines(chunks, maxRowBytes)) {
+    if (bytes === undefined || !isBlank(bytes)) yield { line: number, content: readLine(bytes) };
+  }
+}
+
+const lineWords: RowWording = { subject: 'the line', hint: 'A dataset has one JSON object on each line.' };
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}
+
+function readLine(bytes: Buffer | undefined): RowContent {
+  try {
+    return readJsonObject(bytes, lineWords);
+  } catch (thrown) {
+    const text = new TextDecoder().decode(bytes);
+    return unusable(`the line is not JSON: ${wordJsonError(thrown, text)}`, jsonHint(text) ?? lineWords.hint);
   }
 }

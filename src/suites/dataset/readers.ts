@@ -5,8 +5,7 @@ import { formatCount } from '../../base/text/format-count.ts';
 import { cut } from '../../base/text/width.ts';
 import type { DatasetFormat } from '../file/model.ts';
 import { DecompressionError } from './decompress.ts';
-import { readJson } from './json.ts';
-import { readJsonLines } from './jsonl.ts';
+import { readJson, readJsonLines } from './json.ts';
 import { countLines } from './lines.ts';
 import {
   type FileRow,

@@ -1,3 +1,7 @@
+import { RuntimeError } from '../../base/errors.ts';
+import type { SourceLocation } from '../../base/yaml/problem.ts';
+import { describeValue } from '../../base/yaml/wording.ts';
+
 /** One row of a dataset and where it stands. */
 export interface Row {
   /** Counts from 1 through all files of the dataset; blank lines are no rows. */
@@ -48,4 +52,29 @@ export function notUtf8(subject: string, bytes: Uint8Array): UnusableContent {
     `${subject} is not valid UTF-8`,
     `It looks like ${name}. Save the dataset as UTF-8, as with \`iconv -f ${option} -t UTF-8 OLD > NEW\`.`,
   );
+}
+
+/** What is wrong with a row. */
+export interface RowFault {
+  /** The line of the suite that is wrong, rather than the row; reported once. */
+  readonly location?: Pick<SourceLocation, 'file' | 'line'>;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/**
+ * The DATASET_INVALID error for the wrong kind of value at `place` of a mapped row; it is not thrown here.
+ */
+export function datasetError(place: string, wanted: string, value: unknown): RuntimeError {
+  const message = `${place} must be ${wanted}, not ${describeRowValue(value)}`;
+  return new RuntimeError('DATASET_INVALID', message, {
+    hint: 'Correct the row, or the expression in the suite that reads it.',
+  });
+}
+
+/** What a value is, in a few words; of a number with all its digits. */
+export function describeRowValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null && JSON.isRawJSON(value))
+    return `the number ${value.rawJSON}`;
+  return describeValue(value);
 }

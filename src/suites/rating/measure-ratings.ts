@@ -2,7 +2,7 @@ import { RuntimeError } from '../../base/errors.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import { unknownName } from '../../base/yaml/unknown-name.ts';
 import { isWithin } from '../../calls/capability/eval.ts';
-import { verdictOfWord } from '../case/read-label.ts';
+import { verdictOfWord } from '../case/case-identity.ts';
 import type {
   Disagreement,
   PairAgreement,
@@ -14,7 +14,7 @@ import type {
 } from '../rating-agreement.ts';
 import type { CaseRecord, RunSource } from '../record.ts';
 import { type AgreementTally, newAgreementTally } from '../stats/agreement.ts';
-import { onlyVariant } from './one-variant.ts';
+import { onlyVariant } from './rated-variant.ts';
 import type { Rating } from './rating.ts';
 
 /**

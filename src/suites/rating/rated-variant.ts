@@ -1,7 +1,8 @@
 import { RuntimeError } from '../../base/errors.ts';
+import { suggest } from '../../base/text/suggest.ts';
 import type { StoredResult } from '../../store/result-store.ts';
-import { requireKnownVariant } from '../matrix/known-variant.ts';
-import type { RunHeader } from '../record.ts';
+import type { RunHeader, RunSource } from '../record.ts';
+import type { VariantHeader } from '../run/stats-record.ts';
 import { variantAmong } from '../variants.ts';
 
 /** A case of a matrix is one of every variant. Throws USAGE where none is named, or one of a run that has none, NAME_UNKNOWN for another. */
@@ -29,4 +30,38 @@ export function isOfVariant(
   wanted: string | undefined,
 ): boolean {
   return variants?.[variantAmong(number, variants.length)]?.name === wanted;
+}
+
+/** Throws NAME_UNKNOWN, with the name that was probably meant, for a variant that a run does not have. */
+export function requireKnownVariant(variants: readonly Pick<VariantHeader, 'name'>[], wanted: string): void {
+  const known = variants.map(({ name }) => name);
+  if (known.includes(wanted)) return;
+  throw new RuntimeError(
+    'NAME_UNKNOWN',
+    `the run has no variant "${wanted}"`,
+    suggest(wanted, known, 'variants'),
+  );
+}
+
+/**
+ * The run with the cases of that variant alone, and what people said of them, as a run without variants; one that has none is itself.
+ * Throws NAME_UNKNOWN for a variant that the run does not have.
+ */
+export function onlyVariant(source: RunSource, name: string): RunSource {
+  const { variants, ...header } = source.header;
+  if (variants === undefined) return source;
+  requireKnownVariant(variants, name);
+  return {
+    ...source,
+    header,
+    cases: (caseId) => itsOwn(source.cases(caseId), name),
+    ratings: (caseId) => itsOwn(source.ratings?.(caseId) ?? [], name),
+  };
+}
+
+async function* itsOwn<Item extends { readonly variant?: string }>(
+  items: AsyncIterable<Item> | readonly Item[],
+  name: string,
+): AsyncGenerator<Omit<Item, 'variant'>> {
+  for await (const { variant, ...item } of items) if (variant === name) yield item;
 }

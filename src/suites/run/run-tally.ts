@@ -8,12 +8,13 @@ import {
   oneOf,
   optional,
   readShape,
+  type Shape,
 } from '../../base/json/shape.ts';
 import { failure, type RunHeader, rowProblem } from '../record.ts';
+import type { Mergeable } from '../stats/mergeable.ts';
 import { spendingState } from '../stats/spending.ts';
 import { statsState } from '../stats/stats-accumulator.ts';
 import { variantsState } from '../variant-tallies.ts';
-import { boundedListState } from './bounded-list.ts';
 import { totalsState } from './totals.ts';
 
 /** Another version cannot be merged: what it counts may mean something else. */
@@ -93,4 +94,48 @@ function notMergeable(why: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', `a stored tally of the run cannot be read: ${why}`, {
     hint: 'All processes that work on one run have to be of one version of Signalbox. Run the suite again.',
   });
+}
+
+/** Keeps the items with the lowest positions, up to a limit, and counts all that were added. */
+export interface BoundedList<Item> extends Mergeable<BoundedListState<Item>> {
+  /** Items are sorted by `place`, whatever order they are added in; no two items share one. */
+  add(place: number, item: Item): void;
+  items(): readonly Item[];
+  count(): number;
+}
+
+export interface BoundedListState<Item> {
+  /** Those that are kept, by rising place. */
+  readonly kept: readonly { readonly place: number; readonly item: Item }[];
+  readonly count: number;
+}
+
+export function boundedListState<Item>(item: Shape<Item>): Shape<BoundedListState<Item>> {
+  return members<BoundedListState<Item>>({
+    kept: listOf(members<BoundedListState<Item>['kept'][number]>({ place: number, item })),
+    count: number,
+  });
+}
+
+export function newBoundedList<Item>(limit: number): BoundedList<Item> {
+  const kept: { place: number; item: Item }[] = [];
+  let count = 0;
+  const keep = (place: number, item: Item): void => {
+    const after = kept.findIndex((other) => other.place > place);
+    kept.splice(after === -1 ? kept.length : after, 0, { place, item });
+    if (kept.length > limit) kept.pop();
+  };
+  return {
+    add(place, item) {
+      count += 1;
+      keep(place, item);
+    },
+    items: () => kept.map(({ item }) => item),
+    count: () => count,
+    state: () => ({ kept: [...kept], count }),
+    merge(other) {
+      count += other.count;
+      for (const { place, item } of other.kept) keep(place, item);
+    },
+  };
 }

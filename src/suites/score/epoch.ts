@@ -2,11 +2,11 @@ import { type Fault, RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { startTimer } from '../../base/time/deadline.ts';
 import { startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
 import type { Threshold } from '../../contract/eval.ts';
+import { type Scrubber, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
 import { findEvalsOfCase, type PreparedEval, prepareCase, type SubjectView } from '../case/prepared-case.ts';
 import type { Suite } from '../file/model.ts';
 import type { EpochRecord, EvalResult, SubjectRecord } from '../record.ts';
-import { emptyOutput } from '../subject/adapter.ts';
-import type { Answer, SubjectRunner } from '../subject/answer.ts';
+import { type Answer, emptyOutput, type SubjectRunner } from '../subject/adapter.ts';
 import { type EvalHost, scoreEval } from './score.ts';
 
 export interface EpochTools extends EvalHost {
@@ -167,5 +167,19 @@ function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Dead
     markTimeout: (result) =>
       isTimedOut(result.error?.code) ? { ...result, detail: fault.message, error: fault } : result,
     clear,
+  };
+}
+
+/**
+ * The record without secrets, for reports and stores: known values are hidden in every text, and messages,
+ * hints and details of faults are scrubbed of credentials, too.
+ */
+export function scrubEpoch(record: EpochRecord, scrubber: Scrubber): EpochRecord {
+  const hidden = scrubMembers(record, (text) => scrubber.values(text));
+  const { subject, results } = hidden;
+  return {
+    ...hidden,
+    ...(subject && { subject: scrubMessages(subject, scrubber) }),
+    results: results.map((result) => scrubMessages(result, scrubber)),
   };
 }

@@ -1,4 +1,4 @@
-import type { CaseCandidate, SelectionStage } from './selection.ts';
+import type { CaseCandidate, SelectionStage } from './select.ts';
 
 /**
  * Takes every candidate, and reports the first case whose id and tags an earlier one has too; cases of different

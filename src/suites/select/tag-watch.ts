@@ -1,6 +1,6 @@
 import { formatCount } from '../../base/text/format-count.ts';
 import { suggest } from '../../base/text/suggest.ts';
-import type { RowFault } from '../row-fault.ts';
+import type { RowFault } from '../dataset/row.ts';
 
 /** Collects the tags of the cases of a run, to report a selected tag that no case has. */
 export interface TagWatch {

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError } from '../../base/errors.ts';
 import { stringifyJson } from '../../base/json/json.ts';
-import type { SuiteChunks } from '../../store/result-store.ts';
+import { formatCount } from '../../base/text/format-count.ts';
+import type { ChunkProgress, SuiteChunks } from '../../store/result-store.ts';
 import { indexDataset } from '../dataset/ranges/index-dataset.ts';
 import type { Suite } from '../file/model.ts';
 import { requireFewCases } from '../matrix/cells.ts';
@@ -43,3 +46,51 @@ export async function planChunks(
 
 /** Chunks of one statement. */
 const TOGETHER = 100;
+
+export interface AwaitOptions {
+  readonly runId: string;
+  /** How many there are; a promise while they are being counted. */
+  readonly total: Promise<number>;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ChunkProgress) => void;
+}
+
+/** Waits until all chunks are done, and sees to it that none is forgotten. Throws WORKER_FAILED, ABORTED, STORE_FAILED, and what `total` rejects with. */
+export async function awaitChunks(
+  chunks: SuiteChunks,
+  { runId, total, signal, onProgress }: AwaitOptions,
+): Promise<void> {
+  let known: number | undefined;
+  let failed: { readonly error: unknown } | undefined;
+  total.then(
+    (count) => {
+      known = count;
+    },
+    (error: unknown) => {
+      failed = { error };
+    },
+  );
+  for (let round = 0; ; round += 1) {
+    const progress = await chunks.progress(runId);
+    onProgress(progress);
+    if (failed !== undefined) throw failed.error;
+    if (known !== undefined && progress.done >= known) return;
+    requireHope(progress);
+    if (round % TELL_EVERY === TELL_EVERY - 1) await chunks.announceIdle(runId);
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted) throw new RuntimeError('ABORTED', 'the run of the suite was given up');
+  }
+}
+
+const LOOK_MS = 250;
+const TELL_EVERY = 4;
+/** Of one chunk, whoever tried. */
+const MOST_FAILURES = 5;
+
+function requireHope({ worst }: ChunkProgress): void {
+  if (worst === undefined || worst.failures < MOST_FAILURES) return;
+  throw new RuntimeError(
+    'WORKER_FAILED',
+    `part ${worst.number} of the dataset could not be judged by ${formatCount(worst.failures, 'worker')}: ${worst.failure}`,
+  );
+}

@@ -1,5 +1,5 @@
 import { chatSchema } from '../../pipelines/file/schema.ts';
-import { mostVariants } from './variant-limits.ts';
+import { mostVariants } from '../matrix/cells.ts';
 
 const chat: object = chatSchema;
 const { provider, system, messages } = chatSchema.properties;

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json/json.ts';
 import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { datasetError } from '../dataset-error.ts';
+import { datasetError } from '../dataset/row.ts';
 
 /**
  * The tool calls of messages, in OpenAI's shape or PromptKit's, with what the messages of role `tool` answered; `place`

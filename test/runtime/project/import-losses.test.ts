@@ -513,7 +513,9 @@ test('the guides name every key and every type of assertion that an import reads
     'PromptKit Arena',
   ].map((title) => guide('coming-from').find((part) => part.startsWith(`## ${title}`)));
   const keysOf = ({ read }: KeyTable<object>) =>
-    Object.entries(read).flatMap(([name, taken]) => (typeof taken === 'function' ? [name] : taken[0]));
+    Object.entries<object>(read).flatMap(([name, taken]): readonly string[] =>
+      Array.isArray(taken) ? taken[0] : [name],
+    );
   for (const [kind, { messages, members }] of Object.entries(sampleFormats)) {
     // The guide has them in Python's spelling.
     const keys = [...messages[0], ...keysOf(members)].map((key) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maxRowBytes } from '../../../src/suites/dataset/json-object.ts';
+import { maxRowBytes } from '../../../src/suites/dataset/json.ts';
 import type { DatasetChunk } from '../../../src/suites/dataset/ranges/dataset-chunk.ts';
 import { indexDataset } from '../../../src/suites/dataset/ranges/index-dataset.ts';
 import { readChunk } from '../../../src/suites/dataset/ranges/read-chunk.ts';

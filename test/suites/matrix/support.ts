@@ -2,8 +2,7 @@ import { omitUndefined } from '../../../src/base/yaml/present.ts';
 import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
 import type { CaseRecord, SuiteReport } from '../../../src/suites/record.ts';
 import { toHeader } from '../../../src/suites/run/keep-run.ts';
-import { emptyOutput } from '../../../src/suites/subject/adapter.ts';
-import type { Answer, SubjectRunner } from '../../../src/suites/subject/answer.ts';
+import { type Answer, emptyOutput, type SubjectRunner } from '../../../src/suites/subject/adapter.ts';
 import type { SuiteOptions } from '../../../src/suites/suite-run.ts';
 import { judge, loadSpec, run, toLines } from '../support.ts';
 

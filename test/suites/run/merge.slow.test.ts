@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/base/errors.ts';
-import type { Row } from '../../../src/suites/dataset/row.ts';
+import type { Row, RowFault } from '../../../src/suites/dataset/row.ts';
 import type { CaseRecord } from '../../../src/suites/record.ts';
-import type { RowFault } from '../../../src/suites/row-fault.ts';
 import { toHeader } from '../../../src/suites/run/keep-run.ts';
 import { newRunAccumulator, type RunAccumulator } from '../../../src/suites/run-accumulator.ts';
 import { decided, record, said } from '../stats/records.ts';

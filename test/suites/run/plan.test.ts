@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { planSuite } from '../../../src/runtime/project/plan-suite.ts';
+import { planSuite } from '../../../src/runtime/project/suite-files.ts';
 import { header, toLines, writeFiles } from '../support.ts';
 
 const files = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import { openRuntime } from '../../../src/index.ts';
 import { watchRepeatedIds } from '../../../src/suites/select/repeated-ids.ts';
-import type { Candidate } from '../../../src/suites/select/selection.ts';
+import type { Candidate } from '../../../src/suites/select/select.ts';
 import { openBench } from '../../runtime/suite-bench.ts';
 
 /** What is told of cases with these ids and tags; all of them are taken. */

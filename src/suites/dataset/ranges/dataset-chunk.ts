@@ -1,4 +1,11 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
+import { RuntimeError } from '../../../base/errors.ts';
+import { whyUnreadable } from '../../../base/files/file-error.ts';
 import { members, number, optional, type Shape, text } from '../../../base/json/shape.ts';
+import { isPacked } from '../decompress.ts';
+import { isRemote, nameOf } from '../remote/address.ts';
 
 /** Some rows of a dataset that follow one another in one file. Plain JSON. */
 export interface DatasetChunk {
@@ -36,3 +43,73 @@ export const datasetChunk: Shape<DatasetChunk> = members<DatasetChunk>({
   rows: number,
   range: optional(members<ByteRange>({ start: number, end: number, firstLine: number, sum: number })),
 });
+
+/** By which a file is known again. */
+export type FileFacts = Pick<DatasetChunk, 'size' | 'version'>;
+
+export interface FileLook {
+  readonly facts: FileFacts;
+  /** How many bytes its mark of UTF-8 has; undefined for a text that cannot be read from the middle. */
+  readonly mark: number | undefined;
+}
+
+/** Looks at the beginning of a file or of what is behind an address. Throws FILE_UNREADABLE. */
+export async function lookAt(file: string, signal: AbortSignal): Promise<FileLook> {
+  return isRemote(file) ? await lookBehind(file, signal) : await lookInto(file);
+}
+
+async function lookBehind(file: string, signal: AbortSignal): Promise<FileLook> {
+  const { lookAtRemote } = await import('../remote/remote-bytes.ts');
+  const { size, version, hasRanges, head } = await lookAtRemote(file, signal);
+  const facts = { size: size ?? -1, ...(version !== null && { version }) };
+  return { facts, mark: hasRanges && !isPacked(head) ? markOf(head) : undefined };
+}
+
+async function lookInto(file: string): Promise<FileLook> {
+  try {
+    const handle = await open(file);
+    try {
+      const { size } = await handle.stat();
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+      return {
+        facts: { size },
+        mark: /\.gz$/i.test(file) ? undefined : markOf(buffer.subarray(0, bytesRead)),
+      };
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw toUnreadable(file, cause);
+  }
+}
+
+/** Undefined for what seems to be UTF-16. */
+function markOf(head: Buffer): number | undefined {
+  if (head.subarray(0, 3).equals(utf8Mark)) return utf8Mark.length;
+  return head.includes(0) || head[0] === 0xff || head[0] === 0xfe ? undefined : 0;
+}
+
+const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Bytes of a file, or of what is behind an address. Throws what `toUnreadable` reads, and RuntimeErrors. */
+export async function* readRange(
+  file: string,
+  { start, end, version }: Pick<ByteRange, 'start'> & { readonly end?: number } & Pick<FileFacts, 'version'>,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  if (isRemote(file)) {
+    const { readRemote } = await import('../remote/remote-bytes.ts');
+    yield* readRemote(file, { start, end, version }, signal);
+    return;
+  }
+  const last = end === undefined ? {} : { end: end - 1 };
+  yield* addAbortSignal(signal, createReadStream(file, { start, ...last, highWaterMark: READ_BYTES }));
+}
+
+const READ_BYTES = 1024 * 1024;
+
+/** FILE_UNREADABLE, for what reading a file has thrown. */
+export function toUnreadable(file: string, cause: unknown): RuntimeError {
+  if (cause instanceof RuntimeError) return cause;
+  return new RuntimeError('FILE_UNREADABLE', `${nameOf(file)} ${whyUnreadable(cause)}`, { cause });
+}

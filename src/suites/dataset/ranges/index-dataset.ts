@@ -2,11 +2,17 @@ import { crc32 } from 'node:zlib';
 import { RuntimeError } from '../../../base/errors.ts';
 import type { Dataset, FileDataset } from '../../file/model.ts';
 import { findFiles } from '../files.ts';
-import { maxRowBytes } from '../json-object.ts';
+import { maxRowBytes } from '../json.ts';
 import { nameOf } from '../remote/address.ts';
 import { formatOf, openRows } from '../rows.ts';
-import type { ByteRange, DatasetChunk } from './dataset-chunk.ts';
-import { type FileFacts, lookAt, readRange, toUnreadable } from './file-bytes.ts';
+import {
+  type ByteRange,
+  type DatasetChunk,
+  type FileFacts,
+  lookAt,
+  readRange,
+  toUnreadable,
+} from './dataset-chunk.ts';
 
 interface IndexOptions {
   readonly rowsPerChunk: number;

@@ -1,12 +1,11 @@
 import { crc32 } from 'node:zlib';
 import { RuntimeError } from '../../../base/errors.ts';
 import type { Dataset } from '../../file/model.ts';
-import { readJsonLines } from '../jsonl.ts';
+import { readJsonLines } from '../json.ts';
 import { isRemote, nameOf } from '../remote/address.ts';
 import type { Row } from '../row.ts';
 import { openRows } from '../rows.ts';
-import type { ByteRange, DatasetChunk } from './dataset-chunk.ts';
-import { lookAt, readRange, toUnreadable } from './file-bytes.ts';
+import { type ByteRange, type DatasetChunk, lookAt, readRange, toUnreadable } from './dataset-chunk.ts';
 import { oneFile } from './index-dataset.ts';
 
 /**
