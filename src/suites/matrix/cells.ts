@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import type { Candidate } from '../select/select.ts';
-import type { VariantPlace } from '../variants.ts';
+import { mostMatrixCases, type VariantPlace } from '../variants.ts';
 
 /** A row that is a case, of one variant where there are any. */
 export type Cell = Candidate & { readonly variant?: VariantPlace };
@@ -35,9 +35,3 @@ export function requireFewCases(cases: number, variants: number): void {
     { hint: 'Judge a part of the rows, as with --max-cases or --sample, or run the variants one by one.' },
   );
 }
-
-/** Variants of one suite. */
-export const mostVariants = 16;
-
-/** Cases of a matrix, over all its variants: each asks its subject anew, so that more are rather a mistake. */
-export const mostMatrixCases = 1_000_000;

@@ -1,5 +1,5 @@
 import { chatSchema } from '../../pipelines/file/schema.ts';
-import { mostVariants } from '../matrix/cells.ts';
+import { mostVariants } from '../variants.ts';
 
 const chat: object = chatSchema;
 const { provider, system, messages } = chatSchema.properties;

@@ -513,7 +513,7 @@ test('the guides name every key and every type of assertion that an import reads
     'PromptKit Arena',
   ].map((title) => guide('coming-from').find((part) => part.startsWith(`## ${title}`)));
   const keysOf = ({ read }: KeyTable<object>) =>
-    Object.entries<object>(read).flatMap(([name, taken]): readonly string[] =>
+    Object.entries<object>({ ...read }).flatMap(([name, taken]): readonly string[] =>
       Array.isArray(taken) ? taken[0] : [name],
     );
   for (const [kind, { messages, members }] of Object.entries(sampleFormats)) {
