@@ -6,7 +6,7 @@ import type { Link } from './postgres/connection/client.ts';
 import { createSession, type Session, transact } from './postgres/connection/session.ts';
 import { createDriver, type Run } from './postgres/driver.ts';
 import { openLink } from './postgres/layout/migrations.ts';
-import { chunkMethods } from './postgres/results/chunk-methods.ts';
+import { chunkMethods } from './postgres/results/chunks.ts';
 import { append, batchesOf, putRecords } from './postgres/results/records.ts';
 import type { ResultStore } from './result-store.ts';
 import { resultMethods } from './results.ts';

@@ -2,12 +2,11 @@ import { type Driver, doNow } from './driver.ts';
 import type { NewResult, ResultStore } from './result-store.ts';
 import { type ResultWriter, resultMethods } from './results.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
-import { guardWork } from './sqlite/guard-work.ts';
 import { checksumOf, textOf } from './sqlite/row.ts';
 import { createRunLocks } from './sqlite/run-locks.ts';
 import { resultLayout } from './sqlite/schema.ts';
 import { createAsk, createStatement, type Statement } from './sqlite/statement.ts';
-import { toStoreError } from './sqlite/store-error.ts';
+import { guardWork, toStoreError } from './sqlite/store-error.ts';
 import { missingRunError } from './store-rules.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { joinConnection } from '../../store/sqlite/connection.ts';
-import { answerWork, waitWhileBusy } from '../../store/sqlite/write/answer-work.ts';
+import { answerWork, waitWhileBusy } from '../../store/sqlite/write/thread.ts';
 import { type AuditDone, type AuditThreadData, type AuditWork, doWork, openChain } from './chain-writer.ts';
 
 // The thread that `writer.ts` starts: work comes in, and is answered when it is on the disk.

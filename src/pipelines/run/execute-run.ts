@@ -12,7 +12,6 @@ import { RunSuspended } from '../state/journal.ts';
 import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun, sessionEvent } from '../state/session.ts';
-import { startClock } from '../state/step-clock.ts';
 import {
   combineOutcomes,
   failedStep,
@@ -22,7 +21,14 @@ import {
   skippedStep,
   stepRecord,
 } from '../state/step-outcome.ts';
-import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } from '../state/step-scope.ts';
+import {
+  evaluateIn,
+  forkScope,
+  recordOutcome,
+  type Scope,
+  type StepContext,
+  startClock,
+} from '../state/step-scope.ts';
 import { isSuspension, requireFinished } from '../state/suspension.ts';
 import { type SessionStart, sessionStartRecord } from '../state/turn-record.ts';
 import type { RunPause } from '../suspend/set-down.ts';

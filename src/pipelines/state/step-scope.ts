@@ -1,8 +1,8 @@
 import type { Fault } from '../../base/errors.ts';
 import type { Expression } from '../../base/expression/expression.ts';
 import { parseParted } from '../../base/json/parted.ts';
+import { startTimer } from '../../base/time/deadline.ts';
 import type { Step } from '../file/pipeline.ts';
-import type { StepClock } from './step-clock.ts';
 import type { StepOutcome } from './step-outcome.ts';
 
 /**
@@ -51,4 +51,30 @@ export function recordOutcome(scope: Scope, id: string, { view }: StepOutcome): 
 /** A copy of the scope with these changes; outcomes recorded in it are not seen in the original. */
 export function forkScope(scope: Scope, changes: Partial<Scope> = {}): Scope {
   return { ...scope, steps: { ...scope.steps }, ...changes };
+}
+
+/** A step's timeout, which is paused while the run waits for a person. */
+export interface StepClock {
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+  pause(): void;
+  resume(): void;
+}
+
+/** Starts a clock. Pauses nest; the timer keeps the process alive unless the clock is paused. */
+export function startClock(timeoutMs: number): StepClock {
+  const timeout = new AbortController();
+  const timer = startTimer({ timeoutMs }, () => timeout.abort());
+  let pauses = 0;
+  return {
+    signal: timeout.signal,
+    pause: () => {
+      pauses += 1;
+      if (pauses === 1) timer.pause();
+    },
+    resume: () => {
+      pauses -= 1;
+      if (pauses === 0 && !timeout.signal.aborted) timer.resume();
+    },
+  };
 }

@@ -11,11 +11,10 @@ import {
   retryWhileBusy,
   transact,
 } from '../sqlite/connection.ts';
-import { guardWork } from '../sqlite/guard-work.ts';
 import type { Layout } from '../sqlite/layout.ts';
 import { createRunLocks } from '../sqlite/run-locks.ts';
 import { createAsk, createStatement } from '../sqlite/statement.ts';
-import { toStoreError } from '../sqlite/store-error.ts';
+import { guardWork, toStoreError } from '../sqlite/store-error.ts';
 import { closedStoreError } from '../store-rules.ts';
 import { keyTables, toSqliteTables } from '../tables.ts';
 import { type KeysTables, openKeysTables } from './count-tables.ts';

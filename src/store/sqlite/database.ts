@@ -10,15 +10,14 @@ import {
   retryWhileBusy,
   transact,
 } from './connection.ts';
-import { guardWork } from './guard-work.ts';
 import type { Row } from './row.ts';
 import { stateLayout } from './schema.ts';
 import { createStatement, type Statement } from './statement.ts';
-import { toStoreError } from './store-error.ts';
+import { guardWork, toStoreError } from './store-error.ts';
 import type { Change } from './write/change.ts';
 import { makeChange, makeChanges, openTables, type Tables } from './write/make-change.ts';
 import { createWriteQueue } from './write/write-queue.ts';
-import { createWriter, type Writer, type WriterChoice } from './write/writer.ts';
+import { createWriter, startThreadWriter, type Writer, type WriterChoice } from './write/writer.ts';
 
 /** One connection, and a writer behind it. Work and changes are done one after another, in the order of the calls. */
 export interface Database {
@@ -124,11 +123,7 @@ function openWriter({ connection, tables, file, waitMs }: OpenedDatabase, choice
     close: async () => {},
   };
   if (choice === 'main') return main;
-  const startThread = async () => {
-    const { startThreadWriter } = await import('./write/thread-writer.ts');
-    return await startThreadWriter({ file, identity: connection.identity, waitMs });
-  };
-  return createWriter(main, startThread, choice);
+  return createWriter(main, () => startThreadWriter({ file, identity: connection.identity, waitMs }), choice);
 }
 
 function driverOf({

@@ -5,8 +5,11 @@ import { Json } from '../../../src/base/json/json.ts';
 import { PartedJson } from '../../../src/base/json/parted.ts';
 import { createRunTexts } from '../../../src/pipelines/state/store-journal.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { inspectPostgres } from '../../../src/store/postgres/inspect.ts';
-import { migratePostgres, migrations } from '../../../src/store/postgres/layout/migrations.ts';
+import {
+  inspectPostgres,
+  migratePostgres,
+  migrations,
+} from '../../../src/store/postgres/layout/migrations.ts';
 import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres-store.ts';
 import { faultOf, newCall, newRun } from '../examples.ts';
 import { startProxy } from './proxy.ts';

@@ -2,7 +2,7 @@ import { toRuntimeError } from '../../../base/errors.ts';
 import { formatCount } from '../../../base/text/format-count.ts';
 import type { HostEnv } from '../../../process/env.ts';
 import { readAddress } from '../../../store/postgres/connection/address.ts';
-import { inspectPostgres, type PostgresState } from '../../../store/postgres/inspect.ts';
+import { inspectPostgres, type PostgresState } from '../../../store/postgres/layout/migrations.ts';
 import { type Check, found } from './check.ts';
 
 /** Whether the Postgres store that the environment variable names can be used, and what waits in it. Makes and changes nothing. */

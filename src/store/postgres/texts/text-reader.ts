@@ -1,14 +1,13 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { RuntimeError } from '../../../base/errors.ts';
+import { type Fault, RuntimeError } from '../../../base/errors.ts';
 import type { TextPlace } from '../../kept-text.ts';
 import { textFromRow } from '../../rows.ts';
-import { decodeRow } from '../../sqlite/row.ts';
+import { decodeRow, type Row } from '../../sqlite/row.ts';
 import { closedStoreError } from '../../store-rules.ts';
 import type { Address } from '../connection/address.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
-import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
 
 /**
  * Long texts of runs. They are looked at in the middle of the evaluation of an expression, which waits for nothing; so those that
@@ -113,3 +112,21 @@ function startThread(address: Address): TextThread {
 function receive(port: MessagePort): TextReply | undefined {
   return receiveMessageOnPort(port)?.message;
 }
+
+/** What the thread that reads texts is started with. */
+export interface TextThreadData {
+  readonly address: Address;
+  readonly port: MessagePort;
+  /** Its only element counts the replies. */
+  readonly count: Int32Array;
+}
+
+export interface TextRequest {
+  readonly number: number;
+  readonly place: TextPlace;
+}
+
+/** The row of a text, as it is kept; undefined where there is none. */
+export type TextReply =
+  | { readonly number: number; readonly row: Row | undefined }
+  | { readonly number: number; readonly fault: Fault };

@@ -5,7 +5,7 @@ import type { Row } from '../../sqlite/row.ts';
 import { encodeText } from '../../sqlite/row.ts';
 import { connect, type Link } from '../connection/client.ts';
 import { isLostConnection, toPostgresError } from '../connection/postgres-error.ts';
-import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
+import type { TextReply, TextRequest, TextThreadData } from './text-reader.ts';
 
 // The thread that `text-reader.ts` starts: places of texts come in, and each is answered by its row.
 

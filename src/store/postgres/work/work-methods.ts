@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { callFromRow, decisionToRow, kinToText, labelsToText, runToRow } from '../../rows.ts';
-import type { Announce, Job, SharedWork, Swept, Transaction } from '../../shared-work.ts';
+import type {
+  Announce,
+  Job,
+  SeenWorker,
+  SharedWork,
+  Swept,
+  Transaction,
+  WorkerRecord,
+} from '../../shared-work.ts';
 import { decodeRow, encodeOrNull, encodeText, numberOf, readAnswer, textOf } from '../../sqlite/row.ts';
 import type { NewRun, Store } from '../../store.ts';
 import { checkRunId, duplicateRunError } from '../../store-rules.ts';
@@ -10,7 +18,6 @@ import type { Address } from '../connection/address.ts';
 import type { Link } from '../connection/client.ts';
 import type { Run } from '../driver.ts';
 import { inTransaction } from './transaction.ts';
-import * as workers from './workers.ts';
 
 interface WorkParts {
   readonly address: Address;
@@ -56,9 +63,9 @@ export function workMethods({ address, hungMs, run }: WorkParts): WorkMethods {
         if (due === undefined) return { hasRun: false, announced: 0 };
         return await transact((transaction) => sweep(transaction, { announce, hungMs }));
       },
-      beat: (worker) => run((link) => workers.beat(link, worker)),
-      leave: (id) => run((link) => workers.leave(link, id)),
-      listWorkers: () => run((link) => workers.listWorkers(link, hungMs)),
+      beat: (worker) => run((link) => beat(link, worker)),
+      leave: (id) => run((link) => leave(link, id)),
+      listWorkers: () => run((link) => listSeen(link, hungMs)),
     },
     decide: (id, ruling, at) => {
       const token = randomUUID();
@@ -189,3 +196,47 @@ SELECT found.id, found.build FROM builds CROSS JOIN LATERAL (
 const note = `WITH noted AS (
   UPDATE signalbox.runs SET announced_at = clock_timestamp() WHERE id = ANY ($1) RETURNING 1)
 SELECT count(*) AS count FROM noted`;
+
+/** That the worker is there. Rejects with what Postgres says, as all of these. */
+async function beat(link: Link, worker: WorkerRecord): Promise<void> {
+  const { id, machine, pid, version, concurrency, busy, builds, isDraining } = worker;
+  await link.query({
+    name: 'worker',
+    text: `INSERT INTO signalbox.workers (id, machine, pid, version, concurrency, busy, builds, draining, seen_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+      ON CONFLICT (id) DO UPDATE SET busy = excluded.busy, draining = excluded.draining, seen_at = excluded.seen_at`,
+    values: [id, encodeText(machine), pid, version, concurrency, busy, builds, isDraining],
+  });
+}
+
+/** Also forgets those that have not been heard of for an hour. */
+async function leave(link: Link, id: string): Promise<void> {
+  const text =
+    "DELETE FROM signalbox.workers WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 hour'";
+  await link.query({ text, values: [id] });
+}
+
+/** The oldest first. */
+async function listSeen(link: Link, hungMs: number): Promise<SeenWorker[]> {
+  const rows = await link.query({
+    text: `SELECT id, machine, pid, version, concurrency, busy, draining, array_to_string(builds, ' ') AS builds,
+        (extract(epoch FROM started_at) * 1000)::bigint AS started_at,
+        (extract(epoch FROM seen_at) * 1000)::bigint AS seen_at,
+        seen_at > clock_timestamp() - $1::bigint * interval '1 millisecond' AS is_live
+      FROM signalbox.workers WHERE seen_at > clock_timestamp() - interval '1 hour' ORDER BY started_at, id`,
+    values: [hungMs],
+  });
+  return rows.map(decodeRow).map((row) => ({
+    id: textOf(row, 'id'),
+    machine: textOf(row, 'machine'),
+    pid: numberOf(row, 'pid'),
+    version: textOf(row, 'version'),
+    concurrency: numberOf(row, 'concurrency'),
+    busy: numberOf(row, 'busy'),
+    builds: textOf(row, 'builds').split(' '),
+    isDraining: row['draining'] === true,
+    startedAt: numberOf(row, 'started_at'),
+    seenAt: numberOf(row, 'seen_at'),
+    isLive: row['is_live'] === true,
+  }));
+}

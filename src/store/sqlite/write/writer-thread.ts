@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { joinConnection } from '../connection.ts';
-import { answerWork } from './answer-work.ts';
 import type { Change } from './change.ts';
 import { makeChanges, openTables } from './make-change.ts';
-import type { ThreadData, ThreadDone } from './thread-message.ts';
+import { answerWork } from './thread.ts';
+import type { ThreadData, ThreadDone } from './writer.ts';
 
 // The thread that `thread-writer.ts` starts: lists of changes come in, and each is answered when it is on the disk.
 

@@ -1,5 +1,7 @@
-import { RuntimeError } from '../../../base/errors.ts';
+import { extname } from 'node:path';
+import { type Fault, RuntimeError, toFault, toRuntimeError } from '../../../base/errors.ts';
 import type { Answer, Change } from './change.ts';
+import { startThread } from './thread.ts';
 
 /** Makes changes durable. */
 export interface Writer {
@@ -79,3 +81,50 @@ export function endedThreadError(location: string, why: string): RuntimeError {
     },
   );
 }
+
+/**
+ * Starts a thread that writes to the file. It keeps the process alive only while it has something to write.
+ * Rejects with STORE_FAILED.
+ */
+export async function startThreadWriter(data: ThreadData): Promise<ThreadWriter> {
+  const thread = await startThread<ThreadRequest, ThreadReply>({
+    address: new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url),
+    ...{ name: 'signalbox-store', data, endedError: (why) => endedThreadError(data.file, why) },
+  });
+  return {
+    hasEnded: thread.hasEnded,
+    commit: async (changes) => {
+      const reply = await thread.ask(changes).catch(toRuntimeError);
+      // Some of them may be on the disk, so none may be tried again.
+      if (reply instanceof RuntimeError) return changes.map(() => ({ refusal: toFault(reply) }));
+      if (reply.status === 'done') return reply.answers;
+      const { code, message, hint, details } =
+        reply.status === 'failed' ? reply.fault : endedThreadError(data.file, reply.status);
+      throw new RuntimeError(code, message, { hint, ...(details && { details }) });
+    },
+    close: thread.close,
+  };
+}
+
+/** What the thread that writes is started with. */
+export interface ThreadData {
+  readonly file: string;
+  /** The file that was opened, so that the thread does not write to one that has taken its place. */
+  readonly identity: string;
+  /** How long other processes may be in the way, in ms. */
+  readonly waitMs: number;
+}
+
+/** Changes to make, or nothing: the end. */
+type ThreadRequest = readonly Change[] | null;
+
+/** The answers of a list of changes, in its order. */
+export interface ThreadDone {
+  readonly answers: readonly Answer[];
+}
+
+/** What comes back: once that it is ready, then for each request its answers or why nothing was kept. */
+type ThreadReply =
+  | { readonly status: 'ready' }
+  | ({ readonly status: 'done' } & ThreadDone)
+  | { readonly status: 'failed'; readonly fault: Fault };

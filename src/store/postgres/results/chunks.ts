@@ -1,21 +1,96 @@
 import { createHash } from 'node:crypto';
-import type { ChunkProgress, NewChunk, NewResult } from '../../result-store.ts';
-import type { Job, Transaction } from '../../shared-work.ts';
+import type { ChunkClaim, ChunkProgress, NewChunk, NewResult, SuiteChunks } from '../../result-store.ts';
+import type { Announce, Job, Transaction } from '../../shared-work.ts';
 import { decodeRow, encodeText, numberOf, numberOrNull, textOf, textOrNull } from '../../sqlite/row.ts';
+import { missingRunError } from '../../store-rules.ts';
+import type { Claims } from '../claims.ts';
 import type { Link } from '../connection/client.ts';
 import { transact } from '../connection/session.ts';
+import type { Run } from '../driver.ts';
+import { inTransaction } from '../work/transaction.ts';
 import { batchesOf, putRecords } from './records.ts';
+
+export interface ChunkParts {
+  readonly location: string;
+  readonly run: Run;
+  readonly claims: Claims;
+}
+
+export function chunkMethods({ location, run, claims }: ChunkParts): SuiteChunks {
+  let announce: Announce = async () => false;
+  const tell = async (work: (transaction: Transaction) => Promise<Job[]>): Promise<number> => {
+    const { result, finish } = await run((link) =>
+      inTransaction(link, async (transaction) => {
+        const jobs = await work(transaction);
+        if (jobs.length > 0) await announce(jobs, transaction);
+        return jobs.length;
+      }),
+    );
+    finish();
+    return result;
+  };
+  return {
+    announceBy: (given) => {
+      announce = given;
+    },
+    share: async (runId, shared) => {
+      if (!(await run((link) => share(link, runId, shared)))) throw missingRunError(runId, location);
+    },
+    add: async (runId, list) => void (await tell((transaction) => add(transaction, runId, list))),
+    progress: (runId) => run((link) => progress(link, runId)),
+    announceIdle: (runId) => tell((transaction) => takeIdle(transaction, runId, AGAIN_AFTER_MS)),
+    tallies: async function* (runId) {
+      for (let behind = 0; ; ) {
+        const page = await run((link) => pageOfTallies(link, runId, behind));
+        for (const { tally } of page) yield tally;
+        const last = page.at(-1);
+        if (last === undefined) return;
+        behind = last.number;
+      }
+    },
+    claim: (runId, number) => claimChunk({ run, claims, location }, runId, number),
+  };
+}
+
+/** A job may be lost, and its worker killed. */
+const AGAIN_AFTER_MS = 3_000;
+
+async function claimChunk(
+  { run, claims }: ChunkParts,
+  runId: string,
+  number: number,
+): Promise<ChunkClaim | undefined> {
+  const name = claimOf(runId, number);
+  const claim = await claims.claim(name);
+  if (claim === undefined) return undefined;
+  const epoch = claims.epochOf(name);
+  try {
+    const open = await run((link) => findOpen(link, runId, number));
+    if (open !== undefined && epoch !== null)
+      return {
+        ...claim,
+        ...open,
+        end: (records, tally) => run((link) => endChunk(link, { runId, number, epoch, records, tally })),
+        fail: (failure) => run((link) => countFailure(link, runId, number, failure)),
+      };
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+  await claim.release();
+  return undefined;
+}
 
 /** All of these reject with what Postgres says, and Damaged. */
 
 /** The name of the claim of a chunk, which no run has. */
-export function claimOf(runId: string, number: number): string {
+function claimOf(runId: string, number: number): string {
   const name = `chunk..${runId}..${number}`;
   return name.length <= 128 ? name : `chunk..${createHash('sha256').update(name).digest('hex')}`;
 }
 
 /** False when there is no such run. */
-export async function share(
+async function share(
   link: Link,
   runId: string,
   { build, work }: { readonly build: string; readonly work: string },
@@ -30,11 +105,7 @@ export async function share(
 }
 
 /** The jobs of those that were not there yet. */
-export async function add(
-  transaction: Transaction,
-  runId: string,
-  chunks: readonly NewChunk[],
-): Promise<Job[]> {
+async function add(transaction: Transaction, runId: string, chunks: readonly NewChunk[]): Promise<Job[]> {
   const rows = await transaction.query({
     text: `WITH made AS (
         INSERT INTO signalbox.suite_chunks (run, number, claim, rows, place)
@@ -56,7 +127,7 @@ function toJob(runId: string, number: number, queue: string): Job {
   return { kind: 'chunk', id: `${runId}/${number}`, queue };
 }
 
-export async function progress(link: Link, runId: string): Promise<ChunkProgress> {
+async function progress(link: Link, runId: string): Promise<ChunkProgress> {
   const [row] = await link.query({
     name: 'chunk_progress',
     text: `SELECT count(*) AS chunks, count(tally) AS done, coalesce(sum(rows), 0)::bigint AS rows,
@@ -81,7 +152,7 @@ export async function progress(link: Link, runId: string): Promise<ChunkProgress
 }
 
 /** Chunks that nobody works on, of which nobody was told lately. */
-export async function takeIdle(transaction: Transaction, runId: string, afterMs: number): Promise<Job[]> {
+async function takeIdle(transaction: Transaction, runId: string, afterMs: number): Promise<Job[]> {
   const rows = await transaction.query({ text: idle, values: [encodeText(runId), afterMs, MOST_JOBS] });
   return rows.map((row) => toJob(runId, numberOf(row, 'number'), textOf(row, 'build')));
 }
@@ -101,7 +172,7 @@ WITH live AS (
 SELECT number, build FROM told CROSS JOIN signalbox.shared_suites WHERE run = $1 ORDER BY number`;
 
 /** The tallies of the next few chunks behind a number. */
-export async function pageOfTallies(
+async function pageOfTallies(
   link: Link,
   runId: string,
   behind: number,
@@ -115,7 +186,7 @@ export async function pageOfTallies(
 }
 
 /** Where an open chunk of a run that goes on is, and what it is judged with. */
-export async function findOpen(
+async function findOpen(
   link: Link,
   runId: string,
   number: number,
@@ -131,7 +202,7 @@ export async function findOpen(
   return { place: textOf(kept, 'place'), work: textOf(kept, 'work') };
 }
 
-export interface ChunkEnd {
+interface ChunkEnd {
   readonly runId: string;
   readonly number: number;
   /** With which the chunk was claimed. */
@@ -141,10 +212,7 @@ export interface ChunkEnd {
 }
 
 /** All of it in one transaction. False, and nothing is kept, when the claim is lost; true also when it is kept already. */
-export async function endChunk(
-  link: Link,
-  { runId, number, epoch, records, tally }: ChunkEnd,
-): Promise<boolean> {
+async function endChunk(link: Link, { runId, number, epoch, records, tally }: ChunkEnd): Promise<boolean> {
   try {
     return await transact(link, async () => {
       // Locked: whoever else believes to have it waits, and finds that it is done.
@@ -178,12 +246,7 @@ class NotKept extends Error {
   }
 }
 
-export async function countFailure(
-  link: Link,
-  runId: string,
-  number: number,
-  failure: string,
-): Promise<void> {
+async function countFailure(link: Link, runId: string, number: number, failure: string): Promise<void> {
   await link.query({
     text: `UPDATE signalbox.suite_chunks SET failures = failures + 1, failure = $3
       WHERE run = $1 AND number = $2 AND tally IS NULL`,
