@@ -10,7 +10,6 @@ import {
   toDouble,
 } from '../../base/json/decimal.ts';
 import { members, nullOr, number, type TypeOf } from '../../base/json/shape.ts';
-import type { GuardRecord } from '../record.ts';
 import type { PairedDifference, ScoreDifference } from '../run/stats-record.ts';
 import { newClassificationTally } from '../stats/classification.ts';
 import { newLatencySketch } from '../stats/distribution.ts';
@@ -112,23 +111,19 @@ function testDifferences({
   ties,
   mean,
   stderr,
-}: TestedDifferences): Pick<ScoreDifference, 'p_value' | 'test'> {
-  if (stderr === null) return { p_value: null, test: 'sign_flip' };
-  const changed = pairs - ties;
-  if (changed <= maxSignFlips) {
-    return { p_value: signFlipP(sizes), test: 'sign_flip' };
-  }
-  if (stderr === 0) return { p_value: 2 ** (1 - changed), test: 'sign_flip' };
-  return { p_value: studentPValue(mean / stderr, pairs - 1), test: 'paired_t' };
-}
-
-interface TestedDifferences {
+}: {
   /** Those that are not 0; only the first where there are many. */
   readonly sizes: readonly number[];
   readonly pairs: number;
   readonly ties: number;
   readonly mean: number;
   readonly stderr: number | null;
+}): Pick<ScoreDifference, 'p_value' | 'test'> {
+  if (stderr === null) return { p_value: null, test: 'sign_flip' };
+  const changed = pairs - ties;
+  if (changed <= maxSignFlips) return { p_value: signFlipP(sizes), test: 'sign_flip' };
+  if (stderr === 0) return { p_value: 2 ** (1 - changed), test: 'sign_flip' };
+  return { p_value: studentPValue(mean / stderr, pairs - 1), test: 'paired_t' };
 }
 
 /** The share of all ways to give the differences signs whose sum is at least as far from 0 as theirs. */
@@ -286,6 +281,8 @@ export type RowTally = ReturnType<typeof newRowTally>;
 export function newRowTally() {
   const pairs = newPairTally();
   const [ofA, ofB] = [newDecisionTally(), newDecisionTally()];
+  const both = <Value>(a: Value | undefined, b: Value | undefined) =>
+    a === undefined || b === undefined ? undefined : { a, b };
   return {
     add(a: SideOutcome | undefined, b: SideOutcome | undefined): VerdictChange {
       if (a !== undefined && b !== undefined) {
@@ -301,17 +298,10 @@ export function newRowTally() {
   };
 }
 
-function both<Value>(a: Value | undefined, b: Value | undefined) {
-  return a === undefined || b === undefined ? undefined : { a, b };
-}
-
 /** Counts what a guard decided; what it gives is undefined where there was no guard. */
 function newDecisionTally() {
-  const counts: Record<GuardRecord['verdict'] | 'failed', number> = {
-    ...{ allow: 0, modify: 0, deny: 0, ask: 0, respond: 0, abort: 0, failed: 0 },
-  };
-  const sketch = newLatencySketch();
-  const guard = newClassificationTally();
+  const { counts } = newCounters(['allow', 'modify', 'deny', 'ask', 'respond', 'abort', 'failed']);
+  const [sketch, guard] = [newLatencySketch(), newClassificationTally()];
   let seen = 0;
   return {
     add({ answers, decisions }: SideOutcome): void {

@@ -371,34 +371,39 @@ function asOne(reporters: readonly Reporter[], onFault: (thrown: unknown) => voi
   };
 }
 
-interface OpenedWriter {
-  readonly writer: ReportWriter;
-  /** Undefined for stdout. */
-  readonly file: FileSink | undefined;
-}
-
 async function openWriters(
   specs: readonly ReporterSpec[],
   { stdout, inputs = [], isSeveral }: DeliveryOptions & { readonly isSeveral: boolean },
 ) {
-  refuseSharedOutputs(specs);
+  const outputs = specs.map(({ file }) => (file === undefined ? 'stdout' : `the file ${resolve(file)}`));
+  const twice = outputs.find((place, index) => outputs.indexOf(place) !== index);
+  if (twice !== undefined) {
+    const hint = 'Give each a file of its own: --reporter NAME=FILE.';
+    throw new RuntimeError('USAGE', `two reporters would write to ${twice}`, { hint });
+  }
+  if (isSeveral && specs.some(({ name, file }) => name === 'html' && file === undefined)) {
+    const message = 'the pages of several suites need a file: html writes one for each';
+    const hint = 'Write --reporter html=FILE: FILE lists the suites, their pages stand beside it.';
+    throw new RuntimeError('USAGE', message, { hint });
+  }
   refuseOverwriting(
     specs.flatMap(({ file }) => file ?? []),
     inputs,
   );
-  const open: OpenedWriter[] = [];
+  /** Without a file they write to stdout. */
+  const open: { readonly writer: ReportWriter; readonly file: FileSink | undefined }[] = [];
   let hasEnded = false;
-  const abort = async (): Promise<void> => {
-    for (const { writer, file } of open.splice(0)) {
+  /** Closes all, and returns their files. */
+  const closeWriters = (): FileSink[] =>
+    open.splice(0).flatMap(({ writer, file }) => {
       writer.close?.();
-      await Promise.allSettled(
-        [...(writer.pages?.() ?? []), ...(file ? [file] : [])].map((each) => each.discard()),
-      );
-    }
+      return [...(writer.pages?.() ?? []), ...(file === undefined ? [] : [file])];
+    });
+  const abort = async (): Promise<void> => {
+    await Promise.allSettled(closeWriters().map((each) => each.discard()));
   };
   try {
     for (const { name, file: path } of specs) {
-      if (isSeveral && name === 'html' && path === undefined) throw pagesNeedAFile();
       const file = path === undefined ? undefined : await openFileSink(path, { grows: name === 'jsonl' });
       const writer = await reporters[name].open(file ?? stdout, { isSeveral, file: path });
       open.push({ writer, file });
@@ -424,29 +429,9 @@ async function openWriters(
     async close(): Promise<void> {
       if (!hasEnded) return await abort();
       const failed: unknown[] = [];
-      for (const { writer, file } of open.splice(0)) {
-        writer.close?.();
-        for (const each of [...(writer.pages?.() ?? []), ...(file ? [file] : [])]) {
-          await each.publish().catch((thrown) => failed.push(thrown));
-        }
-      }
+      for (const each of closeWriters()) await each.publish().catch((thrown) => failed.push(thrown));
       if (failed.length > 0) throw failed[0];
     },
     abort,
   };
-}
-
-function refuseSharedOutputs(specs: readonly ReporterSpec[]): void {
-  const outputs = specs.map(({ file }) => (file === undefined ? 'stdout' : `the file ${resolve(file)}`));
-  const twice = outputs.find((place, index) => outputs.indexOf(place) !== index);
-  if (twice === undefined) return;
-  throw new RuntimeError('USAGE', `two reporters would write to ${twice}`, {
-    hint: 'Give each a file of its own: --reporter NAME=FILE.',
-  });
-}
-
-function pagesNeedAFile(): RuntimeError {
-  return new RuntimeError('USAGE', 'the pages of several suites need a file: html writes one for each', {
-    hint: 'Write --reporter html=FILE: FILE lists the suites, their pages stand beside it.',
-  });
 }

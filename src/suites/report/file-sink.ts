@@ -3,6 +3,7 @@ import { fstatSync, realpathSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { RuntimeError } from '../../base/errors.ts';
 import { systemCode } from '../../base/files/file-error.ts';
 import { makeFolders } from '../../base/files/make-folders.ts';
@@ -60,11 +61,27 @@ function writeWhole(file: number, text: string): void {
 
 async function openInPlace(file: string, path: string, size: number): Promise<FileSink> {
   const descriptor = ownDescriptor(path);
-  if (descriptor !== undefined && fstatSync(descriptor).isFile()) return openOwnFile(file, descriptor);
-  const handle = await openOrNothing(path);
-  const own = handle === undefined ? ownDescriptor(path) : undefined;
-  if (own !== undefined) return openSocket(file, own);
-  if (handle === undefined) throw new RuntimeError('FILE_UNREADABLE', `${file} is a socket`);
+  // What this process has open stays open: it is not only ours.
+  const nothing = async () => {};
+  const kept = { ...noTerminal, flush: nothing, publish: nothing, discard: nothing };
+  if (descriptor !== undefined && fstatSync(descriptor).isFile()) {
+    // Opening it anew would write over what it has already.
+    return { ...kept, write: (text) => withFileErrors(file, async () => writeWhole(descriptor, text)) };
+  }
+  const handle = await open(path, 'w').catch((thrown: unknown) => {
+    // A socket cannot be opened by a name.
+    if (systemCode(thrown) !== 'ENXIO') throw thrown;
+    return undefined;
+  });
+  if (handle === undefined) {
+    if (descriptor === undefined) throw new RuntimeError('FILE_UNREADABLE', `${file} is a socket`);
+    // Programs that are started by Node have sockets for stdout and stderr.
+    const socket = new Socket({ fd: descriptor, readable: false });
+    socket.unref();
+    socket.on('error', () => {});
+    const write = promisify((text: string, done: (error?: Error | null) => void) => socket.write(text, done));
+    return { ...kept, write: (text) => withFileErrors(file, () => write(text)) };
+  }
   const buffer = newBuffer(handle, size);
   return {
     ...noTerminal,
@@ -75,46 +92,12 @@ async function openInPlace(file: string, path: string, size: number): Promise<Fi
   };
 }
 
-/** Opening it anew would write over what it has already. It stays open: it is not only ours. */
-function openOwnFile(file: string, descriptor: number): FileSink {
-  const nothing = async () => {};
-  const write = (text: string) => withFileErrors(file, async () => writeWhole(descriptor, text));
-  return { ...noTerminal, write, flush: nothing, publish: nothing, discard: nothing };
-}
-
-/** Undefined for a socket, which cannot be opened by a name. */
-async function openOrNothing(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'w');
-  } catch (thrown) {
-    if (systemCode(thrown) !== 'ENXIO') throw thrown;
-    return undefined;
-  }
-}
-
 /** Which of this process's descriptors a path names, as `/dev/stderr` does. */
 function ownDescriptor(path: string): number | undefined {
   const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path);
   if (named !== -1) return named;
   const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path) ?? [];
   return number === undefined ? undefined : Number(number);
-}
-
-/** Programs that are started by Node have sockets for stdout and stderr. It stays open: it is not only ours. */
-function openSocket(file: string, descriptor: number): FileSink {
-  const socket = new Socket({ fd: descriptor, readable: false });
-  socket.unref();
-  socket.on('error', () => {});
-  const write = (text: string) =>
-    withFileErrors(
-      file,
-      () =>
-        new Promise<void>((resolve, reject) =>
-          socket.write(text, (error) => (error ? reject(error) : resolve())),
-        ),
-    );
-  const nothing = async () => {};
-  return { ...noTerminal, write, flush: nothing, publish: nothing, discard: nothing };
 }
 
 async function openTemporary(file: string, path: string): Promise<FileSink> {
@@ -185,18 +168,22 @@ async function withFileErrors<Result>(file: string, work: () => Promise<Result>)
   try {
     return await work();
   } catch (cause) {
-    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnwritable(cause)}`, { cause });
+    const why =
+      whyUnwritable[String(systemCode(cause))] ??
+      `cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${why}`, { cause });
   }
 }
 
-function whyUnwritable(cause: unknown): string {
-  const code = systemCode(cause);
-  if (code === 'EISDIR') return 'is a folder';
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'may not be written';
-  if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be made: a part of its path is a file';
-  if (code === 'ENOSPC') return 'cannot be written: the disk is full';
-  return `cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`;
-}
+const whyUnwritable: Readonly<Record<string, string>> = {
+  EISDIR: 'is a folder',
+  EACCES: 'may not be written',
+  EPERM: 'may not be written',
+  EROFS: 'may not be written',
+  ENOTDIR: 'cannot be made: a part of its path is a file',
+  EEXIST: 'cannot be made: a part of its path is a file',
+  ENOSPC: 'cannot be written: the disk is full',
+};
 
 /**
  * Writes a report in one piece, which gets its name when it is done. Throws USAGE where it would be written over an input, and

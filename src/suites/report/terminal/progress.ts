@@ -44,95 +44,82 @@ export interface Progress {
 }
 
 export function openProgress(stream: ProgressStream, options: ProgressOptions = {}): Progress {
-  if (options.quiet === true) return { begin() {}, update() {}, failure() {}, end() {} };
-  const { now = () => performance.now(), colour = false } = options;
-  const failures = newFailureLines(options.failures);
-  return stream.isTTY === true
-    ? openLive(stream, { now, colour, failures })
-    : openPlain(stream, { now, colour, failures });
-}
-
-interface DisplayOptions {
-  readonly now: () => number;
-  readonly colour: boolean;
-  readonly failures: FailureLines;
-}
-
-/** Formats failures up to the limit, and counts the others. */
-interface FailureLines {
-  begin(header: Pick<RunHeader, 'evals'>): void;
-  /** The lines for the failures of the case that are within the limit. */
-  linesOf(record: CaseRecord): readonly string[];
-  /**
-   * One line with the number of failures beyond the limit; empty when there are none, and on later calls.
-   */
-  restLines(whereToSeeAll: string): readonly string[];
-}
-
-function newFailureLines(most: number | undefined): FailureLines {
+  const { quiet, now = () => performance.now(), colour = false, failures: most } = options;
+  if (quiet === true) return { begin() {}, update() {}, failure() {}, end() {} };
+  const paint = openView(colour).paint;
+  const isLive = stream.isTTY === true;
+  const display = isLive ? openLive(stream, now) : openPlain(stream, now);
+  const toLine = (text: string) => `${isLive ? paint('red', text) : text}\n`;
   let roleOf = roleLookup({ evals: [] });
   let [shownCount, hiddenCount] = [0, 0];
   return {
     begin(header) {
       roleOf = roleLookup(header);
     },
-    linesOf(record) {
-      if (most === undefined) return [];
+    update: display.update,
+    failure(record) {
+      if (most === undefined) return;
       const failures = failuresOf(record, roleOf);
       const shown = failures.slice(0, most - shownCount);
       shownCount += shown.length;
       hiddenCount += failures.length - shown.length;
-      return shown.map((failure) => oneLine(describeFailure(failure)));
+      const lines = shown.map((each) => toLine(cut(oneLine(describeFailure(each)), display.width())));
+      if (lines.length > 0) display.above(lines.join(''));
     },
-    restLines(whereToSeeAll) {
-      if (hiddenCount === 0) return [];
+    end(whereToSeeAll = '') {
+      display.end();
+      if (hiddenCount === 0) return;
       const noun = shownCount === 0 ? 'failure' : 'more failure';
-      const line = `${formatCount(hiddenCount, noun)}${whereToSeeAll === '' ? '' : `: ${whereToSeeAll}`}`;
+      const where = whereToSeeAll === '' ? '' : `: ${whereToSeeAll}`;
+      stream.write(toLine(`${formatCount(hiddenCount, noun)}${where}`));
       hiddenCount = 0;
-      return [line];
     },
   };
+}
+
+interface Display {
+  update(progress: SuiteProgress): void;
+  /** Writes whole lines. */
+  above(lines: string): void;
+  /** Columns of such a line. */
+  width(): number;
+  end(): void;
 }
 
 /**
  * On a terminal: before a redraw every row is erased that the line wrapped to when the terminal was
  * narrowed.
  */
-function openLive(stream: ProgressStream, { now, colour, failures }: DisplayOptions): Progress {
+function openLive(stream: ProgressStream, now: () => number): Display {
   const started = now();
-  const { paint } = openView(colour);
   let drawn: { readonly at: number; readonly width: number } | undefined;
   let latest: SuiteProgress | undefined;
   // A line as wide as the terminal would wrap.
-  const room = (): number => (isReadable(stream.columns) ? stream.columns : defaultColumns) - 1;
+  const width = (): number => (isReadable(stream.columns) ? stream.columns : defaultColumns) - 1;
   const erase = (): string => {
-    const rows = Math.max(1, Math.ceil((drawn?.width ?? 0) / (room() + 1)));
+    const rows = Math.max(1, Math.ceil((drawn?.width ?? 0) / (width() + 1)));
     return rows === 1 ? eraseLine : `\x1b[${rows - 1}A\r\x1b[J`;
   };
   const draw = (progress: SuiteProgress): string => {
-    const line = describeProgress(progress, { elapsedMs: now() - started, columns: room() });
+    const line = describeProgress(progress, { elapsedMs: now() - started, columns: width() });
     const text = `${erase()}${line}`;
     drawn = { at: now(), width: textWidth(line) };
     return text;
   };
   return {
-    begin: failures.begin,
+    width,
     update(progress) {
       latest = progress;
-      if (drawn !== undefined && now() - drawn.at < redrawMs) return;
-      stream.write(draw(progress));
+      if (drawn === undefined || now() - drawn.at >= redrawMs) stream.write(draw(progress));
     },
-    failure(record) {
-      const lines = failures.linesOf(record).map((line) => `${paint('red', cut(line, room()))}\n`);
-      if (lines.length === 0) return;
-      const above = `${drawn === undefined ? '' : erase()}${lines.join('')}`;
+    above(lines) {
+      const above = `${drawn === undefined ? '' : erase()}${lines}`;
       drawn = undefined;
       stream.write(latest === undefined ? above : `${above}${draw(latest)}`);
     },
-    end(whereToSeeAll = '') {
+    end() {
       if (drawn !== undefined) stream.write(erase());
       drawn = undefined;
-      for (const line of failures.restLines(whereToSeeAll)) stream.write(`${paint('red', line)}\n`);
     },
   };
 }
@@ -140,7 +127,7 @@ function openLive(stream: ProgressStream, { now, colour, failures }: DisplayOpti
 const redrawMs = 100;
 
 /** For logs: a line of its own every ten seconds, and one at the end. */
-function openPlain(stream: ProgressStream, { now, failures }: DisplayOptions): Progress {
+function openPlain(stream: ProgressStream, now: () => number): Display {
   const started = now();
   let printedAt = started;
   let latest: SuiteProgress | undefined;
@@ -150,23 +137,18 @@ function openPlain(stream: ProgressStream, { now, failures }: DisplayOptions): P
     stream.write(`${describeProgress(progress, { elapsedMs: printedAt - started, columns: undefined })}\n`);
   };
   return {
-    begin: failures.begin,
-    failure(record) {
-      for (const line of failures.linesOf(record)) stream.write(`${cut(line, longestLine)}\n`);
-    },
+    // What a person reads of one failure in a log.
+    width: () => 400,
+    above: (lines) => void stream.write(lines),
     update(progress) {
       latest = progress;
       if (now() - printedAt >= plainMs) print(progress);
     },
-    end(whereToSeeAll = '') {
+    end() {
       if (latest !== undefined) print(latest);
-      for (const line of failures.restLines(whereToSeeAll)) stream.write(`${line}\n`);
     },
   };
 }
-
-/** What a person reads of one failure in a log. */
-const longestLine = 400;
 
 const plainMs = 10_000;
 
@@ -178,42 +160,28 @@ interface ProgressView {
 
 /** One line with progress, rate, time left, pass rate and failures of a run. */
 function describeProgress(progress: SuiteProgress, { elapsedMs, columns }: ProgressView): string {
-  const { cases, problems, failed, unscored, passed, total } = progress;
-  const share = shareOf(progress);
-  const done = total === null ? formatCount(cases, 'case') : `${cases}/${formatCount(total, 'case')}`;
-  const parts = [
+  const { cases, problems, failed, unscored, passed, total, fraction } = progress;
+  // By cases where their number is known, else by how much of the dataset is read; after its last byte, an unknown number of
+  // rows is still in flight.
+  const ofDataset = fraction === null || fraction >= 1 ? null : fraction;
+  const share = total !== null && total > 0 ? Math.min(1, (cases + problems) / total) : ofDataset;
+  const isUnderWay = share !== null && share > 0 && share < 1;
+  const words = [
     ...(share === null ? [] : [`${Math.floor(share * 100)} %`]),
-    done,
+    total === null ? formatCount(cases, 'case') : `${cases}/${formatCount(total, 'case')}`,
     `${formatRate(cases, elapsedMs)}/s`,
-    ...remainingTime(share, elapsedMs),
+    ...(isUnderWay ? [`${formatDuration((elapsedMs * (1 - share)) / share)} left`] : []),
     ...(cases === 0 ? [] : [`${formatPercent(passed / cases)} passed`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(unscored === 0 ? [] : [`${unscored} unscored`]),
     ...(problems === 0 ? [] : [formatCount(problems, 'unusable row')]),
-  ];
-  const words = parts.join('  ');
+  ].join('  ');
   if (columns === undefined) return words;
-  return cut(share === null ? words : `${drawBar(share, columns)}${words}`, columns);
-}
-
-/** By cases where their number is known, else by how much of the dataset is read. */
-function shareOf({ cases, problems, total, fraction }: SuiteProgress): number | null {
-  if (total !== null && total > 0) return Math.min(1, (cases + problems) / total);
-  // After the last byte is read, an unknown number of rows is still in flight.
-  return fraction === null || fraction >= 1 ? null : fraction;
-}
-
-function remainingTime(share: number | null, elapsedMs: number): string[] {
-  if (share === null || share === 0 || share === 1) return [];
-  return [`${formatDuration((elapsedMs * (1 - share)) / share)} left`];
-}
-
-/** A bar; empty on a terminal too narrow for it. */
-function drawBar(share: number, columns: number): string {
-  if (columns < minBarColumns) return '';
+  if (share === null || columns < minBarColumns) return cut(words, columns);
   const full = Math.round(share * barWidth);
-  return `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} `;
+  return cut(`${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${words}`, columns);
 }
 
 const barWidth = 20;
+/** A narrower terminal has no room for a bar. */
 const minBarColumns = 79;
