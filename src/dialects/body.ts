@@ -13,9 +13,7 @@ import type { Note } from './dialect.ts';
 /** A JSON object that a peer wrote, with its members as the exact text they had. */
 export interface Body {
   readonly json: Json;
-  /** In the order of the text, duplicates included. */
   readonly members: readonly Member[];
-  /** The last member of that key. */
   get(key: string): Json | undefined;
 }
 
@@ -191,7 +189,6 @@ export function isAmbiguous(body: Body, key: string): boolean {
   return body.members.filter((member) => member.key.toLowerCase() === key.toLowerCase()).length > 1;
 }
 
-/** What a process printed, as text. */
 interface PrintedText {
   readonly text: string;
   /** Whether invalid bytes were replaced by U+FFFD. */

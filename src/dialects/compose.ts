@@ -19,13 +19,9 @@ type Merge =
   | 'last'
   | 'list'
   | 'reversed'
-  /** What is in all lists. */
   | 'intersection'
-  /** What is in any list. */
   | 'union'
-  /** Objects merged key by key, the last one of each. */
   | 'shallow'
-  /** Texts with an empty line between them. */
   | 'paragraphs';
 
 /** What one hook of a point answered. */
@@ -93,7 +89,6 @@ function replaceOf(answer: Answer): Json | undefined {
   return answer.verdict === 'modify' || answer.verdict === 'ask' ? answer.replace : undefined;
 }
 
-/** All replacements in one; undefined when there is none. */
 function mergeReplace(replaces: readonly Json[], rules: Readonly<Record<string, Merge>>): Json | undefined {
   if (replaces.length === 0) return undefined;
   const valuesByKey = new Map<string, Json[]>();

@@ -17,9 +17,7 @@ import type { Inbound, InboundServer } from './inbound.ts';
  */
 export interface DialectConfig<Settings = unknown> {
   readonly name: string;
-  /** The name of the system whose hooks they are. */
   readonly title: string;
-  /** Every point, by the dialect's own name for it. */
   readonly points: Readonly<Record<string, Point>>;
   /** The points to fire for an event of a pipeline, in order. */
   pointsAt(event: HookEvent): readonly string[];
@@ -35,9 +33,7 @@ export interface DialectConfig<Settings = unknown> {
   readonly volatileFields: VolatileFields;
 
   readonly entry: EntryRules;
-  /** What an entry of `spec.hooks` declares. */
   readEntry(document: YamlDocument, path: Path, context: EntryContext): EntryReading<Settings>;
-  /** Checks an entry beyond the schema. */
   checkEntry?(input: EntryCheckInput): Finding[];
   /** The points that a hook was declared for; undefined while only its process knows them. */
   declaredPoints(settings: Settings): readonly string[] | undefined;
@@ -54,11 +50,9 @@ export interface DialectConfig<Settings = unknown> {
   ): number;
   /** The process that is started for the hook, and the environment variables that its system sets. */
   toProcess(settings: Settings, exec: ProcessConfig, context: ProcessContext): ProcessForm;
-  /** The HTTP endpoint of a hook that starts no process. */
   endpointOf?(settings: Settings): HookEndpoint | undefined;
   /** The folder that a hook without a process belongs to; absent: that of the config file. */
   folderOf?(settings: Settings): string;
-  /** A folder of the hook's own, made when the runtime opens. */
   ownFolderOf?(settings: Settings): OwnFolder | undefined;
 
   /** The files of the system that `spec.imports` may name. */
@@ -81,9 +75,7 @@ export interface EntryRules {
   /** Remarks that end the descriptions of keys, in `hooks` and in `tools`. */
   readonly hookRemarks?: Readonly<Record<string, string>>;
   readonly toolRemarks?: Readonly<Record<string, string>>;
-  /** Hints for keys that have no place in the entry. */
   readonly misplacedHints: Readonly<Record<string, string>>;
-  /** The hint for a wrong `runtime`. */
   readonly runtimeHint: string;
   /** The message for a value that is not allowed, by the path below the entry with `*` for any key. */
   readonly valueMessages?: Readonly<Record<string, (value: string) => string | undefined>>;
@@ -98,11 +90,9 @@ export interface EntryRules {
 /** What the reader of an entry is given beside the document. */
 export interface EntryContext {
   readonly exec: ProcessConfig;
-  /** The config file's folder, absolute. */
   readonly folder: string;
   /** The folder of the state store, in which plugins may keep files. */
   readonly stateFolder: string;
-  /** `spec.defaults`. */
   readonly defaults: { readonly timeoutMs?: number; readonly onFailure?: 'deny' };
 }
 
@@ -117,7 +107,6 @@ export interface EntryReading<Settings> {
 export interface EntryCheckInput {
   readonly document: YamlDocument;
   readonly path: Path;
-  /** The config file's folder, absolute. */
   readonly folder: string;
   /** A PATH; empty: unknown. */
   readonly searchPath: string;
@@ -125,9 +114,7 @@ export interface EntryCheckInput {
 
 /** What a process is resolved with. */
 export interface ProcessContext {
-  /** The config file's folder, absolute. */
   readonly folder: string;
-  /** Whether the log has debug lines. */
   readonly isVerbose: boolean;
   /** The environment variables that entries of `env` give a process. */
   readonly variablesFor: (env: readonly string[]) => Readonly<Record<string, string>>;
@@ -168,7 +155,6 @@ interface Plugins<Settings = unknown> {
   load(): Promise<PluginDiscovery<Settings>>;
 }
 
-/** How a tool of a dialect is run. */
 interface ToolDialect {
   readonly codec: Codec<ToolCall, ToolOutcome>;
   /** What ends the description of `dialect`. */

@@ -47,7 +47,6 @@ export interface Question {
 /** A foreign dialect as pure functions. `Settings` are the settings of its config entries. */
 export interface ForeignDialect<Settings = unknown> {
   readonly name: string;
-  /** Every point, by the dialect's own name for it. */
   readonly points: Readonly<Record<string, Point>>;
   /**
    * Whether hooks keep their position in the file, between hooks of other dialects; else they run as one
@@ -72,7 +71,6 @@ export interface ForeignDialect<Settings = unknown> {
   readonly maxContextCharacters?: number;
   /** The points to fire for an event of a pipeline, in order. */
   pointsAt(event: HookEvent): readonly string[];
-  /** A point's payload for an event of a pipeline. */
   describe(point: string, event: HookEvent, hookContext: HookContext): Payload;
   /** A payload from the host, with defaults filled in. Throws EVENT_INVALID. */
   complete(point: string, payload: Payload, hookContext: HookContext): Payload;
@@ -122,7 +120,6 @@ export interface ForeignDialect<Settings = unknown> {
 /** The first exchange with a new process. */
 export interface EntryHandshake {
   readonly message: Message;
-  /** Reads its reply, or the fault in its place. */
   read(reply: Reply | RuntimeError): HandshakeResult;
 }
 
@@ -138,11 +135,9 @@ export interface HookCallOutcome {
   readonly answer: Answer;
 }
 
-/** What a hook is to be tried at, and for how long it may be silent there. */
 interface TrialLimits {
   readonly point: string;
   readonly timeoutMs: number;
-  /** The limit of the first exchange with a server. */
   readonly greetingMs: number;
 }
 
@@ -156,7 +151,6 @@ export type Utterance = 'silence' | 'text' | 'exit 2';
 export interface Trial<Settings = unknown> {
   /** The settings of the same hook, which hears of that point, whatever its matchers say. */
   settingsAt(settings: Settings, limits: TrialLimits): Settings;
-  /** A payload that fits the point. */
   payloadAt(point: string): Payload;
   /** What a process prints that lets the point pass, in the words of the dialect; a server gives it as its result. */
   consentAt(point: string): string;

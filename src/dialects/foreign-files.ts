@@ -21,11 +21,8 @@ export interface HookFiles<Settings = unknown> {
   addEnv?(hook: DeclaredHook<Settings>, env: readonly string[]): DeclaredHook<Settings>;
 }
 
-/** How a file is read that is this system's as a whole. */
 interface HookDocuments {
-  /** Whether a file looks like one of this system. */
   isOwn(document: YamlDocument): boolean;
-  /** The hooks of a file in `folder`. */
   read(context: ImportContext, folder: string): HookDraft[];
 }
 
@@ -48,7 +45,6 @@ export interface HookEvents {
   /** An entry in words, and an example of one, which begins with its name. */
   readonly entry: string;
   readonly example: string;
-  /** Whether the entry has the form of this system. */
   isOwn(entry: unknown): boolean;
   /** The hooks that the entry at `path` declares. */
   read(context: ImportContext, event: string, path: Path): HookDraft[];
@@ -89,7 +85,6 @@ export interface DraftContext {
   readonly document: YamlDocument;
   readonly path: Path;
   readonly env: readonly string[];
-  /** The config file's folder, absolute. */
   readonly folder: string;
   /** The folder of the state store, in which plugins may keep files. */
   readonly stateFolder: string;

@@ -35,7 +35,6 @@ type Check = (value: Json, key: string) => string | undefined;
 /** One member of the payload of a point. */
 export interface Member {
   readonly check: Check;
-  /** It may be absent. */
   readonly isOptional?: true;
   /** Its value where a host leaves it out, or a function of the hook context and the given members. */
   readonly fallback?: unknown;

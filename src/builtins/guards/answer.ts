@@ -49,7 +49,6 @@ function readSource(source: unknown): Origin {
   throw invalidEventError(`source is none of ${origins.join(', ')}`);
 }
 
-/** The reply once the judge, if there is one, has been heard. */
 function judged(review: Review, { judge }: GuardRules, reply: () => Reply): Reply | Promise<Reply> {
   if (judge === undefined || review.isBlocked) return reply();
   const { texts } = review;
@@ -213,7 +212,6 @@ function textsOf({ content, parts, tool_result }: JsonObject): readonly unknown[
   return [content, ...rest.map((value) => stringifyJson(value))];
 }
 
-/** Looks at the texts of one payload, changes them, and counts what it objected to. */
 class Review {
   readonly #rules: GuardRules;
   readonly #conversation: () => readonly string[];
@@ -237,7 +235,6 @@ class Review {
     return { changer, textSource: 'original', isExecuted };
   }
 
-  /** Whether something was found that must not pass. */
   get isBlocked(): boolean {
     return this.#blocked.size > 0;
   }
@@ -246,7 +243,6 @@ class Review {
     return this.#confidence;
   }
 
-  /** What a judge said, if one was asked. */
   get detail(): string {
     return this.#detail;
   }
@@ -261,7 +257,6 @@ class Review {
     return Object.fromEntries(which === 'blocked' ? this.#blocked : this.#changed);
   }
 
-  /** Takes up what a judge said. */
   hear({ kind, confidence, detail }: Judgement): void {
     if (kind !== undefined) count(this.#blocked, kind);
     this.#confidence = confidence;

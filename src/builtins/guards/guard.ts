@@ -2,7 +2,6 @@
 export const origins = ['system', 'user', 'assistant', 'tool', 'args'] as const;
 export type Origin = (typeof origins)[number];
 
-/** What stands around a text. */
 interface Place {
   readonly origin: Origin;
   /** The words before it, such as the key of a JSON value; empty without any. */
@@ -13,7 +12,6 @@ interface Place {
 
 /** What a guard objects to: from `start` up to, not including, `end`, in UTF-16 units. */
 export interface Finding {
-  /** One of the guard's kinds, such as `API_KEY`. */
   readonly kind: string;
   readonly start: number;
   readonly end: number;
@@ -38,7 +36,6 @@ export interface Judgement {
   /** The kind of what it objects to; undefined: nothing. */
   readonly kind: string | undefined;
   readonly confidence: number;
-  /** For the metadata. */
   readonly detail: string;
 }
 
@@ -48,7 +45,6 @@ export interface GuardRules {
   readonly name: string;
   /** Each kind in a sentence: singular and plural. */
   readonly kinds: Readonly<Record<string, readonly [singular: string, plural: string]>>;
-  /** Whose texts a hook looks at. */
   readonly scans: (origin: Origin) => boolean;
   /** In time linear in the length of the text, whatever the text. */
   readonly find: (text: string, place: Place) => Found;

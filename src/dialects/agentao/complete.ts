@@ -20,7 +20,6 @@ import { allToolNames, toolNameForHooks } from './tool-names.ts';
 interface Shape {
   /** The members of the envelope's `data`, or of a flat event. */
   readonly own: Table;
-  /** Members that stand beside the envelope. */
   readonly beside: Table;
 }
 

@@ -204,7 +204,6 @@ export function decode(
   return decoded(output, [...notes, ...noteTextBesideJson(processOutput)]);
 }
 
-/** Finds a denial in a known spelling among other text on stdout; undefined when there is none. */
 function findDenial(
   point: PointName,
   asked: HookQuestion,
@@ -241,13 +240,11 @@ function readKnown(
   }
 }
 
-/** Whether the answer denies or aborts, or forces a further turn at Stop. */
 function isDenial(answer: Answer): boolean {
   if (answer.verdict === 'deny' || answer.verdict === 'abort') return true;
   return ruleResultIn(answer)['force_continue'] === true;
 }
 
-/** Decodes an observer's reply: always an allow, with the failure if the process failed. */
 function readObserver(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   if (processOutput.failure !== undefined) return readExitFailure(asked, processOutput.failure);
   return decoded(answers.allow());
@@ -256,7 +253,6 @@ function readObserver(asked: HookQuestion, processOutput: ProcessOutput): Decode
 const camel = 'permissionDecision';
 const snake = 'permission_decision';
 
-/** A warning about a permission decision under a key or at a point where it has no effect. */
 function noteMisplacedDecision(point: string, body: Body, { verdict }: Answer): readonly Note[] {
   if (verdict === 'deny' || verdict === 'abort') return [];
   const key = findMisplacedKey(point, body);
@@ -312,7 +308,6 @@ function envelopeOf(point: PointName, cwd: string, question: Question): Payload 
   return { event: point, data, ...common, ...ownMembers(point, question), ...outerMembersOf(payload) };
 }
 
-/** The members that only this event has in Claude Code. */
 function ownMembers(point: PointName, { payload, hookContext }: Question): Payload {
   const data = dataOf(payload);
   switch (point) {
@@ -351,7 +346,6 @@ function withFilePath(tool: string, input: Json): Json {
   return new Json(`${input.text.slice(0, input.text.lastIndexOf('}'))},"file_path":${path.text}}`);
 }
 
-/** A structured result as it is, a text as a string. */
 function responseOf(output: string): unknown {
   try {
     const json = new Json(output.trim());

@@ -4,7 +4,6 @@ import type { Payload } from '../foreign-dialect.ts';
 import { invalidPayload, omitUndefined, textAt, toPlainValue } from '../payload-table.ts';
 import { isFlat, type PointName } from './points.ts';
 
-/** A host's payload, whichever of the published forms it has. */
 interface Unwrapped {
   /** The members of the envelope's `data`, or of a flat event. */
   readonly own: Payload;
@@ -12,7 +11,6 @@ interface Unwrapped {
   readonly beside: Payload;
 }
 
-/** Agentao's name of a member by Claude's. */
 const agentaoNames: Readonly<Record<string, string>> = {
   session_id: 'sessionId',
   prompt: 'userMessage',
@@ -29,7 +27,6 @@ export function spellings(key: string, point: PointName): string {
   return claude === undefined ? `\`${key}\`` : `\`${key}\` (or \`${claude}\`)`;
 }
 
-/** The members that a point knows: of its own, and those that stand beside its envelope. */
 interface Known {
   readonly own: readonly string[];
   readonly beside: readonly string[];
@@ -74,7 +71,6 @@ function sortMember(key: string, value: unknown, known: Known, isEnvelope: boole
   return known.own.includes(key) ? { own: { [key]: value } } : { beside: { [key]: value } };
 }
 
-/** A structured result is its JSON text. */
 function toText(value: unknown): string {
   const result = toPlainValue(value);
   return typeof result === 'string' ? result : Json.from(value).text;

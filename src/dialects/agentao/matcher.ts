@@ -1,6 +1,5 @@
 import { compileInclusivePattern } from '../../base/text/safe-pattern.ts';
 
-/** A fault in a matcher, reported when the config is loaded. */
 interface MatcherFault {
   readonly severity: 'error' | 'warning';
   readonly message: string;

@@ -9,11 +9,8 @@ import type { Note } from '../dialect.ts';
 export interface ProcessOutput {
   /** All of stdout, trimmed, its line ends LF; bytes that are no character are replaced, as in Agentao. */
   readonly text: string;
-  /** Undefined when stdout is not one JSON value. */
   readonly json: Json | undefined;
-  /** Undefined when stdout is not one JSON object. */
   readonly body: Body | undefined;
-  /** Null when a signal ended the process. */
   readonly exitCode: number | null;
   /** How it ended badly, as the end of a sentence; undefined for exit code 0. */
   readonly failure: string | undefined;

@@ -13,7 +13,6 @@ export interface ReplyFields {
   readonly records: readonly PrintedAttachment[];
 }
 
-/** An attachment record that a rule printed. */
 interface PrintedAttachment {
   readonly type: string;
   readonly payload: Body | undefined;
@@ -29,7 +28,6 @@ export function readFields(body: Body): ReplyFields {
   return { body, specific: objectAt(body, 'hookSpecificOutput'), records: readRecords(body) };
 }
 
-/** Members that decide or replace something. */
 const verdictKeys = [
   ...['decision', 'continue', 'preventContinuation', 'prevent_continuation'],
   ...['blockingError', 'blocking_error', 'hook_blocking_error', 'attachment_type', 'messages'],
@@ -73,7 +71,6 @@ function listIn(json: Json | undefined): Json[] {
   return elementsOf(json);
 }
 
-/** Every present member of these keys, at top level. */
 function membersAt({ body }: ReplyFields, keys: readonly string[]): Json[] {
   return keys.flatMap((key) => nonNull(body.get(key)) ?? []);
 }
@@ -130,7 +127,6 @@ function isEmpty(value: unknown): boolean {
   return Object.values(value).every((each) => each === null || each === '');
 }
 
-/** A rule's request to stop. */
 interface Halt {
   readonly reason: string | undefined;
 }

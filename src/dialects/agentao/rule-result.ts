@@ -63,7 +63,6 @@ export function recordReply(asked: HookQuestion, reply: Json, contexts: readonly
   });
 }
 
-/** The answer with the rule result added to its metadata. */
 function withRuleResult(answer: Answer, result: RuleResult): Answer {
   return { ...answer, metadata: Json.from({ ...membersOf(answer.metadata), agentao: result }) };
 }
@@ -169,7 +168,6 @@ export function isObserveOnly(point: PointName): boolean {
   return point === 'SessionEnd' || point === 'PreCompact';
 }
 
-/** Whether Agentao reports the results of the rules at this point. */
 function hasRuleResults(point: string): boolean {
   return point === 'UserPromptSubmit' || point === 'PreToolUse' || point === 'Stop';
 }

@@ -34,7 +34,6 @@ export function decode(entry: ChibiEntry, question: Question, reply: Reply | Run
   return readOutput(entry, question, reply);
 }
 
-/** The answer of an observer: always an allow, with a warning when the plugin failed. */
 function readObserver(point: string, reply: Reply | RuntimeError): Decoded<Answer> {
   const problem = reply instanceof RuntimeError ? reply.message : describeCrash(reply);
   if (problem === undefined) return decoded(answers.allow());
@@ -80,13 +79,11 @@ function readOutput(entry: ChibiEntry, question: Question, reply: ProcessReply):
   return readObject(entry, question, toBody(json));
 }
 
-/** How a process ended that did not end well; undefined for one that did. */
 function describeCrash(reply: Reply): string | undefined {
   if (reply.via === 'rpc') return 'answered like a server';
   return reply.exitCode === 0 && reply.signal === null ? undefined : describeExit(reply);
 }
 
-/** The parsed value; undefined when the text is not JSON. */
 function parse(json: Json): unknown {
   try {
     return json.value;
@@ -128,7 +125,6 @@ function readWrongTypes(
   return failOpen(entry, { cause: 'chibi.wrong_type', what }, { notes, answer });
 }
 
-/** Members of an answer that have the type of their point. */
 type Results = ReadonlyMap<string, Json>;
 
 /** One plugin's answer. Throws REPLY_MALFORMED for a replacement that cannot be used. */
@@ -174,7 +170,6 @@ function readCache(results: Results): Answer {
   return summary === undefined ? answers.allow() : answers.modify({ summary });
 }
 
-/** A modify with the members that replace something; an allow when there are none. */
 function replaceWith(results: Results): Answer {
   const replace = [...results].flatMap(([key, json]) => replaceMember(key, json));
   return replace.length === 0 ? answers.allow() : answers.modify(Object.fromEntries(replace));
@@ -221,7 +216,6 @@ function textIn(results: Results, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A denial by a verdict key that the point does not have. */
 interface MisplacedDenial {
   readonly answer: Answer;
   readonly notes: readonly Note[];
@@ -232,7 +226,6 @@ const denyingValues = { block: true, denied: true, approved: false } as const;
 
 const verdictKeys = ['block', 'denied', 'approved'] as const;
 
-/** The families of points that can deny. */
 const familiesThatDeny: readonly Family[] = ['gate', 'permission', 'spawn'];
 
 /**
@@ -248,7 +241,6 @@ function findMisplacedDenial(point: string, body: Body): MisplacedDenial | undef
   return { answer: answers.deny(reason), notes: [{ level: 'warn', message: `${what}, which denies` }] };
 }
 
-/** Whether it is a verdict key, in whatever letter case. */
 function isVerdictKey(key: string): boolean {
   return verdictKeys.some((word) => word === key.toLowerCase());
 }

@@ -90,7 +90,6 @@ export function toNeutralAnswer(event: HookEvent, question: Question, answer: An
   return answers.allow({ reason, metadata });
 }
 
-/** Undefined when nothing is left to replace. */
 function toNeutralReplace(turn: Turn, { point, hookContext }: Question, replace: Json): Json | undefined {
   switch (point) {
     case 'pre_system_prompt':

@@ -32,7 +32,6 @@ export function pointsAt(event: HookEvent): readonly PointName[] {
   return event.phase === 'returned' && event.isFlow ? [] : (pointsOf[event.phase] ?? []);
 }
 
-/** The permission point for a tool call, and its payload. */
 interface Permission {
   readonly point: PointName;
   readonly payload: Payload;
@@ -98,7 +97,6 @@ function networkPermission(tool_name: string, toolArguments: ToolArguments): Per
   return { point: 'pre_fetch_url', payload: { tool_name, url, safety: 'sensitive', reason } };
 }
 
-/** The arguments that are no lists or objects, in their order. */
 function summaryOf(toolArguments: ToolArguments): string {
   return Object.values(toolArguments)
     .filter((value) => typeof value !== 'object')

@@ -88,7 +88,6 @@ interface ChibiPoint extends Point {
   readonly family: Family;
   readonly fields: Table;
   readonly results: Readonly<Record<string, Kind>>;
-  /** The reason of a denial that gives none. */
   readonly refusal: string;
 }
 

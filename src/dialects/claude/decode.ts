@@ -137,7 +137,6 @@ function failureOf({ code, message, details }: RuntimeError) {
   return undefined;
 }
 
-/** Decodes a JSON reply, which counts whatever the exit code. */
 function readObject(asked: HookQuestion, output: ReplyObject, blocked: Blocked | undefined): Decoded<Answer> {
   const { rule, question } = asked;
   const fault = findReplyFault(question.point, rule, output);
@@ -163,7 +162,6 @@ function readHalt({ rule, entry }: HookQuestion, { output, beside }: ParsedReply
   return isHalt ? answers.abort(textAt(output.body, 'stopReason'), 'turn', beside) : undefined;
 }
 
-/** The verdict by the rule of the event; undefined when the reply decides nothing. */
 function readVerdict(asked: HookQuestion, answered: ParsedReply): Answer | undefined {
   switch (asked.rule.verdict) {
     case 'permissionDecision':
@@ -177,7 +175,6 @@ function readVerdict(asked: HookQuestion, answered: ParsedReply): Answer | undef
   }
 }
 
-/** Reads `action` and `content` at the Elicitation events; undefined when the handler decides nothing. */
 function readElicitation(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
   const { output, blocked, fault, beside } = parsed;
   if (blocked !== undefined) return block(asked, blocked.message, beside);
@@ -247,7 +244,6 @@ const words: Readonly<Record<string, readonly string[]>> = {
   PreModelSwitch: ['allow', 'deny', 'ask'],
 };
 
-/** Reads the verdict at PreToolUse, PreSkillShellCommand and PreModelSwitch. Undefined when nothing was decided or changed. */
 function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
   const { blocked, beside, fault } = parsed;
   const replyVerdict = replyVerdictOf(asked, parsed);
@@ -304,7 +300,6 @@ function inputOf({ output: { specific } }: Pick<ParsedReply, 'output'>): Json | 
   return specific && uniqueMember(specific, 'updatedInput');
 }
 
-/** The metadata with these members and the file in which the handler is declared. */
 function withSource(
   { entry }: HookQuestion,
   { beside: { metadata } }: ParsedReply,
@@ -358,7 +353,6 @@ function readApproval(decision: Body, extras: Extras): Answer {
   return args === undefined ? answers.allow(extras) : answers.modify({ args }, extras);
 }
 
-/** The metadata with `updatedPermissions`, which is recorded and not applied. */
 function withPermissions(metadata: Json | undefined, decision: Body): Json {
   const updatedPermissions = decision.get('updatedPermissions');
   return Json.from({
@@ -367,7 +361,6 @@ function withPermissions(metadata: Json | undefined, decision: Body): Json {
   });
 }
 
-/** An event whose one verdict is the top-level `decision`; undefined when nothing was decided or changed. */
 function readDecision(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
   const { beside, fault } = parsed;
   const replyVerdict = verdictOfDecision(asked.rule, parsed.output);
@@ -410,7 +403,6 @@ function denyUnknown(
   return canBlock ? denyAs(replyVerdict, beside) : undefined;
 }
 
-/** The replacement of a result or a text as an answer; undefined when there is none. */
 function readReplacement(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
   const { specific } = parsed.output;
   const { replaces = {} } = asked.rule;

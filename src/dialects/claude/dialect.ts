@@ -54,7 +54,6 @@ export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, p
   return conditionEvents.has(point) && conditionHolds(condition, { payload, cwd, projectDir });
 }
 
-/** The events at which a handler with `if` may run. */
 const conditionEvents: ReadonlySet<string> = new Set([
   'PreToolUse',
   'PostToolUse',
@@ -130,7 +129,6 @@ export function describe(point: string, event: HookEvent, hookContext: HookConte
   }
 }
 
-/** The id of the call in the conversation, else the id of the call. */
 function idOf({ tool_use_id, call_id }: ToolHookRequest): string {
   return tool_use_id ?? call_id;
 }

@@ -35,7 +35,6 @@ export function encode(
   };
 }
 
-/** The optional common fields that only the host can know. */
 function fromHost(host: Payload): Payload {
   const known = ['effort', 'agent_id', 'agent_type', 'scratchpad_dir'];
   return Object.fromEntries(known.flatMap((key) => (host[key] === undefined ? [] : [[key, host[key]]])));
@@ -66,7 +65,6 @@ const eventsWithEnvFile: ReadonlySet<string> = new Set([
   'FileChanged',
 ]);
 
-/** The file of the session that CLAUDE_ENV_FILE names at this event, if it names any. */
 function envFileOf({ point, hookContext }: Question): string | undefined {
   const file = hookContext.host['env_file'];
   return eventsWithEnvFile.has(point) && typeof file === 'string' ? file : undefined;

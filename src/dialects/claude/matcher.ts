@@ -19,7 +19,6 @@ export function findMatcherFault(event: string, matcher: string): string | undef
   return `the matcher ${JSON.stringify(matcher)} is no regular expression`;
 }
 
-/** Names, as opposed to a regular expression. */
 function isNameList(event: string, matcher: string): boolean {
   const isNarrow = event === 'FileChanged' || event === 'StopFailure';
   return (isNarrow ? /^[A-Za-z0-9_|]*$/ : /^[A-Za-z0-9_\- ,|]*$/).test(matcher);

@@ -19,16 +19,13 @@ export interface EventRule {
   readonly isObserveOnly?: true;
   /** What exit code 2 does, and `decision: "block"` where it counts. */
   readonly block: BlockEffect;
-  /** `decision` and `reason` count. */
   readonly takesDecision?: true;
   readonly ignoresContinue?: true;
-  /** Plain stdout is text for the model. */
   readonly takesText?: true;
   readonly takesContext?: true;
   readonly takesSystemMessageAsContext?: true;
   /** The member of `hookSpecificOutput` that is a verdict; `decision` is PermissionRequest's object. */
   readonly verdict?: 'permissionDecision' | 'decision' | 'action';
-  /** Members of `hookSpecificOutput` that change something. */
   readonly replaces?: MemberKinds;
   /** Members of `hookSpecificOutput` that are recorded in the metadata and not applied. */
   readonly records?: MemberKinds;

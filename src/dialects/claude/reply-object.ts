@@ -11,13 +11,10 @@ import type { EventRule, MemberKind, MemberKinds } from './points.ts';
 /** The JSON object in a handler's reply. */
 export interface ReplyObject {
   readonly body: Body;
-  /** `hookSpecificOutput`, when it is an object. */
   readonly specific: Body | undefined;
-  /** Whether characters were lost in reading it. */
   readonly isGarbled: boolean;
 }
 
-/** The classified text of stdout or of the body of an HTTP response. */
 type PrintedReply =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }

@@ -93,7 +93,6 @@ export function isMethod(point: string): point is keyof typeof methodTables {
   return Object.hasOwn(methodTables, point);
 }
 
-/** The members of a legacy event; `Kind` or `KindName` must name a legacy kind. */
 function legacyTable(given: Payload): Table {
   const kind = kindOf(given);
   if (kind?.legacy === undefined) throw invalid('event', 'has no known `Kind` or `KindName`');
@@ -108,7 +107,6 @@ function legacyTable(given: Payload): Table {
   };
 }
 
-/** The members of a runtime event; `kind` must be known. */
 function runtimeTable(given: Payload): Table {
   const kind = kindOf({ kind: given['kind'] });
   if (kind === undefined) throw invalid('runtime_event', 'has no known `kind`');

@@ -157,7 +157,6 @@ type Action = 'continue' | 'modify' | 'respond' | 'deny_tool' | 'abort_turn' | '
 
 interface ActionRules {
   readonly actions: readonly Action[];
-  /** The member that has what the hook made of the event. */
   readonly object: string;
   readonly read: (seat: HookEntry<PicoclawSettings>, question: Question, object: Json) => Changes;
   /** Whether an unusable object denies, as the published page says: it was meant to change the event. */
@@ -184,7 +183,6 @@ interface HookQuestion {
   readonly point: ActionPoint;
 }
 
-/** Decodes the result of one of the four methods that answer with an `action`. */
 function readAction(asked: HookQuestion, result: Json | undefined): Decoded<Answer> {
   const { entry, point } = asked;
   const given = nonNull(result);
@@ -248,7 +246,6 @@ function applyAction(asked: HookQuestion, action: Action, { body, notes }: Parse
 
 type Finish = (answer: Answer, notes: readonly Note[]) => Decoded<Answer>;
 
-/** Reads the changes of the hook and makes the answer from them. */
 function applyChanges(asked: HookQuestion, { body, notes }: ParsedReply, finish: Finish): Decoded<Answer> {
   const { entry, question, point } = asked;
   const rules = actionRules[point];

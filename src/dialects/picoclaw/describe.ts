@@ -68,7 +68,6 @@ function describeCall(
   return frame(method, hookContext, { tool: request.name, arguments: request.args });
 }
 
-/** The members of a method between those that every method has. */
 function frame(
   method: keyof typeof tracePaths,
   hookContext: HookContext,
@@ -184,7 +183,6 @@ function describeTurnEnd(
   };
 }
 
-/** The tool calls of the newest turn. */
 function executionsOf(messages: readonly ChatMessage[]) {
   const start = messages.findLastIndex(({ role }) => role === 'user');
   return messages.slice(start + 1).flatMap((message) => {

@@ -113,7 +113,6 @@ function toNeutralMessage(original: ChatMessage, response: Json): NeutralReplace
 
 type Parts = Readonly<Record<string, Json>>;
 
-/** The members of a model call that the hooks changed, in neutral form. */
 function toNeutralRequest(
   request: ProviderRequest,
   { model, messages, tools, options }: Parts,

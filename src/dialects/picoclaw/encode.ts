@@ -45,7 +45,6 @@ const omittedInHead: Readonly<Record<string, (value: unknown) => boolean>> = {
   graceful_terminal: isEmpty,
 };
 
-/** The same inside `result` and `response`. */
 const omittedInside: typeof omittedInHead = {
   role: () => true,
   for_user: isEmpty,

@@ -18,7 +18,6 @@ interface HookFailure {
   readonly what: string;
   readonly error?: RuntimeError | undefined;
   readonly notes?: readonly Note[] | undefined;
-  /** The answer that passes, where it is not a plain allow. */
   readonly answer?: Answer | undefined;
 }
 
@@ -103,7 +102,6 @@ export function findInResult(result: Json): string | undefined {
   return action === undefined ? findDenial(toBody(result)) : `action: ${action.json.text}`;
 }
 
-/** The members of an object with their texts, duplicates included; none of any other value. */
 function eachMember(object: Json): { readonly key: string; readonly json: Json }[] {
   if (!isObject(object.value)) return [];
   return scanMembers(object.text).map(({ key, start, end }) => ({

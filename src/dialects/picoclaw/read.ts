@@ -111,7 +111,6 @@ function isEmptyList({ value }: Json): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** The system messages, each with its place. */
 function systemOf(messages: Json): Json {
   const placed = elementsOf(messages).flatMap((message, index) =>
     membersOf(message)['role']?.value === 'system' ? [[index, message]] : [],
@@ -142,7 +141,6 @@ export type Changes =
   | {
       readonly replace: Readonly<Record<string, unknown>>;
       readonly notes?: readonly Note[];
-      /** Further members for the metadata. */
       readonly beside?: Readonly<Record<string, unknown>>;
     }
   /** The end of a sentence about the hook. */
@@ -247,7 +245,6 @@ interface TextPlace {
 export interface ReplyObject {
   readonly body: Body;
   readonly notes: readonly Note[];
-  /** Whether a verdict stands in it more than once. */
   readonly isAmbiguous: boolean;
 }
 

@@ -99,7 +99,6 @@ export function toToolCalls(message: ChatMessage) {
   });
 }
 
-/** A tool call in neutral words. */
 interface NeutralCall {
   readonly id: string;
   readonly name: string;
@@ -141,7 +140,6 @@ export function toToolDef({ name, description, input_schema }: ToolListing) {
   return { type: 'function', function: { name, description, parameters: input_schema ?? {} } };
 }
 
-/** A TOOLDEF that a hook wrote, taken apart. */
 interface ReadTool {
   readonly name: string;
   readonly description: string;
@@ -219,7 +217,6 @@ export function toResponse(message: ChatMessage) {
   };
 }
 
-/** An LLMRESPONSE that a hook wrote, taken apart. */
 interface ReadResponse {
   readonly content: string;
   readonly reasoning: string;

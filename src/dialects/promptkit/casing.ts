@@ -10,7 +10,6 @@ export interface Casing {
   providerRequest(request: ProviderRequest): Payload;
   providerResponse(response: ProviderResponse): Payload;
   toolRequest(request: ToolHookRequest): Payload;
-  /** The members of `toolRequest`, in their order. */
   readonly toolRequestKeys: Readonly<Record<'name' | 'args' | 'call_id', string>>;
   toolResponse(response: ToolHookResponse): Payload;
   sessionEvent(event: SessionEvent): Payload;

@@ -17,7 +17,6 @@ function encode(request: EvalRequest, casing: Casing): Message {
   return toMessage(stringifyJson({ type: request.type, ...judgedMembers(request, casing) }));
 }
 
-/** What a request says of the one text that it asks about. */
 function judgedMembers({ params, content, context }: EvalRequest, casing: Casing) {
   const { messages, turn_index, variables, metadata, session_id, prompt_id } = context;
   const tool_calls = context.tool_calls.map(casing.evalToolCall);
@@ -30,7 +29,6 @@ function decode(reply: Reply): Decoded<EvalOutcome> {
   return decoded(readOutcome(body), noteUnknownKeys(body, outcomeKeys));
 }
 
-/** The members of a reply about one text. */
 const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'abstain', 'error'];
 
 /** The outcome in a reply about one text. Throws REPLY_MALFORMED. */
@@ -190,7 +188,6 @@ function misplaced(message: string): RuntimeError {
   );
 }
 
-/** The notes without repeats: what is said of one result holds for most of them. */
 function firstOfEach(notes: readonly Note[]): Note[] {
   return [...new Map(notes.map((note) => [note.message, note])).values()].slice(0, MAX_NOTES);
 }

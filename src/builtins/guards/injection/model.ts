@@ -1,7 +1,6 @@
 /** A linear model of sentences: one weight for each feature, in quarters of a thousandth of `scale`. */
 interface LinearModel {
   readonly bias: number;
-  /** What a weight of 127 stands for. */
   readonly scale: number;
   readonly weights: Int8Array;
 }
@@ -72,14 +71,12 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/** What a sentence is looked at as. */
 interface Sentence {
   readonly words: readonly string[];
   /** `?`, `!`, `.`, `:` or nothing. */
   readonly ending: string;
 }
 
-/** Longer sentences are cut. */
 const LONGEST = 40;
 
 /** The sentences of a plain text: what stands between marks and line breaks, and pairs of neighbours. */

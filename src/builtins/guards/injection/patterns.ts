@@ -14,7 +14,6 @@ const secret =
 const show =
   '(?:reveal|show|print|repeat|output|display|disclose|leak|expose|give|tell|share|recite|dump|write out|copy|echo|translate|summari[sz]e|reproduce|return|spell out|encode|state|list|what (?:is|are|was|were))';
 
-/** Each matched on words with one space between. */
 const english: readonly (readonly [InjectionKind, string])[] = [
   ['OVERRIDE', `${ignore} ${gap}${before} ${gap}${orders}`],
   [
@@ -205,7 +204,6 @@ const compile = (pattern: string) => new RegExp(`(?<![\\p{L}\\p{N}])(?:${without
 const onWords: readonly (readonly [InjectionKind, RegExp])[] = [...english, ...others].map(
   ([kind, pattern]) => [kind, compile(pattern)],
 );
-/** Scripts without spaces. */
 const unspaced: readonly (readonly [InjectionKind, RegExp])[] = others
   .filter(([, pattern]) => /\p{Lo}/u.test(pattern) && pattern.includes('[^\\n]'))
   .map(([kind, pattern]) => [kind, new RegExp(withoutAccents(pattern), 'u')]);

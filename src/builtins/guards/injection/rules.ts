@@ -98,7 +98,6 @@ function isDisguised(text: string, words: string): boolean {
   return false;
 }
 
-/** Longer stretches are files. */
 const LONGEST = 20_000;
 
 /** What encoded stretches of a text spell: base64, hexadecimal and percent digits. In linear time. */
@@ -122,7 +121,6 @@ function* decodedTexts(text: string): Generator<string> {
   }
 }
 
-/** Bytes as text; undefined where they are none. */
 function readText(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8');
   const letters = text.match(/[\p{L}\p{N}\s.,:;!?'"()-]/gu)?.length ?? 0;
@@ -163,7 +161,6 @@ export function toPlain(given: string): PlainText {
   return { text, words: joinSpelled(tokens).join(' '), hidden };
 }
 
-/** Small letters without accents; Korean syllables stay whole. */
 function simplify(text: string): string {
   return text
     .normalize('NFKD')

@@ -10,11 +10,8 @@ export type ScoreText = (question: {
 }) => Promise<number>;
 
 export interface JudgeSettings {
-  /** What the score means, for the judge. */
   readonly system: string;
-  /** The kind of what it objects to. */
   readonly kind: string;
-  /** Scores below it are objected to. */
   readonly least: number;
   /** Texts about which the rules are less sure are not asked about. */
   readonly askFrom: number;

@@ -70,7 +70,6 @@ interface JudgeContext {
   readonly conversation: () => readonly string[];
 }
 
-/** What is wrong with a link; undefined: nothing. */
 function judge(link: Link, { isAllowed, hasList, conversation }: JudgeContext): LinkKind | undefined {
   const { address, kind } = link;
   const target = readTarget(address);
@@ -139,7 +138,6 @@ function strip(kind: string, written: string): string {
   return isPlain ? `${label} [${what} removed]` : `[${what} removed]`;
 }
 
-/** Where an address leads. */
 interface Target {
   /** In small letters, with its colon; empty for an address within the same site. */
   readonly scheme: string;
@@ -235,9 +233,7 @@ const SHORTEST_SHARED = 6;
 interface Parts {
   /** The names of the host below its last two. */
   readonly labels: readonly string[];
-  /** The path, between its slashes. */
   readonly segments: readonly string[];
-  /** The values of the query, and of the fragment. */
   readonly values: readonly string[];
 }
 

@@ -5,7 +5,6 @@ export interface Link {
   /** The whole construct, `![alt](address)`. */
   readonly start: number;
   readonly end: number;
-  /** The address as it is written. */
   readonly address: string;
   /** What a reader sees in its place; undefined where that is the address itself. */
   readonly label: string | undefined;
@@ -60,7 +59,6 @@ function* findMarkdown(text: string): Generator<Link> {
 const [BACKSLASH, OPEN, CLOSE, OPEN_PARENTHESIS, CLOSE_PARENTHESIS, SPACE] = [
   0x5c, 0x5b, 0x5d, 0x28, 0x29, 0x20,
 ];
-/** White space in front of an address. */
 const SHORT = 65;
 /** How many may be open within each other. */
 const MOST_OPEN = 32;

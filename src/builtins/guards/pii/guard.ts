@@ -175,7 +175,6 @@ function readPattern(value: unknown): OwnPattern {
   return { name, pattern, context: words, checksum: check };
 }
 
-/** Undefined: everything. */
 function readScan(words: readonly string[]): ReadonlySet<ScanPlace> | undefined {
   const places = words.map((word) => {
     const place = scanPlaces.find((candidate) => candidate === word.toLowerCase());
@@ -207,7 +206,6 @@ function isRegion(text: string): text is CountryCode {
   return new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }).of(text) !== undefined;
 }
 
-/** The places where pseudonyms are restored; empty for `none`. */
 function readRestore(words: readonly string[]): ReadonlySet<RestorePlace> {
   const places = words.flatMap((word): readonly RestorePlace[] => {
     const place = restorePlaces.find((candidate) => candidate === word.toLowerCase());

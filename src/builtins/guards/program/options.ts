@@ -24,7 +24,6 @@ export interface Options<Name extends string> {
   text(name: Name): string | undefined;
   /** The words of a list; empty where nothing was given. */
   list(name: Name): readonly string[];
-  /** Each as it was given. */
   values(name: Name): readonly string[];
   isArgument(name: Name): boolean;
 }
@@ -32,7 +31,6 @@ export interface Options<Name extends string> {
 /** What the settings of a guard are read with, beside its arguments. */
 export interface GuardHost {
   readonly env: Invocation['env'];
-  /** The key in a file, which is made if it is missing. */
   readonly openKey: (file: string) => Uint8Array;
   /** A provider of a runtime file, and of those laid over it, as a judge. */
   readonly openJudge: (config: readonly string[], provider: string) => ScoreText;
@@ -192,7 +190,6 @@ export function readAllowList(entries: readonly string[]): (text: string) => boo
   };
 }
 
-/** Patterns are not tried on longer texts. */
 const maxLength = 1000;
 
 function isPattern(rule: string): boolean {

@@ -5,13 +5,11 @@ import { readLines } from '../../../base/text/byte-lines.ts';
 
 /** Everything that a program takes from its process. */
 export interface Invocation {
-  /** The arguments, without the names of Node and of the program. */
   readonly argv: readonly string[];
   readonly stdin: Readable;
   readonly stdout: Writable;
   /** Prints one line for people; it never contains a value that was found. */
   readonly printError: (line: string) => void;
-  /** Environment variables by name. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -53,7 +51,6 @@ type Reply = Readonly<Record<string, unknown>>;
 export interface Answerer {
   /** Throws, or rejects with, EVENT_INVALID for a payload that it does not know. */
   answer(payload: unknown, now: number): Reply | Promise<Reply>;
-  /** Drops what has been kept for too long. */
   sweep?(now: number): void;
   close?(): Promise<void>;
 }
@@ -62,7 +59,6 @@ interface Streams {
   /** The program's name, in front of each line for people. */
   readonly name: string;
   readonly input: AsyncIterable<Uint8Array>;
-  /** Writes one line of the protocol. */
   write(line: string): void;
   /** Prints one line for people; it never contains a value that was found. */
   printError(line: string): void;
@@ -100,7 +96,6 @@ function isRpc(line: string | undefined): boolean {
 interface Server {
   readonly answerer: Answerer;
   readonly streams: Streams;
-  /** The requests whose answers are still to come. */
   readonly unanswered: Set<Promise<void>>;
 }
 

@@ -28,11 +28,9 @@ export interface SecretSettings {
   readonly actions: Readonly<Record<SecretKind, SecretAction>>;
   readonly scans: (origin: Origin) => boolean;
   readonly isAllowed: (text: string) => boolean;
-  /** Of the hashes. */
   readonly key: Uint8Array;
 }
 
-/** The kinds that are found as personal data are. */
 const shared = ['API_KEY', 'PRIVATE_KEY', 'SECRET', 'URL_CREDENTIALS'] as const satisfies readonly Entity[];
 
 export function createSecretRules(settings: SecretSettings): GuardRules {

@@ -3,7 +3,6 @@ import { type Origin, origins } from '../guard.ts';
 import { createJudge } from '../judge/ask-judge.ts';
 import { defineGuard, isUpTo, readScan, usageError } from '../program/options.ts';
 
-/** Whose texts are asked about. */
 const scannedOrigins: readonly Origin[] = ['user', 'assistant'];
 
 export const guard = defineGuard({

@@ -35,7 +35,6 @@ const volatileFields: VolatileFields = {
   data: { sessionId: 'drop run ids', cwd: 'drop' },
 };
 
-/** Top-level keys of a plugin's `plugin.json`. */
 const manifestKeys: KeyUses = {
   hooks: 'read',
   ...Object.fromEntries(
@@ -82,7 +81,6 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   },
 };
 
-/** The Agentao rule that an entry of `spec.hooks` declares. */
 function readEntry(
   document: YamlDocument,
   path: Path,
@@ -105,7 +103,6 @@ function readEntry(
   return { ...(isCommand ? { exec } : {}), settings };
 }
 
-/** Checks an Agentao rule beyond the schema: command or prompt, matcher, script. */
 function checkEntry({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
   const block = [...path, 'agentao'];
   const [commandPath, promptPath, matcherPath] = [
@@ -218,7 +215,6 @@ const otherSystemsVariables = [
   'CLAUDE_ENV_FILE',
 ];
 
-/** Reports an entry that is no rule at all, as Agentao would. */
 function reportUnknownForm(context: ImportContext, event: string, path: Path): void {
   const entry = valueAt(context.document, path);
   const message = isObject(entry)

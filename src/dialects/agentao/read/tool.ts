@@ -48,7 +48,6 @@ function readObject(asked: HookQuestion, processOutput: ProcessOutput, fields: R
     : readExitFailure(asked, processOutput.failure);
 }
 
-/** The strictest verdict in the object: abort, deny, ask, allow. */
 function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   const contexts = contextsOf(fields);
   const permission = permissionOf(fields);
@@ -221,7 +220,6 @@ export function readStart(asked: HookQuestion, processOutput: ProcessOutput): De
 
 interface Start {
   readonly context: readonly string[];
-  /** A warning about members without effect. */
   readonly remark?: string;
 }
 

@@ -112,7 +112,6 @@ function readResult(fields: ReplyFields): RuleResult {
   };
 }
 
-/** A rule's request for a further turn, with the text for the model. */
 interface ForcedTurn {
   readonly followUp: string;
   readonly reason: string;

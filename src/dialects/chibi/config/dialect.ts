@@ -15,7 +15,6 @@ import { isCommandLineForm, tool } from '../tool.ts';
 
 const schemaHint = 'The plugin’s own --schema says at which points it runs.';
 
-/** The keys of a `dialect: chibi` hook, and of an import of plugins. */
 const chibiEntry: EntryRules = {
   required: ['command'],
   properties: withoutNativeKeys,

@@ -21,7 +21,6 @@ import { type ChibiSettings, isPoint, type PointName } from '../points.ts';
 
 type ChibiHook = DeclaredHook<ChibiSettings>;
 
-/** The time limit of `--schema`. */
 const SCHEMA_TIMEOUT_MS = 30_000;
 
 /** Runs every plugin with `--schema`, all at once. */
@@ -79,7 +78,6 @@ async function requireSchema(
   }
 }
 
-/** One hook for each element that registers hook points. */
 function hooksOf(hook: ChibiHook, elements: readonly PluginTool[]): ChibiHook[] {
   const listening = elements.filter(({ hooks }) => hooks.length > 0);
   return listening.map(({ name, hooks }) => ({
@@ -102,11 +100,9 @@ interface PluginEntries {
 interface FolderContext {
   readonly ask: AskSchema;
   readonly addNote: AddNote;
-  /** The config file’s folder. */
   readonly projectDir: string;
 }
 
-/** The plugins of a folder in the order of their names, then of their elements. */
 async function readFolder(
   folder: PluginFolder,
   { ask, addNote, projectDir }: FolderContext,
@@ -189,7 +185,6 @@ function execOf(
   };
 }
 
-/** The executables of a folder; skipped files are noted. */
 function findPlugins({ pluginsDir }: PluginFolder, note: AddNote, skip: Skip): string[] {
   const root = realpathSync(pluginsDir);
   const names = readdirSync(root, { encoding: 'buffer' }).toSorted(Buffer.compare);

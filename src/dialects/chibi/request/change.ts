@@ -15,7 +15,6 @@ export interface WireMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
   readonly calls: readonly WireCall[];
-  /** Of a tool's message. */
   readonly callId: string;
 }
 
@@ -70,7 +69,6 @@ function readMessage(json: Json): WireMessage {
   };
 }
 
-/** A text, a list of text parts, or nothing beside tool calls. */
 function contentOf(json: Json | undefined): string {
   if (json === undefined || json.value === null) return '';
   if (typeof json.value === 'string') return json.value;

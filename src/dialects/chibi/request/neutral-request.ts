@@ -126,7 +126,6 @@ function callIdOf({ tool_result: result }: ChatMessage): string {
   return typeof id === 'string' ? id : '';
 }
 
-/** The arguments of a call are a text that holds JSON. */
 function callsOf({ tool_calls: calls }: ChatMessage): Payload[] {
   const text = stringifyJson(calls ?? []);
   return scanElements(text).map(({ start, end }) => {

@@ -5,7 +5,6 @@ import { valueAt } from '../../payload-table.ts';
 import { parseRule } from '../matcher.ts';
 import { analyzeShellLine, type SubCommand } from './shell.ts';
 
-/** The call that a permission rule is matched with. */
 interface CallContext {
   readonly payload: Payload;
   readonly cwd: string;
@@ -93,7 +92,6 @@ function saysMoreThanName(pattern: string): boolean {
   return /[ *?]/.test((prefixOf(pattern) ?? pattern.replace(/\*$/, '')).trim());
 }
 
-/** Where relative patterns begin. */
 interface Roots {
   readonly cwd: string;
   readonly projectDir: string;
@@ -119,7 +117,6 @@ function isWithin(pattern: string, root: string, absolute: string): boolean {
   return path !== '..' && !path.startsWith('../') && isBelow(pattern, path);
 }
 
-/** Whether the pattern names the path or a folder above it. */
 function isBelow(pattern: string, path: string): boolean {
   return matchesSegments(segmentsOf(pattern), segmentsOf(path));
 }

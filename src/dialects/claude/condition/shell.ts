@@ -207,13 +207,10 @@ const namePattern = /^\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]|\{[A-Za-z0-9_]+\}
 
 interface Word {
   readonly start: number;
-  /** Without its quotes. */
   text: string;
-  /** Whether the shell makes something else of it. */
   isExpanded: boolean;
 }
 
-/** Collects the words of one simple command of a shell line. */
 class SimpleCommandBuilder {
   readonly #line: string;
   readonly #words: Word[] = [];

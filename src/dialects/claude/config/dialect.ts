@@ -8,7 +8,6 @@ import { endpointOf, toProcess } from './process.ts';
 import { claudeEntry, claudeFileKeys, claudeHandlerSchema, claudeManifestKeys } from './schema.ts';
 import { type ClaudeSettings, capTimeout, claudeEvents, claudeGuardEvents, timeoutMs } from './settings.ts';
 
-/** What stands at the top level of every payload. */
 const volatileFields: VolatileFields = {
   session_id: 'drop run ids',
   prompt_id: 'drop',

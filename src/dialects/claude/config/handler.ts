@@ -39,7 +39,6 @@ interface Handler {
 interface ClaudeCommand {
   readonly type: 'command';
   readonly command: string;
-  /** Absent in the shell form. */
   readonly args?: readonly string[];
   readonly shell?: NonNullable<ClaudeSettings['shell']>;
 }
@@ -84,7 +83,6 @@ function toSettings(
   return { ...shared, http: { ...post, env, ...omitUndefined({ timeoutMs, maxOutputBytes }) } };
 }
 
-/** What no schema finds in a handler’s `if`. */
 function checkCondition(event: string, condition: string | undefined, path: Path): Finding[] {
   if (condition === undefined) return [];
   const message = `a handler with \`if\` never runs at ${event}`;
@@ -121,7 +119,6 @@ function checkCommand(
   return message === undefined ? [] : [{ severity: 'error', path, message, hint, about: 'program' }];
 }
 
-/** The keys of an entry of `spec.hooks`. */
 function keysOfEntry(path: Path): KeyPath {
   return (key) => (key === 'command' || key === 'args' ? [...path, key] : [...path, 'claude', key]);
 }
@@ -224,7 +221,6 @@ export function readGroup(context: ImportContext, event: string, path: Path): Ho
   );
 }
 
-/** One handler of a group; none where it cannot run here. */
 function readDeclared(context: ImportContext, event: string, path: Path, at: KeyPath): HookDraft[] {
   const { document, projectDir, pluginRoot, searchPath, judge, isPlugin, addFinding } = context;
   const value = valueAt(document, path);
@@ -333,7 +329,6 @@ function readAsync({ document, addFinding }: ImportContext, at: KeyPath): boolea
   return wakes || valueAt(document, at('async')) === true;
 }
 
-/** Seconds in the file; fractions count. */
 function readTimeout({ document, addFinding }: ImportContext, path: Path): number | undefined {
   const seconds = valueAt(document, path);
   if (seconds === undefined || seconds === null) return undefined;

@@ -6,7 +6,6 @@ import { type EntryRules, modifiesHint, withoutNativeKeys } from '../../dialect-
 import type { ImportContext, KeyUses } from '../../foreign-files.ts';
 import { claudeEvents } from './settings.ts';
 
-/** The settings of a `dialect: claude` hook; `command`, if any, stands beside them. */
 const block = {
   type: 'object',
   description: 'A Claude Code handler. Without `args` beside it, `command` is a shell line.',

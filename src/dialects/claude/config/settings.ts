@@ -11,7 +11,6 @@ export interface HandlerFolders {
 export interface ClaudeSettings extends HandlerFolders {
   readonly event: string;
   readonly matcher?: string;
-  /** A permission rule, as in `Bash(git *)`. */
   readonly condition?: string;
   /** In the background: only context counts, later. */
   readonly isAsync: boolean;

@@ -29,7 +29,6 @@ function typeOf(tool: string): ResultType | undefined {
   return code === undefined ? undefined : parseType(code);
 }
 
-/** A type as its declaration spells it. */
 type ResultType =
   | { readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'unknown' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }

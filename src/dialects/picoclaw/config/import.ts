@@ -80,7 +80,6 @@ export function readProcesses(context: ImportContext, folder: string): HookDraft
     .map(({ draft }) => draft);
 }
 
-/** Reports an error for each enabled builtin hook: it is compiled into PicoClaw and cannot run here. */
 function refuseBuiltins({ document, addFinding }: ImportContext): void {
   for (const { path, value } of entriesAt(document, ['hooks', 'builtins'])) {
     if (!isObject(value) || value['enabled'] === false) continue;
@@ -215,7 +214,6 @@ function wordsAt(document: YamlDocument, path: Path): string[] {
 const standardLimits = { interceptorTimeoutMs: 5_000, approvalTimeoutMs: 60_000, observerTimeoutMs: 500 };
 type Limits = Readonly<typeof standardLimits>;
 
-/** Their keys in files and entries. */
 const limitKeys = [
   ['interceptor_timeout_ms', 'interceptorTimeoutMs'],
   ['approval_timeout_ms', 'approvalTimeoutMs'],
@@ -250,7 +248,6 @@ export function readEntry(
   };
 }
 
-/** The settings that an import may have as well as an entry. */
 function readWire(
   document: YamlDocument,
   block: Path,
@@ -306,7 +303,6 @@ interface Mapping {
   readonly path: Path;
   /** The kinds of its members; `any` for those that are checked elsewhere. */
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** Whether unknown members are allowed. */
   readonly isOpen?: boolean;
 }
 
@@ -331,7 +327,6 @@ const defaultKinds: Kinds = {
 
 const hookKinds: Kinds = { enabled: 'flag', defaults: 'any', builtins: 'any', processes: 'any' };
 
-/** All mappings whose members are known, from the outermost on. */
 function checkedMappings(document: YamlDocument): Mapping[] {
   const top: Mapping[] = [
     { path: ['isolation'], kinds: { enabled: 'flag' }, isOpen: true },

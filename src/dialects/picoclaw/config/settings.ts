@@ -11,7 +11,6 @@ export interface PicoclawSettings {
   readonly intercept: readonly PicoclawMethod[];
   /** Kinds of events, as the file has them; `*`, `all` or `` anywhere is every kind. */
   readonly observe: readonly string[];
-  /** Accept a hello whose `ok` is not true. */
   readonly isLenient: boolean;
   readonly helloTimeoutMs: number;
   readonly interceptorTimeoutMs: number;
@@ -59,7 +58,6 @@ const agentKinds: readonly (readonly [legacy: string, dotted: string])[] = [
   ['error', 'error'],
 ];
 
-/** Kinds that only the newer form has. */
 const otherKinds = [
   'channel.lifecycle.initialized',
   'channel.lifecycle.started',
@@ -126,7 +124,6 @@ const wireProperties = {
   hello_timeout_ms: { ...milliseconds, description: 'How long the hello may take. Default: 5000.' },
 } as const;
 
-/** The settings of a `dialect: picoclaw` hook. */
 const block = {
   type: 'object',
   description:

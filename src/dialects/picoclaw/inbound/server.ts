@@ -50,7 +50,6 @@ const LONGEST_LINE = 1024 * 1024 - 1024;
 
 /** A moment at which PicoClaw waits for an answer. */
 export interface Stage {
-  /** What native hooks are asked. */
   toEvent(params: Told): InboundEvent;
   /** A change leaves what stands beside the text; else it takes it away. */
   readonly keepsRest?: true;
