@@ -73,7 +73,7 @@ export interface HookDraft {
 }
 
 /** What a hook of a file becomes. */
-export interface DraftHook {
+interface DraftHook {
   /** Absent: it starts no process. */
   readonly exec?: Partial<ProcessConfig>;
   readonly settings: unknown;

@@ -1,4 +1,5 @@
 import type { RuntimeError } from '../base/errors.ts';
+import { isObject, stringifyJson } from '../base/json/json.ts';
 import type { DecisionDocument } from '../contract/document.ts';
 
 /** An event of native hooks, as it is fired. */
@@ -78,3 +79,97 @@ export interface InboundServer extends Exported {
 
 /** Asks the hooks of the config. Rejects with any code, also that of a wait that was too long. */
 export type AskHooks = (event: InboundEvent) => Promise<DecisionDocument>;
+
+/** A call of a tool, as an agent of another system tells it. */
+export interface ToldCall {
+  readonly name: unknown;
+  readonly args: unknown;
+  readonly call_id: string;
+  /** Further names that the agent's system has for the tool. */
+  readonly aliases?: readonly string[];
+}
+
+/** A call that is to be made; without its caller no person is asked about it. */
+export function beforeExecution(call: ToldCall, caller?: AgentCaller): InboundEvent {
+  return { hook: 'tool', phase: 'before_execution', request: call, ...(caller && { caller }) };
+}
+
+/** A call that was made. */
+export function afterExecution(
+  call: ToldCall,
+  outcome: { readonly content: string } | { readonly error: string },
+  latencyMs: unknown = 0,
+): InboundEvent {
+  const { name, call_id } = call;
+  const latency_ms = typeof latencyMs === 'number' ? latencyMs : 0;
+  return {
+    hook: 'tool',
+    phase: 'after_execution',
+    request: call,
+    response: { name, call_id, ...outcome, latency_ms },
+  };
+}
+
+/** A text that a person has for the model. */
+export function beforePrompt(agent: string, prompt: string): InboundEvent {
+  const request = { provider_id: agent, messages: [{ role: 'user', content: prompt }] };
+  return { hook: 'provider', phase: 'before_call', request };
+}
+
+/** A text that the model has for a person. */
+export function afterAnswer(agent: string, text: string): InboundEvent {
+  return {
+    hook: 'provider',
+    phase: 'after_call',
+    request: { provider_id: agent },
+    response: { message: { role: 'assistant', content: text } },
+  };
+}
+
+export function ofSession(phase: 'session_start' | 'session_end', id: string): InboundEvent {
+  return { hook: 'session', phase, event: { session_id: id } };
+}
+
+/** A structured result as the JSON that it is. */
+export function contentOf(result: unknown): string {
+  return typeof result === 'string' ? result : stringifyJson(result ?? null);
+}
+
+/** The text under that key; empty where there is none. */
+export function textAt(told: Told, key: string): string {
+  const value = told[key];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Who has not allowed it, and why, in one sentence for an agent's user. */
+export function reasonOf({ hook, reason, result, verdict }: DecisionDocument): string {
+  // What people have decided, or not yet, is no word of a hook.
+  if (hook === null && reason !== '') return reason;
+  const by = hook === null ? 'a person' : `"${hook}"`;
+  const said = reason === '' ? `${by} has not allowed it` : `${by}: ${reason}`;
+  // Nobody but the tool can give its result; what was answered in its place is told.
+  return verdict === 'respond' && typeof result === 'string' ? `${by} answers in its place: ${result}` : said;
+}
+
+/** The newest text as the hooks have changed it; undefined where they changed another part. */
+export function changedText({ replace }: DecisionDocument): string | undefined {
+  const messages: unknown = replace?.['messages'];
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : replace?.['message'];
+  return isObject(last) && typeof last['content'] === 'string' ? last['content'] : undefined;
+}
+
+/** The limit of a system for its hook, and the option by which the hook answers before it: what is cut off could pass. */
+export function toTimeLimit({ holdMs }: DecisionTime): {
+  readonly seconds: number;
+  readonly option: readonly string[];
+} {
+  const seconds = Math.max(USUAL_SECONDS, Math.ceil(holdMs / 1000) + HOOKS_SECONDS);
+  return { seconds, option: ['--answer-within', `${seconds - MARGIN_SECONDS}s`] };
+}
+
+const USUAL_SECONDS = 600;
+
+/** What hooks may take beside the person. */
+const HOOKS_SECONDS = 120;
+
+const MARGIN_SECONDS = 10;

@@ -88,10 +88,10 @@ export const areas: readonly Area[] = [
   foreign('picoclaw', ['src/dialects/picoclaw/failure.ts']),
   foreign('chibi', [
     'src/dialects/chibi/{dialect,permission}.ts',
-    'src/dialects/chibi/request/change.ts',
+    'src/dialects/chibi/request.ts',
     // What passes by a rule of a foreign system, in all of them.
     'src/dialects/failed-open.ts',
   ]),
   foreign('claude', ['src/dialects/claude/{dialect,hook-question,reply-object}.ts']),
-  foreign('agentao', ['src/dialects/agentao/{conclude,dialect,process-output,reply-fields,rule-result}.ts']),
+  foreign('agentao', ['src/dialects/agentao/{dialect,process-output,reply-fields,rule-result}.ts']),
 ];

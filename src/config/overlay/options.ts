@@ -1,4 +1,4 @@
-import { toShellLine } from '../../dialects/shell-line.ts';
+import { toShellLine } from '../../base/files/shell-line.ts';
 import { filesOf } from './identity.ts';
 
 /** The `--config` options of the files that an identity names, with a blank before each, for a POSIX shell. */

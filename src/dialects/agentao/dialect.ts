@@ -6,14 +6,27 @@ import type { Message, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
 import { type Body, malformed, nonNull, objectAt } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
-import type { ForeignDialect, HookCallOutcome, HookEntry, Payload, Question } from '../foreign-dialect.ts';
-import { textAt, valueAt } from '../payload-table.ts';
-import { complete, describe } from './complete.ts';
-import { conclude } from './conclude.ts';
+import type {
+  ForeignDialect,
+  HookCallOutcome,
+  HookEntry,
+  Payload,
+  Question,
+  Trial,
+} from '../foreign-dialect.ts';
+import { samplePayload, textAt, valueAt } from '../payload-table.ts';
+import { complete, dataOf, describe, outerMembersOf, shapes, toolNameIn } from './complete.ts';
 import type { AgentaoSettings } from './config/settings.ts';
-import { dataOf, outerMembersOf, toolNameIn } from './envelope.ts';
 import { matches } from './matcher.ts';
-import { isFlat, type PointName, points, pointsAt, requirePoint } from './points.ts';
+import {
+  agentaoToolName,
+  isFlat,
+  type PointName,
+  points,
+  pointsAt,
+  requirePoint,
+  toolNameForHooks,
+} from './points.ts';
 import {
   findEmbeddedObjects,
   isTruncatedObject,
@@ -21,10 +34,10 @@ import {
   type ProcessOutput,
   readProcessOutput,
 } from './process-output.ts';
-import { readAfter, readStart, readTool } from './read/tool.ts';
-import { addContext, readPrompt, readStop } from './read/turn.ts';
+import { addContext, readAfter, readPrompt, readStart, readStop, readTool } from './read.ts';
 import { findRepeatedKey } from './reply-fields.ts';
 import {
+  conclude,
   type HookQuestion,
   isObserveOnly,
   readExitFailure,
@@ -32,7 +45,6 @@ import {
   readInvalidJson,
   ruleResultIn,
 } from './rule-result.ts';
-import { agentaoToolName, toolNameForHooks } from './tool-names.ts';
 
 /** The dialect of Agentao (jin-bo/agentao): each hook is a rule with a command or a static text. */
 export const agentao: ForeignDialect<AgentaoSettings> = {
@@ -435,3 +447,16 @@ function writeFloat(value: number): string {
 function writeExponent(power: number): string {
   return `${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
+
+/** How rules of Agentao are tried. */
+export const trial: Trial<AgentaoSettings> = {
+  settingsAt: ({ matcher: _matcher, ...settings }, { point }) => ({ ...settings, event: point }),
+  payloadAt: (point) => samplePayload(shapes[requirePoint(point)].own),
+  consentAt: () => '',
+  failsOpenBy: ['agentao.exit_nonzero', 'agentao.bad_json', 'agentao.timeout', 'agentao.spawn'],
+  passesAt: (point) => ({
+    silence: 'agentao.no_opinion',
+    text: 'agentao.plain_text',
+    ...(point === 'Stop' && { 'exit 2': 'agentao.exit_2' }),
+  }),
+};

@@ -17,7 +17,7 @@ import { failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { isOfKind } from '../payload-table.ts';
 import { type ChibiSettings, type Family, requirePoint } from './points.ts';
-import { readBodyChange } from './request/change.ts';
+import { readBodyChange } from './request.ts';
 
 type ChibiEntry = HookEntry<ChibiSettings>;
 

@@ -13,12 +13,12 @@ import {
 import type { HookContext, Turn } from '../../contract/turn.ts';
 import { malformed } from '../body.ts';
 import type { Composed, HookAnswer } from '../compose.ts';
-import type { ForeignDialect, HookEntry, Payload, Question } from '../foreign-dialect.ts';
-import { defaultsOf, requireMembers } from '../payload-table.ts';
+import type { ForeignDialect, HookEntry, Payload, Question, Trial } from '../foreign-dialect.ts';
+import { defaultsOf, requireMembers, samplePayload } from '../payload-table.ts';
 import { decode } from './decode.ts';
 import { describePermission, permissionFor, pointsAt } from './permission.ts';
 import { type ChibiSettings, contextMembersOf, points, requirePoint } from './points.ts';
-import { describeBody, toNeutralRequest } from './request/neutral-request.ts';
+import { describeBody, toNeutralRequest } from './request.ts';
 import { encode } from './tool.ts';
 
 /**
@@ -327,3 +327,14 @@ const MAX_FUEL = 2n ** 64n - 1n;
 function toInteger(json: Json | undefined): bigint | undefined {
   return json !== undefined && /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
 }
+
+/** How plugins of chibi are tried. */
+export const trial: Trial<ChibiSettings> = {
+  settingsAt: (settings, { point }) => ({ ...settings, points: [point] }),
+  payloadAt: (point) => samplePayload(requirePoint(point).fields),
+  consentAt: () => '{}',
+  // Without a name, which a tool of the config may have.
+  description: JSON.stringify({ name: '', description: '', hooks: Object.keys(points) }),
+  failsOpenBy: ['chibi.exit_nonzero', 'chibi.empty', 'chibi.not_json', 'chibi.no_object', 'chibi.wrong_type'],
+  passesAt: () => ({}),
+};

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { isObject, Json } from '../../base/json/json.ts';
 import type { EventPhase, HookEvent, ToolHookRequest } from '../../contract/hook.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { pathArgumentOf } from '../tool-path.ts';
+import { pathArgumentOf } from '../payload-table.ts';
 import type { PointName } from './points.ts';
 
 const pointsOf: Readonly<Partial<Record<EventPhase, readonly PointName[]>>> = {

@@ -9,8 +9,8 @@ import { type Composed, compose, type HookAnswer } from '../compose.ts';
 import type { ForeignDialect, HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';
 import { complete } from './complete.ts';
-import { conditionHolds, markFileTool } from './condition/condition.ts';
-import type { ClaudeSettings } from './config/settings.ts';
+import { conditionHolds, markFileTool } from './condition.ts';
+import { type ClaudeSettings, claudeConditionEvents } from './config/settings.ts';
 import { decode } from './decode.ts';
 import { encode } from './encode.ts';
 import { matches } from './matcher.ts';
@@ -51,16 +51,8 @@ export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, p
   const names = name !== undefined && key === 'tool_name' ? allToolNames(name) : [name];
   if (!names.some((each) => each === undefined || matches(event, matcher, each))) return false;
   if (condition === undefined) return true;
-  return conditionEvents.has(point) && conditionHolds(condition, { payload, cwd, projectDir });
+  return claudeConditionEvents.has(point) && conditionHolds(condition, { payload, cwd, projectDir });
 }
-
-const conditionEvents: ReadonlySet<string> = new Set([
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionRequest',
-  'PermissionDenied',
-]);
 
 /**
  * The composed answer in neutral form: contexts as reminders, a result as text, a deny after a batch as

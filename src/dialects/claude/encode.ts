@@ -6,7 +6,7 @@ import type { Answer } from '../../contract/hook.ts';
 import type { Decoded } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';
-import { takesPath } from './condition/condition.ts';
+import { takesPath } from './condition.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 
 /** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */

@@ -11,8 +11,7 @@ import { complete } from './complete.ts';
 import type { PicoclawSettings } from './config/settings.ts';
 import { decode, messageOf } from './decode.ts';
 import { describe } from './describe.ts';
-import { encode, nextPayload, toCall } from './encode.ts';
-import { isObserved, kindOf } from './events.ts';
+import { encode, isObserved, kindOf, nextPayload, toCall } from './events.ts';
 import { isActionPoint, methodPairs, points, pointsAt } from './points.ts';
 import {
   countFiles,

@@ -18,7 +18,7 @@ import type { Emit } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
 import type { Codec } from '../../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../../dialects/registry.ts';
-import { pathArgumentOf } from '../../dialects/tool-path.ts';
+import { pathArgumentOf } from '../../dialects/payload-table.ts';
 import type { OfferedTool } from '../../pipelines/state/run-context.ts';
 import type { Cassette } from '../../process/cassette/cassette.ts';
 import { InFlightBytes } from '../../process/in-flight-bytes.ts';

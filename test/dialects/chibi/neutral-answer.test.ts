@@ -4,7 +4,7 @@ import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import type { Turn } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import { describeBody, toNeutralRequest } from '../../../src/dialects/chibi/request/neutral-request.ts';
+import { describeBody, toNeutralRequest } from '../../../src/dialects/chibi/request.ts';
 import { titled } from '../../cite.ts';
 import { ask, printed, questionAt, readAt, say, scene } from './asking.ts';
 

@@ -1,7 +1,7 @@
 import { compileLinearFromJs } from '../../../src/base/text/linear-pattern.ts';
 import { compileSafe } from '../../../src/base/text/safe-pattern.ts';
 import { findMatcherFaults, matches as matchesAgentao } from '../../../src/dialects/agentao/matcher.ts';
-import { matchesGlob } from '../../../src/dialects/claude/condition/condition.ts';
+import { matchesGlob } from '../../../src/dialects/claude/condition.ts';
 import { findMatcherFault, matches as matchesClaude } from '../../../src/dialects/claude/matcher.ts';
 import { holds, type Target } from '../target.ts';
 

@@ -3,8 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { trimEndOf } from '../../../base/text/find.ts';
 import { entropyOf } from '../../pii/finders/typed.ts';
 import { fold } from '../../pii/fold.ts';
-import { type Finding, type GuardRules, type Origin, origins } from '../guard.ts';
-import { mergeFindings } from '../merge-findings.ts';
+import { type Finding, type GuardRules, mergeFindings, type Origin, origins } from '../guard.ts';
 import { findLinks, type Link } from './scan.ts';
 
 /** What signalbox-links objects to, and how it is called in a sentence. */

@@ -8,7 +8,7 @@ import { fold } from '../../pii/fold.ts';
 import { rememberFindings } from '../../pii/remembering-detector.ts';
 import type { PiiSettings } from '../../pii/settings.ts';
 import type { Finding, GuardRules, Origin } from '../guard.ts';
-import { mergeFindings } from '../merge-findings.ts';
+import { mergeFindings } from '../guard.ts';
 
 /** What signalbox-secrets finds, and how it is called in a sentence. */
 const secretKinds = {

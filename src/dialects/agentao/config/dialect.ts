@@ -51,7 +51,7 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).agentao,
-  loadTrial: async () => (await import('../trial.ts')).trial,
+  loadTrial: async () => (await import('../dialect.ts')).trial,
   loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
   volatileFields,
   entry: agentaoEntry,

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../../base/errors.ts';
+import { toShellLine } from '../../../base/files/shell-line.ts';
 import { isObject } from '../../../base/json/json.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type {
@@ -14,14 +15,14 @@ import {
   afterExecution,
   beforeExecution,
   beforePrompt,
+  changedText,
   ofSession,
+  reasonOf,
   textAt,
-} from '../../native-event.ts';
-import { changedText, reasonOf } from '../../reason.ts';
-import { toShellLine } from '../../shell-line.ts';
-import { toTimeLimit } from '../../time-limit.ts';
+  toTimeLimit,
+} from '../../inbound.ts';
 import { agentaoEvents } from '../config/settings.ts';
-import { allToolNames } from '../tool-names.ts';
+import { allToolNames } from '../points.ts';
 
 /** Agentao asks, by the payloads of its developer guide, chapter 5.7, and of its code. */
 export const inbound: Inbound = { read, unreadable, settingsFor };

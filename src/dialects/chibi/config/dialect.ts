@@ -42,7 +42,7 @@ export const chibi: DialectConfig<ChibiSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).chibi,
-  loadTrial: async () => (await import('../trial.ts')).trial,
+  loadTrial: async () => (await import('../dialect.ts')).trial,
   loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
   // The body of a tool's call is its arguments, and no point has anything that changes.
   volatileFields: {},

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../../base/errors.ts';
+import { toShellLine } from '../../../base/files/shell-line.ts';
 import { isObject } from '../../../base/json/json.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type {
@@ -13,12 +14,12 @@ import {
   afterExecution,
   beforeExecution,
   beforePrompt,
+  changedText,
   contentOf,
   ofSession,
+  reasonOf,
   textAt,
-} from '../../native-event.ts';
-import { changedText, reasonOf } from '../../reason.ts';
-import { toShellLine } from '../../shell-line.ts';
+} from '../../inbound.ts';
 
 /** chibi asks one of its plugins: a point of `CHIBI_HOOK`, its payload on stdin (docs/hooks.md of chibi). */
 export const inbound: Inbound = { read, unreadable, describe, settingsFor: programFor };

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../../base/errors.ts';
+import { toShellLine } from '../../../base/files/shell-line.ts';
 import { isObject } from '../../../base/json/json.ts';
 import { tryParseLossless } from '../../../base/json/try-parse.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
@@ -15,13 +16,13 @@ import {
   afterExecution,
   beforeExecution,
   beforePrompt,
+  changedText,
   contentOf,
   ofSession,
+  reasonOf,
   textAt,
-} from '../../native-event.ts';
-import { changedText, reasonOf } from '../../reason.ts';
-import { toShellLine } from '../../shell-line.ts';
-import { toTimeLimit } from '../../time-limit.ts';
+  toTimeLimit,
+} from '../../inbound.ts';
 import { claudeEvents } from '../config/settings.ts';
 import { allToolNames } from '../tool-names.ts';
 import { fitsResultType, withholdResult } from './withheld.ts';

@@ -4,8 +4,14 @@ import { isObject, Json, stringifyJson } from '../../../base/json/json.ts';
 import { tryParseLossless } from '../../../base/json/try-parse.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type { AskHooks, DecisionTime, InboundEvent, InboundServer, Told } from '../../inbound.ts';
-import { afterAnswer, afterExecution, beforeExecution, textAt } from '../../native-event.ts';
-import { changedText, reasonOf } from '../../reason.ts';
+import {
+  afterAnswer,
+  afterExecution,
+  beforeExecution,
+  changedText,
+  reasonOf,
+  textAt,
+} from '../../inbound.ts';
 
 /** PicoClaw asks a process that it keeps, by `hook.*` of JSON-RPC 2.0 (hook-json-protocol.md of v0.2.8). */
 export const inboundServer: InboundServer = { answer, settingsFor };
