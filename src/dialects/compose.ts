@@ -15,14 +15,7 @@ export interface Composition {
 /**
  * last: the last hook's value. list: all lists concatenated. reversed: concatenated from the last hook on.
  */
-type Merge =
-  | 'last'
-  | 'list'
-  | 'reversed'
-  | 'intersection'
-  | 'union'
-  | 'shallow'
-  | 'paragraphs';
+type Merge = 'last' | 'list' | 'reversed' | 'intersection' | 'union' | 'shallow' | 'paragraphs';
 
 /** What one hook of a point answered. */
 export interface HookAnswer {
