@@ -15,9 +15,7 @@ export interface Message {
   readonly requireStart?: () => void;
 }
 
-/**
- * The outcome of a one-shot process: its whole stdout, and how it ended. The dialect's codec interprets it.
- */
+/** The outcome of a one-shot process: its whole stdout, and how it ended. The dialect's codec interprets it. */
 export interface ProcessReply {
   readonly via: 'process';
   readonly exitCode: number | null;
@@ -55,21 +53,16 @@ export interface Handshake {
   /** Its limit is apart from those of the calls that wait for it. */
   readonly message: Message;
   /**
-   * Returns the error if the server may not be used; the server is then killed and its callers get that
-   * error. It decides about REPLY_MALFORMED too; with any other error in place of a reply the server is
-   * refused anyway.
+   * Returns the error if the server may not be used; the server is then killed and its callers get that error. It decides about
+   * REPLY_MALFORMED too; with any other error in place of a reply the server is refused anyway.
    */
   readonly check: (reply: Reply | RuntimeError) => RuntimeError | undefined;
 }
 
-/**
- * The lines that REPLY_MALFORMED errors are about. Kept beside the errors, so that they are never printed.
- */
+/** The lines that REPLY_MALFORMED errors are about. Kept beside the errors, so that they are never printed. */
 const lines = new WeakMap<RuntimeError, string>();
 
-/**
- * Keeps the unusable line beside the error, so that a codec can look for a denial in it. Returns the error.
- */
+/** Keeps the unusable line beside the error, so that a codec can look for a denial in it. Returns the error. */
 export function attachUnusableLine(error: RuntimeError, bytes: Uint8Array): RuntimeError {
   lines.set(error, Buffer.from(bytes).toString());
   return error;

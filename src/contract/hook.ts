@@ -80,10 +80,7 @@ export interface Decision {
   readonly enforced: boolean;
   /** All replacements together, by member, the last one of each; null when there is none. */
   readonly replace: Json | null;
-  /**
-   * The replacement for the work itself: the text of an enforced denial, or the result of a `respond`; else
-   * null.
-   */
+  /** The replacement for the work itself: the text of an enforced denial, or the result of a `respond`; else null. */
   readonly result: Json | null;
   /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
@@ -308,10 +305,7 @@ export type CallEvent =
       readonly message: string;
     };
 
-/**
- * A phase of a turn that only foreign dialects have hooks for. Hooks of the first seven are asked, the rest
- * notified.
- */
+/** A phase of a turn that only foreign dialects have hooks for. Hooks of the first seven are asked, the rest notified. */
 export type TurnEvent =
   /** A person's message begins the turn. `replace` may have `prompt`. */
   | { readonly hook: 'turn'; readonly phase: 'prompt'; readonly turn: Turn }
@@ -339,10 +333,7 @@ export type TurnEvent =
       readonly end: 'final_response' | 'max_iterations';
     }
   | { readonly hook: 'turn'; readonly phase: 'turn_start'; readonly turn: Turn }
-  /**
-   * Notified: an answer without tool calls was accepted, the last of the turn or not; `prompt` is what it
-   * answers.
-   */
+  /** Notified: an answer without tool calls was accepted, the last of the turn or not; `prompt` is what it answers. */
   | {
       readonly hook: 'turn';
       readonly phase: 'answered';

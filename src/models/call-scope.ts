@@ -5,7 +5,6 @@ import type { Budget } from './spending/budget.ts';
 
 /** What holds for all model calls of a piece of work, whoever in it makes them: a subject, a judge, a step of a pipeline. */
 export interface CallScope {
-  /** A call has to fit all of them. */
   readonly budgets: readonly Budget[];
   /** Where answers are found and kept; undefined: every call is made. */
   readonly cache: ResponseCache | undefined;
@@ -18,7 +17,6 @@ export interface CallScope {
 
 /** What the model calls of a piece of work came to. */
 interface CallTally {
-  /** Calls that were answered, cached ones included. */
   calls: number;
   /** Those that the cache answered, which cost nothing. */
   cached: number;
@@ -41,9 +39,7 @@ export function currentCallScope(): CallScope | undefined {
   return scopes.getStore();
 }
 
-/** A model call that failed and is about to be made again. */
 export interface Retry {
-  /** Which retry it is, from 1. */
   readonly attempt: number;
   readonly maxRetries: number;
   readonly error: RuntimeError;

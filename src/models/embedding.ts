@@ -13,7 +13,6 @@ import { currentCallScope, inCallScope } from './call-scope.ts';
 import { createProviderError } from './provider-error.ts';
 import { createModel } from './wrapped-model.ts';
 
-/** A vector for each text, in their order. */
 export interface Embedded {
   readonly vectors: number[][];
   /** How many the API counts; undefined where it does not tell. */
@@ -240,7 +239,6 @@ function endWithAll(
   };
 }
 
-/** By their lengths, in whole tokens that add up. */
 function shareOut(tokens: number | undefined, texts: readonly string[]): (number | undefined)[] {
   const total = texts.reduce((sum, text) => sum + text.length, 0);
   let seen = 0;

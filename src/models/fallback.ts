@@ -6,7 +6,6 @@ import type {
 import { RuntimeError } from '../base/errors.ts';
 import { createModel } from './wrapped-model.ts';
 
-/** A provider of a chain. */
 export interface Candidate {
   readonly id: string;
   /** Its guarded model. Throws PROVIDER_UNUSABLE. */
@@ -15,16 +14,13 @@ export interface Candidate {
 
 export interface FallbackOptions {
   readonly breaker: Breaker;
-  /** Called when a provider has failed and the next one is about to be asked. */
   readonly onFallback: (from: string, to: string, error: RuntimeError) => void;
-  /** Called when a provider is left out from now on. */
   readonly onOpen: (id: string) => void;
 }
 
 /**
- * A model that asks one provider after another, until one does not fail by a fault that another need not have. Hooks are
- * asked about each call, since every candidate has a guard of its own. A stream that has given out anything stays with
- * its provider.
+ * A model that asks one provider after another, until one does not fail by a fault that another need not have. Hooks are asked
+ * about each call, since every candidate has a guard of its own. A stream that has given out anything stays with its provider.
  */
 export function createFallbackModel(
   first: LanguageModelV4,
@@ -105,14 +101,12 @@ async function startStream(result: LanguageModelV4StreamResult): Promise<Languag
   return { ...result, stream: new ReadableStream({ pull, cancel }, { highWaterMark: 0 }) };
 }
 
-/** Parts without anything of an answer. */
 function isPreamble({ type }: LanguageModelV4StreamPart): boolean {
   return type === 'stream-start' || type === 'response-metadata' || type === 'ping';
 }
 
 /** Which providers are left out for a while, because they fail time after time. */
 export interface Breaker {
-  /** Whether the provider is left out now. */
   isOpen(id: string): boolean;
   /** Counts a failure in a row; true when the provider is left out from now on. */
   fail(id: string): boolean;

@@ -3,15 +3,12 @@ import { isObject } from '../base/json/json.ts';
 import { createSecretHider, type SecretHider } from '../base/text/hide-secrets.ts';
 import { shorten } from '../base/text/shorten.ts';
 
-/** A failure of the API or the network. */
 export interface ApiFailure {
-  /** The message of the API or the network. */
   readonly message: string;
   /** The HTTP status; absent when no answer came. */
   readonly status?: number | undefined;
   /** Whether the same request may succeed a moment later; absent: as the status has it. */
   readonly retryable?: boolean | undefined;
-  /** How long the API asks to wait. */
   readonly retryAfterMs?: number | undefined;
   /** The system's code, where the connection failed by what a retry does not mend, such as a name that is not known. */
   readonly connection?: string | undefined;

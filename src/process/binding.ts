@@ -25,7 +25,6 @@ export interface HookEndpoint {
 
 /** A fully resolved config entry: every default, path, environment value and limit is final. */
 export interface Binding {
-  /** The entry's name in the file. */
   readonly name: string;
   readonly capability: Capability;
   readonly dialect: string;
@@ -38,9 +37,7 @@ export interface Binding {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Values of forwarded variables, which no log may show. */
   readonly secrets: readonly string[];
   readonly timeoutMs: number;
   /** Between SIGTERM and SIGKILL, and between the end of stdin and SIGTERM. */
@@ -52,18 +49,14 @@ export interface Binding {
   readonly leftovers: 'kill' | 'keep';
   /** Exchanges of this entry that may run at once; Infinity when only the global limit counts. */
   readonly concurrency: number;
-  /** Server processes of this entry. */
   readonly instances: number;
-  /** Whether processes start when the runtime opens, rather than on first use. */
   readonly warm: boolean;
   /** One-shot processes that are started ahead of their calls and wait on stdin. */
   readonly spares: number;
   /** Whether one-shot processes are forked from one that has imported what they import, where that can be. */
   readonly isForked: boolean;
   readonly restart: RestartPolicy;
-  /** null: none, and nothing is paid for them. */
   readonly limits: ProcessLimits | null;
-  /** null: that of this process. */
   readonly nice: number | null;
   /** null: the process runs directly. */
   readonly sandbox: Sandbox | null;
@@ -77,11 +70,8 @@ export type Sandbox = BubblewrapSandbox | CommandSandbox | RefusedSandbox;
 /** A view of this machine of its own, made by bubblewrap. */
 export interface BubblewrapSandbox {
   readonly mode: 'bubblewrap';
-  /** Its name in the file. */
   readonly name: string;
-  /** The path of bwrap. */
   readonly program: string;
-  /** Whether the network of the host is there. */
   readonly network: boolean;
   /** What may be read beside the system’s own folders: the folder of the config file among them. */
   readonly read: readonly string[];
@@ -100,7 +90,6 @@ export interface BubblewrapSandbox {
 export interface CommandSandbox {
   readonly mode: 'command';
   readonly name: string;
-  /** The path of the program. */
   readonly program: string;
   /** Its arguments before the command: `${id}` stands for a name of the call, an item `${env}` for `envFlag` with each name. */
   readonly args: readonly string[];
@@ -115,7 +104,6 @@ export interface CommandSandbox {
   readonly kill: readonly string[] | null;
 }
 
-/** One that cannot be had, so that nothing may start. */
 export interface RefusedSandbox {
   readonly mode: 'refused';
   readonly name: string;
@@ -182,14 +170,11 @@ export function findExposure({
   return undefined;
 }
 
-/** A fully resolved HTTP endpoint to which a hook’s payloads are posted. */
 export interface HttpBinding {
-  /** The entry's name. */
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
-  /** Values of forwarded variables, which no log may show. */
   readonly secrets: readonly string[];
 }

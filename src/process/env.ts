@@ -5,7 +5,6 @@ export interface ClosedEnv {
   readonly missing: readonly string[];
 }
 
-/** Environment variables by name. */
 export type HostEnv = Readonly<Record<string, string | undefined>>;
 
 const alwaysForwarded = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'USER']);

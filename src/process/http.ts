@@ -11,9 +11,7 @@ import { closedError } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
 import type { ProcessReply, Transport } from './transport.ts';
 
-/** An HTTP endpoint that serves a hook in place of a process. */
 export interface Endpoint {
-  /** The entry's name. */
   readonly name: string;
   readonly url: string;
   /** The resolved values; they may be secret and stand in no message. */
@@ -101,7 +99,6 @@ async function postTo(
   return { status, contentType: headers.get('content-type'), body };
 }
 
-/** Throws REPLY_MALFORMED for anything but status 200 with JSON. */
 function requireJson(name: string, status: number, contentType: string | null): void {
   const isElsewhere = status >= 300 && status < 400;
   const hint = isElsewhere ? 'Redirects are not followed: declare the url that answers.' : undefined;
@@ -149,10 +146,7 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
 }
 
-/**
- * PROCESS_START, or PROCESS_TIMEOUT where fetch's own limits of 300 s, named by the cause's code, ended the
- * call.
- */
+/** PROCESS_START, or PROCESS_TIMEOUT where fetch's own limits of 300 s, named by the cause's code, ended the call. */
 function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError {
   const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
   const code = codeOf(cause) ?? codeOf(thrown) ?? 'the connection failed';
@@ -170,11 +164,9 @@ function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError
   );
 }
 
-/** What is posted to a server whose certificate must be of given ones. */
 interface TrustingPost {
   readonly headers: Headers;
   readonly body: string;
-  /** A file of certificates; no other is trusted. */
   readonly ca: string;
   readonly signal: AbortSignal;
 }
@@ -203,9 +195,7 @@ async function postTrusting(url: URL, { headers, body, ca, signal }: TrustingPos
   };
 }
 
-/**
- * The URL and headers for fetch; the endpoint's own headers replace the default ones. Throws CONFIG_INVALID.
- */
+/** The URL and headers for fetch; the endpoint's own headers replace the default ones. Throws CONFIG_INVALID. */
 export function createRequest({ name, url: text, headers: given }: RequestTarget): {
   url: URL;
   headers: Headers;

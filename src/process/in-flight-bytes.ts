@@ -3,18 +3,14 @@ import { abortedError } from '../base/time/deadline.ts';
 import { whenAborted } from '../base/time/when-aborted.ts';
 import type { Output } from './launch/launch.ts';
 
-/** An output that is being collected. */
 export interface CountedOutput {
   readonly maxBytes: number;
-  /** To read no more for now, and to go on. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** What was collected so far. */
   bytes: number;
   isPaused: boolean;
 }
 
-/** A request that waits for room. */
 interface Waiting {
   readonly bytes: number;
   readonly start: () => void;
@@ -27,13 +23,10 @@ interface Waiting {
  */
 export class InFlightBytes {
   readonly maxBytes: number;
-  /** The oldest first, as the next one is. */
   readonly waiting = new Set<Waiting>();
   readonly outputs = new Set<CountedOutput>();
   used = 0;
-  /** The most bytes that there ever were at once. */
   most = 0;
-  /** How many requests have room. */
   running = 0;
   paused = 0;
 
@@ -104,19 +97,15 @@ function hasRoom({ running, used, maxBytes }: InFlightBytes, bytes: number): boo
   return running === 0 || used + bytes <= maxBytes;
 }
 
-/** The bytes of an output, up to a limit. */
 export interface CollectedOutput {
   /** Settles at the end of the output, or once it is destroyed. Never rejects. */
   readonly done: Promise<void>;
-  /** Whether `done` has settled. */
   readonly isDone: boolean;
   /** Settles when more bytes came than the limit; later ones are read and discarded. */
   readonly overflowed: Promise<void>;
   /** Everything so far; undefined once it is more than the limit. */
   bytes(): Uint8Array | undefined;
-  /** How many bytes came so far, kept or not. */
   length(): number;
-  /** Whether it has to wait for room. */
   readonly isPaused: boolean;
   /** Resolves when it is read on, at once unless it has to wait. */
   flowing(): Promise<void>;
@@ -124,17 +113,14 @@ export interface CollectedOutput {
   release(): void;
 }
 
-/** How an output is collected. */
 export interface CollectOptions {
   /** More is read and discarded. */
   readonly maxBytes: number;
-  /** What its bytes count for. */
   readonly inFlight?: InFlightBytes | undefined;
   /** It has to wait for room (true), or goes on. */
   readonly onPause?: ((isPaused: boolean) => void) | undefined;
 }
 
-/** Reads an output to its end. */
 export function collect(output: Output, { maxBytes, inFlight, onPause }: CollectOptions): CollectedOutput {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -188,7 +174,6 @@ export function collect(output: Output, { maxBytes, inFlight, onPause }: Collect
   };
 }
 
-/** So many bytes more were collected. */
 function count(room: InFlightBytes, output: CountedOutput, bytes: number): void {
   if (!room.outputs.has(output)) return;
   output.bytes += bytes;
@@ -197,7 +182,6 @@ function count(room: InFlightBytes, output: CountedOutput, bytes: number): void 
   if (room.used > room.maxBytes / 2) room.restrict(output);
 }
 
-/** Its bytes count no more. Safe to call again. */
 function release(room: InFlightBytes, output: CountedOutput): void {
   if (!room.outputs.delete(output)) return;
   room.used -= output.bytes;

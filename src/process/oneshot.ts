@@ -10,7 +10,6 @@ import type { Message, ProcessReply, Transport } from './transport.ts';
 /** Gives a process that has the whole input on stdin. Throws PROCESS_START, and what `requireStart` throws. */
 type StartWith = (binding: Binding, input: Uint8Array, start: StartLimits) => Promise<WatchedProcess>;
 
-/** What may keep a process from being started. */
 interface StartLimits {
   /** Once it is aborted nobody waits for the process any more, and nothing more is to be started. */
   readonly over: AbortSignal;
@@ -69,7 +68,6 @@ export function unansweredError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" had not answered when the runtime was closed`);
 }
 
-/** The binding with the message's own environment and time limit. */
 function forMessage(binding: Binding, { env: changes, timeoutMs = binding.timeoutMs }: Message): Binding {
   if (changes === undefined) return { ...binding, timeoutMs };
   const env = Object.fromEntries(Object.entries({ ...binding.env, ...changes }).filter(hasValue));
@@ -181,15 +179,9 @@ export function withHint(error: RuntimeError, hint: string | undefined): Runtime
   return hint === undefined ? error : new RuntimeError(code, message, { hint, details, cause });
 }
 
-/** What a server that sent no reply wrote meanwhile. */
 interface ServerOutput {
-  /** Lines that are no JSON objects came while the request waited. */
   readonly hasNoise: boolean;
-  /** Nothing at all came since the process started. */
   readonly hasNoOutput: boolean;
-  /**
-   * The dialect knows servers only, so the entry cannot be a one-shot script declared as a server by mistake.
-   */
   readonly isServerOnly: boolean;
 }
 
@@ -210,7 +202,6 @@ export function noReplyHint({ hasNoise, hasNoOutput, isServerOnly }: ServerOutpu
 export const oneshotHint =
   'It ended without having answered anything. A server answers lines until its stdin ends; a script that serves one call takes no `runtime: server`.';
 
-/** The hint for a one-shot process that timed out after writing `bytes`; undefined when it wrote nothing. */
 function lateExitHint(bytes: number): string | undefined {
   if (bytes === 0) return undefined;
   return `It had written ${bytes} bytes to stdout and did not end: the reply of a one-shot process is complete when it exits. One that stays alive takes \`runtime: server\`.`;

@@ -40,7 +40,6 @@ function openBindingTransport(
   );
 }
 
-/** The transport, with the watcher of processes kept until it is closed. */
 function withWatcher(transport: Transport, { name }: Binding, { emit }: ProcessContext): Transport {
   const releaseWatcher = acquireWatcher((reason) => {
     const message = `its processes would outlive a kill of this one: there is no watcher (${reason})`;

@@ -16,9 +16,7 @@ import type { Message, Reply, Transport } from './transport.ts';
  */
 export class Pool {
   readonly #concurrency: number;
-  /** Those who had to wait, and the slots that they got. */
   readonly #queue: PQueue<TurnQueue>;
-  /** The slots that were free when they were taken. */
   #taken = 0;
 
   constructor(concurrency: number) {
@@ -33,7 +31,6 @@ export class Pool {
     return true;
   }
 
-  /** Gives a slot back that was taken. */
   giveBack(): void {
     this.#taken -= 1;
     if (this.#queue.size > 0) this.#shareSlots();
@@ -45,7 +42,6 @@ export class Pool {
     return await this.#queue.add(work, signal === undefined ? {} : { signal });
   }
 
-  /** Leaves the queue the slots that are not taken. */
   #shareSlots(): void {
     const left = this.#concurrency - this.#taken;
     if (left < 1) {
@@ -57,7 +53,6 @@ export class Pool {
   }
 }
 
-/** A pool in which at most `concurrency` exchanges run at once. */
 export function createPool(concurrency: number): Pool {
   return new Pool(concurrency);
 }
@@ -86,7 +81,6 @@ export function withPool(
     own?.giveBack();
     return false;
   };
-  /** Does the work in a slot: at once where one is free, else after all that wait. */
   const inSlots = <Result>(
     { message, signal, clock }: Asked,
     work: (hasWaited: boolean) => Promise<Result>,
@@ -128,7 +122,6 @@ export function withPool(
   };
 }
 
-/** A request on its way into its slots. */
 interface Asked {
   readonly message: Message;
   readonly signal: AbortSignal | undefined;
@@ -218,7 +211,6 @@ function giveRoomBack(room: InFlightBytes, bytes: number): void {
   if (room.waiting.size > 0 || room.paused > 0) room.share();
 }
 
-/** A request that may have to wait for room. */
 interface RoomRequest {
   readonly message: Pick<Message, 'body'>;
   readonly name: string;
@@ -241,7 +233,6 @@ export async function inRoom<Result>(
   }
 }
 
-/** The bytes of a request; of a short one, about. */
 function sizeOf({ body }: Pick<Message, 'body'>): number {
   return body.length < SHORT ? body.length : Buffer.byteLength(body);
 }

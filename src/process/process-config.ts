@@ -33,7 +33,6 @@ export interface ProcessConfig {
   readonly leftovers?: 'kill' | 'keep';
   /** Why this entry must not start: the file asks for something invalid or unsupported. */
   readonly refused?: string;
-  /** Where the entry's `command` stands. */
   readonly position: SourceLocation;
 }
 
@@ -48,7 +47,6 @@ export interface DeclaredHook<Settings = unknown> {
   readonly settings: Settings;
   /** deny: a failure of the hook denies; absent: the rules of the foreign system apply. */
   readonly onFailure?: 'deny';
-  /** Where the hook is declared: in the foreign file, if it was imported. */
   readonly source: SourceLocation;
 }
 
@@ -56,7 +54,6 @@ export interface DeclaredHook<Settings = unknown> {
 export interface PluginFolder {
   /** Its index among all hooks and imports, in file order. */
   readonly fileIndex: number;
-  /** Absolute. */
   readonly pluginsDir: string;
   readonly env: readonly string[];
   readonly timeoutMs?: number;
@@ -79,7 +76,6 @@ export function findUnfilledVariables(allowed: readonly string[], env: readonly 
   return [`${missing.join(', ')} ${verb} empty: \`env\` must name what headers use`];
 }
 
-/** What plugins are asked with. */
 export interface PluginContext {
   /** The config file's folder, absolute. */
   readonly folder: string;
@@ -101,23 +97,17 @@ export interface PluginSources<Settings> {
   readonly folders: readonly PluginFolder[];
 }
 
-/** What plugins say of themselves. */
 export interface DiscoveredPlugins<Settings> {
-  /** The hooks that take the place of each declared one. */
   readonly declared: ReadonlyMap<DeclaredHook<Settings>, readonly DeclaredHook<Settings>[]>;
-  /** The hooks and tools of imported folders, in their order. */
   readonly hooks: readonly DeclaredHook<Settings>[];
   readonly tools: readonly PluginTool[];
 }
 
-/** A tool that a plugin offers. */
 export interface PluginTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>> | boolean;
   readonly exec: ProcessConfig;
-  /** Runs alone, after the other calls of its response. */
   readonly isExclusive?: boolean;
   /** Of a flow-control tool, which starts no process. */
   readonly flow?: FlowControl;
@@ -130,7 +120,6 @@ export interface FlowControl {
   answer(args: Json): string;
 }
 
-/** Asks plugins what they are. */
 export interface PluginDiscovery<Settings = unknown> {
   /**
    * Asks every plugin what it is, all at once. Throws CONFIG_INVALID if a declared plugin does not say it, and with

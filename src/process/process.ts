@@ -28,20 +28,16 @@ import { createStderrReader } from './stderr.ts';
 export interface WatchedProcess {
   readonly pid: number;
   readonly stdin: Writable | null;
-  /** A stream of stdout, for who does not collect it. */
   readonly stdout: Readable;
   /** Collects stdout: to be called once, before the process has ended. Costs no stream where little is written. */
   collect(options: CollectOptions): CollectedOutput;
   readonly ended: Promise<ExitStatus>;
-  /** Whether `stderrClosed` has settled. */
   readonly isStderrClosed: boolean;
-  /** Settles at the end of stderr. */
   readonly stderrClosed: Promise<void>;
   /** The last 64 KiB of stderr. */
   stderr(): string;
   /** SIGTERM to the group, grace, SIGKILL to what is left of it. Safe to call again. */
   terminate(): Promise<void>;
-  /** SIGKILL to the group, at once. */
   killGroup(): void;
   /**
    * LIMIT_EXCEEDED, if it reached one of its limits and failed; PROCESS_START, if they could not be set. `end` is absent where it is given up
@@ -52,7 +48,6 @@ export interface WatchedProcess {
   startFault(): RuntimeError | undefined;
   /** Whether it keeps Node alive, as it does until this is called; one that nobody waits for must not. */
   keepAlive(keeps: boolean): void;
-  /** Closes our ends of the streams and stops watching the group. */
   release(): void;
 }
 
@@ -231,7 +226,6 @@ async function terminateGroup({ pid, ended, inside }: LaunchedProcess, graceMs: 
 
 const KILL_WAIT_MS = 5_000;
 
-/** Waits until nobody is left in the group, at most `graceMs`. */
 async function waitForGroupEnd(pid: number, ended: Promise<ExitStatus>, graceMs: number): Promise<void> {
   const until = performance.now() + graceMs;
   if (!(await waitForSettled(ended, graceMs))) return;

@@ -3,7 +3,6 @@ import { crashLineOf } from '../base/text/crash-line.ts';
 import { createTranscoder } from '../base/text/encoding/utf16.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 
-/** How a process's stderr is emitted line by line. */
 export interface StderrOptions extends Partial<StderrListener> {
   /** For a server: the line limits start anew after this time; default: never. */
   readonly windowMs?: number;
@@ -11,12 +10,9 @@ export interface StderrOptions extends Partial<StderrListener> {
   readonly scrubber?: Scrubber | undefined;
 }
 
-/** Takes what a process writes to its stderr. */
 export interface StderrReader {
   push(chunk: Buffer): void;
-  /** Nothing more comes. */
   end(): void;
-  /** The last 64 KiB so far. */
   tail(): string;
 }
 
@@ -112,7 +108,6 @@ function scrubBytes(scrubber: Scrubber) {
   };
 }
 
-/** The last of it, from the first whole character on. */
 function tailOf(bytes: Buffer): string {
   let start = Math.max(0, bytes.length - TAIL_BYTES);
   // Source: RFC 3629, section 3: these continue a character, and there are at most three.
@@ -135,10 +130,8 @@ export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
   return new RuntimeError(code, message, { hint, details: { ...details, stderr }, cause });
 }
 
-/** Receives the lines of a process's stderr that go into the log. */
 export interface StderrListener {
   onLine(line: string): void;
-  /** Called with how much was left out at this point. */
   onOmitted(omitted: LeftOut): void;
   /** Called before the last lines of what was left out are emitted, so that these are pushed that are not yet. */
   onWindowEnd?(): void;
@@ -148,7 +141,6 @@ export interface StderrListener {
 export interface StderrLimits {
   readonly lines: number;
   readonly bytes: number;
-  /** The limits start anew after this time; infinite: they hold for the whole stream. */
   readonly windowMs: number;
 }
 
@@ -156,9 +148,7 @@ export interface StderrLines {
   /** Whether what comes now is only counted, but for its end. */
   readonly isOmitting: boolean;
   push(chunk: Buffer): void;
-  /** Counts what was not even pushed, while `isOmitting`. */
   skip(leftOut: LeftOut): void;
-  /** Nothing more comes. */
   end(): void;
 }
 
@@ -167,7 +157,6 @@ export interface StderrLines {
  * costs little more than its reading. A line over the byte limit is truncated to it.
  */
 export function createStderrLines(limits: StderrLimits, listener: StderrListener): StderrLines {
-  /** The line that has not ended yet. */
   let partial: Buffer[] = [];
   let partialBytes = 0;
   let remaining = { lines: limits.lines, bytes: limits.bytes };
@@ -250,13 +239,9 @@ function decode(line: Buffer): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }
 
-/** The end of text that was left out, and how much there was before. */
 export interface Omission {
-  /** The last whole lines, without their newlines. */
   readonly lines: readonly Buffer[];
-  /** How much was left out before these lines. */
   readonly count: LeftOut;
-  /** The bytes after the last newline. */
   readonly rest: Buffer;
 }
 
@@ -330,7 +315,6 @@ export class OmittedText {
 
 const NEWLINE = 0x0a;
 
-/** How much text was left out. */
 export interface LeftOut {
   readonly lines: number;
   readonly bytes: number;
@@ -361,7 +345,6 @@ export class KeptEnd {
     }
   }
 
-  /** Gives what is kept and how much came before it, and begins anew. */
   take(): { readonly end: Buffer; readonly dropped: LeftOut } {
     const taken = { end: Buffer.concat(this.#chunks), dropped: this.#dropped };
     this.#chunks = [];
@@ -371,7 +354,6 @@ export class KeptEnd {
   }
 }
 
-/** How many newlines there are. */
 export function countNewlines(bytes: Uint8Array): number {
   let count = 0;
   // Faster than to look for each one where lines are short, and fast enough where they are long.

@@ -30,7 +30,6 @@ export function readInTurns(stream: Readable, onChunk: (chunk: Buffer) => void):
 
 const LONG_MS = 5;
 
-/** Takes the lines of a stream, without their line ends. */
 export interface LineListener {
   /** A line stands in these bytes from `start` to `end`. */
   onLine(bytes: Buffer, start: number, end: number): void;
@@ -46,7 +45,6 @@ export interface LineLimits {
 
 export interface LineSplitter {
   push(chunk: Buffer): void;
-  /** Hands on a last line that had no newline. */
   end(): void;
 }
 
@@ -67,7 +65,6 @@ export function createLineSplitter(limits: LineLimits, listener: LineListener): 
     partial = [];
     partialBytes = 0;
   };
-  /** Ends the line that began in earlier chunks. */
   const endPartial = (tail: Buffer) => {
     const wasSkipping = skipping;
     skipping = false;

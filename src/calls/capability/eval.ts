@@ -7,7 +7,6 @@ import { type EvalOutcome, type EvalRequest, type Threshold, unscored } from '..
 import type { Reply } from '../../process/transport.ts';
 import { type Invocation, invoke, invokeOr, type Port, trackCall } from './invoke.ts';
 
-/** An outcome, the milliseconds it took, and what was said beside it. */
 export interface TimedOutcome extends Timing {
   readonly outcome: EvalOutcome;
   /** The end of what a one-shot process said on stderr, when it replied. */
@@ -52,7 +51,6 @@ export interface EvalBatchOptions {
   readonly slots: number;
 }
 
-/** A case that waits for its score. */
 interface Asked extends Invocation<EvalRequest> {
   readonly since: number;
   /** What it may be started within; an exchange has cases of one fence only. */
@@ -60,7 +58,6 @@ interface Asked extends Invocation<EvalRequest> {
   /** Ends the wait; only the first call counts. */
   settle(outcome: TimedOutcome): void;
   isSettled(): boolean;
-  /** Called when the case is given up. */
   onAbort: () => void;
 }
 
@@ -100,7 +97,6 @@ export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptio
   };
 }
 
-/** Emits the start of a case, hands it on, and emits its end. */
 function ask(
   { binding: { name }, emit }: BatchPort,
   invocation: Invocation<EvalRequest>,
@@ -140,7 +136,6 @@ function ask(
   return promise;
 }
 
-/** Sends one batch, and settles every case of it. Never rejects. */
 async function exchange(port: BatchPort, batch: readonly Asked[]): Promise<void> {
   const sentAt = performance.now();
   const watch = startStopwatch();
@@ -196,7 +191,6 @@ function toTimed(outcome: EvalOutcome, timing: Timing, stderr = ''): TimedOutcom
   return { outcome, ...timing, stderr };
 }
 
-/** The first of them, and those behind it that share its fence. */
 function takeFirst(items: Set<Asked>, most: number): Asked[] {
   const taken: Asked[] = [];
   for (const item of items) {
@@ -208,9 +202,7 @@ function takeFirst(items: Set<Asked>, most: number): Asked[] {
   return taken;
 }
 
-/** Waits for a pause in what arrives. */
 interface Linger {
-  /** Something has arrived: begins to wait, or goes on waiting. */
   extend(): void;
 }
 

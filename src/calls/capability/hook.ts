@@ -12,14 +12,12 @@ import {
 } from '../../contract/hook.ts';
 import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invoke.ts';
 
-/** A filter or shadow that can be asked. */
 export interface FilterPort extends Port<NativeEvent, Answer> {
   readonly mode: Exclude<HookMode, 'observe'>;
   /** false: it has declared that it never replaces a part of the event, and denies when it does. */
   readonly modifies?: boolean | undefined;
 }
 
-/** One question to one hook. */
 export interface HookQuestion extends Invocation<NativeEvent> {
   /** Whether `signal` was aborted since the answer does not matter any more; that the hook gave none is then no failure. */
   readonly isWithdrawn?: (() => boolean) | undefined;
@@ -81,7 +79,6 @@ function ask(
   });
 }
 
-/** The answer as it counts. Throws what refuses it. */
 function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, accept: Accept): Answer {
   if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
   if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };

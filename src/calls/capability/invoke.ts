@@ -22,17 +22,13 @@ export interface Port<Input, Output> {
   readonly transport: Transport;
   readonly codec: Codec<Input, Output>;
   readonly emit: Emit;
-  /** Scrubs messages about a reply; the data of a reply is not changed. */
   readonly scrubber?: Scrubber | undefined;
 }
 
-/** One invocation of one entry. */
 export interface Invocation<Input> {
   readonly input: Input;
-  /** Names the call in events. */
   readonly call: string;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the reply before it is decoded. */
   readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
@@ -57,7 +53,6 @@ export async function invoke<Input, Output extends object>(
   }
 }
 
-/** What is made of an invocation. */
 export interface Outcomes<Output, Result> {
   /** Default: the output as it is. What it throws is a fault as well, whose message is left as it stands. */
   readonly onOutput?: ((output: Output) => Result) | undefined;
@@ -106,7 +101,6 @@ function takeReply<Input, Output extends object>(
 export interface TrackedCall {
   /** Runs a part of the call; the queues that it enters anywhere count as those of the call. */
   run<Result>(work: () => Result): Result;
-  /** Hears of the queues of the call. */
   readonly clock: QueueClock;
   /** Emits the call's end, and returns how long it took, in whole milliseconds. */
   finish(end: {
@@ -248,9 +242,7 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
 
 /** The signals by which our side ends an exchange. */
 export interface CancelSignals {
-  /** The caller gives up. */
   readonly signal?: AbortSignal | undefined;
-  /** The runtime closes its processes. */
   readonly closing?: AbortSignal | undefined;
 }
 

@@ -16,16 +16,13 @@ import {
 import type { ProviderRequest, ProviderResponse } from '../../contract/provider.ts';
 import { completeMessage } from './replace.ts';
 
-/** The parts of a native payload; empty members may be left out. */
 interface EventInputParts {
   readonly request?: unknown;
   readonly response?: unknown;
   readonly event?: unknown;
 }
 
-/**
- * An event as a caller gives it: the hook, its phase (optional for eval hooks) and the parts of that phase.
- */
+/** An event as a caller gives it: the hook, its phase (optional for eval hooks) and the parts of that phase. */
 export type EventInput = EventInputParts &
   (
     | { readonly hook: Exclude<HookKind, 'eval'>; readonly phase: string }
@@ -146,7 +143,6 @@ const integer = { type: 'integer' };
 const flag = { type: 'boolean' };
 const mapping = { type: 'object' };
 
-/** The schema of an object of these members, of which only those of `required` must be there. */
 function object(properties: Readonly<Record<string, object>>, ...required: readonly string[]) {
   return { type: 'object', ...(required.length > 0 && { required }), properties };
 }
@@ -197,7 +193,6 @@ const evalContext = {
 
 const evalRequest = object({ content: text, params: mapping, context: evalContext }, 'content');
 
-/** The shape of what an eval is asked. */
 export const evalShape = createShape(evalRequest);
 
 const eventParts = {
@@ -218,13 +213,11 @@ export const eventShapes: ReadonlyMap<string, Shape> = new Map(
   Object.entries(eventParts).map(([place, schema]) => [place, createShape(schema)]),
 );
 
-/** Every schema of this file. */
 export const eventSchemas: readonly object[] = [evalRequest, ...Object.values(eventParts)];
 
 /** Says what is wrong with a value, each time as `name.member what`; empty when it has the shape. */
 type Shape = (name: string, value: unknown) => string[];
 
-/** The shape check of one of our JSON Schemas; its validator is loaded on first use. */
 function createShape(schema: object): Shape {
   return (name, value) => {
     const validate = validatorOf(schema);

@@ -12,14 +12,12 @@ import { decisionOf } from './hook-chain.ts';
 /** A dialect's own point, as a host fires it. */
 export interface PointEvent {
   readonly dialect: string;
-  /** The dialect's own name for it. */
   readonly point: string;
   /** What the dialect puts on stdin, without what Signalbox adds itself. */
   readonly payload: unknown;
 }
 
 export interface FirePointOptions {
-  /** The dialect of that name; undefined for any other name. */
   readonly find: (name: string) => ForeignDialect | undefined;
   readonly dialects: readonly string[];
   readonly groups: readonly Group[];
@@ -27,7 +25,6 @@ export interface FirePointOptions {
   /** Default host members of the payload, where the host leaves them out. */
   readonly host: HookContext['host'];
   readonly signal?: AbortSignal | undefined;
-  /** Called with the name of each hook that is asked or notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
 }
 
@@ -70,7 +67,6 @@ function hookCallOf({ point, payload, hookContext }: FiredPoint, { call, signal,
   return { point, payload, hookContext, call, kind: 'host', phase: point, signal, onHear } as const;
 }
 
-/** Asks the groups in order, each with the payload as the last one changed it, until one stops it. */
 async function askGroups(
   groups: readonly Group[],
   fired: FiredPoint,

@@ -30,7 +30,6 @@ import { limitQueues } from './observer-queue.ts';
 export interface Group {
   readonly dialect: ForeignDialect;
   readonly members: readonly Member[];
-  /** The dialect's points that this event reaches. */
   pointsAt(event: HookEvent): readonly string[];
   /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
   ask(call: HookCall): Promise<Composed>;
@@ -39,9 +38,7 @@ export interface Group {
    * notified or the caller's signal aborts (they are notified nevertheless). Never rejects.
    */
   notify(call: HookCall): Promise<void>;
-  /** Takes the texts for the model that background hooks have given since the last call. */
   takeLateContext(session: string): readonly string[];
-  /** Logs a fault, of which a decision has no more than the code. */
   warn(name: string, message: string): void;
   /** The hooks of these names as a group of their own, which is closed by itself. */
   restrict(names: ReadonlySet<string>): Group;
@@ -52,7 +49,6 @@ export interface Group {
 export function openGroup(dialect: ForeignDialect, members: readonly Member[], context: GroupContext): Group {
   const backgroundHooks = openBackgroundHooks(dialect, members, context);
   const unsubscribed = trackUnsubscribed();
-  /** The selected hooks, and the question; files for hooks are written only if a hook is selected. */
   const select = ({ point, payload, hookContext }: HookCall): Selected => {
     const question: Question = { point, payload, hookContext };
     const selected = members.filter(({ entry }) => dialect.selects(entry, question));
@@ -116,7 +112,6 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
   };
 }
 
-/** Notifies the hooks one after another. */
 async function notifyInOrder(
   members: readonly Member[],
   notify: (member: Member) => Promise<void>,
@@ -139,10 +134,7 @@ function trackUnsubscribed() {
   const lifeOf = ({ transport }: Member) => transport?.startCount?.() ?? 0;
   return {
     has: (member: Member, point: string) => silent.get(member)?.get(point) === lifeOf(member),
-    /**
-     * Call before asking a member; call the returned function if it answers that it does not handle the
-     * point.
-     */
+    /** Call before asking a member; call the returned function if it answers that it does not handle the point. */
     watch: (member: Member, point: string) => {
       const before = lifeOf(member);
       return () => {
@@ -217,16 +209,13 @@ function composeOrDeny(
   }
 }
 
-/** Delivers questions to hooks whose answers are ignored, or used only as later context. */
 interface BackgroundHooks {
   /**
    * Queues the question, and resolves when it was handled. If the hook's queue is full, the question is
    * dropped and a `dropped` event emitted. Never rejects.
    */
   enqueue(member: Member, call: HookCall, question: Question): Promise<void>;
-  /** Takes the texts for the model that hooks have given since the last call. */
   takeLateContext(session: string): readonly string[];
-  /** Waits for the queues, at most the hooks' timeouts; the rest is dropped. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -315,7 +304,6 @@ function createLateContext({ wrapLateContext }: ForeignDialect) {
 const MOST_LATE_TEXTS = 64;
 const MOST_LATE_SESSIONS = 256;
 
-/** One hook of a foreign dialect: its entry and its transports. */
 export interface Member {
   readonly entry: HookEntry<unknown>;
   /** How long an answer may take; 0 for a hook that needs no process. */
@@ -334,29 +322,22 @@ export interface GroupContext {
   ) => HookContext;
   /** Writes a long text to a file, and returns the excerpt with the path that replaces it. */
   readonly writeLongText: (text: string, context: HookContext) => string;
-  /** Scrubs messages about an answer. */
   readonly scrubber?: Scrubber | undefined;
-  /** When aborted, queued notifications are dropped. */
   readonly stop?: AbortSignal | undefined;
-  /** Aborted when the runtime closes its processes. */
   readonly closing?: AbortSignal | undefined;
 }
 
-/** One call of the hooks of a point. */
 export interface HookCall {
   readonly point: string;
   readonly payload: Payload;
   readonly hookContext: HookContext;
-  /** Names the event to all hooks that are asked about it. */
   readonly call: string;
   /** What the event is about; `host` when a host fired the point itself. */
   readonly kind: EventKind | 'host';
   /** The event's moment; the point where a host fired it. */
   readonly phase: string;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the name of each hook that is asked or notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
-  /** Called with each hook's verdict and how long it took. */
   readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Timing) => void) | undefined;
 }
 
@@ -465,7 +446,6 @@ function moveLongContext(
   };
 }
 
-/** The metadata with a long `system_message` (the text for the user) shortened too. */
 function mapMessage(metadata: Json, shorten: (text: string) => string): Json {
   const message = isObject(metadata.value) ? metadata.value['system_message'] : undefined;
   if (typeof message !== 'string') return metadata;

@@ -19,7 +19,6 @@ import { applyReplace, type Replaced } from './replace.ts';
 /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
 export type EventCheck = (event: HookEvent) => string | undefined;
 
-/** The hook that gave an answer, and its dialect. */
 export interface DecidedBy {
   readonly hook: string | null;
   readonly dialect: string;
@@ -32,15 +31,12 @@ type StoppingAnswer = Deny | Ask | Respond | Abort;
 /** The state of one event as it passes through the filters. */
 export class HookChain {
   event: HookEvent;
-  /** The answer that ended the chain. */
   #stopped: { readonly by: DecidedBy; readonly answer: StoppingAnswer } | undefined;
   #modifier: DecidedBy | undefined;
-  /** The hook whose `allow` was an explicit approval. */
   #approver: DecidedBy | undefined;
   #reason = '';
   /** Made with the first replacement, since most chains have none. */
   #replaced: Map<string, Json> | undefined;
-  /** The hooks that forced a further model call with `follow_up`. */
   readonly #forcedBy: DecidedBy[] = [];
   readonly #metadata: Json[] = [];
   readonly #context: string[] = [];
@@ -72,7 +68,6 @@ export class HookChain {
     this.#stopped ??= { by, answer };
   }
 
-  /** Lets the event pass after a person has approved the question of a hook. */
   takeApproved({ metadata, context = [] }: Ask): void {
     this.#metadata.push(metadata);
     this.#context.push(...context);
@@ -90,7 +85,6 @@ export class HookChain {
     }
   }
 
-  /** Joins the `follow_up` texts of all hooks as paragraphs. */
   #force(by: DecidedBy, text: Json): void {
     const before = this.#replaced?.get('follow_up');
     this.#forcedBy.push(by);

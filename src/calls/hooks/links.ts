@@ -16,23 +16,19 @@ import type { EventCheck } from './hook-chain.ts';
 import type { EventMatch } from './match.ts';
 import type { ObserverQueue } from './observer-queue.ts';
 
-/** A native hook as one link of the chain. */
 export interface NativeLink {
   readonly name: string;
   readonly dialect: string;
   readonly kind: HookKind;
   readonly phases: readonly Phase[];
-  /** Which events of these it hears of; absent: all. */
   readonly matches?: EventMatch | undefined;
   readonly listener: FilterLink['listener'] | FollowerLink['listener'];
 }
 
-/** A native hook that is asked and obeyed. */
 export interface FilterLink extends NativeLink {
   readonly listener: { readonly mode: 'filter'; readonly port: FilterPort };
 }
 
-/** A native hook that nobody waits for. */
 export interface FollowerLink extends NativeLink {
   readonly listener:
     | { readonly mode: 'observe'; readonly follower: ObserverQueue }
@@ -44,7 +40,6 @@ export interface FilterBatch {
   readonly batch: readonly (FilterLink | FollowerLink)[];
 }
 
-/** All hooks of one foreign dialect as one link of the chain. */
 export interface ForeignLink {
   readonly group: Group;
 }
@@ -54,34 +49,25 @@ export type Link = NativeLink | ForeignLink;
 export interface GateOptions {
   readonly call: string;
   readonly signal?: AbortSignal | undefined;
-  /** The session and turn in which the event happens. */
   readonly hookContext?: HookContext | undefined;
   /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
   readonly check?: EventCheck | undefined;
-  /**
-   * Whether a person has approved this hook's question about the event as it is; the hook then counts as
-   * allowing.
-   */
+  /** Whether a person has approved this hook's question about the event as it is; the hook then counts as allowing. */
   readonly isApproved?: ((hook: string, event: HookEvent) => boolean) | undefined;
   /**
-   * Called with a filter's question first, since hooks may answer in a person's place. A modify, or an
-   * allow with a hook, answers the question; deny and abort stop the event; anything else leaves the
-   * question to a person.
+   * Called with a filter's question first, since hooks may answer in a person's place. A modify, or an allow with a hook, answers
+   * the question; deny and abort stop the event; anything else leaves the question to a person.
    */
   readonly onAsk?: ((asked: FilterQuestion) => Promise<Decision>) | undefined;
   /** Skips observers and shadows, which get the event another time. */
   readonly filtersOnly?: boolean | undefined;
-  /** Called with the name of each hook that is asked or notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
-  /** Called with each filter's verdict and how long it took. */
   readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Timing) => void) | undefined;
 }
 
-/** A filter's question. */
 interface FilterQuestion {
   readonly hook: string;
   readonly reason: string;
-  /** The event as the filters before left it. */
   readonly event: HookEvent;
 }
 
@@ -149,21 +135,16 @@ function isFollower(link: Link): link is FollowerLink {
   return !('group' in link) && link.listener.mode !== 'filter';
 }
 
-/** Whether a native hook is asked and obeyed. */
 export function isFilter(link: Link): link is FilterLink {
   return !('group' in link) && link.listener.mode === 'filter';
 }
 
-/** Some of the hooks of a runtime, as a chain of their own. */
 export interface HookSet {
   readonly links: readonly Link[];
-  /** Whether any hook hears of a phase. */
   hears(phase: EventPhase): boolean;
-  /** Whether a hook could stop or change an event of a phase. */
   filters(phase: EventPhase): boolean;
 }
 
-/** The hooks of these links. */
 export function createHookSet(links: readonly Link[]): HookSet {
   return {
     links,
@@ -194,7 +175,6 @@ export function selectHooks(
   };
 }
 
-/** The names of all hooks of the links. */
 export function namesOf(links: readonly Link[]): readonly string[] {
   return links.flatMap((link) =>
     'group' in link ? link.group.members.map(({ entry }) => entry.name) : [link.name],

@@ -52,7 +52,6 @@ function isNative(event: HookEvent): event is NativeEvent {
 
 const nativePhases: ReadonlySet<string> = new Set(Object.values(phasesOf).flat());
 
-/** The event as plain JSON, in which arguments keep the digits that they came with. */
 function scopeOf(event: NativeEvent): unknown {
   return parseLossless(stringifyJson(event));
 }

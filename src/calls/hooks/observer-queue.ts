@@ -9,10 +9,7 @@ import { type Port, trackCall } from '../capability/invoke.ts';
 
 /** Delivers events to a hook that is not awaited. */
 export interface ObserverQueue {
-  /**
-   * Queues the event and returns at once; if the queue is full, the event is dropped and a `dropped` event
-   * emitted.
-   */
+  /** Queues the event and returns at once; if the queue is full, the event is dropped and a `dropped` event emitted. */
   enqueue(event: NativeEvent, call: string): void;
   /** Waits for what is queued, at most the hook's timeout; the rest is dropped. Never rejects. */
   close(): Promise<void>;
@@ -113,17 +110,12 @@ const UNDERWAY_MS = 250;
 
 /** What a limit has to know of a queue, and to do with it; a PQueue has all of it. */
 export interface LimitedQueue {
-  /** How many wait, without those underway. */
   readonly size: number;
-  /** Forgets those that wait. */
   clear(): void;
-  /** Resolves when none waits and none is underway. */
   onIdle(): Promise<void>;
 }
 
-/** The shared limit and end of the queues of hooks that nobody awaits. */
 interface QueueLimit {
-  /** Aborts when what is still waiting is dropped. */
   readonly signal: AbortSignal;
   /** Whether a hook is too many events behind for one more, whose drop is then emitted. */
   isFull(name: string, waiting: number, phase: string): boolean;
@@ -170,9 +162,7 @@ export function limitQueues(
 
 /** Says what is dropped of full queues, without a line for every event of a flood. */
 interface DropReport {
-  /** An event of that phase did not fit into the queue of the hook. */
   add(name: string, phase: string): void;
-  /** The queue has room again, or is closed: what was not said yet is said. */
   end(name: string): void;
 }
 
@@ -202,9 +192,7 @@ export function createDropReport(emit: Emit, queueLength: number): DropReport {
 
 interface Flood {
   count: number;
-  /** The last count that was said. */
   said: number;
 }
 
-/** How many drops of a flood are said one by one. */
 const EACH = 16;

@@ -7,7 +7,6 @@ import type { ChatMessage, ModelOptions, ProviderRequest, ToolListing } from '..
 import type { Turn } from '../../contract/turn.ts';
 import { withoutTextParts, withTextParts } from '../../dialects/text-parts.ts';
 
-/** An event with parts of it replaced, and the replaced parts as JSON. */
 export interface Replaced {
   readonly event: HookEvent;
   readonly parts: ReadonlyMap<string, Json>;
@@ -61,7 +60,6 @@ function withText({ result, ...response }: ToolHookResponse, content: string): T
   return { ...response, content, result: resultFrom(result, content) };
 }
 
-/** The changes of a filter to a model call. Reconciled messages are written back to `parts`. */
 function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, parts: Map<string, Json>) {
   const prompt = parts.get('system_prompt');
   const given = parseMessages(parts.get('messages'));
@@ -76,7 +74,6 @@ function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, pa
   };
 }
 
-/** The rest of a body as a filter left it. Throws Error where there is none. */
 function changeOther({ other: sent }: ProviderRequest, parts: ReadonlyMap<string, Json>) {
   const other = parts.get('other');
   if (other === undefined) return {};
@@ -86,7 +83,6 @@ function changeOther({ other: sent }: ProviderRequest, parts: ReadonlyMap<string
   return { other };
 }
 
-/** One message, or those of a list. */
 function parseMessages(given: Json | undefined) {
   if (given === undefined) return undefined;
   if (isObject(given.value)) return [parseMessage(given.text)];
@@ -176,7 +172,6 @@ function requireAgreement(message: ChatMessage): ChatMessage {
   throw new Error('a replaced message says one thing in `content` and another in its parts');
 }
 
-/** The text of the copies that differ from the original's; undefined when none does. */
 function changedText(original: ChatMessage, message: ChatMessage): string | undefined {
   const changed = placesOf(message)
     .filter(({ place: field, texts }) => !isSameText(texts, textsAt(original, field) ?? []))
@@ -188,7 +183,6 @@ function changedText(original: ChatMessage, message: ChatMessage): string | unde
   return changed[0];
 }
 
-/** Whether the message shares its content, or the text of its parts, with the original. */
 function sharesText(original: ChatMessage, message: ChatMessage): boolean {
   if (message.content !== '' && message.content === original.content) return true;
   return placesOf(message).some(
@@ -243,7 +237,6 @@ export function withTextAt(message: ChatMessage, field: PartField, text: string)
   return { ...message, [field]: isObject(holder) ? { ...holder, parts } : parts };
 }
 
-/** A message's own parts, or where they hold no text those of its tool result. */
 function partTexts(message: Readonly<Record<string, unknown>>): string[] {
   const [texts = []] = partFields
     .map((place) => textsAt(message, place))
@@ -295,9 +288,7 @@ export function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
   }
 }
 
-/**
- * Reads a replaced model, tools and options of a model call. Throws Error when a part has the wrong shape.
- */
+/** Reads a replaced model, tools and options of a model call. Throws Error when a part has the wrong shape. */
 export function readModelChanges(
   parts: Parts,
 ): Partial<Pick<ProviderRequest, 'tools' | 'model' | 'options'>> {

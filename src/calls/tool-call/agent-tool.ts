@@ -10,7 +10,6 @@ import type { CallableTool } from './callable-tool.ts';
  */
 export type AgentTools = (name: string, otherNames?: readonly string[]) => CallableTool;
 
-/** What the config says of tools. */
 export interface DeclaredTools {
   readonly tools: ReadonlyMap<string, CallableTool>;
   /** The tools that have a name, as their own or as an alias. */
@@ -20,7 +19,6 @@ export interface DeclaredTools {
   readonly hasApprovals: boolean;
 }
 
-/** The tools by every name that they have. */
 export function indexNames(tools: ReadonlyMap<string, CallableTool>): DeclaredTools['byName'] {
   const byName = new Map<string, CallableTool[]>();
   for (const tool of tools.values()) {

@@ -3,7 +3,7 @@ import { isObject, type Json, parseLossless, stringifyJson } from '../../base/js
 import { fitsAnything } from '../../base/yaml/schema-check.ts';
 import { answers, type Decision, type HookEvent, type Respond } from '../../contract/hook.ts';
 import { failed, ok } from '../../contract/tool.ts';
-import { createHookContext, type HookContext } from '../../contract/turn.ts';
+import { createHookContext } from '../../contract/turn.ts';
 import { mergeMetadata, noMetadata } from '../../dialects/metadata.ts';
 import { type GateOptions, passGate } from '../hooks/gate.ts';
 import { allowed, decisionOf } from '../hooks/hook-chain.ts';
@@ -11,7 +11,6 @@ import { isHeard } from '../hooks/links.ts';
 import { notifyFinished, notifyHooks, passAfterHooks } from './after-execution.ts';
 import {
   argsOf,
-  type Call,
   type CallableTool,
   type CallPaused,
   type CallResult,
@@ -27,50 +26,37 @@ import {
 } from './callable-tool.ts';
 
 /**
- * Passes a call through its before_execution filters, then through the approver hooks with the arguments that
- * the filters left. `approvals`: questions of hooks that a person has approved already; these are not asked
- * again.
+ * Passes a call through its before_execution filters, then through the approver hooks with the arguments that the filters left.
+ * `approvals`: questions of hooks that a person has approved already; these are not asked again.
  */
 export async function passBeforeHooks(
   first: FilteredCall,
   approvals: readonly HookApproval[] = [],
 ): Promise<FilteredCall> {
   const asking: QuestionState = { approvals, changedBy: [] };
-  const filtered = await passFilters(first, asking);
-  const before = hasApprovers(filtered) ? await passApprovers(filtered, asking) : filtered;
+  const before = await passRound(first, asking);
   if (before.stopped !== undefined || asking.changedBy.length === 0) return before;
-  return await passChangedCall(before, asking);
-}
-
-/** An approver that changed the call changed what the filters allowed, so they are asked again, once. */
-async function passChangedCall(
-  before: FilteredCall,
-  { approvals, changedBy }: QuestionState,
-): Promise<FilteredCall> {
-  const hookApprovals = changedBy.map((hook) => ({ hook, args: before.args }));
-  const asking: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
-  const filtered = await passFilters(before, asking);
-  const second = hasApprovers(filtered) ? await passApprovers(filtered, asking) : filtered;
-  if (second.stopped !== undefined || asking.changedBy.length === 0) return second;
+  // An approver that changed the call changed what the filters allowed, so they are asked again, once.
+  const hookApprovals = asking.changedBy.map((hook) => ({ hook, args: before.args }));
+  const again: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
+  const second = await passRound(before, again);
+  if (second.stopped !== undefined || again.changedBy.length === 0) return second;
   const reason = 'the call was changed a second time in a person’s place';
-  const hook = asking.changedBy[0] ?? null;
-  const denial = decisionOf({ hook, dialect: null }, answers.deny(reason));
-  return {
-    ...second,
-    stopped: await blockCall(second, denial, 'before_execution'),
-  };
+  const denial = decisionOf({ hook: again.changedBy[0] ?? null, dialect: null }, answers.deny(reason));
+  return { ...second, stopped: await blockCall(second, denial, 'before_execution') };
 }
 
-/**
- * The hooks’ questions that are approved already, and the hooks whose answer to a question changed the call.
- */
+async function passRound(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
+  const filtered = await passFilters(before, asking);
+  const { stopped, call } = filtered;
+  const isAsked = stopped === undefined && isHeard(call.tool.links, 'approval');
+  return isAsked ? await passApprovers(filtered, asking) : filtered;
+}
+
+/** The hooks’ questions that are approved already, and the hooks whose answer to a question changed the call. */
 interface QuestionState {
   readonly approvals: readonly HookApproval[];
   readonly changedBy: string[];
-}
-
-function hasApprovers({ stopped, call }: FilteredCall): boolean {
-  return stopped === undefined && isHeard(call.tool.links, 'approval');
 }
 
 async function passFilters(
@@ -91,27 +77,18 @@ async function passFilters(
   }
   const name = event.phase === 'before_execution' ? event.request.name : tool.name;
   if (name === tool.name) return passed;
-  if (isRenamed)
-    return { ...passed, stopped: await blockCall(passed, renamedTwice(decision, name), 'before_execution') };
-  return await renameCall(passed, { name, asking });
-}
-
-/** Filters allowed the call of another tool, so all filters of the new tool are asked. */
-async function renameCall(
-  before: FilteredCall,
-  { name, asking }: { readonly name: string; readonly asking: QuestionState },
-): Promise<FilteredCall> {
-  const { call, args } = before;
-  const tool = call.find?.(name) ?? unknownTool(name, call.tool);
-  const renamed = { ...call, tool };
+  if (isRenamed) {
+    const reason = `the call was renamed a second time, to "${name}"`;
+    const denial: Decision = { ...decision, verdict: 'deny', replace: null, reason };
+    return { ...passed, stopped: await blockCall(passed, denial, 'before_execution') };
+  }
+  // Filters allowed the call of another tool, so all filters of the new tool are asked.
+  const renamed = { ...call, tool: call.find?.(name) ?? unknownTool(name, tool) };
   try {
-    return await passFilters(
-      { ...before, call: renamed, args: readCheckedArgs(tool, args.text) },
-      asking,
-      true,
-    );
+    const renamedArgs = readCheckedArgs(renamed.tool, passed.args.text);
+    return await passFilters({ ...passed, call: renamed, args: renamedArgs }, asking, true);
   } catch (error) {
-    return { ...before, call: renamed, stopped: resultOf(namesOf(renamed), failed(toFault(error))) };
+    return { ...passed, call: renamed, stopped: resultOf(namesOf(renamed), failed(toFault(error))) };
   }
 }
 
@@ -132,31 +109,26 @@ export function unknownTool(name: string, { links }: Pick<CallableTool, 'links'>
   };
 }
 
-function renamedTwice(decision: Decision, name: string): Decision {
-  const reason = `the call was renamed a second time, to "${name}"`;
-  return { ...decision, verdict: 'deny', replace: null, reason };
-}
-
 async function passApprovers(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
   const { call, args } = before;
+  // Permission hooks match on the real path of the call's path argument.
+  const realPath = call.tool.findPath?.(args);
+  const hookContext =
+    realPath === undefined
+      ? call.hookContext
+      : { ...(call.hookContext ?? createHookContext(call.callId)), realPath };
   const { decision, event } = await passGate(
     call.tool.links,
     { hook: 'tool', phase: 'approval', request: requestOf(call, args), asked: null },
     {
       ...gateOptionsOf(before, asking),
-      hookContext: withRealPath(before),
+      hookContext,
       check: (changed) => checkChangedArgs(call.tool, changed),
     },
   );
   const passed = withDecision(before, decision, event);
   const isPassed = decision.verdict === 'allow' || decision.verdict === 'modify';
   return isPassed ? passed : { ...passed, stopped: await endCall(passed, decision, { stage: 'approval' }) };
-}
-
-/** The hook context with the real path of the call’s path argument, which permission hooks match on. */
-function withRealPath({ call: { hookContext, tool, callId }, args }: FilteredCall): HookContext | undefined {
-  const realPath = tool.findPath?.(args);
-  return realPath === undefined ? hookContext : { ...(hookContext ?? createHookContext(callId)), realPath };
 }
 
 function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: QuestionState): GateOptions {
@@ -189,44 +161,25 @@ function withDecision(before: FilteredCall, decision: Decision, event: HookEvent
   };
 }
 
-interface EndOptions {
-  readonly stage: 'before_execution' | 'approval';
-  readonly respond?: Respond | undefined;
-}
-
 async function endCall(
   before: FilteredCall,
   decision: Decision,
-  { stage, respond }: EndOptions,
+  { stage, respond }: { readonly stage: DenialStage; readonly respond?: Respond | undefined },
 ): Promise<CallResult> {
-  switch (decision.verdict) {
-    case 'ask': {
-      const denialReason = findUnattendedDenial(before.call, decision);
-      if (denialReason !== undefined)
-        return await blockCall(
-          before,
-          { ...decision, verdict: 'deny', replace: null, reason: denialReason },
-          stage,
-        );
-      return pauseForPerson(before, decision);
-    }
-    case 'respond':
-      return respond === undefined
-        ? await blockCall(before, { ...decision, reason: 'an answer has no meaning here' }, stage)
-        : await takeHookResponse(before, { respond, dialect: decision.dialect });
-    default:
-      return await blockCall(before, decision, stage);
+  const { call, args } = before;
+  const { hook, metadata, reason, dialect } = decision;
+  if (decision.verdict === 'respond') {
+    if (respond !== undefined) return await takeHookResponse(before, { respond, dialect });
+    return await blockCall(before, { ...decision, reason: 'an answer has no meaning here' }, stage);
   }
-}
-
-/** The dialect’s denial reason for a question that nobody can answer; undefined when the call may wait. */
-function findUnattendedDenial({ tool, isUnattended }: Call, { dialect }: Decision): string | undefined {
-  if (isUnattended !== true) return undefined;
-  const groups = tool.links.flatMap((link) => ('group' in link ? [link.group] : []));
-  return groups.find((group) => group.dialect.name === dialect)?.dialect.noApproverReason;
-}
-
-function pauseForPerson({ call, args }: FilteredCall, { hook, reason, metadata }: Decision): CallResult {
+  if (decision.verdict !== 'ask') return await blockCall(before, decision, stage);
+  // A question that nobody can answer is denied in the words of its dialect, if it has any.
+  const groups = call.tool.links.flatMap((link) => ('group' in link ? [link.group] : []));
+  const asking = groups.find((group) => group.dialect.name === dialect)?.dialect;
+  if (call.isUnattended === true && asking?.noApproverReason !== undefined) {
+    const denial: Decision = { ...decision, verdict: 'deny', replace: null, reason: asking.noApproverReason };
+    return await blockCall(before, denial, stage);
+  }
   const { source } = isObject(metadata.value) ? metadata.value : {};
   const sourceSuffix = typeof source === 'string' ? ` (${source})` : '';
   const message = `Hook "${hook}"${sourceSuffix} asks whether tool "${call.tool.name}" may run.`;
@@ -234,9 +187,9 @@ function pauseForPerson({ call, args }: FilteredCall, { hook, reason, metadata }
   return pendingResult(namesOf(call), pause, metadata);
 }
 
-/**
- * The pending result if the config's `approval` rule requires a person for these arguments; else undefined.
- */
+type DenialStage = 'before_execution' | 'approval';
+
+/** The pending result if the config's `approval` rule requires a person for these arguments; else undefined. */
 export function findRequiredApproval({ call, args, metadata }: FilteredCall): CallResult | undefined {
   const needed = call.tool.approval?.(args);
   if (needed === undefined) return undefined;
@@ -274,15 +227,8 @@ async function takeHookResponse(
   return handled === undefined || isWithheld ? answered : { ...answered, handled };
 }
 
-/**
- * The result of a call that a hook denied. Hooks of the `blocked` phase may replace what the model reads of
- * it.
- */
-async function blockCall(
-  before: FilteredCall,
-  decision: Decision,
-  stage: 'before_execution' | 'approval',
-): Promise<CallResult> {
+/** The result of a call that a hook denied. Hooks of the `blocked` phase may replace what the model reads of it. */
+async function blockCall(before: FilteredCall, decision: Decision, stage: DenialStage): Promise<CallResult> {
   const { call, args } = before;
   const { tool, callId, signal, hookContext } = call;
   const denial = deniedResult(namesOf(call), decision);

@@ -40,9 +40,7 @@ export interface CallableTool {
   readonly findPath?: ((args: Json) => string | undefined) | undefined;
   /** Runs alone, after the other calls of its response. */
   readonly isExclusive?: boolean | undefined;
-  /**
-   * Whether the arguments have the direct form that only a host may send; it is not checked by the schema.
-   */
+  /** Whether the arguments have the direct form that only a host may send; it is not checked by the schema. */
   readonly isDirect?: ((args: Json) => boolean) | undefined;
   /** A flow control tool: no process runs, the call itself says how the conversation goes on. */
   readonly flow?: { readonly endsTurn: boolean; readonly answer: (args: Json) => string } | undefined;
@@ -81,10 +79,7 @@ export interface CallContext {
   readonly isByHost?: boolean | undefined;
   /** No person can answer a hook's question, now or later. */
   readonly isUnattended?: boolean | undefined;
-  /**
-   * Defers the `returned` notification until all calls of the response have results; absent: it is sent at
-   * once.
-   */
+  /** Defers the `returned` notification until all calls of the response have results; absent: it is sent at once. */
   readonly deferNotification?: ((notify: () => Promise<void>) => void) | undefined;
   /** Resolves when the results of earlier calls have passed their hooks; absent: there is no such order. */
   readonly waitForResults?: (() => Promise<void>) | undefined;
@@ -92,7 +87,6 @@ export interface CallContext {
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
 
-/** One call in progress. */
 export interface Call extends CallContext {
   readonly tool: CallableTool;
   readonly callId: string;
@@ -102,7 +96,6 @@ export function namesOf({ tool, callId }: Call) {
   return { tool: tool.name, callId };
 }
 
-/** The call as hooks see it. */
 export function requestOf({ tool, callId, toolUseId }: Call, args: Json): ToolHookRequest {
   const { name, category, aliases, isUnknown } = tool;
   return {
@@ -127,7 +120,6 @@ export interface FilteredCall {
   readonly stopped?: CallResult;
 }
 
-/** The members that all pending outcomes of a call share. */
 export function pauseMembers({ tool }: Call, args: Json) {
   const expiresMs = tool.approval?.expiresMs ?? null;
   return { status: 'pending', hook: null, args, members: noMetadata, expiresMs } as const;
@@ -164,7 +156,6 @@ export function readArgs(name: string, args: unknown): Json {
   return json;
 }
 
-/** No arguments. */
 export const noArgs = new Json('{}');
 
 /** Like `readArgs`, for edited arguments: empty or null ones are refused too. Throws ARGS_INVALID. */
@@ -190,7 +181,6 @@ export function findMisfits(check: SchemaCheck, json: Json): readonly string[] {
   return check === fitsAnything ? [] : check(json);
 }
 
-/** Throws ARGS_INVALID with every violation of the tool's input schema. */
 function requireValidArgs(name: string, violations: readonly string[]): void {
   if (violations.length > 0)
     throw invalid(name, `the arguments do not fit input_schema: ${violations.join('; ')}`);
@@ -239,7 +229,6 @@ export interface CallPaused {
   readonly message: string;
   /** The tool's whole pending object; `{}` for other origins. */
   readonly members: Json;
-  /** How long a decision may take; null: no limit. */
   readonly expiresMs: number | null;
 }
 
@@ -307,9 +296,7 @@ export function modelText(tool: string, outcome: ToolOk | ToolFailed): string {
   return result.text.startsWith('"') ? String(result.value) : result.text;
 }
 
-/**
- * The outcome with the text of a filter. A failure stays a failure, without its original message and details.
- */
+/** The outcome with the text of a filter. A failure stays a failure, without its original message and details. */
 export function withContent(outcome: ToolOk | ToolFailed, content: string): ToolOk | ToolFailed {
   if (outcome.status === 'failed') {
     const { code, hint } = outcome.error;

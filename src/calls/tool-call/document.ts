@@ -41,7 +41,6 @@ export function toToolDocument(
   }
 }
 
-/** The document of an eval call. */
 export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocument {
   if (outcome.status === 'unscored') {
     const { reason, error } = outcome;
@@ -51,7 +50,6 @@ export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocum
   return toDocument<EvalDocument>({ status: 'scored', score, passed, detail, data: data ?? null });
 }
 
-/** The document of a decision. */
 export function toDecisionDocument(decision: Decision, options: DocumentOptions = {}): DecisionDocument {
   return toDocument<DecisionDocument>({ ...decision, ...shownFault(decision, options) });
 }
@@ -69,7 +67,6 @@ function shownFault(
   return { reason, ...(error && { error }) };
 }
 
-/** A tool as it is listed. */
 export function toToolInfo({ name, description, exec, inputSchema, outputSchema }: ToolConfig): ToolInfo {
   return {
     name,

@@ -24,9 +24,7 @@ import {
   unfilteredCall,
 } from './callable-tool.ts';
 
-/** A tool call of a run. */
 export interface PlannedCall {
-  /** Its path in the journal. */
   readonly name: string;
   readonly tool: CallableTool;
   readonly args: unknown;
@@ -35,7 +33,6 @@ export interface PlannedCall {
   readonly callId: string;
   /** The retry of the run in which it is made. Default: 0. */
   readonly edition?: number | undefined;
-  /** The model's own id for it, if a model asked. */
   readonly toolUseId?: string | undefined;
   /** What its idempotency key is made of. Default: `name`. */
   readonly key?: string | undefined;
@@ -47,13 +44,11 @@ export type DecidedRecord = PendingRecord & { readonly ruling: NonNullable<Pendi
 interface Pause {
   readonly runId: string;
   readonly outcome: CallPaused;
-  /** How often the call has waited, this time included. */
   readonly round: number;
   /** The id of the pending record before this one. */
   readonly previous: string | null;
 }
 
-/** The record of a call that waits for a person. */
 export function toPendingCall(
   { name, tool, callId, edition = 0 }: PlannedCall,
   { runId, outcome, round, previous }: Pause,
@@ -118,12 +113,21 @@ export async function prepareDecidedCall(
   switch (decision.kind) {
     case 'approved': {
       const { editedArgs, approvals } = decided;
-      return await prepareApproved(call, { pending, decision, asked: editedArgs ?? args, approvals });
+      const before = await filterApproved(call, { pending, decision, asked: editedArgs ?? args, approvals });
+      if (before.stopped !== undefined) return stoppedCall(before.stopped);
+      const by = (pending.consents ?? []).map((consent) => consent.by).join(', ') || decision.by;
+      const approval: Approval = { id: pending.id, decision: 'approved', by, reason: decision.reason };
+      return { finish: async () => await executeCall(before, approval) };
     }
     case 'responded': {
       const stopped = refuseDecider(call, pending, decision);
       if (stopped !== undefined) return stoppedCall(stopped);
-      return { finish: async () => await takePersonResult(call, pending.args, decision.result) };
+      const finish = async () => {
+        const outcome = checkResult(call.tool, ok(decision.result));
+        await call.waitForResults?.();
+        return await passAfterHooks(unfilteredCall(call, pending.args), outcome, { latencyMs: 0 });
+      };
+      return { finish };
     }
     case 'rejected':
     case 'cancelled': {
@@ -141,27 +145,13 @@ export async function prepareDecidedCall(
   }
 }
 
-/** What a decision is about. */
-type PendingAsked = PendingCall & Pick<PendingRecord, 'consents'>;
-
 /** A call that a person has approved. */
 export interface ApprovedCall {
-  readonly pending: PendingAsked;
+  readonly pending: PendingCall & Pick<PendingRecord, 'consents'>;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
   /** The arguments before any filter changed them. */
   readonly asked: unknown;
   readonly approvals: readonly HookApproval[];
-}
-
-async function prepareApproved(call: Call, approved: ApprovedCall): Promise<PreparedCall> {
-  const { pending, decision } = approved;
-  const { reason } = decision;
-  const by = (pending.consents ?? []).map((consent) => consent.by).join(', ') || decision.by;
-  const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
-  const before = await filterApproved(call, approved);
-  return before.stopped === undefined
-    ? { finish: async () => await executeCall(before, approval) }
-    : stoppedCall(before.stopped);
 }
 
 /**
@@ -219,12 +209,6 @@ async function passHooksAgain(
   return stopped === undefined ? before : { ...before, stopped };
 }
 
-async function takePersonResult(call: Call, args: Json, result: Json): Promise<CallResult> {
-  const outcome = checkResult(call.tool, ok(result));
-  await call.waitForResults?.();
-  return await passAfterHooks(unfilteredCall(call, args), outcome, { latencyMs: 0 });
-}
-
 /** How the calls of one round are made, decided and made again. `Slot`: the place of a call in its round. */
 export interface CallLoop<Slot> {
   readonly runId: string;
@@ -233,7 +217,6 @@ export interface CallLoop<Slot> {
     items: readonly Item[],
     work: (item: Item, slot: Slot) => Promise<Result>,
   ): Promise<Result[]>;
-  /** Makes a call for the first time. */
   make(call: PlannedCall, slot: Slot): Promise<CallResult>;
   /**
    * Stores the calls that wait, and waits for the decisions about all of them. Undefined where they are not
@@ -251,7 +234,6 @@ export interface DecidedInRound extends CallDecision {
 interface CallState {
   readonly call: PlannedCall;
   readonly result: CallResult;
-  /** The last decision about it. */
   readonly decision?: CallDecision;
 }
 
@@ -269,7 +251,12 @@ export async function runCallLoop<Slot>(
     result: await loop.make(call, slot),
   }));
   for (let round = 1; states.some(({ result }) => result.outcome.status === 'pending'); round += 1) {
-    const decided = await loop.decide(states.flatMap((state) => pendingOf(state, loop.runId, round)));
+    const waiting = states.flatMap(({ call, result: { outcome }, decision }) => {
+      const previous = decision?.record.id ?? null;
+      const pause = { runId: loop.runId, round, previous };
+      return outcome.status === 'pending' ? [toPendingCall(call, { ...pause, outcome })] : [];
+    });
+    const decided = await loop.decide(waiting);
     if (decided === undefined) break;
     const records = new Map(decided.map((record) => [record.step, record]));
     states = await loop.runRound(states, async (state, slot): Promise<CallState> => {
@@ -280,12 +267,6 @@ export async function runCallLoop<Slot>(
     });
   }
   return states.map(({ result }) => result);
-}
-
-function pendingOf({ call, result, decision }: CallState, runId: string, round: number): PendingCall[] {
-  const { outcome } = result;
-  if (outcome.status !== 'pending') return [];
-  return [toPendingCall(call, { runId, outcome, round, previous: decision?.record.id ?? null })];
 }
 
 function addDecision(before: CallDecision | undefined, record: DecidedRecord): CallDecision {

@@ -40,7 +40,6 @@ export function reportDecisions({ before, after, windows }: Decisions): { readon
   };
 }
 
-/** The provider's metadata with the report added. */
 export function withReport(
   metadata: SharedV4ProviderMetadata | undefined,
   decisions: Decisions,
@@ -61,7 +60,6 @@ export function tokenCounts({ inputTokens, outputTokens }: LanguageModelV4Usage)
   return { inputTokens, outputTokens };
 }
 
-/** The usage of a model that was not called. */
 export const zeroUsage: LanguageModelV4Usage = {
   inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 0, text: 0, reasoning: 0 },

@@ -33,7 +33,6 @@ export type GuardOutcome<Event extends ProviderEvent> =
 
 export interface Refusal {
   readonly kind: 'refuse';
-  /** DENIED. */
   readonly error: RuntimeError;
   readonly decision: Decision;
 }
@@ -92,7 +91,6 @@ function isOfPhase<Event extends ProviderEvent>(event: HookEvent, asked: Event):
   return event.phase === asked.phase;
 }
 
-/** The finish reason of an answer that a hook has denied. */
 export function denialFinishReason({ hook }: Decision): LanguageModelV4FinishReason {
   return { unified: 'content-filter', raw: `signalbox: denied by ${hook ?? 'a hook'}` };
 }
@@ -161,7 +159,6 @@ export interface AnswerEventInput {
   readonly latencyMs: number;
 }
 
-/** The after_call event of an answer, or of a part of one. */
 export function createAfterCallEvent({ request, message, latencyMs }: AnswerEventInput): AfterCall {
   const { provider_id, model, round } = request;
   const response = { provider_id, model, message, round, latency_ms: latencyMs };
@@ -187,7 +184,6 @@ export interface StreamDoor<Event, Chunk> {
   release(): Iterable<Chunk>;
   /** Asks about the whole answer, and sends what is left of it or what comes in its place. */
   conclude(): AsyncGenerator<Chunk, void>;
-  /** Ends the upstream's answer. */
   abandon(reason: unknown): void;
   /** Tells observers of the answer as far as it came; what comes in the place of all that is held. */
   breakOff(stopped: StoppedAnswer): AsyncGenerator<Chunk, void>;
@@ -223,7 +219,6 @@ export type PieceVerdict = { readonly kind: 'pass'; readonly text: string } | St
 
 export type AskAboutPiece = (piece: string) => Promise<PieceVerdict>;
 
-/** What filters let pass of a text, and what stopped it. */
 export interface ReleasedText {
   readonly text: string;
   readonly stopped: StoppedAnswer | undefined;

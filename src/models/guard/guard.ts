@@ -53,7 +53,6 @@ import {
 import { requireWindow, TextWindow } from './text-window.ts';
 
 export interface GuardOptions {
-  /** Asks the hooks. */
   readonly fire: Fire;
   /** What hooks read as `provider_id`; the model's own by default. */
   readonly providerId?: string | undefined;
@@ -141,7 +140,6 @@ function holdMetadata({ request, response }: LanguageModelV4StreamResult) {
   return { metadata, onSame };
 }
 
-/** The stream of a call that was refused or answered by a hook, without calling the model. */
 async function* streamRefusal(
   outcome: Exclude<Awaited<ReturnType<typeof runBeforeCall>>, AdmittedCall>,
 ): AsyncGenerator<Part> {
@@ -315,20 +313,16 @@ function isNoText({ type }: Part): boolean {
   return type !== 'text-start' && type !== 'text-delta' && type !== 'text-end';
 }
 
-/** A streamed answer that passes the guard. */
 export interface GuardedStream {
   readonly fire: Fire;
   readonly admitted: AdmittedCall;
   readonly upstream: Upstream;
   /** Aborted when the caller aborts or the consumer cancels the stream. */
   readonly signal: AbortSignal;
-  /** Since the model was called. */
   readonly latencyMs: () => number;
-  /** Called when the answer is released unchanged. */
   readonly onSame: () => void;
 }
 
-/** Runs the after_call hooks over the collected answer. */
 export async function runAfterCallOnCollected(
   { fire, admitted, signal, latencyMs }: GuardedStream,
   collector: StreamCollector,
@@ -374,9 +368,7 @@ export function endWithheld(
   return [{ type: 'error', error }, finishPart({ ...end, finishReason: denialFinishReason(decision) })];
 }
 
-/**
- * The error and finish parts of a stream that failed; held parts are dropped. Throws when the caller aborted.
- */
+/** The error and finish parts of a stream that failed; held parts are dropped. Throws when the caller aborted. */
 export function endFailed({ upstream, admitted, signal }: GuardedStream, error: unknown): Part[] {
   upstream.abandon(error);
   signal.throwIfAborted();
@@ -390,11 +382,8 @@ export function endFailed({ upstream, admitted, signal }: GuardedStream, error: 
   ];
 }
 
-/** The next event of a model's stream. */
 type UpstreamEvent =
-  /** A part without answer content, which may pass at once. */
   | { readonly kind: 'free'; readonly part: Part }
-  /** A part of the answer. */
   | { readonly kind: 'held'; readonly part: Part }
   /** The answer is complete, or the stream has ended as if it were. */
   | { readonly kind: 'finished'; readonly end: StreamEnd }
@@ -406,7 +395,6 @@ export interface Upstream {
   next(): Promise<UpstreamEvent>;
   /** Reads the stream to its end, so that its other transforms finish. Never rejects. */
   drain(): Promise<void>;
-  /** Aborts the model call and cancels the stream. */
   abandon(reason: unknown): void;
 }
 
@@ -448,7 +436,6 @@ export function openUpstream(
   };
 }
 
-/** The end of an answer that was cut off. */
 export const interruptedEnd: StreamEnd = {
   finishReason: { unified: 'interrupted', raw: undefined },
   usage: unknownUsage,

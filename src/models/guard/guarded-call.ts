@@ -47,13 +47,10 @@ export interface CallSettings {
   readonly select?: ((name: string) => Promise<LanguageModelV4>) | undefined;
 }
 
-/** A call that the before_call hooks admitted. */
 export interface AdmittedCall {
   readonly kind: 'admit';
   readonly model: LanguageModelV4;
-  /** What the model is to be called with. */
   readonly params: LanguageModelV4CallOptions;
-  /** The request after the filters' changes. */
   readonly request: ProviderRequest;
   readonly decision: Decision;
 }
@@ -100,7 +97,6 @@ async function selectModel(
   }
 }
 
-/** The params with the tools and options that hooks have changed. */
 function replaceSettings(
   params: LanguageModelV4CallOptions,
   sent: ProviderRequest,
@@ -115,7 +111,6 @@ function replaceSettings(
   };
 }
 
-/** The tools as hooks left them; a tool that they took away cannot be asked for. */
 function withTools(
   params: LanguageModelV4CallOptions,
   filtered: NonNullable<ProviderRequest['tools']>,
@@ -179,9 +174,7 @@ function replacePrompt(
   }
 }
 
-/** The outcome of after_call for an answer. */
 export type AnswerOutcome =
-  /** The hooks left it unchanged. */
   | { readonly kind: 'same'; readonly decision: Decision }
   | {
       readonly kind: 'replaced';
@@ -339,10 +332,7 @@ function quotesAnswer(thrown: unknown): boolean {
   return false;
 }
 
-/**
- * The usage with uncounted totals as undefined: where an API reports a usage without one of its totals, the
- * packages write 0.
- */
+/** The usage with uncounted totals as undefined: where an API reports a usage without one of its totals, the packages write 0. */
 export function knownUsage({
   inputTokens,
   outputTokens,

@@ -57,7 +57,6 @@ export class StreamCollector {
     }
   }
 
-  /** The parts as they may be released. Of a tool's input only what its call repeats, which hooks have seen. */
   parts(): Part[] {
     this.#close('text');
     this.#close('reasoning');
@@ -65,7 +64,6 @@ export class StreamCollector {
     return this.#parts.filter((part) => !isInput(part) || seen.has(part.id));
   }
 
-  /** The answer that the parts add up to. */
   content(): LanguageModelV4Content[] {
     return toContent(this.parts());
   }
@@ -250,10 +248,8 @@ export function finishPart(end: StreamEnd): Part {
   return { type: 'finish', ...end };
 }
 
-/** Makes the ids of the tool calls of one answer unique. */
 export interface UniqueToolCallIds {
   content(content: readonly LanguageModelV4Content[]): LanguageModelV4Content[];
-  /** The next part of a stream. */
   part(part: Part): Part;
 }
 
@@ -314,7 +310,6 @@ interface IdentifiedCall {
   readonly providerExecuted?: boolean;
 }
 
-/** The arguments of a call as they are streamed. */
 interface StreamedInput {
   readonly id: string;
   isEnded: boolean;

@@ -1,9 +1,8 @@
 import { RuntimeError } from '../../base/errors.ts';
 
 /**
- * The text of a stream behind a hold-back window. Filters are called with overlapping pieces; a character is
- * released only when every stretch of `windowChars` UTF-16 units that contains it has been inside a filtered
- * piece.
+ * The text of a stream behind a hold-back window. Filters are called with overlapping pieces; a character is released only when
+ * every stretch of `windowChars` UTF-16 units that contains it has been inside a filtered piece.
  */
 export class TextWindow {
   /** What stays behind: a stretch that begins before it and is no longer than the window ends within the piece. */
@@ -23,7 +22,6 @@ export class TextWindow {
     this.#due = this.#tail + this.#step;
   }
 
-  /** All text that `release` has returned. */
   get released(): string {
     return this.#released;
   }
@@ -58,7 +56,6 @@ export class TextWindow {
     return this.#held;
   }
 
-  /** Takes the filtered piece; returns the text that may be released now. */
   release(filtered: string): string {
     const piece = this.#asked;
     const { cut, text } = findReleasablePrefix(piece, filtered, this.#tail);
@@ -85,7 +82,6 @@ export class TextWindow {
 interface ReleasablePrefix {
   /** How many characters of the piece are final. */
   readonly cut: number;
-  /** Their filtered text. */
   readonly text: string;
 }
 
@@ -107,7 +103,6 @@ function findReleasablePrefix(piece: string, filtered: string, tail: number): Re
  */
 const maxWordChars = 64;
 
-/** Places to cut at, best first. */
 function cutPositions(text: string, last: number): number[] {
   const limit = wholeCut(text, last);
   if (limit <= 0) return [];

@@ -30,10 +30,8 @@ import {
   type ToolCallMember,
 } from './rebuilt.ts';
 
-/** What a model answered. */
 export type ModelAnswer = Pick<LanguageModelV4GenerateResult, 'content' | 'finishReason' | 'usage'>;
 
-/** An answer, and the message that `fromAnswer` made of it. */
 interface SentAnswer extends Pick<ModelAnswer, 'content' | 'finishReason'> {
   readonly message: ChatMessage;
 }
@@ -93,7 +91,6 @@ function costOf({ inputTokens, outputTokens }: LanguageModelV4Usage) {
   return Object.keys(cost).length === 0 ? {} : { cost_info: cost };
 }
 
-/** The finish reason of a replaced message; the sent one where it is absent or unchanged. */
 function finishReasonOf(given: unknown, sent: SentAnswer | undefined): LanguageModelV4FinishReason {
   const old = sent?.finishReason ?? { unified: 'stop', raw: undefined };
   if (typeof given !== 'string' || given === finishWord(old)) return old;
@@ -130,9 +127,8 @@ function asksForTools(content: readonly LanguageModelV4Content[]): boolean {
 type Content = LanguageModelV4Content;
 
 /**
- * The answer content of a replaced message, in the order of the old content. Provider-private parts are left
- * out: no hook has seen them, and they may hold what was replaced. Of metadata, textless members stay. Throws
- * REPLY_MALFORMED.
+ * The answer content of a replaced message, in the order of the old content. Provider-private parts are left out: no hook has
+ * seen them, and they may hold what was replaced. Of metadata, textless members stay. Throws REPLY_MALFORMED.
  */
 export function rebuildAnswer(message: PlainObject, old: readonly Content[]): Content[] {
   const oldBody = old.filter((part) => part.type === 'text' || part.type === 'file');
@@ -319,7 +315,6 @@ function withoutMetadata({ providerMetadata: _, ...source }: LanguageModelV4Sour
   return source;
 }
 
-/** A flag that is set, to spread. */
 function definedFlag<Flag extends Readonly<Record<string, boolean | undefined>>>(given: Flag): Partial<Flag> {
   return Object.values(given)[0] === undefined ? {} : given;
 }

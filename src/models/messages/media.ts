@@ -69,10 +69,7 @@ function withBytes(data: SharedV4FileData, bytes: Buffer): SharedV4FileData {
   return { type: 'data', data: isText ? bytes.toString('base64') : new Uint8Array(bytes) };
 }
 
-/**
- * The text of a file with inline bytes; undefined when it is no text. Throws EVENT_INVALID when its type says
- * text.
- */
+/** The text of a file with inline bytes; undefined when it is no text. Throws EVENT_INVALID when its type says text. */
 function readFileText({ data, mediaType }: Pick<MediaFile, 'data' | 'mediaType'>): ReadText | undefined {
   const known = textCache.get(data);
   if (known?.mediaType === mediaType) return known.text;
@@ -89,7 +86,6 @@ const textCache = new WeakMap<
 
 interface InlineFile {
   readonly bytes: Buffer;
-  /** The media type that stands beside the bytes; '' without one. */
   readonly type: string;
 }
 
@@ -115,7 +111,6 @@ function throwUnreadable(charset: string | undefined): never {
   throw new RuntimeError('EVENT_INVALID', `a text file cannot be read: ${what}`);
 }
 
-/** The bytes of a `data:` URL, and the media type that it has. */
 function decodeDataUrl({ protocol, href }: URL): InlineFile | undefined {
   const comma = href.indexOf(',');
   if (protocol !== 'data:' || comma === -1) return undefined;

@@ -11,7 +11,6 @@ import { Json, stringifyJson } from '../../base/json/json.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { describeFile } from './media.ts';
 
-/** A part of a message's body: text or a file. */
 export type BodyPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 /** A part of a tool message; an assistant message has tool results too when the provider ran the tool. */

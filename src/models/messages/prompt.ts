@@ -23,13 +23,11 @@ import {
   rebuildBody,
 } from './rebuilt.ts';
 
-/** A prompt in the native dialect's form. */
 interface NativePrompt {
   readonly messages: readonly ChatMessage[];
   readonly system_prompt: string;
 }
 
-/** A prompt, and the messages that `fromPrompt` made of it. */
 interface SentPrompt {
   readonly prompt: LanguageModelV4Prompt;
   readonly messages: readonly ChatMessage[];
@@ -96,7 +94,6 @@ export function roundOf(prompt: LanguageModelV4Prompt): number {
 interface SentMessages {
   /** Without the system messages at its beginning. */
   readonly prompt: readonly LanguageModelV4Message[];
-  /** What `describeMessage` made of them, in order. */
   readonly messages: readonly ChatMessage[];
 }
 
@@ -118,7 +115,6 @@ function rebuildMessages(messages: readonly ChatMessage[], sent: SentMessages): 
   return built;
 }
 
-/** The prompt message that a native message came from. */
 interface MessageOrigin {
   readonly from: LanguageModelV4Message;
   /** The tool part that it is, for a message of a tool. */
@@ -127,7 +123,6 @@ interface MessageOrigin {
   readonly span: number;
 }
 
-/** A native message that hooks returned, with its origin. */
 interface AlignedMessage {
   readonly plain: PlainObject;
   readonly role: ChatMessage['role'];
@@ -139,7 +134,6 @@ interface AlignedMessage {
 
 interface RebuiltMessage {
   readonly message: LanguageModelV4Message;
-  /** How many native messages went into it. */
   readonly count: number;
 }
 
@@ -150,7 +144,6 @@ function listOrigins({ prompt }: SentMessages): MessageOrigin[] {
   });
 }
 
-/** One entry for each native message that `describeMessage` makes. */
 function partsOf(message: LanguageModelV4Message): (ToolPart | undefined)[] {
   if (message.role === 'tool') return message.content;
   if (message.role !== 'assistant') return [undefined];
@@ -215,7 +208,6 @@ function rebuildMessage(items: readonly AlignedMessage[], at: number, findFile: 
   }
 }
 
-/** The provider options of the original message, to spread. */
 function optionsOf(origin: MessageOrigin | undefined) {
   const options = origin?.from.providerOptions;
   return options === undefined ? {} : { providerOptions: options };

@@ -20,16 +20,13 @@ export type PlainObject = Readonly<Record<string, unknown>>;
 export type FindFile = (part: PlainObject) => LanguageModelV4FilePart | undefined;
 
 export interface BodyOrigin {
-  /** The parts that were sent in this message. */
   readonly body: readonly BodyPart[];
   readonly findFile: FindFile;
   /** Whether a changed text keeps its provider options: a person's may, a model's can refer to the old text. */
   readonly keepsOptions: boolean;
 }
 
-/**
- * The text and files of a replaced message; the same parts when nothing has changed. Throws REPLY_MALFORMED.
- */
+/** The text and files of a replaced message; the same parts when nothing has changed. Throws REPLY_MALFORMED. */
 export function rebuildBody(message: PlainObject, origin: BodyOrigin): readonly BodyPart[] {
   const { content, parts } = message;
   const given = requireParts(parts);
@@ -106,9 +103,8 @@ export interface AssistantOrigin {
 }
 
 /**
- * Rebuilds a replaced assistant message. Unchanged parts stay where they were, with signatures; changed ones
- * take the place of the old, without provider metadata, which may refer to the old text. Throws
- * REPLY_MALFORMED.
+ * Rebuilds a replaced assistant message. Unchanged parts stay where they were, with signatures; changed ones take the place of
+ * the old, without provider metadata, which may refer to the old text. Throws REPLY_MALFORMED.
  */
 export function rebuildAssistant(message: PlainObject, origin: AssistantOrigin): AssistantMessage {
   const { content, findFile, results } = origin;
@@ -144,7 +140,6 @@ export function rebuildReasoning<Part extends { readonly type: string }>(
   return text === '' ? [] : [{ type: 'reasoning', text }];
 }
 
-/** The `reasoning` of a replaced message; empty without one. Throws REPLY_MALFORMED when it is no text. */
 function readReasoning(given: unknown): string {
   const text = given ?? '';
   if (typeof text === 'string') return text;
@@ -160,7 +155,6 @@ const callMatching: PartMatcher<ToolCallMember, LanguageModelV4ToolCallPart> = {
   add: ({ id, name, args }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input: args }),
 };
 
-/** A tool call as messages carry it. */
 export interface ToolCallMember {
   readonly id: string;
   readonly name: string;
@@ -184,7 +178,6 @@ function malformedCalls(): RuntimeError {
   return new RuntimeError('REPLY_MALFORMED', what);
 }
 
-/** An old part and the parts that take its place. */
 export type Replacement<Part> = readonly [old: Part, parts: readonly Part[]];
 
 /** The old parts of one kind, and what becomes of them: the same parts when nothing has changed. */
@@ -221,7 +214,6 @@ function replaceInPlace<Part>({ old, parts }: ChangedParts<Part>): Replacement<P
   return old.map((part, index) => [part, isKept ? [part] : index === 0 ? parts : []]);
 }
 
-/** The parts with the added ones inserted behind the leading reasoning. */
 function insertBehindReasoning<Part extends { readonly type: string }>(
   parts: readonly Part[],
   added: readonly Part[],
@@ -234,15 +226,12 @@ function insertBehindReasoning<Part extends { readonly type: string }>(
 export interface PartMatcher<Entry, Part> {
   /** Whether the entry describes this part, changed or not. */
   matches(part: Part, entry: Entry): boolean;
-  /** The part with the entry's changes; the same object when nothing has changed. */
   change(part: Part, entry: Entry): Part;
   /** A part that was not there before; may throw. */
   add(entry: Entry): Part;
 }
 
-/**
- * Matches entries of a replaced message with old parts, each used once: the kept parts and the added ones.
- */
+/** Matches entries of a replaced message with old parts, each used once: the kept parts and the added ones. */
 export function matchParts<Entry, Part>(
   entries: readonly Entry[],
   old: readonly Part[],
@@ -276,10 +265,7 @@ export function keepTextlessMetadata(
   return kept.length === 0 ? {} : { providerMetadata: Object.fromEntries(kept) };
 }
 
-/**
- * Tests whether a string is an id, a date or encrypted and so holds no text; or tests for an object's
- * members.
- */
+/** Tests whether a string is an id, a date or encrypted and so holds no text; or tests for an object's members. */
 type ValueTest = ((value: string) => boolean) | { readonly [member: string]: ValueTest };
 type MemberTests = { readonly [member: string]: ValueTest };
 

@@ -2,7 +2,6 @@ import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@a
 import { isObject } from '../../base/json/json.ts';
 import type { ModelOptions, ToolListing } from '../../contract/provider.ts';
 
-/** A tool as the AI SDK offers it to a model. */
 export function toFunctionTool({
   name,
   description,
@@ -46,7 +45,6 @@ export function replaceTools(
   return [...functions, ...own];
 }
 
-/** The settings of a model call as hooks read them. */
 export function toModelOptions({ maxOutputTokens, temperature }: LanguageModelV4CallOptions): ModelOptions {
   return {
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),

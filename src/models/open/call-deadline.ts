@@ -1,16 +1,12 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { abortedError, startTimer } from '../../base/time/deadline.ts';
 
-/**
- * The time limit of one call. Its signal is aborted, with a RuntimeError as its reason, when the time is up.
- */
+/** The time limit of one call. Its signal is aborted, with a RuntimeError as its reason, when the time is up. */
 export interface CallDeadline {
   readonly signal: AbortSignal;
-  /** Milliseconds until the deadline. */
   remainingMs(): number;
   /** Starts the time anew: that of the silence of a stream. */
   restart(): void;
-  /** Stops the time; the caller's own signal still counts. */
   pause(): void;
   /** What `work` gives, or the signal's reason if that comes first. */
   race<T>(work: PromiseLike<T>): Promise<T>;

@@ -30,13 +30,11 @@ export interface Limits {
 }
 
 interface RetryLimits {
-  /** Attempts after the first. */
   readonly retries: number;
   /** The wait before the first retry, doubled before each further one, and up to doubled by chance. */
   readonly retryBaseMs: number;
   /** The longest wait by our own count. */
   readonly maxWaitMs: number;
-  /** Asked before each retry. */
   readonly mayRetry?: () => boolean;
 }
 
@@ -61,7 +59,6 @@ interface LimitedCall {
   readonly model: LanguageModelV4;
   readonly limits: Limits;
   readonly peer: Peer;
-  /** What each attempt waits for. */
   readonly rate: RateQueue | undefined;
 }
 
@@ -201,10 +198,9 @@ interface StreamContext {
 }
 
 /**
- * Waits until a stream has begun to answer and gives it on. What is given ends with `finish`, or with one
- * `error` part if the stream breaks off, is silent for too long, or ends unfinished. Tool calls are held
- * back, with all that follows them, until `finish`, so that callers never act upon an incomplete answer.
- * Throws what happens before the first part.
+ * Waits until a stream has begun to answer and gives it on. What is given ends with `finish`, or with one `error` part if the
+ * stream breaks off, is silent for too long, or ends unfinished. Tool calls are held back, with all that follows them, until
+ * `finish`, so that callers never act upon an incomplete answer. Throws what happens before the first part.
  */
 export async function openCheckedStream(
   source: ReadableStream<LanguageModelV4StreamPart>,
@@ -237,7 +233,6 @@ interface StreamReader {
   readPart(): Promise<LanguageModelV4StreamPart | undefined>;
   /** The next part for the consumer; an `error` part when the stream fails. Never rejects. */
   next(): Promise<LanguageModelV4StreamPart>;
-  /** Cancels the source. */
   cancel(): void;
 }
 
@@ -283,10 +278,7 @@ function unfinishedError(id: string): Error {
 }
 
 interface PartFilter {
-  /**
-   * Takes a part, or undefined for the end; returns the parts that may pass now. Throws when the stream
-   * fails.
-   */
+  /** Takes a part, or undefined for the end; returns the parts that may pass now. Throws when the stream fails. */
   accept(part: LanguageModelV4StreamPart | undefined): readonly LanguageModelV4StreamPart[];
 }
 
@@ -318,10 +310,7 @@ function saysUnfinished(error: unknown): boolean {
   );
 }
 
-/**
- * Throws as `requireFinished`, and when the API gave no finish reason: packages then give `other` without
- * `raw`.
- */
+/** Throws as `requireFinished`, and when the API gave no finish reason: packages then give `other` without `raw`. */
 function requireStreamFinished(finishReason: LanguageModelV4FinishReason, id: string): void {
   requireFinished(finishReason, id);
   if (finishReason.unified === 'other' && finishReason.raw === undefined) throw unfinishedError(id);

@@ -33,7 +33,6 @@ export function isHeaderText(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** PROVIDER_UNUSABLE for the provider `id`, with the reason. */
 export function unusableError(id: string, why: string, hint?: string): RuntimeError {
   return new RuntimeError('PROVIDER_UNUSABLE', `provider "${id}": ${why}`, { hint });
 }

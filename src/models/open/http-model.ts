@@ -11,7 +11,6 @@ interface HttpModelContext {
   readonly folder: string;
 }
 
-/** How an API is called. */
 export interface HttpAccess {
   readonly baseUrl: string;
   /** Absent: no credential is sent. */
@@ -66,9 +65,7 @@ function requireHeaders({ id, headers }: ProviderConfig): void {
 /** Follows no redirect: the key would go along to wherever it points. */
 const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
 
-/**
- * The key and the secret headers, the longest first; under 8 characters they would hide too much of any text.
- */
+/** The key and the secret headers, the longest first; under 8 characters they would hide too much of any text. */
 function secretsOf({ headers }: ProviderConfig, apiKey: string | undefined): string[] {
   return [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfHeaders(headers)]
     .filter((value) => value.length >= 8)

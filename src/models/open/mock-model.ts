@@ -14,9 +14,8 @@ import { createModel } from '../wrapped-model.ts';
 import { type MockAnswer, type MockResponse, openScript } from './mock-script.ts';
 
 /**
- * A model that answers from its script: the first response that is unused and whose `when` is true; the last
- * one repeats. Each model counts its used responses by itself. Throws PROVIDER_UNUSABLE; its calls throw
- * PROVIDER_FAILED.
+ * A model that answers from its script: the first response that is unused and whose `when` is true; the last one repeats. Each
+ * model counts its used responses by itself. Throws PROVIDER_UNUSABLE; its calls throw PROVIDER_FAILED.
  */
 export function openMockModel(config: ProviderConfig): LanguageModelV4 {
   const respond = createScript(config);
@@ -111,13 +110,11 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 
 interface StreamOptions {
   readonly chunks: readonly string[];
-  /** Called before each piece. */
   readonly wait: () => Promise<void>;
   /** Ends the stream after its text. */
   readonly failure: RuntimeError | undefined;
 }
 
-/** A mock's answer as the parts of a stream, piece by piece. */
 async function* streamMockAnswer(
   result: LanguageModelV4GenerateResult,
   { chunks, wait, failure }: StreamOptions,

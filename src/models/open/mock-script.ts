@@ -14,7 +14,6 @@ import { unusableError } from './credential.ts';
 type Scope = Readonly<Record<(typeof mockVariables)[number], unknown>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One scripted answer, ready to be given. */
 export interface MockResponse {
   readonly repeat: boolean;
   readonly delayMs: number;
@@ -95,7 +94,6 @@ function readCall({ id, name, args }: Fields, fail: CreateError): MockAnswer['ca
   return id === undefined ? call : { id: asText(id), ...call };
 }
 
-/** Words, each with the white space that follows it. */
 function splitText(text: unknown): string[] {
   return text === undefined ? [] : (asText(text).match(/^\s+|\S+\s*/g) ?? ['']);
 }

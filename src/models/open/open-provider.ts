@@ -292,7 +292,6 @@ export async function openEmbeddings(
 interface EmbeddingSource {
   readonly embed: EmbedTexts;
   readonly peer: Peer;
-  /** How many texts one request may have. */
   readonly most: number;
   readonly retries: number;
 }
@@ -331,7 +330,6 @@ function readDimensions({ id, additionalConfig }: ProviderConfig): number | unde
   throw unusableError(id, 'additional_config.dimensions must be a whole number from 1 on');
 }
 
-/** Asks an embedding model of the AI SDK. */
 export function askEmbeddingModel(
   model: EmbeddingModelV4,
   { provider, dimensions }: { readonly provider: string; readonly dimensions: number | undefined },
@@ -396,23 +394,16 @@ function readCount(
   throw unusableError(id, `additional_config.${key} must be a whole number from 0 to ${max}`);
 }
 
-/** What a declared provider is opened with. */
 export interface ProviderContext {
-  /** The environment in which keys are looked up. */
   readonly env: HostEnv;
-  /** The config file's folder. */
   readonly folder: string;
-  /** Records every call. */
   readonly recorder?: CallRecorder | undefined;
   /** The recording that answers every call: nothing is sent, and no key is needed. */
   readonly replay?: string | undefined;
-  /** How recorded calls are looked up. */
   readonly replayContext?: RecordingContext | undefined;
   /** Receives API keys, and takes secrets out of error messages. */
   readonly scrubber?: Scrubber | undefined;
-  /** What keeps its calls to the limits of its entry. */
   readonly rate?: RateQueue | undefined;
-  /** What keeps its streams to theirs. */
   readonly streams?: StreamLimits | undefined;
   /** Asks a tool of the runtime for vectors; absent: none can be called. */
   readonly embedByTool?: EmbedByTool | undefined;
@@ -420,7 +411,6 @@ export interface ProviderContext {
   readonly role?: ProviderConfig['role'] | undefined;
   /** Told of each setting that the API does not take, once. */
   readonly warn?: ((message: string) => void) | undefined;
-  /** Ends every call that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -6,14 +6,12 @@ import type { HttpProviderType } from '../../config/provider-types.ts';
 import { wrapModel } from '../wrapped-model.ts';
 import { unusableError } from './credential.ts';
 
-/** A kind of API that is called over HTTP. */
 export interface ProviderKind {
   /** Environment variables that hold its key where the entry names none. */
   readonly keyVariables: readonly string[];
   readonly needsKey: boolean;
   /** Throws PROVIDER_UNUSABLE. */
   readonly baseUrl: (config: ProviderConfig) => string;
-  /** Imports the package. */
   readonly open: (config: ProviderConfig, access: ApiAccess) => Promise<LanguageModelV4>;
   /** Imports the package for a model that embeds; absent: the API has none. */
   readonly embed?: (config: ProviderConfig, access: ApiAccess) => Promise<EmbeddingModelV4>;
@@ -96,10 +94,7 @@ const byType: Readonly<Record<HttpProviderType, ProviderKind>> = {
 /** Every kind of API by the names that an entry may call it. */
 export const providerKinds: ReadonlyMap<string, ProviderKind> = new Map(Object.entries(byType));
 
-/**
- * By `additional_config.api_mode`; without it, api.openai.com gets the Responses API, others Chat
- * Completions.
- */
+/** By `additional_config.api_mode`; without it, api.openai.com gets the Responses API, others Chat Completions. */
 function usesResponses({ id, model, additionalConfig }: ProviderConfig, baseUrl: string): boolean {
   const { api_mode: mode } = additionalConfig;
   if (mode === undefined) return model === 'o1-pro' || new URL(baseUrl).hostname === 'api.openai.com';
@@ -116,10 +111,7 @@ const apiModes: ReadonlyMap<string, boolean> = new Map([
   ['legacy', false],
 ]);
 
-/**
- * Sets `store: false`: answers are not stored at OpenAI, so later rounds send them whole; a call may override
- * it.
- */
+/** Sets `store: false`: answers are not stored at OpenAI, so later rounds send them whole; a call may override it. */
 function withoutStorage(model: LanguageModelV4): LanguageModelV4 {
   return wrapModel(model, {
     transformParams: async ({ params }) => ({
@@ -141,7 +133,6 @@ interface EndpointDefaults {
   readonly appliesToAnyHost?: boolean;
 }
 
-/** The base URL of requests, without a trailing slash. Throws PROVIDER_UNUSABLE. */
 function readEndpoint(
   config: ProviderConfig,
   { origin: usual, versionPath = '', appliesToAnyHost }: EndpointDefaults,
@@ -255,7 +246,6 @@ function markTree(value: unknown, isInput: boolean): unknown {
   return Object.fromEntries(members);
 }
 
-/** The address, credential and transport of API calls. */
 export interface ApiAccess {
   readonly baseUrl: string;
   /** Absent: no credential is sent. */
@@ -264,19 +254,16 @@ export interface ApiAccess {
   readonly fetch: typeof fetch;
 }
 
-/** The AI SDK's package for OpenAI, with that access. */
 async function openOpenAi({ baseUrl, apiKey = '', headers, fetch }: ApiAccess) {
   const { createOpenAI } = await import('@ai-sdk/openai');
   return createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch });
 }
 
-/** Its package for Gemini. */
 async function openGoogle({ baseUrl, apiKey = '', headers, fetch }: ApiAccess) {
   const { createGoogle } = await import('@ai-sdk/google');
   return createGoogle({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch });
 }
 
-/** Its package for APIs that speak as OpenAI's does. */
 async function openCompatible({ type }: ProviderConfig, { baseUrl, apiKey, headers, fetch }: ApiAccess) {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   return createOpenAICompatible({

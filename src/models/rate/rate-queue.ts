@@ -15,11 +15,9 @@ export interface RateQueue {
   close(): Promise<void>;
 }
 
-/** The right to make one call. */
 export interface Turn {
   /** Tells what the call has used; undefined: nobody knows, and what was estimated counts. Only the first time counts. */
   settle(tokens: number | undefined): void;
-  /** The API asks everybody to wait for so long. */
   hold(ms: number): void;
 }
 
@@ -28,7 +26,6 @@ interface Waiting {
   readonly signal: AbortSignal;
   readonly begin: (turn: Turn) => void;
   readonly fail: (thrown: unknown) => void;
-  /** What it waits for, once that is known. */
   limit?: keyof typeof limitNames;
 }
 
@@ -181,7 +178,6 @@ export interface RateSupply {
   giveBack(amounts: Amounts): Promise<void>;
   /** Nothing is given for so long. */
   hold(ms: number): Promise<void>;
-  /** What there is a limit of. */
   readonly limit: RateLimit;
   /** How long what was taken ahead may be used. */
   readonly leaseMs: number;
@@ -242,7 +238,6 @@ function waitFor(lack: number, perMinute = 1): number {
   return Math.ceil((lack * 60_000) / perMinute);
 }
 
-/** What keeps the streams of one provider to its limits. */
 export interface StreamLimits {
   /** Waits until fewer streams are open than may be; gives the place back once. Rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<() => void>;

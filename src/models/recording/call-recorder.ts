@@ -18,14 +18,12 @@ import {
   redactCall,
 } from './recorded-call.ts';
 
-/** Records model calls and their outcomes. */
 export interface CallRecorder {
   /**
    * The model with every answered or failed call recorded before the caller has its end, except calls that
    * the caller aborts. Calls throw FILE_UNREADABLE when they cannot be written.
    */
   wrap(model: LanguageModelV4, peer: Peer): LanguageModelV4;
-  /** Waits for pending writes and closes the file. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -83,7 +81,6 @@ async function recordFailure<T>(write: WriteOutcome, work: PromiseLike<T>): Prom
   }
 }
 
-/** The result without request, response headers and body. */
 export function withoutTransport({
   request: _,
   response,

@@ -18,7 +18,6 @@ import {
   redactCall,
 } from './recorded-call.ts';
 
-/** Recorded model calls, each of which answers once. */
 interface Recording {
   /** A model that answers from the recording what the provider of that id answered. Its calls throw REPLAY_MISS. */
   model(provider: string, modelName: string): LanguageModelV4;
@@ -116,15 +115,11 @@ function nearest(call: ModelCallRequest, recorded: readonly ModelCallRequest[]):
   return ranked[0]?.candidate ?? call;
 }
 
-/**
- * The model calls of a recording, by offset; contents stay on the disk. Methods reject with FILE_UNREADABLE.
- */
+/** The model calls of a recording, by offset; contents stay on the disk. Methods reject with FILE_UNREADABLE. */
 interface RecordedCalls {
   /** The next call of that digest in the order in which they began, each of which is taken once. */
   take(digest: string): Promise<RecordedCall | undefined>;
-  /** Whether there is a call of that digest, taken or not. */
   has(digest: string): boolean;
-  /** The first calls of a provider. */
   firstOf(provider: string): Promise<RecordedCall[]>;
 }
 
@@ -170,7 +165,6 @@ export async function openRecordedCalls(file: string): Promise<RecordedCalls> {
 /** How many calls of a provider a call is compared with when it is not found. */
 const MAX_COMPARED = 200;
 
-/** Whether a cassette line is not a model call. */
 function isProcessLine(line: Buffer): boolean {
   const head = line.toString('latin1', 0, 12);
   return ['{"blob":', '{"exchange":', '{"cut":'].some((start) => head.startsWith(start));
@@ -180,9 +174,7 @@ interface RecordingSource {
   use<T>(work: (read: ReadAt) => Promise<T>): Promise<T>;
 }
 
-/**
- * Opens a file anew for each read, since a model is never closed; the content of a pipe is kept in memory.
- */
+/** Opens a file anew for each read, since a model is never closed; the content of a pipe is kept in memory. */
 async function openSource(file: string): Promise<RecordingSource> {
   const use: RecordingSource['use'] = (work) => withFile(file, (handle) => work(readerOf(handle)));
   const piped = await withFile(file, async (handle) =>

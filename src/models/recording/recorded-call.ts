@@ -36,7 +36,6 @@ export function describeModelCall(
   return { ...about, request: encodeSdkValue(settings, 'drop') };
 }
 
-/** The call without what `redact` takes out. */
 export function redactCall(call: ModelCallRequest, redact: Redact): ModelCallRequest {
   return { ...call, request: redactTree(call.request, redact) };
 }
@@ -149,7 +148,6 @@ function decodeMembers(object: object): Record<string, unknown> {
 
 /** A model call as far as its answer depends on it. */
 export interface ModelCallRequest {
-  /** The id of its entry. */
   readonly provider: string;
   readonly model: string;
   readonly mode: 'generate' | 'stream';

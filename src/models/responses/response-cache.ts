@@ -16,7 +16,6 @@ export interface ResponseCache {
 }
 
 export interface ResponseCacheOptions {
-  /** What is said of broken entries, and of a folder that cannot be written. */
   readonly warn: (message: string) => void;
   readonly scrubber: Pick<Scrubber, 'values'>;
   /** From this size of all entries on the oldest are removed. */
@@ -148,7 +147,6 @@ async function sizeOf(folder: string): Promise<number> {
   return (await entriesOf(folder)).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Entries, and drafts that a killed process has left; another process may remove some meanwhile. */
 async function entriesOf(folder: string): Promise<readonly Entry[]> {
   const names = await readdir(folder, { recursive: true }).catch((thrown: unknown) => {
     if (systemCode(thrown) === 'ENOENT') return [];

@@ -16,7 +16,6 @@ export interface Budget {
   isExceeded(): boolean;
 }
 
-/** A call that may be made. */
 export interface Admission {
   /** What it has cost; undefined where nobody knows: then its estimate counts. Only the first counts. */
   settle(usd: number | undefined): void;
@@ -29,7 +28,6 @@ export function createBudget(
   onSpent: (usd: number) => void = () => {},
 ): Budget {
   const spent = newDecimalSum();
-  /** What was spent, and what the calls under way may cost. */
   const committed = newDecimalSum();
   let calls = 0;
   let isExceeded = false;

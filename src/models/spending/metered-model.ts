@@ -99,7 +99,6 @@ function pricesOf({ pricing, type }: ProviderConfig, isFree: boolean): Price | u
   return pricing ?? (type === 'mock' || type === 'tool' ? { input: 0, output: 0 } : undefined);
 }
 
-/** Whether what calls of the provider cost can be told. */
 export function hasPrices(provider: ProviderConfig): boolean {
   return pricesOf(provider, false) !== undefined;
 }
@@ -157,7 +156,6 @@ async function begin(
 }
 
 interface StreamWatch {
-  /** Called once the last part is there, before it is given on. */
   onEnd(parts: readonly LanguageModelV4StreamPart[], usage: LanguageModelV4Usage): Promise<void>;
   /** The stream broke off, or its reader gave it up. */
   onFailure(): void;
@@ -206,7 +204,6 @@ function watchStream(
   return { ...rest, stream: watched };
 }
 
-/** The entry of one call in the cache of its scope. */
 export interface CachedCall {
   findResult(): Promise<LanguageModelV4GenerateResult | undefined>;
   findParts(): Promise<readonly LanguageModelV4StreamPart[] | undefined>;
@@ -286,7 +283,6 @@ function isDone({ unified }: LanguageModelV4FinishReason): boolean {
   return unified === 'stop' || unified === 'length' || unified === 'tool-calls';
 }
 
-/** Without what the connection has carried beside the answer. */
 function withoutTransfer(outcome: CallOutcome): CallOutcome {
   if (outcome.kind === 'result') return { kind: 'result', result: withoutTransport(outcome.result) };
   if (outcome.kind === 'error') return outcome;

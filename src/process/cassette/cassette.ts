@@ -31,7 +31,6 @@ import { openRecordingWriter, type RecordingWriter } from './recording-writer.ts
 import { createOffsetTable, createReplayQueues, type ReplayQueues, shortDigest } from './replay-queues.ts';
 import { withoutVolatileFields } from './volatile-fields.ts';
 
-/** The files that the exchanges of a runtime go to and come from. */
 export interface CassetteOptions {
   /** Every exchange is added to this file. */
   readonly record?: string | undefined;
@@ -53,13 +52,9 @@ export interface Cassette {
    * is only notified (`isNotifyOnly`), a miss does not count.
    */
   wrap(binding: Entry, open: () => Transport, isToldOnly?: boolean): Transport;
-  /** Whether the entry or provider of that name is really called in spite of the replay. */
   isLive(name: string): boolean;
-  /** Takes secrets out of recorded model calls. */
   readonly redact: Redact;
-  /** Counts a model call that was not found. */
   readonly onMiss: () => void;
-  /** How many requests were not found in the replayed cassette. */
   misses(): number;
   /** Resolves when what was recorded so far is in the file, to why it is not: FILE_UNREADABLE. Never rejects. */
   findRecordingFault(): Promise<Error | undefined>;
@@ -154,7 +149,6 @@ async function openOptionalRecorder(
 interface ReplayTransportContext {
   readonly index: CassetteIndex;
   readonly redact: Redact;
-  /** Called for each request that was not found. */
   readonly onMiss: () => void;
 }
 
@@ -261,19 +255,15 @@ function parse(body: string): unknown {
   }
 }
 
-/** The members of a line. */
 type LineMembers = Readonly<Record<string, unknown>>;
 
 /** Finds exchanges and blobs in a cassette. Keeps their offsets only; the contents stay on the disk. */
 export interface CassetteIndex extends Pick<ReplayQueues, 'count'> {
   /** The next exchange of that key in the order in which they began, each of which is taken once. */
   take(key: string): Promise<LineMembers | undefined>;
-  /** How many exchanges of an entry there are, and the first of them. */
   entry(entry: Pick<Entry, 'capability' | 'name'>): ReturnType<ReplayQueues['group']>;
   read(place: ByteRange): Promise<LineMembers>;
-  /** The bytes of a blob. */
   readBlob(id: string): Promise<Buffer>;
-  /** Never rejects. */
   close(): Promise<void>;
 }
 
@@ -324,7 +314,6 @@ export async function openCassetteIndex(file: string): Promise<CassetteIndex> {
 /** How many exchanges of an entry a request is compared with when it is not found. */
 const MAX_COMPARED = 100;
 
-/** Records the requests of entries and how each exchange ended. */
 interface ExchangeRecorder {
   /**
    * The transport with every exchange recorded, except those that their caller aborts. Once the file could
@@ -333,7 +322,6 @@ interface ExchangeRecorder {
   wrap(binding: Entry, transport: Transport): Transport;
   /** Resolves when all exchanges so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
   findFault(): Promise<Error | undefined>;
-  /** Writes pending lines and closes the file. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -347,7 +335,6 @@ async function openExchangeRecorder(
   file: string,
   { redact, emit }: ExchangeRecorderContext,
 ): Promise<ExchangeRecorder> {
-  /** The ids of the blobs that the file has already. */
   const writtenBlobs = new Set<string>();
   const writer = openRecordingWriter(file, {
     isDurable: false,

@@ -45,7 +45,6 @@ export async function openToRead(file: string): Promise<FileHandle> {
   });
 }
 
-/** The error of a cassette that cannot be read. */
 export function unreadableError(file: string, thrown: unknown): RuntimeError {
   const hint = systemCode(thrown) === 'ENOENT' ? `Make it with \`--record ${file}\` first.` : undefined;
   return new RuntimeError('FILE_UNREADABLE', `the cassette ${file} ${whyUnreadable(thrown)}`, {
@@ -54,7 +53,6 @@ export function unreadableError(file: string, thrown: unknown): RuntimeError {
   });
 }
 
-/** The group of an entry's exchanges. */
 export function entryKey({
   capability,
   name,
@@ -66,9 +64,8 @@ export function entryKey({
 }
 
 /**
- * Scans a whole cassette and reports blobs and exchanges; lines of model calls are skipped. An incomplete
- * line is skipped where a writer was killed: at the end, or before the mark that the next writer set. Throws
- * FILE_UNREADABLE for any other broken line.
+ * Scans a whole cassette and reports blobs and exchanges; lines of model calls are skipped. An incomplete line is skipped where a
+ * writer was killed: at the end, or before the mark that the next writer set. Throws FILE_UNREADABLE for any other broken line.
  */
 export async function scanCassette(
   handle: FileHandle,
@@ -154,7 +151,6 @@ export function versionError(where: string, version: number): RuntimeError {
 /** Content under its id, the SHA-256 of its bytes in hexadecimal. */
 export interface Blob {
   readonly id: string;
-  /** Its line, without the end. */
   readonly line: string;
 }
 
@@ -216,10 +212,7 @@ function findRelevantEnv(
   return relevant.length === 0 ? undefined : Object.fromEntries(relevant);
 }
 
-/**
- * SHA-256 in hexadecimal of entry, method, variables and body without volatile fields: the key of an
- * exchange.
- */
+/** SHA-256 in hexadecimal of entry, method, variables and body without volatile fields: the key of an exchange. */
 export function digestRequest({
   capability,
   name,
@@ -243,7 +236,6 @@ export interface StoredOutcome {
   readonly blobs: readonly Blob[];
 }
 
-/** Gives the bytes of the blob of that id. */
 export type FetchBlob = (id: string) => Promise<Buffer>;
 
 export function replyToStored(reply: Reply, redact: Redact): StoredOutcome {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 
-/** Adds the lines of exchanges to a recording, in order. */
 export interface RecordingWriter {
   /**
    * Who writes, and the number of an exchange that begins now: exchanges overlap, and end in another order. Throws
@@ -19,14 +18,11 @@ export interface RecordingWriter {
   ready(): Promise<void>;
   /** Resolves when all lines so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
   findFault(): Promise<Error | undefined>;
-  /** Writes pending lines and closes the file. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface RecordingWriterOptions {
-  /** Whether each write waits for the disk. */
   readonly isDurable: boolean;
-  /** Called with the open file before anything is written. */
   readonly inspect?: (handle: FileHandle) => Promise<void>;
   /** Called once, with FILE_UNREADABLE, when the file cannot be written. */
   readonly onFailure?: (error: Error) => void;
@@ -101,7 +97,6 @@ export function openRecordingWriter(
   };
 }
 
-/** Lines that are written together, as soon as those before them are. */
 interface Batch {
   readonly lines: string[];
   size: number;

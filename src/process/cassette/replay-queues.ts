@@ -8,17 +8,14 @@ export interface FoundExchange {
   /** Who wrote it, and its number there: exchanges overlap, and end in another order. */
   readonly recorder: string;
   readonly number: number;
-  /** Whom it was with. */
   readonly group: string;
 }
 
 /** Recorded exchanges by their keys. Keeps where they stand only; the contents stay on the disk. */
 export interface ReplayQueues {
-  /** Adds an exchange; all are added before the first is taken. */
   add(found: FoundExchange): void;
   /** The next exchange of that key in the order in which they began, each of which is taken once. */
   take(key: string): ByteRange | undefined;
-  /** How many exchanges of that key there are, taken or not. */
   count(key: string): number;
   /** How many exchanges of a group there are, and where the first of them stand. */
   group(name: string): { readonly count: number; readonly first: readonly ByteRange[] };
@@ -55,7 +52,6 @@ export function createReplayQueues(maxFirst: number): ReplayQueues {
   };
 }
 
-/** The exchanges of one key, as their positions in the offset table, and how many are taken. */
 interface Queue {
   readonly positions: number[];
   takenCount: number;
@@ -86,9 +82,7 @@ function createOrder() {
 
 /** Byte ranges by number, in two typed arrays, since a cassette may have millions of lines. */
 interface OffsetTable {
-  /** Adds a range and returns its number. */
   add(place: ByteRange): number;
-  /** The range of a number that `add` returned. */
   get(number: number): ByteRange;
 }
 

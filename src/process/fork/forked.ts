@@ -64,11 +64,9 @@ interface Forks {
   find(): Promise<Helper | undefined>;
   /** From here on there is no helper any more, for those who wait for one either. */
   stop(): void;
-  /** Ends all helpers, and with them their children. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The helper that was last started, or tried; undefined stands for none with these files. */
 interface Attempt {
   readonly stamp: string;
   readonly since: number;
@@ -148,33 +146,26 @@ const MAX_AGE_MS = 5 * 60_000;
 interface Helper {
   /** undefined once it can fork; otherwise why it never can. Never rejects. */
   readonly refused: Promise<string | undefined>;
-  /** Settles when the process is gone, and all its children with it: `died` though it was to go on. */
   readonly gone: Promise<'died' | 'ended'>;
-  /** Whether it has forked at all. */
   hasServed(): boolean;
   isAlive(): boolean;
   /** Forks a child. Rejects when it could not be forked, or is not known to have been. */
   launch(request: LaunchRequest, watch: LaunchListener | undefined): Promise<LaunchedProcess>;
-  /** Lets it end when no call needs it any more. Safe to call again. */
   retire(): void;
-  /** Ends it, children included, with SIGTERM, a grace and SIGKILL. Never rejects. */
   end(): Promise<void>;
 }
 
-/** What a helper has to know beyond its entry. */
 interface HelperOptions {
   readonly python: PythonCommand;
   readonly makePipes: (input: Uint8Array) => HandedPipes;
 }
 
-/** A child that was asked for and has not ended. */
 interface Child {
   pid: number | undefined;
   readonly started: PromiseWithResolvers<number>;
   readonly ended: PromiseWithResolvers<ExitStatus>;
 }
 
-/** Starts a helper. Throws PROCESS_START. */
 async function startHelper(
   binding: Binding,
   context: ProcessContext,
@@ -311,7 +302,6 @@ function describeEnd(process: WatchedProcess): string {
   return `Python ended before it could fork${last ? `: ${last}` : ''}`;
 }
 
-/** Reads the helper's lines; resolves at their end. */
 function readLines(process: WatchedProcess, onLine: (line: string) => void): Promise<void> {
   const lines = createLineSplitter(
     { maxBytes: MAX_LINE_BYTES, prefixBytes: 0 },
@@ -323,7 +313,6 @@ function readLines(process: WatchedProcess, onLine: (line: string) => void): Pro
 
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** What the helper says of itself and of its children; `id` is that of the request. */
 type Report =
   | { readonly type: 'ready' }
   | { readonly type: 'refused'; readonly reason: string }
@@ -366,23 +355,17 @@ function encodeRequest(id: string, standard: readonly number[], restraint: Restr
   return `${[id, process.pid, ...standard, joins.join(',') || '-', limits.join(',') || '-'].join(' ')}\n`;
 }
 
-/** The standard streams of a process that another process starts for us. */
 interface HandedPipes {
-  /** Its stdin, stdout and stderr, for whoever starts it to open by /proc/PID/fd. */
   readonly childEnds: readonly [number, number, number];
   /** How /proc shows its stdout. */
   readonly stdoutName: string;
-  /** Closes our copies of its ends: without that its outputs do not end with it. */
   closeChildEnds(): void;
   /** Our ends, once the process is started; the input is written already, as far as it fits. To be called once. */
   open(): HandedStreams;
-  /** Closes our ends, where no process was started. */
   discard(): void;
 }
 
-/** Our ends of the streams of a started process. */
 interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stderr' | 'keepAlive'> {
-  /** The process has ended: what little it wrote is given to who listens. */
   settle(): void;
 }
 
@@ -444,7 +427,6 @@ function isPython(command: string): boolean {
   return /^(?:python|pypy)\d*(?:\.\d+)?$/.test(basename(command));
 }
 
-/** `python [options] script …`, as an entry's `command` and `args`. */
 function readArguments(
   command: string,
   args: readonly string[],

@@ -41,10 +41,8 @@ export interface ExitStatus {
   readonly signal: string | null;
 }
 
-/** What is told of an output. */
 export interface OutputListener {
   onData(chunk: Buffer): void;
-  /** Called once, at the end, after a read error or after `destroy`. */
   onClose(): void;
 }
 
@@ -59,7 +57,6 @@ export interface Output {
   resume(): void;
   /** Whether reading it keeps Node alive, as it does until this is called. */
   keepAlive(keeps: boolean): void;
-  /** Lets go of it. Safe to call again. */
   destroy(): void;
 }
 
@@ -77,7 +74,6 @@ export interface LaunchedProcess {
   readonly ended: Promise<ExitStatus>;
   /** Of a process that only stands for what runs in a sandbox. */
   readonly inside?: Inside;
-  /** Whether the process and its streams keep Node alive, as they do until this is called. */
   keepAlive(keeps: boolean): void;
 }
 
@@ -85,7 +81,6 @@ export interface LaunchedProcess {
 export interface Inside {
   /** Asks what runs there to end; false when it cannot be asked. */
   terminate(): boolean;
-  /** Ends what runs there, all of it. Never rejects. */
   kill(): Promise<void>;
   /** Once `ended`: why nothing was run there, if so. `stderr` is what the process that stands for it wrote. */
   startFault(stderr: string): RuntimeError | undefined;
@@ -106,7 +101,6 @@ export interface LaunchListener {
  */
 export type Launcher = (request: LaunchRequest, watch?: LaunchListener) => Promise<LaunchedProcess>;
 
-/** PROCESS_START, for a process that could not be started. */
 export function startError(
   name: string,
   reason: string,

@@ -157,7 +157,6 @@ export function writeInput(libc: Libc, fd: number, input: Uint8Array | null): bo
   return true;
 }
 
-/** The writing end of a stdin as a stream, with its input. */
 export function openStdin(fd: number, input: Uint8Array | null): Socket {
   const stream = new Socket({ fd, readable: false, writable: true });
   // A child that does not read is no fault of the call.
@@ -166,7 +165,6 @@ export function openStdin(fd: number, input: Uint8Array | null): Socket {
   return stream;
 }
 
-/** Closes descriptors. */
 export function closeAll(libc: Libc, fds: readonly number[]): void {
   for (const fd of fds) libc.close(fd);
 }
@@ -175,16 +173,12 @@ export function closeAll(libc: Libc, fds: readonly number[]): void {
 interface Exits {
   /** Calls `onEnd` once, in a later turn of the event loop, when the process has ended. */
   watch(pid: number, onEnd: (ended: ExitStatus) => void): void;
-  /** Whether the process keeps Node alive while it lives, as it does until this is called. */
   keepAlive(pid: number, keeps: boolean): void;
-  /** Looks now, rather than at the next signal. */
   look(): void;
 }
 
-/** Watches the processes that this thread starts. */
 function createExits(libc: Libc): Exits {
   const listeners = new Map<number, (ended: ExitStatus) => void>();
-  /** Those whose lives keep Node alive. */
   const needed = new Set<number>();
   const status = new Int32Array(new ArrayBuffer(STATUS_BYTES));
   const lookAt = (pid: number) => {
@@ -244,7 +238,6 @@ function signalName(number: number): string {
   return known?.[0] ?? `signal ${number}`;
 }
 
-/** Starts processes with posix_spawn. */
 interface Spawner {
   /** Starts a process with those descriptors as its standard streams and what follows them; its number. Rejects with the system's error code. */
   spawn(request: LaunchRequest, standard: readonly number[]): Promise<number>;
@@ -283,7 +276,6 @@ function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: bo
   };
 }
 
-/** The memory of one call, which the next one uses again. */
 interface Frame {
   readonly pid: Int32Array;
   readonly actions: Buffer;

@@ -131,7 +131,6 @@ interface FifoEnds {
   readonly childEnd: number;
 }
 
-/** A pipe that the child reads and we write. */
 async function openInputFifo(): Promise<FifoEnds> {
   const path = await takeFifoPath();
   // Opening one end alone would wait for the other; an end of both kinds waits for nothing.
@@ -146,7 +145,6 @@ async function openInputFifo(): Promise<FifoEnds> {
   }
 }
 
-/** A pipe that the child writes and we read, and the name that it had. */
 async function openOutputFifo(): Promise<FifoEnds & { readonly path: string }> {
   const path = await takeFifoPath();
   try {
@@ -158,7 +156,6 @@ async function openOutputFifo(): Promise<FifoEnds & { readonly path: string }> {
   }
 }
 
-/** Opens the second end; when that cannot be, closes the first. */
 function openSecondEnd(path: string, flags: number, first: number): number {
   try {
     return openSync(path, flags);
@@ -168,7 +165,6 @@ function openSecondEnd(path: string, flags: number, first: number): number {
   }
 }
 
-/** A nameless file that holds `content`, open for reading from its start. */
 function openInputFile(content: Uint8Array): number {
   const path = join(folder(), `input-${counter++}`);
   writeFileSync(path, content, { mode: 0o600, flag: 'wx' });

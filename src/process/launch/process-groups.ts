@@ -76,7 +76,6 @@ interface Watched {
 }
 
 const allWatched = new Set<Watched>();
-/** Those of them that have started. */
 const running = new Map<number, Watched>();
 const leaderless = new Set<number>();
 process.on('exit', () => {
@@ -153,7 +152,6 @@ export function stdoutMark(stdout: string): string {
   return stdout.replaceAll('\n', '?').slice(-MARK_CHARACTERS);
 }
 
-/** A process leads this group. */
 export function describeGroup(group: number): string {
   return `+ ${group}`;
 }
@@ -322,7 +320,6 @@ each TERM || exit 0
 for try in 1 2 3 4 5 6 7 8 9 10; do pause; each 0 || exit 0; done
 each KILL`;
 
-/** One line of a table. */
 export interface Row {
   /** Replaces the line, before it returns. At most 250 bytes of UTF-8 without a newline. Throws the system error. */
   write(text: string): void;
@@ -337,11 +334,9 @@ export interface Row {
  */
 export interface Table {
   readonly fd: number;
-  /** Adds a line. Throws the system error. */
   add(text: string): Row;
   /** Removes the file; whoever has the descriptor can read on. Never throws. */
   discard(): void;
-  /** Removes the file and closes the descriptor. */
   close(): void;
 }
 
@@ -427,13 +422,11 @@ export interface OwnerMark {
 
 export type Leftovers = 'kill' | 'keep';
 
-/** An environment, as variables by name. */
 type Env = Readonly<Record<string, string>>;
 
 /** The variable that every process has from us, and whatever it starts has from it. */
 export const OWNER_VARIABLE = 'SIGNALBOX_OWNER';
 
-/** The environment with the mark of this thread. */
 export function withOwnerMark(env: Env, leftovers: Leftovers): Env {
   return { ...env, [OWNER_VARIABLE]: `${ownerToText(thisOwner())}.${leftovers}` };
 }

@@ -10,11 +10,8 @@ export interface Place extends Pick<Hierarchy, 'version' | 'controllers'> {
   readonly folder: string;
 }
 
-/** What the kernel noted of a group. */
 export interface GroupEvents {
-  /** Processes that it killed because the group had no memory left. */
   readonly oomKills: number;
-  /** Processes and threads that it did not let start. */
   readonly refusedStarts: number;
 }
 
@@ -22,10 +19,8 @@ export interface GroupEvents {
 export interface ControlGroup {
   /** A process joins by writing 0 to each of these. */
   readonly joins: readonly string[];
-  /** What is bounded by them. */
   readonly bounds: ReadonlySet<Controller>;
   events(): GroupEvents;
-  /** SIGKILL to everything in them. */
   kill(): void;
   /** Lets go of them: they are removed once they are empty. */
   release(): void;
@@ -59,7 +54,6 @@ export function makeGroup(places: readonly Place[], name: string, limits: Proces
   };
 }
 
-/** What bounds these limits. */
 function controllersOf({ memoryMb, processes }: ProcessLimits): readonly Controller[] {
   return [
     ...(memoryMb === undefined ? [] : (['memory'] as const)),
@@ -163,7 +157,6 @@ export function removeGroup(folder: string): boolean {
   }
 }
 
-/** What a control group counts and bounds here. */
 export type Controller = 'memory' | 'pids';
 
 /** A tree of control groups that may count for us, and the folders in which groups of ours may stand, the best first. */
@@ -238,7 +231,6 @@ function folderOf({ root, folder }: Mount, path: string): string | undefined {
   return path.startsWith(`${root}/`) ? join(folder, path.slice(root.length)) : undefined;
 }
 
-/** Makes control groups, each with a name that tells its owner. */
 export interface GroupMaker {
   /** Where they are made. */
   readonly folders: readonly string[];
@@ -273,7 +265,6 @@ export async function openGroupMaker(
 
 const PREFIX = 'signalbox-limits-';
 
-/** Groups of this thread so far: no two makers of it use one name. */
 let count = 0;
 
 /** What groups in that folder can bound. Source: "Enabling and Disabling" of the kernel's Control Group v2. */

@@ -15,9 +15,7 @@ import { withStderr } from '../stderr.ts';
 import { type ControlGroup, type GroupEvents, type GroupMaker, openGroupMaker } from './cgroup.ts';
 import { type LimitName, type Reached, reachedOf, type Supervision, supervise } from './supervisor.ts';
 
-/** How one process is held to its limits. */
 interface Hold {
-  /** Starts it held from its first instruction on. */
   readonly launch: Launcher;
   /** To be called with its number as soon as it has started. */
   begin(pid: number): void;
@@ -27,22 +25,18 @@ interface Hold {
   release(): void;
 }
 
-/** How a held process ended. */
 interface HeldEnd {
   readonly end?: ExitStatus | undefined;
   readonly stderr: string;
-  /** It wrote nothing to stdout. */
   readonly isSilent?: boolean;
 }
 
 const noEvents = { oomKills: 0, refusedStarts: 0 };
 
-/** Where control groups may be had. */
 export type FindGroups = () => Promise<GroupMaker | undefined>;
 
 let maker: Promise<GroupMaker | undefined> | undefined;
 
-/** Looks for control groups once. */
 const findGroupsOnce: FindGroups = () => {
   maker ??= openGroupMaker();
   return maker;
@@ -117,11 +111,9 @@ function withoutBounds(
 
 /** What is known of a process when it is over, or given up. */
 interface Evidence extends GroupEvents {
-  /** The limit for which it was killed by us. */
   readonly killedFor: Reached | undefined;
   /** One of its processes was seen at the limit of computing. */
   readonly sawCpuLimit: Reached | undefined;
-  /** Absent when it has not ended. */
   readonly end?: ExitStatus | undefined;
   readonly stderr: string;
   /** It ended well, and without a word on stdout. */
@@ -168,7 +160,6 @@ function findSignal(limits: ProcessLimits, { exitCode, signal }: ExitStatus): Re
   return undefined;
 }
 
-/** The last words of a process that could not go on, by the limit that it speaks of. */
 function findWords(limits: ProcessLimits, stderr: string): Reached | undefined {
   const tail = stderr.slice(-TAIL_CHARACTERS);
   for (const [limit, pattern] of lastWords) {

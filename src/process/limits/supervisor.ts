@@ -5,7 +5,6 @@ import { type ProcessStat, readProcess } from '../../base/files/process-stat.ts'
 import { signalGroup, signalProcess } from '../launch/process-groups.ts';
 import type { ProcessLimits } from '../process-config.ts';
 
-/** Looks after one process and all that it starts. */
 export interface Supervision {
   /** The limit for which it was killed; undefined when it was not. */
   reached(): Reached | undefined;
@@ -148,13 +147,10 @@ function killAll(leader: number, members: readonly ProcessRow[]): void {
   }
 }
 
-/** A limit as the config names it. */
 export type LimitName = 'memory_mb' | 'cpu_seconds' | 'open_files' | 'processes' | 'file_size_mb';
 
-/** A limit that was reached. */
 export interface Reached {
   readonly limit: LimitName;
-  /** What the limit allows. */
   readonly value: number;
   /** What showed it, as the end of a sentence. */
   readonly seen: string;
@@ -177,7 +173,6 @@ const memberOf = {
 /** The processes that one process has started, directly or not, itself included. */
 export class Family {
   readonly #leader: number;
-  /** Everyone who was ever seen, by when he began. */
   readonly #known = new Map<number, number>();
 
   constructor(leader: number) {
@@ -231,12 +226,10 @@ function tryReadTable(): ReadonlyMap<number, ProcessRow> {
   }
 }
 
-/** One process, as /proc shows it. */
 export interface ProcessRow extends ProcessStat {
   readonly pid: number;
 }
 
-/** All processes of this machine, by number. */
 export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   const rows = new Map<number, ProcessRow>();
   for (const name of readdirSync('/proc')) {
@@ -259,7 +252,6 @@ export function readSharedOutBytes(pid: number): number | undefined {
 
 let knownPageBytes: number | undefined;
 
-/** The size of a page of this machine's memory. */
 export function pageBytes(): number {
   knownPageBytes ??= readPageBytes();
   return knownPageBytes;

@@ -28,11 +28,9 @@ export function sweepOrphans(times: SweepTimes = usual): Promise<void> {
   return sweeping;
 }
 
-/** How long a sweep waits, in milliseconds. */
 export interface SweepTimes {
   /** Before anything is done: a watcher that still lives ends most of it by itself, and asks politely first. */
   readonly watcherMs: number;
-  /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
 }
 
@@ -65,7 +63,6 @@ async function sweep({ watcherMs, graceMs }: SweepTimes): Promise<void> {
 const POLL_MS = 100;
 const MAX_ROUNDS = 10;
 
-/** Waits, without keeping this program alive. */
 async function pause(ms: number): Promise<void> {
   await setTimeoutPromise(ms, undefined, { ref: false });
 }
@@ -85,9 +82,7 @@ export interface Orphan {
   readonly pid: number;
   /** In clock ticks since the start of the system; with `pid` it names one process for good. */
   readonly startedAt: number;
-  /** Its words, joined by spaces; empty where it has none. */
   readonly command: string;
-  /** Who started it, or what it descends from. */
   readonly owner: string;
 }
 
@@ -148,7 +143,6 @@ async function isOfCutCall({ pid, stat: { group }, mark, killed }: MarkedProcess
   return killed.stdouts.size > 0 && killed.stdouts.has(stdoutMark(await stdoutOf(pid)));
 }
 
-/** Adds what such a process has started, in whatever session. */
 function addDescendants(left: Set<MarkedProcess>, marked: readonly MarkedProcess[]): void {
   for (let size = -1; size !== left.size; ) {
     size = left.size;
@@ -169,9 +163,7 @@ async function toOrphan({ pid, stat: { startedAt }, killed }: MarkedProcess): Pr
 /** A Signalbox, or a thread of one, that was ended while calls were under way, and what its tables say of them. */
 interface KilledOwner {
   readonly owner: Owner;
-  /** Its tables, by path. */
   readonly files: string[];
-  /** The process groups that ran. */
   readonly groups: Set<number>;
   /** What stdout is for processes that were just starting, as /proc shows it. */
   readonly stdouts: Set<string>;

@@ -29,7 +29,6 @@ import {
 import { probeBubblewrap, wordsOf } from './bubblewrap/probe.ts';
 import { openStatusFile, type StatusFile, sandboxError, startBubblewrap } from './bubblewrap/start.ts';
 
-/** What a sandbox is started with. */
 export interface SandboxContext {
   readonly launch: Launcher;
   readonly emit: Emit;
@@ -63,7 +62,6 @@ export async function launchInSandbox(
   }
 }
 
-/** The program on this machine, which a sandbox of its files shows at the same place. */
 function requireCommand({ name, command, args, cwd, env }: Binding): Pick<LaunchRequest, 'command' | 'args'> {
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw startError(name, `the folder ${cwd} does not exist`);
@@ -131,7 +129,6 @@ function runningChild(status: StatusFile): number | undefined {
   return status.isOpen && status.exitCode() === undefined ? status.child() : undefined;
 }
 
-/** Everything inside ends with its first process. */
 function killInside(status: StatusFile): void {
   const child = runningChild(status);
   if (child !== undefined) signalProcess(child, 'SIGKILL');
@@ -150,7 +147,6 @@ function trueEnd(end: ExitStatus, inner: number | undefined): ExitStatus {
 interface Start {
   readonly request: LaunchRequest;
   readonly status: StatusFile;
-  /** What bwrap wrote to stderr. */
   readonly said: string;
 }
 
@@ -167,10 +163,8 @@ function findStartFault(entry: string, sandbox: BubblewrapSandbox, start: Start)
   return sandboxError(entry, sandbox, `its sandbox "${sandbox.name}" could not start it: ${words}`, { hint });
 }
 
-/** Tells of what went wrong where nobody waits any more. */
 type Note = (message: string) => void;
 
-/** What a command is handed over with. */
 interface HandingOver {
   readonly request: LaunchRequest;
   readonly launch: Launcher;
@@ -260,7 +254,6 @@ async function runKill(
 
 const KILL_MS = 10_000;
 
-/** A request as the program of a sandbox is given it. */
 interface Handed {
   readonly request: LaunchRequest;
   /** What stands before all else on stdin. */
@@ -295,7 +288,6 @@ function handOver(sandbox: CommandSandbox, request: LaunchRequest, id: string): 
   };
 }
 
-/** The text with the name of the call at its place. */
 function fill(word: string, id: string): string {
   return word.replaceAll('${id}', id);
 }

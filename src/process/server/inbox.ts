@@ -5,16 +5,12 @@ import { noopScrubber, type Scrubber } from '../../contract/scrub.ts';
 import type { Binding } from '../binding.ts';
 import type { LineListener } from '../stream-reader.ts';
 import type { RpcReply } from '../transport.ts';
-import type { ServerLine } from './json-rpc.ts';
-import { findRequestId, readLine } from './json-rpc.ts';
+import { findRequestId, readLine, type ServerLine } from './json-rpc.ts';
 import { type FailureOptions, WaitingRequests } from './waiting-requests.ts';
 
 export interface InboxOptions {
-  /** Called for every usable reply. */
   readonly onGoodReply: () => void;
-  /**
-   * Whether a reply without an id may answer a notification, so that it is not taken for that of a request.
-   */
+  /** Whether a reply without an id may answer a notification, so that it is not taken for that of a request. */
   readonly mayAnswerNotifications: boolean;
 }
 
@@ -25,7 +21,6 @@ export class Inbox implements LineListener {
   readonly #emit: Emit;
   readonly #rules: InboxOptions;
   readonly #scrubber: Scrubber;
-  /** The requests that these lines may answer. */
   readonly requests: WaitingRequests;
   #warnedVersion = false;
   #atStart = true;
@@ -103,7 +98,6 @@ export class Inbox implements LineListener {
     if (this.#settle(id, { via: 'rpc', ...content }) && !versioned) this.#warnOfVersion();
   }
 
-  /** Answers the request; false when nobody waits for it. */
   #settle(id: number, reply: RpcReply): boolean {
     const isAwaited = this.requests.answer(id, reply);
     if (isAwaited) this.#rules.onGoodReply();
@@ -161,7 +155,6 @@ function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** A reply with a known id that cannot be used. */
 type Malformed = Extract<ServerLine, { kind: 'malformed' }>;
 
 /** The line without secrets, of which an excerpt may be cut; the same bytes if there are none in it. */
@@ -171,7 +164,6 @@ export function scrubLine(bytes: Uint8Array, scrubber: Scrubber): Uint8Array {
   return shown === text ? bytes : Buffer.from(shown);
 }
 
-/** What is wrong with the line, without secrets of it. */
 function scrubMalformed(line: Malformed, bytes: Uint8Array, scrubber: Scrubber): Malformed {
   const clean = scrubLine(bytes, scrubber);
   if (clean === bytes) return line;

@@ -128,9 +128,7 @@ function isDigit(byte: number): boolean {
 
 const MINUS = 0x2d;
 
-/**
- * Refuses duplicate keys, in any letter case: JSON leaves open which of two counts. Undefined without any.
- */
+/** Refuses duplicate keys, in any letter case: JSON leaves open which of two counts. Undefined without any. */
 function findDuplicateKeys(text: string, members: readonly Member[]): ServerLine | undefined {
   const ids = members
     .filter(({ key }) => key.toLowerCase() === 'id')
@@ -234,10 +232,8 @@ export type ServerLine =
   /** A reply without an id. */
   | { readonly kind: 'anonymous' };
 
-/** What is wrong with a reply whose content could be read; absent where the content is not known. */
 type ReplyProblem = 'id' | 'no_result' | 'error_type' | 'batch';
 
-/** The first characters of a line, for messages. */
 function excerptOf(text: string): string {
   return text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
 }

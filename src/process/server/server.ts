@@ -12,11 +12,8 @@ import { type ProcessContext, startProcess, type WatchedProcess } from '../proce
 import type { Handshake, Message, Reply, Transport } from '../transport.ts';
 import { type InFlight, openSession, type Session } from './session.ts';
 
-/** A transport to one process. */
 export interface ServerTransport extends Transport {
-  /** How many exchanges are not settled yet. */
   readonly load: number;
-  /** Whether its circuit would refuse an exchange now. */
   readonly isRefusing: boolean;
 }
 
@@ -35,7 +32,6 @@ export function openServer(
   const notWrittenError = (timeoutMs: number) =>
     new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not read a notification within ${timeoutMs} ms`);
   let current: Promise<Session> | undefined;
-  /** The session, once it can be used and as long as its process lives. */
   let ready: Session | undefined;
   /** How many messages wait for a session; what comes later must not overtake them. */
   let unsent = 0;
@@ -169,7 +165,6 @@ async function startServer(
   }
 }
 
-/** End of stdin, grace, SIGTERM to the group, grace, SIGKILL. */
 async function stop(session: Session, graceMs: number): Promise<void> {
   session.endStdin();
   if (!(await waitForSettled(session.process.ended, graceMs))) await session.process.terminate();
@@ -184,9 +179,8 @@ function circuitError(name: string, deaths: number): RuntimeError {
 }
 
 /**
- * Performs the handshake with a server that has received nothing yet. When `check` refuses it, kills its
- * process group and rejects with that error, stage `hello`; rejects with RUNTIME_CLOSED, without killing,
- * once `closing` is aborted.
+ * Performs the handshake with a server that has received nothing yet. When `check` refuses it, kills its process group and
+ * rejects with that error, stage `hello`; rejects with RUNTIME_CLOSED, without killing, once `closing` is aborted.
  */
 async function performHandshake(
   session: Session,
@@ -220,10 +214,7 @@ async function requestHandshake(
   }
 }
 
-/**
- * The error that refuses the server, if any: that of `check`, else a missing reply; `check` sees malformed
- * ones.
- */
+/** The error that refuses the server, if any: that of `check`, else a missing reply; `check` sees malformed ones. */
 function findRefusal({ check }: Handshake, outcome: Reply | RuntimeError): RuntimeError | undefined {
   try {
     return check(outcome) ?? (isNoReply(outcome) ? outcome : undefined);
@@ -242,7 +233,6 @@ function withStage(error: RuntimeError, stage: 'start' | 'hello'): RuntimeError 
   return new RuntimeError(code, message, { hint, details: { ...details, stage }, cause: error });
 }
 
-/** A message to a server, and how a session sends it. */
 interface Dispatch<Outcome> {
   readonly message: Message;
   readonly signal: AbortSignal | undefined;
@@ -257,9 +247,8 @@ interface DispatchTarget {
 }
 
 /**
- * Sends the message once there is a session and returns its outcome. The time limit covers the start of the
- * server; with a handshake it counts from when the server is ready. Rejects with PROCESS_START when it is not
- * ready in time.
+ * Sends the message once there is a session and returns its outcome. The time limit covers the start of the server; with a
+ * handshake it counts from when the server is ready. Rejects with PROCESS_START when it is not ready in time.
  */
 async function dispatch<Outcome>(
   request: Dispatch<Outcome>,
@@ -291,9 +280,7 @@ function handshakeTimeoutMs({ message }: Handshake, binding: Binding): number {
   return message.timeoutMs ?? binding.timeoutMs;
 }
 
-/**
- * The session, once its handshake is done. Rejects with PROCESS_START, not PROCESS_TIMEOUT, when it is late.
- */
+/** The session, once its handshake is done. Rejects with PROCESS_START, not PROCESS_TIMEOUT, when it is late. */
 async function waitUntilReady(
   session: Promise<Session>,
   limit: { readonly name: string; readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
@@ -330,20 +317,13 @@ async function awaitOutcome<Outcome>(inFlight: InFlight<Outcome>, deadline: Dead
 
 /** Decides whether and when a server that has died may be started and called again. */
 export interface RestartTracker {
-  /** Deaths since the last good reply. */
   readonly deaths: number;
-  /** Too many deaths in a row: only `admit` decides about a call. */
   readonly isTripped: boolean;
-  /** Whether a call now would be refused. */
   readonly isRefusing: boolean;
-  /**
-   * Whether one call may be made. `refused` while the circuit is open, or while the trial call after its
-   * pause is underway.
-   */
+  /** Whether one call may be made. `refused` while the circuit is open, or while the trial call after its pause is underway. */
   admit(): 'admitted' | 'trial' | 'refused';
   /** Milliseconds to wait before a start. */
   startDelayMs(): number;
-  /** A process ended, or could not be started. Returns true when that opened the circuit. */
   recordDeath(): boolean;
   recordSuccess(): void;
   /** The trial call failed though the process did not die; reopens the circuit. */

@@ -32,7 +32,6 @@ export interface Session {
   readonly process: WatchedProcess;
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly closed: Promise<void>;
-  /** How many requests wait for their replies. */
   readonly inFlight: number;
   /**
    * Sends a request and gives its reply, within the time limit of the message. Rejects as `request` throws and its
@@ -41,9 +40,7 @@ export interface Session {
   exchange(message: Message, signal: AbortSignal | undefined): Promise<RpcReply>;
   /** Throws SERVER_BUSY when too much is unsent, SERVER_EXIT when the session is over. */
   request(message: Message): InFlight<RpcReply>;
-  /** Throws as `request` does. */
   notify(message: Message): InFlight<void>;
-  /** Ends stdin, which asks the process to end by itself. */
   endStdin(): void;
 }
 
@@ -61,7 +58,6 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   );
   const outbox = child.stdin && new Outbox(child.stdin);
   const limits = openLimits(binding);
-  /** The reject functions of notifications that are not written yet. */
   const pendingNotifications = new Set<(error: RuntimeError) => void>();
   let isStopping = false;
   let exit: RuntimeError | undefined;
@@ -172,11 +168,9 @@ async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string):
   return new RuntimeError(code, message, { hint, details: { ...details, sandbox: mark }, cause });
 }
 
-/** A request that was queued, and the line that carries it. */
 interface SentRequest extends BegunRequest {
   readonly line: QueuedLine;
   readonly box: Outbox;
-  /** How many requests had been answered when it was sent. */
   readonly answeredBefore: number;
 }
 
@@ -192,7 +186,6 @@ function requireRoom({ name, maxOutputBytes }: Binding, outbox: Outbox | null): 
   );
 }
 
-/** How a server's process ended. */
 interface SessionEnd extends ExitStatus {
   /** The process closed its stdout and lived on, so it was killed. */
   readonly closedStdout: boolean;
@@ -237,7 +230,6 @@ function exitError(end: SessionEnd, stderr: string): RuntimeError {
   return withStderr(new RuntimeError('SERVER_EXIT', message, { hint, details }), stderr);
 }
 
-/** What may end the wait for a reply. */
 interface Ending {
   /** Default: the limit of the binding. */
   readonly timeoutMs: number | undefined;
@@ -288,9 +280,7 @@ function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
 /** A message has the limit of its point or that of its entry; whoever gives each its own gets a list for each. */
 const MOST_LISTS = 16;
 
-/** A line that waits to be written. */
 export interface QueuedLine {
-  /** Empty once the line is being written or was taken back. */
   text: string;
   readonly onWritten: (() => void) | undefined;
 }
@@ -302,7 +292,6 @@ export interface QueuedLine {
 export class Outbox {
   readonly #stream: Writable;
   #queue: QueuedLine[] = [];
-  /** The length of all queued texts, in UTF-16 units. */
   #queuedLength = 0;
   /** The same in bytes, once somebody had to know. */
   #queuedBytes: number | undefined;
@@ -314,13 +303,11 @@ export class Outbox {
     this.#stream = stream;
   }
 
-  /** Bytes that were queued and are not written yet. */
   get pendingBytes(): number {
     this.#queuedBytes ??= this.#queue.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     return this.#writingBytes + this.#queuedBytes;
   }
 
-  /** Whether no more bytes are pending than that. */
   hasRoom(maxBytes: number): boolean {
     // A unit has at most three bytes, so that most often none has to be counted.
     return this.#writingBytes + 3 * this.#queuedLength <= maxBytes || this.pendingBytes <= maxBytes;

@@ -2,7 +2,6 @@ import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../ba
 import { attachUnusableLine } from '../../contract/exchange.ts';
 import type { RpcReply } from '../transport.ts';
 
-/** A request whose reply is awaited. */
 export class WaitingRequest {
   readonly id: number;
   /** The server wrote lines that are no JSON-RPC since the request; one may have been meant as the reply. */
@@ -42,7 +41,6 @@ interface Settling {
   onSettled: (() => void) | undefined;
 }
 
-/** A request that was just begun. */
 export interface BegunRequest {
   readonly waiting: WaitingRequest;
   /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or what the request is failed with. */

@@ -17,9 +17,7 @@ interface Spares {
    * undefined when there is none, or none that lived to read it. Rejects with what `requireStart` throws.
    */
   serve(request: Uint8Array, requireStart?: () => void): Promise<WatchedProcess | undefined>;
-  /** Starts in the background what is missing, one after another. */
   fill(): void;
-  /** Kills all that wait, with their groups. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -27,7 +25,6 @@ interface Spares {
 export interface SpareLimits {
   readonly hasRoom: () => boolean;
   readonly maxAgeMs: number;
-  /** How often what waits is looked at, without a call. */
   readonly sweepMs: number;
 }
 
@@ -330,9 +327,7 @@ export interface BackOff {
   admits(stamp: string): boolean;
   /** Milliseconds to wait before the next start. */
   delayMs(): number;
-  /** One ended unasked, or could not be started. True when that was the last that is tried with these files. */
   recordDeath(stamp: string): boolean;
-  /** One was there when it was needed. */
   recordTaken(): void;
 }
 

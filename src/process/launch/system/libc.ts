@@ -14,7 +14,6 @@ export const WNOHANG = 1;
 /** Room for any libc structure used here; glibc's largest, posix_spawnattr_t, has 336 bytes. */
 export const STRUCT_BYTES = 512;
 
-/** The functions of glibc that start processes. */
 export type Libc = NonNullable<ReturnType<typeof loadLibc>>;
 
 let loaded: Libc | undefined;

@@ -4,7 +4,6 @@ import threads from 'node:worker_threads';
 import type { Output, OutputListener } from '../launch.ts';
 import { FIONREAD, type Libc, POLLHUP, POLLIN } from './libc.ts';
 
-/** Both outputs of a process. */
 export interface Outputs {
   readonly stdout: PipeOutput;
   readonly stderr: PipeOutput;
@@ -17,7 +16,6 @@ export interface OutputReader {
   settle(outputs: Outputs): void;
 }
 
-/** Opens the reader of outputs of this thread. */
 export function createOutputReader(libc: Libc): OutputReader {
   const young = new Map<Outputs, number>();
   let isLooking = false;
@@ -85,7 +83,6 @@ function openStreams({ stdout, stderr }: Outputs): void {
 const pollFds = new Int32Array(new ArrayBuffer(128), 0, 4);
 const pollEvents = new Int16Array(pollFds.buffer, 0, 8);
 
-/** What can be read of stdout and of stderr without waiting. */
 function pollOutputs(libc: Libc, { stdout, stderr }: Outputs): readonly number[] {
   // A negative descriptor is passed over.
   pollFds[0] = stdout.isUnread ? stdout.fd : -1;
@@ -118,7 +115,6 @@ class PipeOutput implements Output {
     return this.#opened?.isClosed ?? this.#isEnded;
   }
 
-  /** Whether somebody listens to a pipe that nobody reads yet. */
   get isUnread(): boolean {
     return this.#listener !== undefined && this.#opened === undefined && !this.#isEnded;
   }
@@ -135,7 +131,6 @@ class PipeOutput implements Output {
     return this.#opened.stream();
   }
 
-  /** Opens a stream for who listens, now or later. */
   open(): void {
     this.#isToBeOpened = true;
     if (!this.isUnread || this.#listener === undefined) return;
@@ -183,7 +178,6 @@ class PipeOutput implements Output {
   }
 }
 
-/** As much as a pipe holds by default. */
 const block = Buffer.alloc(64 * 1024);
 
 /** The output that is a stream from the beginning. */

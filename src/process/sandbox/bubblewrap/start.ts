@@ -22,7 +22,6 @@ import { type BubblewrapSandbox, findExposure } from '../../binding.ts';
 import type { LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from '../../launch/launch.ts';
 import { type Mount, programFiles, systemFolders, viewArguments } from './view.ts';
 
-/** What one start shows, as descriptors that are open until `close`. */
 interface OpenedMounts {
   readonly mounts: readonly Mount[];
   close(): void;
@@ -290,13 +289,11 @@ const always = [
   ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
 ];
 
-/** Descriptors of bwrap, beyond its standard streams. */
 interface BubblewrapFiles {
   readonly status: number;
   readonly seccomp: number;
 }
 
-/** What bwrap is started with; the descriptors are those from 3 on. */
 interface BubblewrapCommand {
   readonly args: readonly string[];
   readonly descriptors: readonly number[];
@@ -433,7 +430,6 @@ export interface StatusFile {
   child(): number | undefined;
   /** What the command exited with, 128 more than the number of a signal; undefined until then, and where it never ran. */
   exitCode(): number | undefined;
-  /** Closes the file; what it said before is remembered. Safe to call again. */
   close(): void;
 }
 

@@ -114,7 +114,6 @@ function isOwnFolder(home: string): boolean {
 
 const strength: readonly Mount['as'][] = ['private', 'link', 'read', 'selected', 'write', 'hidden'];
 
-/** One mount for each path, those that others stand in first. */
 function inOrder(mounts: readonly Mount[]): Mount[] {
   const byPath = new Map<string, Mount>();
   for (const mount of mounts.toSorted((a, b) => strength.indexOf(a.as) - strength.indexOf(b.as)))
