@@ -2,16 +2,9 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { CaseRecord } from '../../../src/suites/record.ts';
 import { reporters } from '../../../src/suites/report/delivery.ts';
-import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
+import { caseOf, epochOf, evalResultOf, written } from './reports.ts';
 
-async function write(records: readonly CaseRecord[]): Promise<string> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters.csv.open)(sink);
-  await reporter.begin(headerOf());
-  for (const record of records) await reporter.onCase(record);
-  await reporter.end(reportOf({}));
-  return sink.text();
-}
+const write = (records: readonly CaseRecord[]) => written(reporters.csv.open, { records });
 
 const error = { code: 'PROCESS_TIMEOUT', message: 'm', hint: 'h' } as const;
 

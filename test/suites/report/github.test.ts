@@ -2,14 +2,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { SuiteReport } from '../../../src/suites/record.ts';
 import { reporters } from '../../../src/suites/report/delivery.ts';
-import { headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
+import { reportOf, written } from './reports.ts';
 
 async function write(members: Partial<SuiteReport>): Promise<string[]> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters.github.open)(sink);
-  await reporter.begin(headerOf());
-  await reporter.end(reportOf(members));
-  return sink.text().trimEnd().split('\n');
+  const text = await written(reporters.github.open, { report: reportOf(members) });
+  return text.trimEnd().split('\n');
 }
 
 const failure = { case: 'r1', file: 'rows.jsonl', line: 2, eval: 'exact', score: 0, detail: '' };

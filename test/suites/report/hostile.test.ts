@@ -12,16 +12,7 @@ import { reporters } from '../../../src/suites/report/delivery.ts';
 import { renderMarkdown } from '../../../src/suites/report/markdown.ts';
 import { openRunFile } from '../../../src/suites/report/run-file.ts';
 import { renderTable } from '../../../src/suites/report/terminal/table.ts';
-import {
-  caseOf,
-  evalResultOf,
-  evalStatsOf,
-  headerOf,
-  newTextSink,
-  reporterOf,
-  reportOf,
-  stats,
-} from './reports.ts';
+import { caseOf, evalResultOf, evalStatsOf, reportOf, stats, written } from './reports.ts';
 
 // What some format takes for its own, beside any other text.
 const pieces = [
@@ -70,14 +61,8 @@ function recordOf(text: string): CaseRecord {
   return caseOf([result], { id: text, file: `${text}.jsonl`, tags: [text], row: { [text]: text } });
 }
 
-async function write(open: Parameters<typeof reporterOf>[0], texts: readonly string[]): Promise<string> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(open)(sink);
-  await reporter.begin(headerOf());
-  for (const text of texts) await reporter.onCase(recordOf(text));
-  await reporter.end(reportOf({}));
-  return sink.text();
-}
+const write = (open: Parameters<typeof written>[0], texts: readonly string[]) =>
+  written(open, { records: texts.map(recordOf) });
 
 test('any text comes back from CSV', async () => {
   await fc.assert(
@@ -193,11 +178,8 @@ test('no text adds a workflow command', async () => {
   await fc.assert(
     fc.asyncProperty(hostile, async (text) => {
       const failure = { case: text, file: text, line: 1, eval: text, score: 0, detail: text };
-      const sink = newTextSink();
-      const reporter = await reporterOf(reporters.github.open)(sink);
-      await reporter.begin(headerOf());
-      await reporter.end(reportOf({ suite: text, status: 'failed', failures: [failure], failure_count: 1 }));
-      const lines = sink.text().split(/\r\n|\r|\n/);
+      const report = reportOf({ suite: text, status: 'failed', failures: [failure], failure_count: 1 });
+      const lines = (await written(reporters.github.open, { report })).split(/\r\n|\r|\n/);
       expect(lines.map((line) => line.split('::')[1]?.split(' ')[0])).toEqual(['error', 'notice', undefined]);
     }),
   );

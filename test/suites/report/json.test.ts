@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { reporters } from '../../../src/suites/report/delivery.ts';
 import { toReportDocument } from '../../../src/suites/report/json.ts';
-import { evalStatsOf, newTextSink, reporterOf, reportOf, stats } from './reports.ts';
+import { evalStatsOf, reportOf, stats } from './reports.ts';
 
 test('the document has the documented members in the documented order [DS-SUITE-05]', () => {
   const document = toReportDocument(reportOf({ evals: { exact: evalStatsOf({ tags: { large: stats } }) } }));
@@ -43,11 +42,4 @@ test('rows that could not be used are appended', () => {
     ['problems', problems],
     ['problem_count', 30],
   ]);
-});
-
-test('the reporter writes the document on one line', async () => {
-  const sink = newTextSink();
-  const report = reportOf({});
-  await (await reporterOf(reporters.json.open)(sink)).end(report);
-  expect(sink.text()).toBe(`${JSON.stringify(toReportDocument(report))}\n`);
 });

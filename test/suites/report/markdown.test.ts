@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suites/report/delivery.ts';
 import { renderMarkdown, toCode } from '../../../src/suites/report/markdown.ts';
-import { evalStatsOf, newTextSink, reporterOf, reportOf, stats } from './reports.ts';
+import { evalStatsOf, reportOf, stats, written } from './reports.ts';
 
 const classification = {
   ...{ true_positives: 3, false_positives: 1, true_negatives: 4, false_negatives: 2 },
@@ -61,9 +61,7 @@ The run ended early: it had as many failures as were allowed.
 `;
 
 test('a comment has the verdict, the gates, the evals, and what failed behind a fold', async () => {
-  const sink = newTextSink();
-  await (await reporterOf(reporters.markdown.open)(sink)).end(full);
-  expect(sink.text()).toBe(text);
+  expect(await written(reporters.markdown.open, { report: full })).toBe(text);
 });
 
 test.each([

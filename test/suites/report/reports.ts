@@ -3,6 +3,7 @@ import type {
   EpochRecord,
   EvalResult,
   EvalStats,
+  RowProblem,
   RunHeader,
   Stats,
   SuiteReport,
@@ -160,6 +161,30 @@ export function newTextSink(members: { hasColour?: boolean; columns?: number } =
       parts.push(text);
     },
   };
+}
+
+/** What one format writes of a run. */
+export async function written(
+  open: Parameters<typeof reporterOf>[0],
+  {
+    header = headerOf(),
+    records = [],
+    problems = [],
+    report = reportOf({}),
+  }: {
+    readonly header?: RunHeader;
+    readonly records?: Iterable<CaseRecord>;
+    readonly problems?: readonly RowProblem[];
+    readonly report?: SuiteReport;
+  } = {},
+): Promise<string> {
+  const sink = newTextSink();
+  const reporter = await reporterOf(open)(sink);
+  await reporter.begin(header);
+  for (const record of records) await reporter.onCase(record);
+  for (const problem of problems) await reporter.onProblem(problem);
+  await reporter.end(report);
+  return sink.text();
 }
 
 type Opened = ReportWriter | Promise<ReportWriter>;

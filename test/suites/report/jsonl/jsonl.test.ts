@@ -7,7 +7,7 @@ import type { CaseRecord } from '../../../../src/suites/record.ts';
 import { reporters } from '../../../../src/suites/report/delivery.ts';
 import { toReportDocument } from '../../../../src/suites/report/json.ts';
 import { openRunFile } from '../../../../src/suites/report/run-file.ts';
-import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from '../reports.ts';
+import { caseOf, epochOf, evalResultOf, headerOf, reportOf, written } from '../reports.ts';
 
 const header = headerOf({ total: 3 });
 const problem = { file: 'rows.jsonl', line: 2, column: 1, message: 'the line is a list' };
@@ -17,15 +17,8 @@ const records = [
   caseOf([evalResultOf({ score: null, passed: false, detail: 'timed\nout \uD800' })], { number: 3, line: 3 }),
 ];
 
-async function write(cases: readonly CaseRecord[] = records): Promise<string> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters.jsonl.open)(sink);
-  await reporter.begin(header);
-  for (const record of cases) await reporter.onCase(record);
-  await reporter.onProblem(problem);
-  await reporter.end(report);
-  return sink.text();
-}
+const write = (cases: readonly CaseRecord[] = records) =>
+  written(reporters.jsonl.open, { header, records: cases, problems: [problem], report });
 
 function save(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'jsonl-')), 'run.jsonl');
@@ -101,11 +94,8 @@ test('a report longer than one read is found', async () => {
     ...{ case: 'r1', file: 'x', line: 1, eval: 'exact', score: 0 },
     detail: '漢字'.repeat(5000),
   }));
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters.jsonl.open)(sink);
-  await reporter.begin(header);
-  await reporter.end(reportOf({ failures }));
-  expect((await openRunFile(save(sink.text()))).report?.failures).toEqual(failures);
+  const text = await written(reporters.jsonl.open, { header, report: reportOf({ failures }) });
+  expect((await openRunFile(save(text))).report?.failures).toEqual(failures);
 });
 
 test('the file of a run that still grows can be read', async () => {

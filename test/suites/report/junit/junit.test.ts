@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { reporters } from '../../../../src/suites/report/delivery.ts';
 import { newSpool } from '../../../../src/suites/report/junit.ts';
-import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reporterOf, reportOf } from '../reports.ts';
+import { caseOf, epochOf, evalResultOf, headerOf, reportOf, written } from '../reports.ts';
 
 const schema = readFileSync(new URL('../../../fixtures/schemas/jenkins-junit.xsd', import.meta.url), 'utf8');
 
@@ -52,15 +52,7 @@ const problem = {
   hint: 'One object.',
 };
 
-async function write(): Promise<string> {
-  const sink = newTextSink();
-  const reporter = await reporterOf(reporters.junit.open)(sink);
-  await reporter.begin(header);
-  for (const record of records) await reporter.onCase(record);
-  await reporter.onProblem(problem);
-  await reporter.end(report);
-  return sink.text();
-}
+const write = () => written(reporters.junit.open, { header, records, problems: [problem], report });
 
 function output(lines: readonly string[]): string {
   return `<system-out>${lines.join('\n')}</system-out>`;
