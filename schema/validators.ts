@@ -8,7 +8,7 @@ import { runtimeSchema } from '../src/config/schema/schema.ts';
 import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/calls/hooks/event-input.ts';
 import { pipelineSchema } from '../src/pipelines/file/schema.ts';
-import { suiteSchema } from '../src/suites/schema/suite-schema.ts';
+import { suiteSchema } from '../src/suites/file/schema.ts';
 import { metaSchemaName } from '../src/base/yaml/data-schema.ts';
 import { fingerprint, nameOf } from '../src/base/yaml/validator.ts';
 import { toMetaSchemaModule, toStandaloneModule } from './standalone.ts';

@@ -3,25 +3,17 @@ import { compileExpressions } from '../base/expression/expression.ts';
 import { isObject } from '../base/json/json.ts';
 import { checkSchema } from '../base/yaml/check.ts';
 import { readDocument, type YamlDocument } from '../base/yaml/document.ts';
+import { readFields } from '../base/yaml/fields.ts';
 import { omitUndefined } from '../base/yaml/present.ts';
 import type { Problem } from '../base/yaml/problem.ts';
 import { requireLoaded, sortProblems } from '../base/yaml/problem.ts';
-import {
-  choiceAt,
-  exactValueAt,
-  integerAt,
-  itemsAt,
-  millisecondsAt,
-  numberAt,
-  textAt,
-  valueAt,
-} from '../base/yaml/read.ts';
+import { exactValueAt, itemsAt, textAt } from '../base/yaml/read.ts';
 import { isRemote } from './dataset/remote/address.ts';
-import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './file/model.ts';
+import type { CaseMapping, Dataset, InlineRow, Suite } from './file/model.ts';
 import { besideFile } from './file/paths.ts';
-import { toEval, toGate } from './file/read-eval.ts';
+import { toEval } from './file/read-eval.ts';
+import { datasetSchema, gateSchema, limitKeys, repeatSchema, suiteSchema } from './file/schema.ts';
 import { rowVariables, variablesOf } from './file/variables.ts';
-import { suiteSchema } from './schema/suite-schema.ts';
 import { readSubjects } from './subject/read-variants.ts';
 import type { SuiteRuntime } from './suite-runtime.ts';
 import { validateSuite } from './validate/validate.ts';
@@ -61,31 +53,21 @@ function toSuite(document: YamlDocument): Suite {
     dataset: toDataset(document),
     mapping: toMapping(document),
     evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
-    gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
-    epochs: integerAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
-    retries: integerAt(document, ['spec', 'retries'], 0) ?? 0,
+    gates: itemsAt(document, ['spec', 'gates']).map((path) =>
+      readFields(document, path, gateSchema.properties),
+    ),
+    ...readFields(document, ['spec', 'repeat'], repeatSchema.properties),
+    ...readFields(document, ['spec'], limitKeys),
     ...readSubjects(document, ['spec', 'subject']),
-    ...omitUndefined({
-      runtime: runtime && besideFile(file, runtime),
-      timeoutMs: millisecondsAt(document, ['spec', 'timeout_ms']),
-      maxCost: isObject(valueAt(document, ['spec', 'max_cost']))
-        ? omitUndefined({
-            total: numberAt(document, ['spec', 'max_cost', 'total']),
-            case: numberAt(document, ['spec', 'max_cost', 'case']),
-          })
-        : undefined,
-    }),
+    ...omitUndefined({ runtime: runtime && besideFile(file, runtime) }),
   };
 }
 
 function toDataset(document: YamlDocument): Dataset {
-  const path = textAt(document, ['spec', 'dataset', 'path']);
+  const { path, ...dataset } = readFields(document, ['spec', 'dataset'], datasetSchema.properties);
   if (path !== undefined) {
-    return {
-      kind: 'file',
-      path: path === '-' || isRemote(path) ? path : besideFile(document.file, path),
-      ...omitUndefined({ format: choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats) }),
-    };
+    const isOwn = path !== '-' && !isRemote(path);
+    return { kind: 'file', path: isOwn ? besideFile(document.file, path) : path, ...dataset };
   }
   const rows = itemsAt(document, ['spec', 'cases']).flatMap((item): InlineRow[] => {
     const value = exactValueAt(document, item);

@@ -1,10 +1,8 @@
 import { RuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
 import type { Gate, Suite, Variant } from './file/model.ts';
+import { mostVariants } from './file/schema.ts';
 import { nameOfPair } from './subject/read-variants.ts';
-
-/** Variants of one suite. */
-export const mostVariants = 16;
 
 /** Cases of a matrix, over all its variants: each asks its subject anew, so that more are rather a mistake. */
 export const mostMatrixCases = 1_000_000;

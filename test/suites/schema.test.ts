@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/base/json/json.ts';
-import { suiteSchema } from '../../src/suites/schema/suite-schema.ts';
+import { suiteSchema } from '../../src/suites/file/schema.ts';
 
 test('the published copy is this schema', () => {
   const published = readFileSync(new URL('../../schema/suite.schema.json', import.meta.url), 'utf8');

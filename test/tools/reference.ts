@@ -1,7 +1,7 @@
 import { isObject } from '../../src/base/json/json.ts';
 import { runtimeSchema } from '../../src/config/schema/schema.ts';
 import { pipelineSchema } from '../../src/pipelines/file/schema.ts';
-import { suiteSchema } from '../../src/suites/schema/suite-schema.ts';
+import { suiteSchema } from '../../src/suites/file/schema.ts';
 
 /** docs/config.md, from the schemas: every key with its type and what it is for. */
 export function renderReference(): string {

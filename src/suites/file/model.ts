@@ -1,14 +1,16 @@
 import type { Expression } from '../../base/expression/expression.ts';
 import type { Timing } from '../../base/time/stopwatch.ts';
+import type { Fields } from '../../base/yaml/fields.ts';
 import type { EvalOutcome, EvalRequest, Threshold } from '../../contract/eval.ts';
 import type { Chat } from '../../pipelines/file/pipeline.ts';
 import type { Reduction } from './reduction.ts';
+import type { datasetSchema, evalKeys, gateSchema, limitKeys } from './schema.ts';
 
 /** What a failed result means: assertions and guardrails fail the suite, metrics are only recorded. */
 export type Role = 'assertion' | 'guardrail' | 'metric';
 
 /** One EvalSuite file, read and checked. */
-export interface Suite {
+export interface Suite extends Fields<typeof limitKeys> {
   /** As the user gave it. */
   readonly file: string;
   readonly name: string;
@@ -24,12 +26,6 @@ export interface Suite {
   readonly gates: readonly Gate[];
   /** How often each case is run, at least once. */
   readonly epochs: number;
-  /** How often a subject or an eval is asked again after a fault of the infrastructure. */
-  readonly retries: number;
-  /** Milliseconds that one epoch of a case may take. */
-  readonly timeoutMs?: number;
-  /** US dollars that model calls may cost: of the whole run, and of one epoch of a case. */
-  readonly maxCost?: { readonly total?: number; readonly case?: number };
 }
 
 /** Rows as cases. Expressions see the row as `case`; those of `body` also what the subject made, as `subject`. */
@@ -59,8 +55,7 @@ export function withDataset(suite: Suite, path: string | undefined): Suite {
   return path === undefined ? suite : { ...suite, dataset: { kind: 'file', path } };
 }
 
-export const datasetFormats = ['jsonl', 'json', 'csv', 'tsv', 'yaml'] as const;
-export type DatasetFormat = (typeof datasetFormats)[number];
+export type DatasetFormat = Fields<typeof datasetSchema.properties>['format'] & string;
 
 export interface InlineRow {
   readonly line: number;
@@ -94,17 +89,10 @@ export function subjectsOf({ subject, variants }: Pick<Suite, 'subject' | 'varia
   return subject === undefined ? (variants ?? []).map((variant) => variant.subject) : [subject];
 }
 
-export interface SuiteEval {
+export interface SuiteEval extends Fields<typeof evalKeys> {
   readonly id: string;
   readonly role: Role;
-  /** `{min_score, max_score}`, whose values may be expressions over `case`; still unchecked where they are. */
-  readonly threshold: Expression;
-  readonly weight: number;
   readonly reducer: Reduction;
-  /** Whether it judges the case at all; gives true or false. */
-  readonly condition?: Expression;
-  /** Whether a person said that the case should pass; gives true or false, a word for them, or nothing. */
-  readonly label?: Expression;
   readonly check: CheckTree | GuardCheck;
 }
 
@@ -145,25 +133,11 @@ export interface GuardCheck {
   readonly expected: Expression;
 }
 
-/** `pass@k` and `pass^k` stand with their k, as `pass@2`. */
-export type GateMetric = string;
-
 /**
  * Inclusive bounds, at least one, on a metric of an eval or of whole cases; or a variant that others have to be better
  * than.
  */
-export interface Gate {
-  /** Undefined for the cases as wholes. */
-  readonly eval?: string;
-  readonly metric: GateMetric;
-  readonly tag?: string;
-  readonly min?: number;
-  readonly max?: number;
-  /** The variants that it is about. Default: all of them, but for the one of `betterThan`. */
-  readonly variants?: readonly string[];
-  /** In place of bounds: the metric, `mean` or `pass_rate`, is significantly higher than that variant's. */
-  readonly betterThan?: string;
-}
+export type Gate = Fields<typeof gateSchema.properties>;
 
 /** One eval request of one case, as the eval host gets it. */
 export interface EvalHostRequest {

@@ -2,10 +2,12 @@ import { compileExpressions } from '../../base/expression/expression.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { expressionAt, mappingAt } from '../../base/yaml/expressions.ts';
+import { readFields } from '../../base/yaml/fields.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
-import { choiceAt, exactValueAt, itemsAt, numberAt, textAt, valueAt } from '../../base/yaml/read.ts';
-import type { CheckTree, Gate, GuardCheck, SuiteEval } from './model.ts';
+import { exactValueAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import type { CheckTree, GuardCheck, SuiteEval } from './model.ts';
 import { type Reduction, readReduction } from './reduction.ts';
+import { evalKeys } from './schema.ts';
 import { rowVariables, variablesOf } from './variables.ts';
 
 /** Reads one item of `spec.evals`; call it only for a valid document. */
@@ -15,16 +17,9 @@ export function toEval(document: YamlDocument, path: Path): SuiteEval {
     : toTree(document, path);
   return {
     id: textAt(document, [...path, 'id']) ?? '',
-    role:
-      choiceAt(document, [...path, 'role'], ['assertion', 'guardrail', 'metric']) ??
-      (check.kind === 'guard' ? 'metric' : 'assertion'),
-    threshold: mappingAt(document, [...path, 'threshold'], rowVariables),
-    weight: numberAt(document, [...path, 'weight']) ?? 1,
+    role: check.kind === 'guard' ? 'metric' : 'assertion',
+    ...readFields(document, path, evalKeys, rowVariables),
     reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducerPath) ?? mean,
-    ...omitUndefined({
-      condition: expressionAt(document, [...path, 'if'], rowVariables),
-      label: expressionAt(document, [...path, 'label'], rowVariables),
-    }),
     check,
   };
 }
@@ -72,24 +67,5 @@ function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
     ...omitUndefined({ only: textAt(document, [...path, 'guard', 'only']) }),
     event: compileExpressions(members, rowVariables),
     expected: compileExpressions(exactValueAt(document, [...path, 'expected']), rowVariables),
-  };
-}
-
-/** Reads one item of `spec.gates`; call it only for a valid document. */
-export function toGate(document: YamlDocument, path: Path): Gate {
-  return {
-    ...omitUndefined({ eval: textAt(document, [...path, 'eval']) }),
-    metric: textAt(document, [...path, 'metric']) ?? 'pass_rate',
-    ...omitUndefined({
-      tag: textAt(document, [...path, 'tag']),
-      min: numberAt(document, [...path, 'min']),
-      max: numberAt(document, [...path, 'max']),
-      betterThan: textAt(document, [...path, 'better_than']),
-    }),
-    ...(valueAt(document, [...path, 'variants']) === undefined
-      ? {}
-      : {
-          variants: itemsAt(document, [...path, 'variants']).flatMap((item) => textAt(document, item) ?? []),
-        }),
   };
 }

@@ -12,8 +12,8 @@ import { findWrongNames, findWrongProvider } from '../../pipelines/file/validate
 import { findWrongChecks } from '../../pipelines/file/validate-shape.ts';
 import type { StepNode } from '../../pipelines/file/validate-tree.ts';
 import { besideFile } from '../file/paths.ts';
+import { mostVariants } from '../file/schema.ts';
 import type { SuiteRuntime } from '../suite-runtime.ts';
-import { mostVariants } from '../variants.ts';
 import { nameOfPair, providersAt, subjectVariables } from './read-variants.ts';
 
 /** What is wrong with the subject at `path`, or with its variants, beyond their shape. */

@@ -6,7 +6,7 @@ import { type Finding, locateFinding } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
 import { rowVariables, variablesOf } from '../file/variables.ts';
-import { suiteSchema } from '../schema/suite-schema.ts';
+import { suiteSchema } from '../file/schema.ts';
 import { casePath, checksIn, evalsPath, thresholdsIn } from './suite-paths.ts';
 
 /** Every tree of the file whose strings are expressions, but those of its subject. */

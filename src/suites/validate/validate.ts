@@ -22,7 +22,7 @@ import { isRemote, remoteName, whyUnusable } from '../dataset/remote/address.ts'
 import { besideFile } from '../file/paths.ts';
 import { suiteReducerPath } from '../file/read-eval.ts';
 import { readReduction } from '../file/reduction.ts';
-import { suiteSchema } from '../schema/suite-schema.ts';
+import { suiteSchema } from '../file/schema.ts';
 import { findReductionProblem } from '../stats/epoch-reduction.ts';
 import { fieldsOfSubjects, findSubjectsProblems } from '../subject/validate-variants.ts';
 import type { SuiteRuntime } from '../suite-runtime.ts';

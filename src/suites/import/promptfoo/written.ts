@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { stringifyJson } from '../../../base/json/json.ts';
+import { mostVariants } from '../../file/schema.ts';
 import { nameOfPair } from '../../subject/read-variants.ts';
-import { mostVariants } from '../../variants.ts';
 import { programOf, scriptsNamedIn } from '../suite/programs.ts';
 import { type ImportedProvider, slugOf } from '../suite/providers.ts';
 import type { SourceFiles } from '../suite/source-files.ts';

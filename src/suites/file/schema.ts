@@ -1,8 +1,16 @@
-import { datasetFormats } from '../file/model.ts';
-import { subjectSchema } from '../subject/subject-schema.ts';
+import { compileExpressions } from '../../base/expression/expression.ts';
+import { expressionAt } from '../../base/yaml/expressions.ts';
+import { as, read, usual, usually } from '../../base/yaml/fields.ts';
+import { chatSchema } from '../../pipelines/file/schema.ts';
+
+/** Variants of one suite. */
+export const mostVariants = 16;
 
 /** The pattern of a text that is an expression. */
 const expressionPattern = '^\\$\\{';
+
+/** A tree whose texts are expressions; no keys where there is none. */
+const mapping = { [read]: expressionAt, [usual]: compileExpressions({}, []) } as const;
 
 /** A value of that type, or an expression that gives one. */
 function expressionOr(
@@ -139,6 +147,39 @@ const guardSchema = {
   },
 } as const;
 
+/** What an eval has whatever it is. */
+export const evalKeys = {
+  if: {
+    type: 'string',
+    [as]: 'condition',
+    [read]: expressionAt,
+    description: 'Whether this eval judges the case: an expression over `case`.',
+  },
+  label: {
+    type: 'string',
+    [read]: expressionAt,
+    description:
+      'Whether a person said that the case should pass, an expression over `case`: true or false, pass or fail, yes or no, good or bad, 1 or 0; nothing where nobody did. The report tells how far the eval agrees.',
+  },
+  threshold: { ...thresholdSchema, ...mapping },
+  role: {
+    type: 'string',
+    enum: ['assertion', 'guardrail', 'metric'],
+    description: 'assertion (default), guardrail: must pass. metric (default of a guard): only recorded.',
+  },
+  weight: usually(1, {
+    type: 'number',
+    exclusiveMinimum: 0,
+    description: 'How much the score counts in that of the case.',
+  }),
+  reducer: {
+    type: 'string',
+    [read]: null,
+    description:
+      'How the epochs of a case become one score: mean, median, mode, max, pass@K or at_least_K. Default: that of the suite.',
+  },
+} as const;
+
 /** `spec.evals[]`. */
 const evalSchema = {
   type: 'object',
@@ -151,33 +192,12 @@ const evalSchema = {
     ...combinations,
     guard: guardSchema,
     expected: expressionOr('boolean', {}, 'Of a guard: whether the event should be flagged.'),
-    if: { type: 'string', description: 'Whether this eval judges the case: an expression over `case`.' },
-    label: {
-      type: 'string',
-      description:
-        'Whether a person said that the case should pass, an expression over `case`: true or false, pass or fail, yes or no, good or bad, 1 or 0; nothing where nobody did. The report tells how far the eval agrees.',
-    },
-    threshold: thresholdSchema,
-    role: {
-      type: 'string',
-      enum: ['assertion', 'guardrail', 'metric'],
-      description: 'assertion (default), guardrail: must pass. metric (default of a guard): only recorded.',
-    },
-    weight: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      description: 'How much the score counts in that of the case. Default: 1.',
-    },
-    reducer: {
-      type: 'string',
-      description:
-        'How the epochs of a case become one score: mean, median, mode, max, pass@K or at_least_K. Default: that of the suite.',
-    },
+    ...evalKeys,
   },
 } as const;
 
 /** `spec.gates[]`. */
-const gateSchema = {
+export const gateSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['metric'],
@@ -190,6 +210,7 @@ const gateSchema = {
     },
     metric: {
       type: 'string',
+      [usual]: 'pass_rate',
       description:
         'mean, median, p10, stderr: of the scores. pass_rate: of all results, unscored ones included. unscored, faults, flaky: shares of results without a score, without one because of a fault, and of cases whose epochs disagree. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds of one ask. queue_p50_ms, queue_p99_ms: those that it waited for a slot before. cost_usd, input_tokens, output_tokens, answer_p50_ms, answer_p95_ms, answer_p99_ms, answer_queue_p95_ms: of all answers of the run.',
     },
@@ -213,7 +234,7 @@ const gateSchema = {
   },
 } as const;
 
-const datasetSchema = {
+export const datasetSchema = {
   type: 'object',
   description: 'Rows in files of their own.',
   additionalProperties: false,
@@ -227,21 +248,155 @@ const datasetSchema = {
     },
     format: {
       type: 'string',
-      enum: datasetFormats,
+      enum: ['jsonl', 'json', 'csv', 'tsv', 'yaml'],
       description: 'How the rows are written. Default: as the name of the file says; JSON Lines on stdin.',
     },
   },
 } as const;
 
-const repeatSchema = {
+export const repeatSchema = {
   type: 'object',
   description: 'How often each case is run, and what becomes of its scores.',
   additionalProperties: false,
   properties: {
-    epochs: { type: 'integer', minimum: 1, maximum: 1000, description: 'Runs of each case. Default: 1.' },
+    epochs: usually(1, { type: 'integer', minimum: 1, maximum: 1000, description: 'Runs of each case.' }),
     reducer: {
       type: 'string',
+      [read]: null,
       description: 'How they become one score: mean (default), median, mode, max, pass@K or at_least_K.',
+    },
+  },
+} as const;
+
+const chat: object = chatSchema;
+const { provider, system, messages } = chatSchema.properties;
+
+const variantName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 100,
+} as const;
+
+/** A chat of a suite: one provider and prompt, or several, each pair of which is a variant. */
+const chatOrMatrix: object = {
+  ...chatSchema,
+  required: ['provider'],
+  description:
+    'A conversation with a model of the runtime, with the keys of a pipeline’s chat; the final answer is judged. With several providers or prompts each pair of them is a variant.',
+  properties: {
+    ...chatSchema.properties,
+    provider: {
+      type: ['string', 'array'],
+      minLength: 1,
+      minItems: 1,
+      maxItems: mostVariants,
+      uniqueItems: true,
+      items: provider,
+      description:
+        'The id of a provider of the runtime; or several, of which each is a variant that answers every case.',
+    },
+    prompts: {
+      type: 'array',
+      minItems: 1,
+      maxItems: mostVariants,
+      description: 'Variants of the prompt, each of which answers every case.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: {
+          name: {
+            ...variantName,
+            description: 'Names the variant, behind that of its provider if there are several.',
+          },
+          system: { ...system, description: 'The system prompt. Default: that of the chat.' },
+          messages: { ...messages, description: 'The conversation. Default: that of the chat.' },
+        },
+      },
+    },
+  },
+};
+
+const tool = {
+  type: 'string',
+  minLength: 1,
+  description: 'A tool of the runtime, called with all its hooks; its result is judged.',
+} as const;
+
+const args = {
+  type: ['object', 'string'],
+  description: 'Of a tool: the arguments. Default: none.',
+} as const;
+
+const pipeline = {
+  type: 'string',
+  minLength: 1,
+  description:
+    'A Pipeline file, relative to this file, run by the runtime of the suite; its output is judged.',
+} as const;
+
+const input = { description: 'Of a pipeline: its input. Default: `{}`.' } as const;
+
+function exactlyOne(keys: readonly string[]) {
+  return keys.map((key) => ({ type: 'object', required: [key] }));
+}
+
+/** What makes the answers that a suite judges, as a JSON Schema. */
+const subjectSchema = {
+  type: 'object',
+  description:
+    'Makes the text that is judged, anew for each case: exactly one of tool, chat, pipeline and variants. Its expressions see the row as `case`, and the number of the run of the case as `epoch`. Without a subject the text is recorded in the row.',
+  additionalProperties: false,
+  oneOf: exactlyOne(['tool', 'chat', 'pipeline', 'variants']),
+  properties: {
+    ...{ tool, args, chat: chatOrMatrix, pipeline, input },
+    variants: {
+      type: 'array',
+      minItems: 1,
+      maxItems: mostVariants,
+      description: 'Several subjects of any kind, each of which answers every case.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        oneOf: exactlyOne(['tool', 'chat', 'pipeline']),
+        properties: {
+          name: { ...variantName, description: 'Names the variant in reports and gates.' },
+          ...{ tool, args, chat, pipeline, input },
+        },
+      },
+    },
+    cache: {
+      type: 'boolean',
+      description:
+        'Whether an answer is kept, and used again while nothing that made it has changed. Default: false; the command line has the last word.',
+    },
+  },
+} as const;
+
+/** How far a run goes. */
+export const limitKeys = {
+  retries: usually(0, {
+    type: 'integer',
+    minimum: 0,
+    maximum: 100,
+    description:
+      'How often a subject or an eval is asked again after a fault of the infrastructure, never for a score.',
+  }),
+  timeout_ms: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Milliseconds that one run of a case may take, subject and evals together.',
+  },
+  max_cost: {
+    type: 'object',
+    description:
+      'What model calls may cost, in US dollars by the pricing of their providers; a call beyond it is not made.',
+    additionalProperties: false,
+    minProperties: 1,
+    properties: {
+      total: { type: 'number', minimum: 0, description: 'Of the whole run; --max-cost has the last word.' },
+      case: { type: 'number', minimum: 0, description: 'Of one run of a case, its judges included.' },
     },
   },
 } as const;
@@ -269,29 +424,7 @@ const specSchema = {
       description: 'When the suite passes. Without gates: when every case does.',
     },
     repeat: repeatSchema,
-    retries: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 100,
-      description:
-        'How often a subject or an eval is asked again after a fault of the infrastructure, never for a score. Default: 0.',
-    },
-    timeout_ms: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Milliseconds that one run of a case may take, subject and evals together.',
-    },
-    max_cost: {
-      type: 'object',
-      description:
-        'What model calls may cost, in US dollars by the pricing of their providers; a call beyond it is not made.',
-      additionalProperties: false,
-      minProperties: 1,
-      properties: {
-        total: { type: 'number', minimum: 0, description: 'Of the whole run; --max-cost has the last word.' },
-        case: { type: 'number', minimum: 0, description: 'Of one run of a case, its judges included.' },
-      },
-    },
+    ...limitKeys,
   },
 } as const;
 
