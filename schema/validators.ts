@@ -4,7 +4,7 @@ import { schemaOf } from '../src/builtins/checks/check-schema.ts';
 import { checks } from '../src/builtins/checks/registry.ts';
 import { mockEmbeddingsSchema } from '../src/config/mock-embeddings.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
-import { runtimeSchema } from '../src/config/schema/schema.ts';
+import { runtimeSchema } from '../src/config/schema.ts';
 import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/calls/hooks/event-input.ts';
 import { pipelineSchema } from '../src/pipelines/file/schema.ts';

@@ -1,19 +1,19 @@
 import type { Fields } from '../base/yaml/fields.ts';
+import type { ForeignName } from '../dialects/registry.ts';
+import type { DeclaredHook, PluginFolder } from '../process/process-config.ts';
 import type { NamedApprovalRule } from './approval.ts';
-import type { EvalConfig } from './exec.ts';
-import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
+import type { EvalConfig, ExecConfig } from './exec.ts';
 import type { GatewayConfig } from './gateway.ts';
 import type { HookConfig } from './hook.ts';
 import type { NotifyConfig } from './notify.ts';
 import type { ProviderConfig } from './provider.ts';
 import type { SandboxConfig } from './sandbox.ts';
-import type { settingKeys } from './schema/schema.ts';
+import type { settingKeys } from './schema.ts';
 import type { StateStoreConfig } from './store.ts';
 import type { ToolConfig } from './tool.ts';
 
 export type * from './approval.ts';
 export type * from './exec.ts';
-export type * from './foreign.ts';
 export type * from './gateway.ts';
 export type * from './hook.ts';
 export type * from './notify.ts';
@@ -69,4 +69,15 @@ export interface RuntimeConfig extends Omit<Fields<typeof settingKeys>, 'logging
   readonly environment?: ConfigEnvironment;
   /** The files that were laid over it, in this order; absent: none. */
   readonly overlays?: readonly string[];
+}
+
+/** A hook of a foreign dialect, which alone knows what its settings are. */
+export interface ForeignHookConfig extends DeclaredHook {
+  readonly dialect: ForeignName;
+  readonly exec?: ExecConfig;
+}
+
+/** A folder of plugins, each of which describes itself when the runtime opens. */
+export interface ImportConfig extends PluginFolder {
+  readonly dialect: ForeignName;
 }

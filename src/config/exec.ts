@@ -347,3 +347,8 @@ export interface EvalConfig {
   /** Cases that a suite sends in one request at most; absent: each in a request of its own. */
   readonly batch?: number;
 }
+
+/** The foreign dialect of the hook at `path`; undefined for a native one. */
+export function foreignAt(document: YamlDocument, path: Path): ForeignName | undefined {
+  return choiceAt(document, [...path, 'dialect'], foreignNames);
+}

@@ -1,8 +1,22 @@
-import { type Fields, read, usual } from '../base/yaml/fields.ts';
-import { textsByNameAt } from '../base/yaml/read.ts';
+import { type ExpressionError, findExpressionErrors } from '../base/expression/expression.ts';
+import { isObject } from '../base/json/json.ts';
+import { matchesGlob } from '../base/text/glob.ts';
+import { findNearest } from '../base/text/suggest.ts';
+import type { Path, YamlDocument } from '../base/yaml/document.ts';
+import { type Fields, read, readFields, usual } from '../base/yaml/fields.ts';
+import type { Finding } from '../base/yaml/finding.ts';
+import { entriesAt, itemsAt, textAt, textsByNameAt, valueAt } from '../base/yaml/read.ts';
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../contract/hook.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
-import { type ExecConfig, execProperties, hookDialect, runtimeRules, warmServer } from './exec.ts';
+import {
+  type EndpointConfig,
+  type ExecConfig,
+  execProperties,
+  foreignAt,
+  hookDialect,
+  runtimeRules,
+  warmServer,
+} from './exec.ts';
 
 const kinds = Object.keys(phasesOf);
 const allPhases = Object.values(phasesOf).flat();
@@ -214,4 +228,165 @@ export interface HookConfig {
   readonly match?: HookMatch;
   /** `external`: `match` names only tools or providers that others bring; `none`: only ones that cannot be. Absent: declared ones. */
   readonly reach?: 'external' | 'none';
+}
+
+/** Where the native hook at `path` is posted to; undefined where it is a process. */
+export function readEndpoint(document: YamlDocument, path: Path): EndpointConfig | undefined {
+  const { url, ...endpoint } = readFields(document, path, endpointKeys);
+  return url === undefined ? undefined : { url, ...endpoint };
+}
+
+/** Addresses and headers of native hooks that HTTP cannot have. */
+export function checkEndpoints(document: YamlDocument): Finding[] {
+  return entriesAt(document, ['spec', 'hooks']).flatMap(({ path }) => {
+    const endpoint = readEndpoint(document, path);
+    return endpoint === undefined ? [] : [...checkUrl(endpoint, path), ...checkHeaders(document, path)];
+  });
+}
+
+function checkUrl({ url, ca }: EndpointConfig, path: Path): Finding[] {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    // The address may hold a secret.
+    return [{ severity: 'error', path: [...path, 'url'], message: 'must be an http or https address' }];
+  }
+  if (ca === undefined || parsed.protocol === 'https:') return [];
+  const message = 'is only used with an https address';
+  return [{ severity: 'error', path: [...path, 'ca'], message, atKey: true }];
+}
+
+function checkHeaders(document: YamlDocument, path: Path): Finding[] {
+  return entriesAt(document, [...path, 'headers']).flatMap(({ name, path: place }): Finding[] => {
+    if (reserved.has(name.toLowerCase())) {
+      return [{ severity: 'error', path: place, message: 'is set by Signalbox itself', atKey: true }];
+    }
+    try {
+      new Headers([[name, textAt(document, place) ?? '']]);
+      return [];
+    } catch {
+      return [{ severity: 'error', path: place, message: 'is no header that HTTP can carry', atKey: true }];
+    }
+  });
+}
+
+const reserved = new Set(['host', 'content-type', 'content-length', 'transfer-encoding', 'connection']);
+
+/** Which events the hook at `path` hears of; undefined: all of its phases. */
+export function readMatch(document: YamlDocument, path: Path): HookMatch | undefined {
+  const match = [...path, 'match'];
+  return isObject(valueAt(document, match)) ? readFields(document, match, matchSchema.properties) : undefined;
+}
+
+/** Whose tools and providers the hook at `path` is asked about. */
+export function readReach(document: YamlDocument, path: Path): HookConfig['reach'] {
+  const reaches = matchedKeys.map((key) => {
+    const patterns = readMatch(document, path)?.[key];
+    const known = surroundingsOf(document)[key];
+    const isReached = patterns?.some((pattern) => known.some((name) => matchesGlob(pattern, name))) ?? true;
+    if (isReached) return undefined;
+    return isOpen(document, path, key) ? 'external' : 'none';
+  });
+  return reaches.find((reach) => reach === 'none') ?? reaches.find((reach) => reach === 'external');
+}
+
+const matchedKeys = ['tools', 'providers'] as const;
+type MatchedKey = (typeof matchedKeys)[number];
+
+/** What a config declares, and whether others bring tools that it does not declare. */
+type Surroundings = Readonly<Record<MatchedKey, readonly string[]>> & { readonly bringsTools: boolean };
+
+/** Every hook of a config has the same ones. */
+const surroundings = new WeakMap<YamlDocument, Surroundings>();
+
+function surroundingsOf(document: YamlDocument): Surroundings {
+  const known = surroundings.get(document) ?? {
+    tools: entriesAt(document, ['spec', 'tools']).flatMap(({ name, path }) => [
+      name,
+      ...itemsAt(document, [...path, 'aliases']).flatMap((item) => textAt(document, item) ?? []),
+    ]),
+    providers: itemsAt(document, ['spec', 'providers']).flatMap(
+      (path) => textAt(document, [...path, 'id']) ?? [],
+    ),
+    bringsTools:
+      valueAt(document, ['spec', 'gateway', 'tools', 'hooks']) === true ||
+      sourcesOfTools.some((section) => valueAt(document, ['spec', section]) !== undefined) ||
+      entriesAt(document, ['spec', 'hooks']).some(({ path }) => {
+        const dialect = foreignAt(document, path);
+        return dialect !== undefined && foreignDialects[dialect].plugins !== undefined;
+      }),
+  };
+  surroundings.set(document, known);
+  return known;
+}
+
+/** Sections whose agents and plugins bring tools of their own; a gateway does where tool hooks hold for those of its clients. */
+const sourcesOfTools = ['approvals', 'agents', 'imports'];
+
+/** Whether others may bring tools or providers that the config does not declare. */
+function isOpen(document: YamlDocument, hook: Path, key: MatchedKey): boolean {
+  if (valueAt(document, [...hook, 'external']) === true || key === 'providers') return true;
+  const { tools, bringsTools } = surroundingsOf(document);
+  return tools.length === 0 || bringsTools;
+}
+
+/** What is wrong with the `match` of hooks: names that another kind has, expressions, and names that nothing has. */
+export function checkMatches(document: YamlDocument): Finding[] {
+  return entriesAt(document, ['spec', 'hooks']).flatMap(({ path }) => {
+    const match = [...path, 'match'];
+    const when = [...match, 'when'];
+    return [
+      ...findForeignKeys(document, path),
+      ...findExpressionErrors(valueAt(document, when), ['event'], 'bool').map((error) =>
+        badExpression(when, error),
+      ),
+      ...matchedKeys.flatMap((key) => findUndeclared(document, path, key)),
+    ];
+  });
+}
+
+const kindOf = { tools: 'tool', providers: 'provider', models: 'provider' } as const;
+
+function findForeignKeys(document: YamlDocument, path: Path): Finding[] {
+  const hook = textAt(document, [...path, 'hook']);
+  if (hook === undefined) return [];
+  return Object.entries(kindOf)
+    .filter(([key, kind]) => valueAt(document, [...path, 'match', key]) !== undefined && kind !== hook)
+    .map(([key, kind]) => ({
+      path: [...path, 'match', key],
+      atKey: true,
+      message: `only events of ${kind} hooks have ${key} (hook: ${hook})`,
+      hint: 'Use `when`, an expression over the `event`.',
+    }));
+}
+
+function badExpression(path: Path, { message, hint }: ExpressionError): Finding {
+  const isUnknown = message.includes('Unknown variable');
+  return { path, message, hint: isUnknown ? 'The expression sees the event as `event`.' : hint };
+}
+
+/** A hook that waits for a name that nothing has guards nothing. */
+function findUndeclared(document: YamlDocument, path: Path, key: MatchedKey): Finding[] {
+  if (valueAt(document, [...path, 'external']) === true) return [];
+  if (textAt(document, [...path, 'hook']) !== kindOf[key]) return [];
+  const known = surroundingsOf(document)[key];
+  const isExternal = isOpen(document, path, key);
+  const thing = kindOf[key];
+  return itemsAt(document, [...path, 'match', key]).flatMap((item): Finding[] => {
+    const name = textAt(document, item) ?? '';
+    if (known.some((each) => matchesGlob(name, each))) return [];
+    const isPattern = /[*?]/.test(name);
+    // Patterns are written for what others bring, and for what is declared later.
+    if (isPattern && isExternal) return [];
+    const nearest = findNearest(name, known);
+    const suggestion = nearest === undefined ? '' : `Did you mean \`${nearest}\`? `;
+    return [
+      {
+        severity: isExternal || isPattern ? 'warning' : 'error',
+        path: item,
+        basis: ['spec', key],
+        message: `no ${thing} is declared ${isPattern ? 'that fits' : 'as'} "${name}", so the hook is not asked about it`,
+        hint: `${suggestion}Set \`external: true\` on the hook if a client or an agent brings the ${thing}.`,
+      },
+    ];
+  });
 }

@@ -5,6 +5,7 @@ import type { YamlDocument } from '../base/yaml/document.ts';
 import { type Problem, type SourceLocation, sortProblems } from '../base/yaml/problem.ts';
 import { valueAt } from '../base/yaml/read.ts';
 import { foreignDialects } from '../dialects/registry.ts';
+import { type HostEnv, hostEnv } from '../process/env.ts';
 import { buildConfig } from './build/build.ts';
 import { type ForeignContext, readForeignEntries } from './build/foreign-entries.ts';
 import { checkCommands } from './command/commands.ts';
@@ -15,7 +16,7 @@ import { readDefaults } from './exec.ts';
 import { readImports } from './import/imports.ts';
 import { readConfigDocument } from './overlay/read.ts';
 import type { ExecEntry } from './references.ts';
-import { promptkitVersion } from './schema/schema.ts';
+import { promptkitVersion } from './schema.ts';
 import { readStateStore, stateFolderOf } from './store.ts';
 import { validate } from './validate.ts';
 
@@ -182,4 +183,21 @@ function findFailsOpen(hooks: readonly ForeignHookConfig[], imports: readonly Im
 function note({ file, line, column }: SourceLocation, who: string, causes: string): Problem {
   const message = `${who}: lets the event pass when it fails: ${causes}`;
   return { severity: 'note', file, line, column, message, hint: '`on_failure: deny` closes it.' };
+}
+
+/** What a config is read with. */
+export interface ReadOptions {
+  /** What is filled into values. Default: that of this process. */
+  readonly env?: HostEnv;
+  /** Files that are laid over the config. */
+  readonly overlays?: readonly string[];
+  /** Default: true. */
+  readonly refusesUnusable?: boolean;
+  /** Whether programs are not looked for: another machine has them. */
+  readonly ignoresPrograms?: boolean;
+}
+
+/** The RuntimeConfig of a file, in which what cannot be used is an error. Throws FILE_UNREADABLE. */
+export function readConfig(file: string, { env = hostEnv(), ...options }: ReadOptions = {}): LoadedConfig {
+  return loadConfig(file, env['PATH'] ?? '', { refusesUnusable: true, env, ...options });
 }

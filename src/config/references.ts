@@ -14,11 +14,10 @@ import {
 } from '../base/yaml/read.ts';
 import { foreignNames, toolDialectOf, toolDialects } from '../dialects/registry.ts';
 import { checkApprovals, checkSharedDeciders } from './approval.ts';
-import { checkEndpoints } from './build/endpoint.ts';
-import { checkMatches } from './build/match.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkGateway } from './gateway.ts';
+import { checkEndpoints, checkMatches } from './hook.ts';
 import { checkNotify } from './notify.ts';
 import { checkPii } from './pii.ts';
 import { findSandbox, findSandboxFaults } from './sandbox/read.ts';

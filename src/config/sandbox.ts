@@ -25,3 +25,105 @@ export interface CommandConfig {
   readonly envFlag: string;
   readonly kill?: readonly string[];
 }
+
+const text = { type: 'string', minLength: 1 } as const;
+const texts = { type: 'array', items: { type: 'string' } } as const;
+
+/** The keys of each mode beside `mode`, with the shapes that their values have there. */
+const keysOfMode = {
+  direct: {},
+  bubblewrap: { network: { type: 'boolean' }, read: texts, write: texts },
+  command: {
+    ...{ command: text, args: texts, prefix: { ...texts, minItems: 1 } },
+    ...{ env: { enum: ['inherit', 'flags', 'stdin'] }, env_flag: text, kill: { ...texts, minItems: 1 } },
+  },
+  docker_run: { image: text, network: text, mounts: texts, extra_args: texts, docker_path: text },
+  docker_exec: { container: text, workdir: text, user: text, extra_args: texts, docker_path: text },
+  kubectl_exec: {
+    ...{ pod: text, namespace: text, container: text, kubeconfig: text, context: text },
+    ...{ extra_args: texts, kubectl_path: text },
+  },
+} as const;
+
+const requiredOfMode: Readonly<Partial<Record<SandboxMode, string>>> = {
+  docker_run: 'image',
+  docker_exec: 'container',
+  kubectl_exec: 'pod',
+};
+
+export type SandboxMode = keyof typeof keysOfMode;
+
+/** The modes that are known; the last three are those of PromptKit's examples. */
+export const sandboxModes: readonly SandboxMode[] = [
+  ...(['direct', 'bubblewrap', 'command'] as const),
+  ...(['docker_run', 'docker_exec', 'kubectl_exec'] as const),
+];
+
+const ruleOf = (mode: SandboxMode) => {
+  const needed = requiredOfMode[mode];
+  return {
+    if: { properties: { mode: { const: mode } }, required: ['mode'] },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word.
+    then: {
+      additionalProperties: false,
+      properties: { mode: {}, ...keysOfMode[mode] },
+      ...(needed !== undefined && { required: [needed] }),
+    },
+  };
+};
+
+/** An entry of `spec.sandboxes`: one of a mode that is not known may have any keys, and nothing ever starts in it. */
+export const sandboxSchema = {
+  type: ['object', 'null'],
+  description: 'A way to start processes, for entries that name it.',
+  required: ['mode'],
+  properties: {
+    mode: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'direct: no sandbox at all. bubblewrap: a view of this machine of its own, without network. command: a program that the command is handed to. docker_run, docker_exec, kubectl_exec: PromptKit’s, with its keys. What names a sandbox of another mode never starts.',
+    },
+    network: {
+      description:
+        'bubblewrap: true gives it the network of this machine; default: false. docker_run: the value of --network.',
+    },
+    read: {
+      description:
+        'bubblewrap: files and folders, relative to this file’s, that may be read beside the system’s, this file’s folder and the program.',
+    },
+    write: { description: 'bubblewrap: files and folders that may be written, and read.' },
+    command: {
+      description: 'command: the program, which is given `args` and then the command of the entry.',
+    },
+    args: {
+      description:
+        'command: its arguments before that; `${id}` becomes a name of the call, and an item `${env}` the flags for variables.',
+    },
+    prefix: {
+      description: 'command: the program and its arguments as one list, in place of `command` and `args`.',
+    },
+    env: {
+      description:
+        'command: how the variables of an entry’s `env` go along. inherit: as those of the program; flags: `env_flag` and each name at `${env}`; stdin: by a shell where the command runs. Default: what docker, podman, nerdctl and kubectl need, else inherit.',
+    },
+    env_flag: { description: 'command: the flag before each name. Default: -e.' },
+    kill: {
+      description:
+        'command: a program and its arguments, with `${id}`, that ends the command where it runs, after a timeout for one. Default: what docker, podman, nerdctl and kubectl need, else none.',
+    },
+    image: { description: 'docker_run: the image.' },
+    mounts: { description: 'docker_run: values of -v.' },
+    container: { description: 'docker_exec: the container; kubectl_exec: that of the pod.' },
+    workdir: { description: 'docker_exec: the value of --workdir.' },
+    user: { description: 'docker_exec: the value of --user.' },
+    pod: { description: 'kubectl_exec: the pod.' },
+    namespace: { description: 'kubectl_exec: the value of -n.' },
+    kubeconfig: { description: 'kubectl_exec: the value of --kubeconfig.' },
+    context: { description: 'kubectl_exec: the value of --context.' },
+    extra_args: { description: 'Further flags of docker or kubectl.' },
+    docker_path: { description: 'The client in place of docker.' },
+    kubectl_path: { description: 'The client in place of kubectl.' },
+  },
+  allOf: sandboxModes.map(ruleOf),
+} as const;

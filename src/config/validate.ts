@@ -16,14 +16,14 @@ import {
   valueAt,
 } from '../base/yaml/read.ts';
 import { findViolations, type Violation } from '../base/yaml/violation.ts';
-import { checkForeignEntries, foreignAt } from './build/foreign-entries.ts';
+import { checkForeignEntries } from './build/foreign-entries.ts';
 import { checkProviderTypes } from './build/providers.ts';
 import { type CommandLookup, checkCommands } from './command/commands.ts';
-import { withoutReferences } from './environment/reference.ts';
+import { withoutReferences } from './environment/fill.ts';
+import { foreignAt } from './exec.ts';
 import { unusedProviderKeys, whyProviderRefused } from './provider.ts';
 import { checkReferences, type ExecEntry, execEntries } from './references.ts';
-import { locateFinding } from './report.ts';
-import { promptkitVersion, runtimeSchema, unusedSections } from './schema/schema.ts';
+import { locateFinding, promptkitVersion, runtimeSchema, unusedSections } from './schema.ts';
 import { wordViolation } from './words.ts';
 
 /**

@@ -3,9 +3,9 @@ import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { execKeyPatterns, isAt, textAt, valueAt } from '../base/yaml/read.ts';
 import type { Violation } from '../base/yaml/violation.ts';
 import { foreignDialects, foreignNames } from '../dialects/registry.ts';
-import { foreignAt } from './build/foreign-entries.ts';
+import { foreignAt } from './exec.ts';
 import { isProcessKey } from './hook.ts';
-import { nativeVersion, promptkitVersion } from './schema/schema.ts';
+import { nativeVersion, promptkitVersion } from './schema.ts';
 
 /** A violation with the message and hint of a RuntimeConfig. */
 interface WordedViolation extends Violation {

@@ -9,7 +9,7 @@ import { guards } from '../builtins/guards/guards.ts';
 import { type GuardHost, usageError } from '../builtins/guards/program/options.ts';
 import { readExec } from '../config/exec.ts';
 import { execEntries } from '../config/references.ts';
-import { locateFinding } from '../config/report.ts';
+import { locateFinding } from '../config/schema.ts';
 import { closeEnv, type HostEnv, hostEnv } from '../process/env.ts';
 
 /** What the guards of this package would say of the arguments that a RuntimeConfig gives them. */

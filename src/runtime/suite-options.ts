@@ -1,6 +1,5 @@
 import { RuntimeError } from '../base/errors.ts';
-import { type Suite, withDataset } from '../suites/file/model.ts';
-import { readReduction } from '../suites/file/reduction.ts';
+import { readReduction, type Suite, withDataset } from '../suites/file/model.ts';
 import { findReductionProblem } from '../suites/stats/epoch-reduction.ts';
 import { withProviders } from '../suites/variants.ts';
 import type { SuiteRunOptions } from './api.ts';

@@ -6,7 +6,7 @@ import { readDocument, type YamlDocument } from '../base/yaml/document.ts';
 import { omitUndefined } from '../base/yaml/present.ts';
 import { type Problem, problemsOf, sortProblems } from '../base/yaml/problem.ts';
 import { textAt } from '../base/yaml/read.ts';
-import { type ReadOptions, readConfig } from '../config/read-config.ts';
+import { type ReadOptions, readConfig } from '../config/load.ts';
 import { emitNothing } from '../contract/event.ts';
 import { readOpenable } from './stages/load.ts';
 

@@ -12,7 +12,7 @@ import type {
   StoredResult,
 } from '../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from './case/case-record.ts';
-import { readReduction } from './file/reduction.ts';
+import { readReduction } from './file/model.ts';
 import { listRatings } from './rating/ratings.ts';
 import {
   type AgainScope,

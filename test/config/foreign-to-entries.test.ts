@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { mergeEntries } from '../../src/config/import/merge-entries.ts';
-import { type ImportedEntry, importHooks } from '../../src/config/import/to-entries.ts';
+import { type ImportedEntry, importHooks, mergeEntries } from '../../src/config/import/entries.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { searchPath } from './told.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { importHooks } from '../../src/config/import/to-entries.ts';
+import { importHooks } from '../../src/config/import/entries.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { configText, native, searchPath } from './told.ts';
 

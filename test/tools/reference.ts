@@ -1,5 +1,5 @@
 import { isObject } from '../../src/base/json/json.ts';
-import { runtimeSchema } from '../../src/config/schema/schema.ts';
+import { runtimeSchema } from '../../src/config/schema.ts';
 import { pipelineSchema } from '../../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../../src/suites/file/schema.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schemas } from '../../src/config/schema/schema.ts';
+import { schemas } from '../../src/config/schema.ts';
 import { pipelineSchema } from '../../src/pipelines/file/schema.ts';
 import { suiteSchema } from '../../src/suites/file/schema.ts';
 import { renderCheckReference } from './check-reference.ts';

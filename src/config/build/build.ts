@@ -6,18 +6,16 @@ import { choiceAt, entriesAt, integerAt, itemsAt, nonEmptyTextAt, valueAt } from
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
 import { readApprovals } from '../approval.ts';
 import type { EvalConfig, HookConfig, RuntimeConfig } from '../config.ts';
-import { readExec } from '../exec.ts';
+import { foreignAt, readExec } from '../exec.ts';
 import { readGateway } from '../gateway.ts';
+import { readEndpoint, readMatch, readReach } from '../hook.ts';
 import { readNotify } from '../notify.ts';
 import { readProviders } from '../provider.ts';
 import { readSandboxes } from '../sandbox/read.ts';
-import { nativeVersion, promptkitVersion, settingKeys } from '../schema/schema.ts';
-import { readScript } from '../script/read.ts';
+import { nativeVersion, promptkitVersion, settingKeys } from '../schema.ts';
+import { readScript } from '../script.ts';
 import { readStateStore } from '../store.ts';
 import { readTools } from '../tool.ts';
-import { readEndpoint } from './endpoint.ts';
-import { foreignAt } from './foreign-entries.ts';
-import { readMatch, readReach } from './match.ts';
 import { whyRefused } from './refused.ts';
 
 /** The RuntimeConfig that a checked document declares; `folder` is absolute. Call it only without errors. */

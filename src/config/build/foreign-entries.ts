@@ -1,11 +1,11 @@
-import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import type { YamlDocument } from '../../base/yaml/document.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { choiceAt, entriesAt } from '../../base/yaml/read.ts';
-import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import type { DefaultsConfig, ForeignHookConfig, ForeignName } from '../config.ts';
-import { readExec } from '../exec.ts';
-import { locateFinding } from '../report.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
+import type { DefaultsConfig, ForeignHookConfig } from '../config.ts';
+import { foreignAt, readExec } from '../exec.ts';
+import { locateFinding } from '../schema.ts';
 import { whyRefused } from './refused.ts';
 
 /** What entries and imports of foreign hooks are read with. */
@@ -59,9 +59,4 @@ export function checkForeignEntries(
       return foreignDialects[dialect].checkEntry?.({ document, path, ...surroundings }) ?? [];
     })
     .map((each) => locateFinding(document, each));
-}
-
-/** The foreign dialect of the hook at `path`; undefined for a native one. */
-export function foreignAt(document: YamlDocument, path: Path): ForeignName | undefined {
-  return choiceAt(document, [...path, 'dialect'], foreignNames);
 }

@@ -2,8 +2,7 @@ import { isObject } from '../../base/json/json.ts';
 import { compileDataSchema, isSchema202012 } from '../../base/yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
-import { scriptLanguages } from '../script/programs.ts';
-import { findScriptAt } from '../script/read.ts';
+import { findScriptAt, scriptLanguages } from '../script.ts';
 
 /** Why the entry at `path`, which has a `command` or a script, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {

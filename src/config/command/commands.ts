@@ -9,13 +9,12 @@ import type { Finding } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
-import { foreignAt } from '../build/foreign-entries.ts';
 import { whyRefused } from '../build/refused.ts';
+import { foreignAt } from '../exec.ts';
 import { type ExecEntry, execEntries } from '../references.ts';
-import { locateFinding } from '../report.ts';
 import { findSandbox } from '../sandbox/read.ts';
-import { scriptPrograms } from '../script/programs.ts';
-import { findScriptAt } from '../script/read.ts';
+import { locateFinding } from '../schema.ts';
+import { findScriptAt, scriptPrograms } from '../script.ts';
 
 /** Where commands are looked for. */
 export interface CommandLookup {

@@ -6,9 +6,8 @@ import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import type { Finding } from '../../base/yaml/finding.ts';
 import { isAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { typesAt } from '../../base/yaml/schema-path.ts';
-import { foreignAt } from '../build/foreign-entries.ts';
-import { runtimeSchema } from '../schema/schema.ts';
-import { type Reference, splitText } from './reference.ts';
+import { foreignAt } from '../exec.ts';
+import { runtimeSchema } from '../schema.ts';
 
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -237,4 +236,40 @@ function commandLineAt(
   const command = valueAt(document, [...path.slice(0, -1), 'command']);
   const words = Array.isArray(args) ? args.map((argument) => fill(String(argument))) : [];
   return [fill(String(command ?? '')), words];
+}
+
+/** A `${env:NAME}` or `${env:NAME:-default}` of a text. */
+export interface Reference {
+  readonly name: string;
+  /** What stands for a variable that is not set, or empty; never filled in itself. */
+  readonly fallback: string | undefined;
+}
+
+/** A text in its parts: what stands as it is, references, and what begins like one and is none, as the file spells it. */
+export type TextPart = string | Reference | { readonly broken: string };
+
+/** The parts of a text; `$${env:…}` stands for `${env:…}` itself. */
+export function splitText(text: string): readonly TextPart[] {
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const { 0: match, 1: dollar, 2: inner = '', 3: close, index } of text.matchAll(referencePattern)) {
+    parts.push(text.slice(end, index));
+    end = index + match.length;
+    if (dollar === '$') parts.push(match.slice(1));
+    else parts.push(close === '}' ? parseInner(inner, match) : { broken: match });
+  }
+  parts.push(text.slice(end));
+  return parts.filter((part) => part !== '');
+}
+
+/** The text without its references: what else it holds. */
+export function withoutReferences(text: string): string {
+  return text.replaceAll(referencePattern, '');
+}
+
+const referencePattern = /(\$?)\$\{env:([^}]*)(\}?)/g;
+
+function parseInner(inner: string, match: string): TextPart {
+  const { 1: name, 2: fallback } = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner) ?? [];
+  return name === undefined ? { broken: match } : { name, fallback };
 }

@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { toRuntimeError } from '../../base/errors.ts';
-import type { YamlDocument } from '../../base/yaml/document.ts';
-import { readText } from '../../base/yaml/document.ts';
+import { readText, type YamlDocument } from '../../base/yaml/document.ts';
 import { type Finding, isError } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { nonEmptyTextAt, valueAt } from '../../base/yaml/read.ts';
-import type { ConfigEnvironment } from '../config.ts';
-import { locateFinding } from '../report.ts';
-import { promptkitVersion } from '../schema/schema.ts';
+import type { HostEnv } from '../../process/env.ts';
+import type { ConfigEnvironment, RuntimeConfig } from '../config.ts';
+import { locateFinding, promptkitVersion } from '../schema.ts';
 import { type FilledDocument, fillDocument, type Variables } from './fill.ts';
 
 /** A RuntimeConfig document with what it has of the environment. */
@@ -78,3 +77,10 @@ function readEnvFile(document: YamlDocument, folder: string): EnvFile {
 
 /** Where a config names its file of variables. */
 const envFilePath = ['spec', 'env_file'] as const;
+
+/** The environment with the variables of the config's own file, which count where the host has none of the name. */
+export function environmentOf({ environment }: RuntimeConfig, host: HostEnv): HostEnv {
+  if (environment === undefined) return host;
+  const set = Object.entries(host).filter(([, value]) => value !== undefined);
+  return { ...environment.variables, ...Object.fromEntries(set) };
+}

@@ -18,9 +18,8 @@ import { foreignDialects, foreignNames, isForeign } from '../../dialects/registr
 import { findUnfilledVariables } from '../../process/process-config.ts';
 import type { ForeignContext } from '../build/foreign-entries.ts';
 import type { ForeignHookConfig, ForeignName, ImportConfig } from '../config.ts';
-import { locateFinding } from '../report.ts';
-import { nameHook } from './names.ts';
-import { type FileImport, notesOf, readHooksFile } from './read-file.ts';
+import { locateFinding } from '../schema.ts';
+import { type FileImport, nameHook, notesOf, readHooksFile } from './read-file.ts';
 
 /** The hooks, plugin folders and problems of `spec.imports`. */
 export interface ImportResult {

@@ -4,7 +4,7 @@ import { keysIn, valueAt } from '../../base/yaml/read.ts';
 import { describePath } from '../../base/yaml/schema-path.ts';
 import type { Variables } from '../environment/fill.ts';
 import { readEnvironment } from '../environment/read.ts';
-import { runtimeSchema } from '../schema/schema.ts';
+import { runtimeSchema } from '../schema.ts';
 import { readConfigDocument } from './read.ts';
 
 /** Where a value of a config comes from; never the value, which may be a secret. */

@@ -5,8 +5,8 @@ import { omitUndefined } from '../../base/yaml/present.ts';
 import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findViolations, type Violation } from '../../base/yaml/violation.ts';
 import type { CommandConfig, SandboxConfig } from '../sandbox.ts';
-import { sandboxModes } from '../schema/sandbox.ts';
-import { runtimeSchema } from '../schema/schema.ts';
+import { sandboxModes } from '../sandbox.ts';
+import { runtimeSchema } from '../schema.ts';
 
 /** The sandboxes that a document declares, in its order. */
 export function readSandboxes(document: YamlDocument): SandboxConfig[] {

@@ -9,12 +9,12 @@ import { type Problem, requireLoaded, sortProblems } from '../../base/yaml/probl
 import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, schemaAt, textAt } from '../../base/yaml/read.ts';
 import { compileSchema } from '../../base/yaml/schema-check.ts';
 import { findViolations, type Violation } from '../../base/yaml/violation.ts';
-import { type Chain, loadBelow } from './below/load-below.ts';
+import { type Chain, loadBelow } from './below.ts';
 import { everyVariable, type Pipeline, type PipelineOf, readSteps } from './pipeline.ts';
 import { pipelineSchema } from './schema.ts';
 import { validatePipeline } from './validate.ts';
 import type { PipelineRuntime } from './validate-names.ts';
-import { listSteps } from './validate-tree.ts';
+import { listSteps } from './validate-scope.ts';
 
 /** A pipeline, unless one of its problems is an error. */
 interface LoadedPipeline {

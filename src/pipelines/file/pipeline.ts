@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { compileExpressions, type Expression } from '../../base/expression/expression.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
@@ -7,7 +8,6 @@ import { omitUndefined } from '../../base/yaml/present.ts';
 import type { SourceLocation } from '../../base/yaml/problem.ts';
 import { choiceAt, integerAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import type { SchemaCheck } from '../../base/yaml/schema-check.ts';
-import { fileBelow } from './below/file-below.ts';
 import { askSchema, type Chat, evalKeys, readChat, stepKeys, toolKeys } from './schema.ts';
 
 export type { Chat } from './schema.ts';
@@ -197,4 +197,9 @@ function readOnError(document: YamlDocument, path: Path, pipelineOf: PipelineOf)
   }
   const then = choiceAt(document, [...path, 'then'], ['stop', 'continue']) ?? 'stop';
   return { kind: 'handle', steps: readSteps(document, [...path, 'steps'], pipelineOf), then };
+}
+
+/** The file of a pipeline that a file names, absolute. */
+export function fileBelow({ file }: Pick<YamlDocument, 'file'>, named: string): string {
+  return resolve(dirname(file), named);
 }

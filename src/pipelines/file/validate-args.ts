@@ -5,7 +5,7 @@ import type { Finding } from '../../base/yaml/finding.ts';
 import { compileSchema } from '../../base/yaml/schema-check.ts';
 import type { ToolConfig } from '../../config/config.ts';
 import type { PipelineRuntime } from './validate-names.ts';
-import type { StepNode } from './validate-tree.ts';
+import type { StepNode } from './validate-scope.ts';
 
 /** Arguments of tool steps that no input can make fit the tool's `input_schema`. */
 export function findWrongArgs(

@@ -9,7 +9,7 @@ import { suggestEval } from '../../builtins/checks/suggest-eval.ts';
 import type { ProviderConfig, ToolConfig } from '../../config/config.ts';
 import { askedProvider, whyToolNameRefused } from '../../config/provider-use.ts';
 import type { ProviderRole } from '../../contract/provider.ts';
-import type { StepNode } from './validate-tree.ts';
+import type { StepNode } from './validate-scope.ts';
 
 /** What a RuntimeConfig declares that the steps of a pipeline may name. */
 export interface PipelineRuntime {

@@ -5,8 +5,7 @@ import { type Finding, findCrossedBounds } from '../../base/yaml/finding.ts';
 import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findSchemaFault } from '../../config/build/refused.ts';
 import { guardrailIdAt } from './schema.ts';
-import { parseTime } from './time.ts';
-import type { StepKind, StepNode } from './validate-tree.ts';
+import type { StepKind, StepNode } from './validate-scope.ts';
 
 /** Keys and values of steps that the schema lets pass and that do not go together. */
 export function findWrongShapes(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
@@ -168,3 +167,12 @@ function findBadChoice(document: YamlDocument, chat: Path): readonly Finding[] {
   const message = `the chat has no tool named ${name}`;
   return [{ path: [...path, 'tool'], message, ...suggest(name, tools, 'tools') }];
 }
+
+/** A time by RFC 3339, in ms since 1970; undefined for any other text, and for one without its zone. */
+export function parseTime(text: string): number | undefined {
+  if (!rfc3339.test(text)) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;

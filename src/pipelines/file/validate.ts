@@ -17,17 +17,15 @@ import { type Finding, findInfiniteNumbers } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findSchemaFault } from '../../config/build/refused.ts';
-import { fileBelow } from './below/file-below.ts';
-import type { Below } from './below/load-below.ts';
-import { toolsBelow } from './below/tools-below.ts';
-import { everyVariable } from './pipeline.ts';
+import type { Below } from './below.ts';
+import { toolsBelow } from './below.ts';
+import { everyVariable, fileBelow } from './pipeline.ts';
 import { retriedCodes } from './retry.ts';
 import { pipelineSchema } from './schema.ts';
 import { findMisfits, findWrongArgs } from './validate-args.ts';
 import { findWrongNames, type PipelineRuntime } from './validate-names.ts';
-import { type ExpressionSite, variablesAt, whyUnknown } from './validate-scope.ts';
+import { type ExpressionSite, listSteps, type StepNode, variablesAt, whyUnknown } from './validate-scope.ts';
 import { findWrongShapes } from './validate-shape.ts';
-import { listSteps, type StepNode } from './validate-tree.ts';
 
 /** What a pipeline is checked with. */
 interface ValidatedPipeline {

@@ -4,7 +4,7 @@ import { parseParted } from '../../base/json/parted.ts';
 import { ifPresent, object } from '../../base/json/record.ts';
 import { number, oneOf, text } from '../../base/json/shape.ts';
 import { sleep } from '../../base/time/deadline.ts';
-import { toolsBelow } from '../file/below/tools-below.ts';
+import { toolsBelow } from '../file/below.ts';
 import type { Collect, ForEach, Step, WhileLoop } from '../file/pipeline.ts';
 import { pauseBefore, type Retry } from '../file/retry.ts';
 import { mergeSuspended, RunSuspended } from '../state/journal.ts';

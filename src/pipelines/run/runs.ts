@@ -6,7 +6,7 @@ import type { Emit, RunEvent } from '../../contract/event.ts';
 import type { RunDocument, RunStatus } from '../../contract/run.ts';
 import type { Claim, RunRecord, Store } from '../../store/store.ts';
 import { isEnded } from '../../store/store-rules.ts';
-import { envBelow } from '../file/below/tools-below.ts';
+import { envBelow } from '../file/below.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import type { WaitOptions } from '../state/decision-wait.ts';
 import { toCurrentSteps } from '../state/retries.ts';

@@ -13,7 +13,7 @@ import { parseDuration } from '../../config/duration.ts';
 import { type PendingCall, QUESTION } from '../../contract/approval.ts';
 import type { EvalContext, Threshold } from '../../contract/eval.ts';
 import type { AskStep, EvalStep, PipelineStep, ToolStep, WaitStep } from '../file/pipeline.ts';
-import { parseTime } from '../file/time.ts';
+import { parseTime } from '../file/validate-shape.ts';
 import { type ScoreRecord, scoreRecord } from '../state/answer-record.ts';
 import { RunSuspended } from '../state/journal.ts';
 import { fault, findRecord, journalStep, plainRecord } from '../state/record.ts';

@@ -9,7 +9,7 @@ import { findRequiredApproval } from '../../calls/tool-call/before-execution.ts'
 import { type Call, readArgs, unfilteredCall } from '../../calls/tool-call/callable-tool.ts';
 import { toDecisionDocument } from '../../calls/tool-call/document.ts';
 import { type DecidedRecord, notifyPending, toPendingCall } from '../../calls/tool-call/pending-call.ts';
-import { configOptions } from '../../config/overlay/options.ts';
+import { configOptions } from '../../config/overlay/identity.ts';
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { DecisionDocument } from '../../contract/document.ts';
 import type { Emit } from '../../contract/event.ts';

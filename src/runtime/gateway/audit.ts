@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RuntimeError } from '../../base/errors.ts';
 import { whyUnreadable } from '../../base/files/file-error.ts';
-import { environmentOf } from '../../config/environment/host.ts';
+import { environmentOf } from '../../config/environment/read.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import { auditFile } from '../../gateway/audit/audit-log.ts';
 import { type KeptRows, keyedDigest, openKeptRows } from '../../gateway/audit/kept-rows.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
-import { environmentOf } from '../../config/environment/host.ts';
+import { environmentOf } from '../../config/environment/read.ts';
 import { requireConfig } from '../../config/load.ts';
 import type { NewKey } from '../../gateway/keys/manager.ts';
 import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';

@@ -1,5 +1,5 @@
 import { unknownName } from '../../base/yaml/unknown-name.ts';
-import { environmentOf } from '../../config/environment/host.ts';
+import { environmentOf } from '../../config/environment/read.ts';
 import { requireConfig } from '../../config/load.ts';
 import { openProvider } from '../../models/open/open-provider.ts';
 import { callModel } from '../../pipelines/chat/model-call.ts';

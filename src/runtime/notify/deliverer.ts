@@ -5,7 +5,7 @@ import { toDocument } from '../../base/json/document-builder.ts';
 import { stringifyJson } from '../../base/json/json.ts';
 import type { NotifyConfig, RuntimeConfig } from '../../config/config.ts';
 import { usualLimits } from '../../config/exec.ts';
-import { configOptions } from '../../config/overlay/options.ts';
+import { configOptions } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { iso, toPendingDocument } from '../../pipelines/run/document.ts';

@@ -8,8 +8,7 @@ import { writeWithoutLinks } from '../../base/files/write-inside.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import type { ForeignName } from '../../config/config.ts';
-import { mergeEntries } from '../../config/import/merge-entries.ts';
-import { type ImportedEntry, importHooks } from '../../config/import/to-entries.ts';
+import { type ImportedEntry, importHooks, mergeEntries } from '../../config/import/entries.ts';
 import { hostEnv } from '../../process/env.ts';
 
 /** The hooks of a foreign file as entries of a config. */

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import type { ReadOptions } from '../../config/load.ts';
 import { findOrigins, type ValueOrigin } from '../../config/overlay/origins.ts';
-import type { ReadOptions } from '../../config/read-config.ts';
 import { hostEnv } from '../../process/env.ts';
 
 /** Where each value of a RuntimeConfig comes from: which of its files, and which variables. Throws FILE_UNREADABLE. */

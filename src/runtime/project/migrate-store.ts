@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
-import { environmentOf } from '../../config/environment/host.ts';
+import { environmentOf } from '../../config/environment/read.ts';
 import { requireConfig } from '../../config/load.ts';
 import type { HostEnv } from '../../process/env.ts';
 

@@ -4,7 +4,7 @@ import { requirePlatform } from '../../base/platform.ts';
 import { decodePercent } from '../../base/text/decode-percent.ts';
 import { once } from '../../base/time/once.ts';
 import type { ForeignName, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
-import { environmentOf } from '../../config/environment/host.ts';
+import { environmentOf } from '../../config/environment/read.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';

@@ -1,3 +1,4 @@
+import { dirname, isAbsolute, join } from 'node:path';
 import { compileExpressions } from '../../base/expression/expression.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
@@ -6,9 +7,8 @@ import { readFields } from '../../base/yaml/fields.ts';
 import { omitUndefined } from '../../base/yaml/present.ts';
 import { exactValueAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import type { CheckTree, GuardCheck, SuiteEval } from './model.ts';
-import { type Reduction, readReduction } from './reduction.ts';
+import { type Reduction, readReduction } from './model.ts';
 import { evalKeys } from './schema.ts';
-import { rowVariables, variablesOf } from './variables.ts';
 
 /** Reads one item of `spec.evals`; call it only for a valid document. */
 export function toEval(document: YamlDocument, path: Path): SuiteEval {
@@ -68,4 +68,20 @@ function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
     event: compileExpressions(members, rowVariables),
     expected: compileExpressions(exactValueAt(document, [...path, 'expected']), rowVariables),
   };
+}
+
+/** A path that a file names: relative ones start in the file's own folder. */
+export function besideFile(file: string, path: string): string {
+  return isAbsolute(path) ? path : join(dirname(file), path);
+}
+
+/** The variables of expressions that are evaluated before the subject answers. */
+export const rowVariables: readonly string[] = ['case'];
+
+/**
+ * The variables of expressions that are evaluated after the subject answered: `case`, and `subject` if
+ * there is one.
+ */
+export function variablesOf(document: YamlDocument): readonly string[] {
+  return valueAt(document, ['spec', 'subject']) === undefined ? rowVariables : ['case', 'subject'];
 }

@@ -9,7 +9,7 @@ import {
   toDouble,
 } from '../../base/json/decimal.ts';
 import { isScoreWithin } from '../../calls/capability/eval.ts';
-import { nameReduction, type Reduction } from '../file/reduction.ts';
+import { nameReduction, type Reduction } from '../file/model.ts';
 import type { CaseResult, EpochRecord, EvalHeader, EvalResult } from '../record.ts';
 import { midpoint } from './distribution.ts';
 

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../base/yaml/present.ts';
 import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { readChat } from '../../pipelines/file/schema.ts';
 import type { Subject, Suite, Variant } from '../file/model.ts';
-import { besideFile } from '../file/paths.ts';
+import { besideFile } from '../file/read-eval.ts';
 
 /** What a checked document declares at `path`: a subject, variants of one, or nothing. Call it only without errors. */
 export function readSubjects(document: YamlDocument, path: Path): Pick<Suite, 'subject' | 'variants'> {

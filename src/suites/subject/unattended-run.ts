@@ -7,7 +7,7 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { evalContextOf } from '../../pipelines/chat/model-usage.ts';
 import type { viewOf } from '../../pipelines/chat/turn-state.ts';
-import { everyPipeline } from '../../pipelines/file/below/tools-below.ts';
+import { everyPipeline } from '../../pipelines/file/below.ts';
 import type { Chat, Pipeline, Step } from '../../pipelines/file/pipeline.ts';
 import { requireRun } from '../../pipelines/run/new-run.ts';
 import { cancelRun, type RunsContext, startRun } from '../../pipelines/run/runs.ts';

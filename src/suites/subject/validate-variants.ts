@@ -9,9 +9,9 @@ import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.t
 import { loadPipeline } from '../../pipelines/file/load.ts';
 import { findWrongArgs } from '../../pipelines/file/validate-args.ts';
 import { findWrongNames, findWrongProvider } from '../../pipelines/file/validate-names.ts';
+import type { StepNode } from '../../pipelines/file/validate-scope.ts';
 import { findWrongChecks } from '../../pipelines/file/validate-shape.ts';
-import type { StepNode } from '../../pipelines/file/validate-tree.ts';
-import { besideFile } from '../file/paths.ts';
+import { besideFile } from '../file/read-eval.ts';
 import { mostVariants } from '../file/schema.ts';
 import type { SuiteRuntime } from '../suite-runtime.ts';
 import { nameOfPair, providersAt, subjectVariables } from './read-variants.ts';

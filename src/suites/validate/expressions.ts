@@ -1,13 +1,13 @@
 import { isPlainCode } from '../../base/expression/plain-code.ts';
+import { isObject } from '../../base/json/json.ts';
 import { findNearest } from '../../base/text/suggest.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { type ExpressionField, findBadExpressionsAt, textsAt } from '../../base/yaml/expressions.ts';
 import { type Finding, locateFinding } from '../../base/yaml/finding.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';
-import { rowVariables, variablesOf } from '../file/variables.ts';
+import { rowVariables, variablesOf } from '../file/read-eval.ts';
 import { suiteSchema } from '../file/schema.ts';
-import { casePath, checksIn, evalsPath, thresholdsIn } from './suite-paths.ts';
 
 /** Every tree of the file whose strings are expressions, but those of its subject. */
 export function expressionFields(document: YamlDocument): ExpressionField[] {
@@ -107,4 +107,44 @@ function hintOf(message: string, variables: readonly string[]): string {
   return variables.length > 1
     ? `${seen}, and what the subject made as \`subject\`${write}`
     : `${seen}${write}`;
+}
+
+export const evalsPath: Path = ['spec', 'evals'];
+export const gatesPath: Path = ['spec', 'gates'];
+export const casePath: Path = ['spec', 'case'];
+export const subjectPath: Path = ['spec', 'subject'];
+
+/** The ids of the suite's evals, and where they stand. */
+export function evalIds(document: YamlDocument): { path: Path; id: string }[] {
+  return itemsAt(document, evalsPath).flatMap((item) => {
+    const id = valueAt(document, [...item, 'id']);
+    return typeof id === 'string' ? [{ path: [...item, 'id'], id }] : [];
+  });
+}
+
+/** Every check of the suite: evals, and the parts of those that are combinations. */
+export function checksIn(document: YamlDocument): Path[] {
+  return itemsAt(document, evalsPath).flatMap((item) => checksBelow(document, item));
+}
+
+function checksBelow(document: YamlDocument, path: Path): Path[] {
+  const node = valueAt(document, path);
+  if (!isObject(node)) return [];
+  const parts = [
+    ...('not' in node ? [[...path, 'not']] : []),
+    ...itemsAt(document, [...path, 'any_of']),
+    ...itemsAt(document, [...path, 'all_of']),
+  ];
+  return [...('type' in node ? [path] : []), ...parts.flatMap((part) => checksBelow(document, part))];
+}
+
+/** The paths of all thresholds. */
+export function thresholdsIn(document: YamlDocument): Path[] {
+  const below = (path: Path): Path[] => {
+    const node = valueAt(document, path);
+    if (!isObject(node)) return [];
+    const parts = [[...path, 'not'], ...itemsAt(document, [...path, 'any_of'])];
+    return [[...path, 'threshold'], ...[...parts, ...itemsAt(document, [...path, 'all_of'])].flatMap(below)];
+  };
+  return [...itemsAt(document, evalsPath).flatMap(below), [...casePath, 'threshold']];
 }

@@ -5,7 +5,7 @@ import type { Finding } from '../../base/yaml/finding.ts';
 import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findGateMetric, gateMetricNames } from '../run/gates.ts';
 import { variantNamesAt } from '../subject/validate-variants.ts';
-import { evalIds, evalsPath, gatesPath, subjectPath } from './suite-paths.ts';
+import { evalIds, evalsPath, gatesPath, subjectPath } from './expressions.ts';
 
 export function findBadGates(document: YamlDocument): Finding[] {
   const known = evalIds(document).map(({ id }) => id);

@@ -19,24 +19,24 @@ import { foreignDialects } from '../../dialects/registry.ts';
 import { findUnaskable } from '../../pipelines/file/validate-names.ts';
 import { isPattern } from '../dataset/files.ts';
 import { isRemote, remoteName, whyUnusable } from '../dataset/remote/address.ts';
-import { besideFile } from '../file/paths.ts';
-import { suiteReducerPath } from '../file/read-eval.ts';
-import { readReduction } from '../file/reduction.ts';
+import { readReduction } from '../file/model.ts';
+import { besideFile, suiteReducerPath } from '../file/read-eval.ts';
 import { suiteSchema } from '../file/schema.ts';
 import { findReductionProblem } from '../stats/epoch-reduction.ts';
 import { fieldsOfSubjects, findSubjectsProblems } from '../subject/validate-variants.ts';
 import type { SuiteRuntime } from '../suite-runtime.ts';
-import { expressionFields, findBadExpressions } from './expressions.ts';
-import { findBadGates } from './gates.ts';
 import {
   casePath,
   checksIn,
   evalIds,
   evalsPath,
+  expressionFields,
+  findBadExpressions,
   gatesPath,
   subjectPath,
   thresholdsIn,
-} from './suite-paths.ts';
+} from './expressions.ts';
+import { findBadGates } from './gates.ts';
 
 /** What is wrong with a suite beyond its shape. `config` is that of its runtime, if it is known. */
 export function validateSuite(document: YamlDocument, config: SuiteRuntime | undefined): Problem[] {

@@ -5,10 +5,10 @@ import type { YamlDocument } from '../../base/yaml/document.ts';
 import { type Problem, sortProblems } from '../../base/yaml/problem.ts';
 import { valueAt } from '../../base/yaml/read.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { type ReadOptions, readConfig } from '../../config/read-config.ts';
+import { type ReadOptions, readConfig } from '../../config/load.ts';
 import { loadPipeline } from '../../pipelines/file/load.ts';
 import { findUnevaluatedInPipeline } from '../../pipelines/file/validate.ts';
-import { besideFile } from '../file/paths.ts';
+import { besideFile } from '../file/read-eval.ts';
 import { loadSuite } from '../load.ts';
 import { findUnevaluatedInSuite } from './validate.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validatorOf } from '../../../src/base/yaml/validator.ts';
-import { runtimeSchema } from '../../../src/config/schema/schema.ts';
+import { runtimeSchema } from '../../../src/config/schema.ts';
 
 test('a schema that was not compiled, or was changed since, says what to do', () => {
   const changed = { ...runtimeSchema, required: ['apiVersion'] };

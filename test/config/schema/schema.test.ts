@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { isObject } from '../../../src/base/json/json.ts';
-import { runtimeSchema, schemas } from '../../../src/config/schema/schema.ts';
+import { runtimeSchema, schemas } from '../../../src/config/schema.ts';
 import { told, write } from '../told.ts';
 
 const root = join(import.meta.dirname, '../../..');

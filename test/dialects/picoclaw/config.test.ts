@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { importHooks } from '../../../src/config/import/to-entries.ts';
+import { importHooks } from '../../../src/config/import/entries.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { rowsOf } from '../../table.ts';
 import { newProject, openProject, runtimeYaml } from '../project.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from '../../../src/base/yaml/problem.ts';
-import { importHooks } from '../../../src/config/import/to-entries.ts';
+import { importHooks } from '../../../src/config/import/entries.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { loadPipeline } from '../../../src/pipelines/file/load.ts';
 import { loadSuite } from '../../../src/suites/load.ts';

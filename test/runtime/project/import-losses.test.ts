@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ForeignName } from '../../../src/config/config.ts';
-import { importHooks } from '../../../src/config/import/to-entries.ts';
+import { importHooks } from '../../../src/config/import/entries.ts';
 import { foreignNames } from '../../../src/dialects/registry.ts';
 import { arenaKeys } from '../../../src/suites/import/arena/import-arena.ts';
 import { type ImportKind, importers, importKinds } from '../../../src/suites/import/import-suite.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compare, exact, share, subtract, toDouble } from '../../../src/base/json/decimal.ts';
-import { readReduction } from '../../../src/suites/file/reduction.ts';
+import { readReduction } from '../../../src/suites/file/model.ts';
 import type { EvalResult } from '../../../src/suites/record.ts';
 import {
   findReductionProblem,

@@ -1,5 +1,5 @@
 import type { Threshold } from '../../../src/contract/eval.ts';
-import { readReduction } from '../../../src/suites/file/reduction.ts';
+import { readReduction } from '../../../src/suites/file/model.ts';
 import type {
   CaseRecord,
   EpochRecord,

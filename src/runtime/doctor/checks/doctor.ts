@@ -9,7 +9,7 @@ import { findScript, isShell } from '../../../base/files/script.ts';
 import { formatCount } from '../../../base/text/format-count.ts';
 import type { SourceLocation } from '../../../base/yaml/problem.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../../config/config.ts';
-import { environmentOf } from '../../../config/environment/host.ts';
+import { environmentOf } from '../../../config/environment/read.ts';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { scrubMembers } from '../../../contract/scrub.ts';
 import { readCredential } from '../../../models/open/credential.ts';

@@ -6,7 +6,7 @@ import { writeInside } from '../../../base/files/write-inside.ts';
 import { isObject, stringifyJson } from '../../../base/json/json.ts';
 import { readDocument } from '../../../base/yaml/document.ts';
 import type { Problem } from '../../../base/yaml/problem.ts';
-import { readConfig } from '../../../config/read-config.ts';
+import { readConfig } from '../../../config/load.ts';
 import { validatePipeline, validateSuite } from '../../validate/with-runtime.ts';
 import type { ImportedProvider } from './providers.ts';
 import { escapeText } from './template.ts';

@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { toRuntimeError } from '../../../base/errors.ts';
-import { suggest } from '../../../base/text/suggest.ts';
-import { parseDocument, type YamlDocument } from '../../../base/yaml/document.ts';
-import type { Finding } from '../../../base/yaml/finding.ts';
-import type { Problem } from '../../../base/yaml/problem.ts';
-import { nonEmptyTextAt, textAt } from '../../../base/yaml/read.ts';
-import type { Pipeline } from '../pipeline.ts';
-import type { StepNode } from '../validate-tree.ts';
-import { fileBelow } from './file-below.ts';
+import { toRuntimeError } from '../../base/errors.ts';
+import { suggest } from '../../base/text/suggest.ts';
+import { parseDocument, type YamlDocument } from '../../base/yaml/document.ts';
+import type { Finding } from '../../base/yaml/finding.ts';
+import type { Problem } from '../../base/yaml/problem.ts';
+import { nonEmptyTextAt, textAt } from '../../base/yaml/read.ts';
+import type { Pipeline, Step } from './pipeline.ts';
+import { fileBelow } from './pipeline.ts';
+import type { StepNode } from './validate-scope.ts';
 
 /** What loading a pipeline below another needs of the one that names it. */
 export interface Chain {
@@ -138,4 +138,51 @@ function findOther(
   if (ours === undefined || theirs === undefined || ours === theirs) return [];
   const message = `${below.file} has the runtime ${theirs}, and this file ${ours}`;
   return [{ path, message, hint: 'A pipeline and those that it runs have one runtime.' }];
+}
+
+/** The tools that steps of the pipeline call, and of those that it runs; those that models may call are left out. */
+export function toolsBelow({ steps, finally: last }: Pipeline): ReadonlySet<string> {
+  return new Set([...steps, ...last].flatMap(toolsOf));
+}
+
+function toolsOf(step: Step): string[] {
+  const handlers = step.onError.kind === 'handle' ? step.onError.steps.flatMap(toolsOf) : [];
+  switch (step.kind) {
+    case 'tool':
+      return [step.tool, ...handlers];
+    case 'pipeline':
+      return [...toolsBelow(step.pipeline), ...handlers];
+    case 'parallel':
+      return [...step.steps.flatMap(toolsOf), ...handlers];
+    case 'steps':
+      return [...[...step.steps, ...step.otherwise].flatMap(toolsOf), ...handlers];
+    default:
+      return handlers;
+  }
+}
+
+/** The variables of the environment that the pipeline needs, and those that it runs. */
+export function envBelow({ env, steps, finally: last }: Pipeline): readonly string[] {
+  return [...new Set([...env, ...pipelinesIn([...steps, ...last]).flatMap(envBelow)])];
+}
+
+/** The pipeline and all that it runs, each once, by their files. */
+export function everyPipeline(
+  pipeline: Pipeline,
+  found = new Map<string, Pipeline>(),
+): Map<string, Pipeline> {
+  if (found.has(pipeline.file)) return found;
+  found.set(pipeline.file, pipeline);
+  for (const each of pipelinesIn([...pipeline.steps, ...pipeline.finally])) everyPipeline(each, found);
+  return found;
+}
+
+function pipelinesIn(steps: readonly Step[]): Pipeline[] {
+  return steps.flatMap((step) => {
+    const handlers = step.onError.kind === 'handle' ? pipelinesIn(step.onError.steps) : [];
+    const inner = 'steps' in step ? step.steps : [];
+    const otherwise = 'otherwise' in step ? step.otherwise : [];
+    const own = step.kind === 'pipeline' ? [step.pipeline] : [];
+    return [...own, ...pipelinesIn([...inner, ...otherwise]), ...handlers];
+  });
 }

@@ -1,16 +1,19 @@
-import { as, read, usual } from '../../base/yaml/fields.ts';
-import { textsByNameAt } from '../../base/yaml/read.ts';
-import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { agentsSchema, approvalsSchema } from '../approval.ts';
-import { defaultProperties, evalSchema, execProperties } from '../exec.ts';
-import { gatewaySchema } from '../gateway.ts';
-import { hookSchema } from '../hook.ts';
-import { notifySchema } from '../notify.ts';
-import { piiSchema } from '../pii.ts';
-import { providerSchema } from '../provider.ts';
-import { stateStoreSchema } from '../store.ts';
-import { toolSchema } from '../tool.ts';
+import type { YamlDocument } from '../base/yaml/document.ts';
+import { as, read, usual } from '../base/yaml/fields.ts';
+import { type Finding, locateFinding as locate } from '../base/yaml/finding.ts';
+import type { Problem } from '../base/yaml/problem.ts';
+import { textsByNameAt } from '../base/yaml/read.ts';
+import { foreignDialects, foreignNames } from '../dialects/registry.ts';
+import { agentsSchema, approvalsSchema } from './approval.ts';
+import { defaultProperties, evalSchema, execProperties } from './exec.ts';
+import { gatewaySchema } from './gateway.ts';
+import { hookSchema } from './hook.ts';
+import { notifySchema } from './notify.ts';
+import { piiSchema } from './pii.ts';
+import { providerSchema } from './provider.ts';
 import { sandboxSchema } from './sandbox.ts';
+import { stateStoreSchema } from './store.ts';
+import { toolSchema } from './tool.ts';
 
 const isOf = (dialect: string) => ({ properties: { dialect: { const: dialect } }, required: ['dialect'] });
 
@@ -229,3 +232,8 @@ export const runtimeSchema = {
 
 /** Every schema that is published as a file, by file name. */
 export const schemas: Readonly<Record<string, object>> = { 'runtime.schema.json': runtimeSchema };
+
+/** The finding as a problem of the RuntimeConfig file, with its position. */
+export function locateFinding(document: YamlDocument, finding: Finding): Problem {
+  return locate(document, finding, runtimeSchema);
+}
