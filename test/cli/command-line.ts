@@ -41,6 +41,14 @@ export interface Running {
   readonly ran: Promise<Ran>;
 }
 
+/** The words of a command line, or the line, which is split at spaces outside of single quotes. */
+export type Line = string | readonly string[];
+
+function wordsOf(line: Line): readonly string[] {
+  if (typeof line !== 'string') return line;
+  return [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+}
+
 /** Starts a command and does not wait for it. */
 export function start(
   args: readonly string[],
@@ -67,8 +75,8 @@ function quietEnv(): NodeJS.ProcessEnv {
 }
 
 /** Runs a command to its end: a call of `main` in this process, or the program itself where `binary` is set. */
-export async function run(args: readonly string[], circumstances: Circumstances = {}): Promise<Ran> {
-  if (circumstances.binary) return await start(args, circumstances).ran;
+export async function run(args: Line, circumstances: Circumstances = {}): Promise<Ran> {
+  if (circumstances.binary) return await start(wordsOf(args), circumstances).ran;
   const { screen, ...ran } = await runShown(args, circumstances);
   return ran;
 }
@@ -79,7 +87,7 @@ export interface Shown extends Ran {
 }
 
 /** Calls `main` in this process, on streams of which some claim to be terminals. */
-export async function runShown(args: readonly string[], circumstances: Circumstances): Promise<Shown> {
+export async function runShown(args: Line, circumstances: Circumstances): Promise<Shown> {
   const { cwd = process.cwd(), env = {}, until: text } = circumstances;
   const streams = openStreams(circumstances);
   const interruption = new AbortController();
@@ -87,7 +95,9 @@ export async function runShown(args: readonly string[], circumstances: Circumsta
     if (text !== undefined && streams.texts().stdout.includes(text)) interruption.abort();
   }, 20);
   try {
-    const ran = await within({ cwd, env }, () => callMain(args, { cwd, env }, streams, interruption));
+    const ran = await within({ cwd, env }, () =>
+      callMain(wordsOf(args), { cwd, env }, streams, interruption),
+    );
     return { ...ran, screen: streams.screen() };
   } finally {
     clearInterval(watch);
@@ -120,15 +130,15 @@ async function callMain(
 
 /** Runs a command with --json: its exit code, its one document, and stderr. */
 export async function runJson(
-  args: readonly string[],
+  args: Line,
   circumstances: Circumstances = {},
 ): Promise<{ code: number | null; document: unknown; stderr: string }> {
-  const { code, stdout, stderr } = await run([...args, '--json'], circumstances);
+  const { code, stdout, stderr } = await run([...wordsOf(args), '--json'], circumstances);
   return { code, document: onlyDocument(stdout), stderr };
 }
 
 /** Runs a command for people and for programs, side by side. */
-export async function runBothWays(args: readonly string[], circumstances: Circumstances = {}) {
+export async function runBothWays(args: Line, circumstances: Circumstances = {}) {
   const [people, programs] = await Promise.all([run(args, circumstances), runJson(args, circumstances)]);
   return { people, programs };
 }

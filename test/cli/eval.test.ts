@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { titled } from '../cite.ts';
 import { headerOf } from '../suites/report/reports.ts';
-import { config, fixture, folderOf, onlyDocument, run, runJson, suite } from './command-line.ts';
+import { config, fixture, folderOf, run, runBothWays, runJson, suite } from './command-line.ts';
 
 const long = '12345678901234567890';
 
@@ -21,118 +20,93 @@ evals:
 
 const scored = { status: 'scored', detail: '', data: null };
 
-const calls = titled([
+const crashed = expect.stringContaining('rules.txt: no such file');
+
+test.concurrent.for([
   {
     title: 'a score of 1 passes without bounds',
-    cites: 'DS-CLI-09 DS-EXIT-02 DS-JSON-05',
-    args: ['score', '--params', '{"score": 1, "detail": "good", "data": {"words": 3}}'],
+    line: `score --params '{"score": 1, "detail": "good", "data": {"words": 3}}'`,
     code: 0,
     document: { status: 'scored', score: 1, passed: true, detail: 'good', data: { words: 3 } },
+    stdout: '1: good\n',
   },
   {
     title: 'a lower score does not pass without bounds, but is an answer',
-    cites: 'DS-CLI-09 DS-EXIT-02 DS-JSON-05',
-    args: ['score', '--params', '{"score": 0.99}'],
+    line: `score --params '{"score": 0.99, "detail": "good"}'`,
     code: 0,
-    document: { ...scored, score: 0.99, passed: false },
+    document: { ...scored, score: 0.99, passed: false, detail: 'good' },
+    stdout: '0.99: good\n',
   },
   {
     title: 'a score on its lower bound passes',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['score', '--params', '@params.json', '--min-score', '0.25'],
+    line: 'score --params @params.json --min-score 0.25',
     code: 0,
     document: { ...scored, score: 0.25, passed: true },
+    stdout: '0.25 passed\n',
   },
   {
     title: 'a score below its lower bound fails',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['score', '--params', '@params.json', '--min-score', '0.26'],
+    line: 'score --params @params.json --min-score 0.26',
     code: 1,
     document: { ...scored, score: 0.25, passed: false },
+    stdout: '0.25 not passed\n',
   },
   {
     title: 'a score above its upper bound fails',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['server', '--max-score', '0.7'],
+    line: 'server --max-score 0.7',
     code: 1,
-    document: { status: 'scored', score: 0.75, passed: false, detail: 'three of four', data: null },
+    document: { ...scored, score: 0.75, passed: false, detail: 'three of four' },
+    stdout: '0.75 not passed: three of four\n',
   },
   {
     title: 'an upper bound alone asks for no minimum',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['score', '--params', '{"score": 0}', '--max-score', '0.4'],
+    line: `score --params '{"score": 0}' --max-score 0.4`,
     code: 0,
     document: { ...scored, score: 0, passed: true },
+    stdout: '0 passed\n',
   },
   {
     title: 'an eval that says why it has no score is unscored',
-    cites: 'DS-EXIT-02 DS-JSON-06',
-    args: ['score', '--params', '{"error": "no judge today", "score": 1}'],
+    line: `score --params '{"error": "no judge today", "score": 1}'`,
     code: 1,
     document: {
       ...{ status: 'unscored', reason: 'no judge today', passed: false },
       error: { code: 'EVAL_ERROR', message: 'no judge today', hint: expect.any(String) },
     },
+    stdout: 'unscored: [EVAL_ERROR] eval "score": no judge today\n',
+    stderr: expect.stringMatching(/^hint: .*\n$/),
+  },
+  {
+    title: 'an abstention is unscored',
+    line: `score --params '{"abstain": "no judge today"}'`,
+    code: 1,
+    document: { status: 'unscored', reason: 'no judge today', passed: false },
+    stdout: 'unscored: no judge today\n',
   },
   {
     title: 'a crash is unscored, whatever the bounds, and carries its fault',
-    cites: 'DS-EXIT-02 DS-JSON-06 DS-JSON-08',
-    args: ['crash', '--max-score', '0.5'],
+    line: 'crash --max-score 0.5',
     code: 1,
     document: {
-      status: 'unscored',
-      reason: expect.stringContaining('rules.txt: no such file'),
-      passed: false,
+      ...{ status: 'unscored', reason: crashed, passed: false },
       error: {
-        code: 'PROCESS_EXIT',
-        message: expect.stringContaining('rules.txt: no such file'),
-        hint: 'Correct the program: its stderr says why.',
+        ...{ code: 'PROCESS_EXIT', message: crashed, hint: 'Correct the program: its stderr says why.' },
         details: expect.any(Object),
       },
     },
+    stdout: expect.stringMatching(/^unscored: \[PROCESS_EXIT\] .*rules\.txt: no such file\n$/),
+    stderr: 'hint: Correct the program: its stderr says why.\n',
   },
-]);
-
-test.concurrent.for(calls)('eval call --json: $title', async ({ args, code, document }, { expect }) => {
-  const called = ['eval', 'call', ...args, '--content', 'x', '--log-level', 'silent'];
-  expect(await runJson(called, { cwd: desk })).toEqual({ code, document, stderr: '' });
-});
-
-const words = titled([
-  {
-    title: 'a metric',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['score', '--params', '{"score": 0.99, "detail": "good"}'],
-    code: 0,
-    stdout: '0.99: good\n',
+])(
+  'eval call: $title [DS-CLI-09 DS-EXIT-02 DS-JSON-05 DS-JSON-06 DS-JSON-08]',
+  async ({ line, code, document, stdout, stderr = '' }, { expect }) => {
+    const called = `eval call ${line} --content x --log-level silent`;
+    expect(await runBothWays(called, { cwd: desk })).toEqual({
+      people: { code, stdout, stderr },
+      programs: { code, document, stderr: '' },
+    });
   },
-  {
-    title: 'passed',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['server', '--min-score', '0.5'],
-    code: 0,
-    stdout: '0.75 passed: three of four\n',
-  },
-  {
-    title: 'not passed',
-    cites: 'DS-CLI-09 DS-EXIT-02',
-    args: ['score', '--params', '@params.json', '--min-score', '0.5'],
-    code: 1,
-    stdout: '0.25 not passed\n',
-  },
-  {
-    title: 'an abstention',
-    cites: 'DS-EXIT-02',
-    args: ['score', '--params', '{"abstain": "no judge today"}'],
-    code: 1,
-    stdout: 'unscored: no judge today\n',
-  },
-]);
-
-test.concurrent.for(words)('eval call: $title', async ({ args, code, stdout }, { expect }) => {
-  const called = ['eval', 'call', ...args, '--content', 'x', '--log-level', 'silent'];
-  expect(await run(called, { cwd: desk })).toEqual({ code, stdout, stderr: '' });
-});
+);
 
 test.concurrent('long integers in params and data keep their digits [DS-JSON-05 DS-CLI-08]', async ({
   expect,
@@ -150,16 +124,13 @@ const request = folderOf({
   'context.json': '{"turn_index": 7}',
 });
 
-const contents = titled([
-  { title: 'text', cites: 'DS-CLI-08', content: 'Yes.\n', stdin: '' },
-  { title: '@FILE', cites: 'DS-CLI-08', content: '@answer.txt', stdin: '' },
-  { title: '- for stdin', cites: 'DS-CLI-08', content: '-', stdin: 'Yes.\n' },
-]);
-
-test.concurrent.for(contents)(
-  '--content takes $title, and --context what surrounds it',
-  async (row, { expect }) => {
-    const { content, stdin } = row;
+test.concurrent.for([
+  ['text', 'Yes.\n', ''],
+  ['@FILE', '@answer.txt', ''],
+  ['- for stdin', '-', 'Yes.\n'],
+] as const)(
+  '--content takes %s, and --context what surrounds it [DS-CLI-08]',
+  async ([, content, stdin], { expect }) => {
     const called = ['eval', 'call', 'stdin', '--content', content, '--context', '@context.json'];
     const { document } = await runJson(called, { cwd: request, stdin });
     const sent =
@@ -168,58 +139,23 @@ test.concurrent.for(contents)(
   },
 );
 
-const wrong = titled([
-  {
-    title: 'a bound above 1',
-    cites: 'DS-CLI-12',
-    args: ['--min-score', '1.5'],
-    message: 'a score bound lies in 0..1, not 1.5',
-  },
-  {
-    title: 'a bound that is no number',
-    cites: 'DS-CLI-12',
-    args: ['--max-score', 'high'],
-    message: '--max-score takes a number, not "high"',
-  },
-  {
-    title: 'an empty bound',
-    cites: 'DS-CLI-12',
-    args: ['--max-score', ''],
-    message: '--max-score takes a number, not ""',
-  },
-  {
-    title: 'bounds that cross',
-    cites: 'DS-CLI-12',
-    args: ['--min-score', '0.9', '--max-score', '0.1'],
-    message: '--min-score 0.9 is above --max-score 0.1',
-  },
-  {
-    title: 'params that are no object',
-    cites: 'DS-CLI-08',
-    args: ['--params', '"x"'],
-    message: '--params is not a JSON object',
-  },
-  {
-    title: 'a context that is no JSON',
-    cites: 'DS-CLI-08',
-    args: ['--context', '{turn_index: 1}'],
-    message: expect.stringMatching(/^--context is not JSON: /),
-  },
-  {
-    title: 'stdin for two options',
-    cites: 'DS-CLI-08',
-    args: ['--params', '-', '--content', '-'],
-    message: '--params has read stdin, so --content cannot',
-  },
-]);
-
-test.concurrent.for(wrong)('eval call with $title exits 2', async ({ args, message }, { expect }) => {
-  const called = ['eval', 'call', 'score', '--content', 'x', ...args];
+test.concurrent.for([
+  ['a bound above 1', '--min-score 1.5', 'a score bound lies in 0..1, not 1.5'],
+  ['a bound that is no number', '--max-score high', '--max-score takes a number, not "high"'],
+  ['an empty bound', "--max-score ''", '--max-score takes a number, not ""'],
+  ['bounds that cross', '--min-score 0.9 --max-score 0.1', '--min-score 0.9 is above --max-score 0.1'],
+  ['params that are no object', `--params '"x"'`, '--params is not a JSON object'],
+  [
+    'a context that is no JSON',
+    "--context '{turn_index: 1}'",
+    expect.stringMatching(/^--context is not JSON: /),
+  ],
+  ['stdin for two options', '--params - --content -', '--params has read stdin, so --content cannot'],
+] as const)('eval call with %s exits 2 [DS-CLI-08 DS-CLI-12]', async ([, line, message], { expect }) => {
+  const called = `eval call score --content x ${line}`;
   const { code, document } = await runJson(called, { cwd: desk, stdin: '{}' });
-  expect({ code, document }).toEqual({
-    code: 2,
-    document: { error: { code: 'USAGE', message, hint: expect.any(String) } },
-  });
+  const error = { code: 'USAGE', message, hint: expect.any(String) };
+  expect({ code, document }).toEqual({ code: 2, document: { error } });
 });
 
 const spec = `
@@ -253,124 +189,85 @@ const stats = (count: number, passed: number, mean: number) => ({
   mean,
 });
 
-const runs = titled([
+const unusable = expect.stringMatching(
+  /^demo: error, 1 unusable row\n {2}unusable row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
+);
+const table = (shown: RegExp) => expect.stringMatching(shown);
+
+test.concurrent.for([
   {
     title: 'passes with its gate',
-    cites: 'DS-CLI-02 DS-SUITE-07',
-    args: ['gated.suite.yaml'],
+    line: 'gated.suite.yaml',
     code: 0,
     document: {
-      status: 'passed',
-      cases: 2,
+      ...{ status: 'passed', cases: 2 },
       evals: {
-        quality: {
-          ...stats(2, 1, 0.75),
-          tags: { delivery: stats(1, 0, 0.5), shop: stats(1, 1, 1) },
-        },
+        quality: { ...stats(2, 1, 0.75), tags: { delivery: stats(1, 0, 0.5), shop: stats(1, 1, 1) } },
       },
       gates: [{ eval: 'quality', metric: 'pass_rate', value: 0.5, min: 0.5, max: null, passed: true }],
     },
+    stdout: table(/^demo: passed\n.*\nquality +2 +1 .*✓ quality: pass_rate 0\.5/s),
   },
   {
     title: 'fails without gates when an assertion fails',
-    cites: 'DS-CLI-02 DS-SUITE-07',
-    args: ['strict.suite.yaml'],
+    line: 'strict.suite.yaml',
     code: 1,
     document: { status: 'failed', cases: 2, gates: [] },
+    stdout: table(
+      /^demo: failed\n.*1 failure:\n {2}strict\.suite\.yaml:9 {2}case two, quality: score 0\.5\n/s,
+    ),
     stderr: 'demo: failed, 1 of 2 cases did not pass\n',
   },
   {
     title: 'is an error when a row cannot be used, and says which',
-    cites: 'DS-CLI-02',
-    args: ['rows.suite.yaml'],
+    line: 'rows.suite.yaml',
     code: 2,
     document: {
-      status: 'error',
-      cases: 1,
+      ...{ status: 'error', cases: 1, problem_count: 1 },
       problems: [expect.objectContaining({ file: 'rows.jsonl', line: 2, column: 1 })],
-      problem_count: 1,
     },
-    stderr: expect.stringMatching(
-      /^demo: error, 1 unusable row\n {2}unusable row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
-    ),
+    stdout: table(/^demo: error\n.*1 unusable row:\n {2}rows\.jsonl:2 {2}the line is not JSON/s),
+    stderr: unusable,
   },
   {
     title: 'takes another dataset',
-    cites: 'DS-CLI-08',
-    args: ['rows.suite.yaml', '--dataset', 'good.jsonl'],
+    line: 'rows.suite.yaml --dataset good.jsonl',
     code: 0,
     document: { status: 'passed', cases: 1 },
-  },
-  {
-    title: 'takes a dataset from stdin',
-    cites: 'DS-CLI-08',
-    args: ['strict.suite.yaml', '--dataset', '-'],
-    code: 0,
-    document: { status: 'passed', cases: 1 },
+    stdout: table(/^demo: passed\n/),
   },
   {
     title: 'runs on the runtime that --config names instead of its own',
-    cites: 'DS-CLI-01',
-    args: ['nowhere.suite.yaml', '--config', 'other.yaml'],
+    line: 'nowhere.suite.yaml --config other.yaml',
     code: 0,
     document: { status: 'passed', cases: 2 },
+    stdout: table(/^demo: passed\n/),
   },
-]);
-
-const four = '{"id": "four", "score": 1, "topic": "shop"}\n';
-
-test.concurrent.for(runs)('a suite $title', async ({ args, code, document, stderr = '' }, { expect }) => {
-  // A dataset is read from the stdin of a process.
-  const binary = args.includes('-') && ({ binary: true } as const);
-  const ran = await runJson(['eval', 'run', ...args], { cwd: suites, stdin: four, ...binary });
-  const its = { run_id: expect.any(String), suite: 'demo', duration_ms: expect.any(Number) };
-  expect(ran).toMatchObject({ code, document: { ...its, ...document }, stderr });
-});
-
-const tables = [
-  {
-    args: ['gated.suite.yaml', '--quiet'],
-    code: 0,
-    stdout: /^demo: passed\n.*\nquality +2 +1 .*✓ quality: pass_rate 0\.5/s,
-  },
-  {
-    args: ['strict.suite.yaml', '--quiet'],
-    code: 1,
-    stderr: 'demo: failed, 1 of 2 cases did not pass\n',
-    stdout: /^demo: failed\n.*1 failure:\n {2}strict\.suite\.yaml:9 {2}case two, quality: score 0\.5\n/s,
-  },
-  {
-    args: ['rows.suite.yaml', '--quiet'],
-    code: 2,
-    stderr: expect.stringMatching(
-      /^demo: error, 1 unusable row\n {2}unusable row: \[DATASET_INVALID\] rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
-    ),
-    stdout: /^demo: error\n.*1 unusable row:\n {2}rows\.jsonl:2 {2}the line is not JSON/s,
-  },
-];
-
-test.concurrent.for(tables)(
-  'people get a table of $args',
-  async ({ args, code, stdout, stderr = '' }, { expect }) => {
-    expect(await run(['eval', 'run', ...args], { cwd: suites })).toEqual({
-      code,
-      stdout: expect.stringMatching(stdout),
-      stderr,
-    });
+])(
+  'a suite $title [DS-CLI-01 DS-CLI-02 DS-CLI-08 DS-SUITE-07]',
+  async ({ line, code, document, stdout, stderr = '' }, { expect }) => {
+    const its = { run_id: expect.any(String), suite: 'demo', duration_ms: expect.any(Number) };
+    const ran = await runJson(`eval run ${line}`, { cwd: suites });
+    expect(ran).toMatchObject({ code, document: { ...its, ...document }, stderr });
+    expect(await run(`eval run ${line} --quiet`, { cwd: suites })).toEqual({ code, stdout, stderr });
   },
 );
 
-const badRuns = titled([
+test.concurrent('a suite takes a dataset from the stdin of the process [DS-CLI-08]', async ({ expect }) => {
+  const stdin = '{"id": "four", "score": 1, "topic": "shop"}\n';
+  const ran = await runJson('eval run strict.suite.yaml --dataset -', { cwd: suites, stdin, binary: true });
+  expect(ran).toMatchObject({ code: 0, document: { status: 'passed', cases: 1 }, stderr: '' });
+});
+
+test.concurrent.for([
   {
     title: 'that is not there',
-    cites: 'DS-CLI-12',
-    args: ['none.suite.yaml'],
+    line: 'none.suite.yaml',
     error: { code: 'FILE_UNREADABLE', message: 'none.suite.yaml does not exist' },
   },
   {
     title: 'whose runtime is not there',
-    cites: 'DS-CLI-12',
-    args: ['nowhere.suite.yaml'],
+    line: 'nowhere.suite.yaml',
     error: {
       code: 'FILE_UNREADABLE',
       message: 'nowhere.suite.yaml:6:12 runtime: nowhere.yaml does not exist',
@@ -378,17 +275,12 @@ const badRuns = titled([
   },
   {
     title: 'with an eval that its runtime lacks',
-    cites: 'DS-CLI-12 DS-JSON-09',
-    args: ['mistyped.suite.yaml'],
+    line: 'mistyped.suite.yaml',
     error: {
-      code: 'CONFIG_INVALID',
-      message: 'mistyped.suite.yaml has a problem',
+      ...{ code: 'CONFIG_INVALID', message: 'mistyped.suite.yaml has a problem' },
       problems: [
         {
-          severity: 'error',
-          file: 'mistyped.suite.yaml',
-          line: 12,
-          column: 27,
+          ...{ severity: 'error', file: 'mistyped.suite.yaml', line: 12, column: 27 },
           message: 'evals[0].type: no eval named scor is declared',
           hint: 'did you mean `score`?',
         },
@@ -397,11 +289,9 @@ const badRuns = titled([
   },
   {
     title: 'that is a RuntimeConfig',
-    cites: 'DS-CLI-12 DS-JSON-09',
-    args: ['runtime.yaml'],
+    line: 'runtime.yaml',
     error: {
-      code: 'CONFIG_INVALID',
-      message: expect.any(String),
+      ...{ code: 'CONFIG_INVALID', message: expect.any(String) },
       problems: expect.arrayContaining([
         expect.objectContaining({ message: 'kind: must be EvalSuite (got: RuntimeConfig)' }),
       ]),
@@ -409,15 +299,12 @@ const badRuns = titled([
   },
   {
     title: 'with a dataset that is not there',
-    cites: 'DS-CLI-12',
-    args: ['strict.suite.yaml', '--dataset', 'none.jsonl'],
+    line: 'strict.suite.yaml --dataset none.jsonl',
     error: { code: 'FILE_UNREADABLE', message: 'none.jsonl does not exist' },
   },
-]);
-
-test.concurrent.for(badRuns)('a suite $title exits 2', async ({ args, error }, { expect }) => {
-  const { code, stdout } = await run(['eval', 'run', ...args, '--json'], { cwd: suites });
-  expect({ code, document: onlyDocument(stdout) }).toEqual({
+])('a suite $title exits 2 [DS-CLI-12 DS-JSON-09]', async ({ line, error }, { expect }) => {
+  const { code, document } = await runJson(`eval run ${line}`, { cwd: suites });
+  expect({ code, document }).toEqual({
     code: 2,
     document: { error: { ...error, hint: expect.any(String) } },
   });

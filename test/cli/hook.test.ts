@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { titled } from '../cite.ts';
-import { fixture, onlyDocument, run, runBothWays, runJson, workspace } from './command-line.ts';
+import { fixture, run, runBothWays, runJson, workspace } from './command-line.ts';
 
 const long = '12345678901234567890';
 const says = (reply: string) => `{command: ${fixture('prints.sh')}, args: ['${reply}'], `;
+const fire = (moment: string, event: string) =>
+  `hook fire --hook ${moment} --event '${event}' --log-level silent`;
 
 const desk = workspace(
   `
@@ -29,7 +30,7 @@ hooks:
 test.concurrent('hook list shows the hooks in their order, and where each is declared [DS-CLI-02]', async ({
   expect,
 }) => {
-  const { people, programs } = await runBothWays(['hook', 'list'], { cwd: desk });
+  const { people, programs } = await runBothWays('hook list', { cwd: desk });
   expect(people.stdout.split('\n')).toEqual([
     'HOOK      DIALECT    KIND              EVENTS                                      DECLARED',
     'note      promptkit  provider, filter  before_call, after_call                     runtime.yaml:11',
@@ -44,333 +45,196 @@ test.concurrent('hook list shows the hooks in their order, and where each is dec
     'scores    promptkit  eval, observe     scored                                      runtime.yaml:20',
     '',
   ]);
-  expect(programs.document).toMatchObject({
-    hooks: [
-      {
-        name: 'note',
-        hook: 'provider',
-        phases: ['before_call', 'after_call'],
-        mode: 'filter',
-        dialect: 'promptkit',
-        points: [],
-        on_failure: 'deny',
-        source: { file: 'runtime.yaml', line: 11, column: expect.any(Number) },
-      },
-      ...Array.from({ length: 9 }, () => ({ dialect: 'promptkit' })),
-    ],
-  });
+  const first = {
+    ...{ name: 'note', hook: 'provider', phases: ['before_call', 'after_call'], mode: 'filter' },
+    ...{ dialect: 'promptkit', points: [], on_failure: 'deny' },
+    source: { file: 'runtime.yaml', line: 11, column: expect.any(Number) },
+  };
+  const others = Array.from({ length: 9 }, () => ({ dialect: 'promptkit' }));
+  expect(programs.document).toMatchObject({ hooks: [first, ...others] });
+  expect(await runJson('hooks list', { cwd: desk })).toEqual(programs);
 });
 
-test.concurrent('`hooks list` is the same command [DS-CLI-02]', async ({ expect }) => {
-  const { code, document } = await runJson(['hooks', 'list'], { cwd: desk });
-  expect({ code, document }).toEqual({ code: 0, document: { hooks: expect.any(Array) } });
-});
+const allowed = {
+  ...{ verdict: 'allow', hook: null, dialect: null, reason: '', enforced: false, replace: null },
+  ...{ result: null, context: [], abort: null, metadata: {} },
+};
+const answer = '{"request": {}, "response": {"message": {"role": "assistant", "content": "…"}}}';
 
-const decisions = titled([
+test.concurrent.for([
   {
     title: 'allow: every hook merely allowed',
-    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
-    args: ['--hook', 'tool', '--phase', 'before_execution', '--event', '{"request": {"name": "refund"}}'],
+    line: fire('tool --phase before_execution', '{"request": {"name": "refund"}}'),
     code: 0,
-    document: {
-      verdict: 'allow',
-      hook: null,
-      dialect: null,
-      reason: '',
-      enforced: false,
-      replace: null,
-      result: null,
-      context: [],
-      abort: null,
-      metadata: {},
-      asked: ['allows', 'shadow'],
-    },
+    document: { ...allowed, asked: ['allows', 'shadow'] },
+    stdout: 'allow\nasked: allows, shadow\n',
   },
   {
     title: 'modify: each filter saw what the one before it left, and the last to change is named',
-    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
-    args: ['--hook', 'provider', '--phase', 'before_call', '--event', '@event.json'],
+    line: fire('provider --phase before_call', '@event.json'),
     code: 0,
     document: {
-      verdict: 'modify',
-      hook: 'last',
-      dialect: 'promptkit',
-      reason: 'looked fine',
-      enforced: false,
-      replace: {
-        messages: [{ role: 'user', content: 'hi MARK LAST' }],
-        system_prompt: 'MARK LAST',
-      },
-      result: null,
-      context: [],
-      abort: null,
-      metadata: { id: Number(long) },
-      asked: ['note', 'mark', 'last'],
+      ...{ ...allowed, verdict: 'modify', hook: 'last', dialect: 'promptkit', reason: 'looked fine' },
+      replace: { messages: [{ role: 'user', content: 'hi MARK LAST' }], system_prompt: 'MARK LAST' },
+      ...{ metadata: { id: Number(long) }, asked: ['note', 'mark', 'last'] },
     },
+    stdout: expect.stringMatching(/^modify by hook "last": looked fine\nreplace: .*\nmetadata: .*\nasked: /),
   },
   {
     title: 'deny: the first no ends the chain',
-    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
-    args: [
-      '--hook',
-      'tool',
-      '--phase',
-      'after_execution',
-      '--event',
-      '{"request": {"name": "refund"}, "response": {}}',
-    ],
+    line: fire('tool --phase after_execution', '{"request": {"name": "refund"}, "response": {}}'),
     code: 1,
     document: {
-      verdict: 'deny',
-      hook: 'limit',
-      dialect: 'promptkit',
-      reason: 'too much',
-      enforced: false,
-      replace: null,
-      result: null,
-      context: [],
-      abort: null,
-      metadata: { limit: 500 },
-      asked: ['limit'],
+      ...{ ...allowed, verdict: 'deny', hook: 'limit', dialect: 'promptkit', reason: 'too much' },
+      ...{ metadata: { limit: 500 }, asked: ['limit'] },
     },
-  },
-  {
-    title: 'deny, enforced: with what the caller is given instead',
-    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
-    args: [
-      '--hook',
-      'provider',
-      '--phase',
-      'after_call',
-      '--event',
-      '{"request": {}, "response": {"message": {"role": "assistant", "content": "…"}}}',
-    ],
-    code: 1,
-    document: {
-      verdict: 'deny',
-      hook: 'stand_in',
-      dialect: 'promptkit',
-      reason: 'unsafe',
-      enforced: true,
-      replace: null,
-      result: 'I cannot say that.',
-      context: [],
-      abort: null,
-      metadata: { replacement: 'I cannot say that.' },
-      asked: ['note', 'stand_in'],
-    },
-  },
-  {
-    title: 'allow: observers are told and have no say',
-    cites: 'DS-CLI-10 DS-EXIT-03',
-    args: ['--hook', 'session', '--phase', 'session_end', '--event', '{"event": {"session_id": "s-1"}}'],
-    code: 0,
-    document: expect.objectContaining({ verdict: 'allow', hook: null }),
-  },
-  {
-    title: 'allow: an eval hook needs no phase',
-    cites: 'DS-CLI-10 DS-EXIT-03',
-    args: ['--hook', 'eval', '--event', '{"event": {"eval_id": "e", "type": "t", "score": 0.5}}'],
-    code: 0,
-    document: expect.objectContaining({ verdict: 'allow', hook: null }),
-  },
-]);
-
-test.concurrent.for(decisions)('hook fire --json: $title', async ({ args, code, document }, { expect }) => {
-  const fired = ['hook', 'fire', ...args, '--log-level', 'silent'];
-  expect(await runJson(fired, { cwd: desk })).toEqual({ code, document, stderr: '' });
-});
-
-const response = '{"request": {}, "response": {"message": {"role": "assistant", "content": "…"}}}';
-
-const words = titled([
-  {
-    title: 'allow',
-    cites: 'DS-EXIT-03',
-    args: ['--hook', 'session', '--phase', 'session_end', '--event', '{"event": {"session_id": "s-1"}}'],
-    code: 0,
-    stdout: 'allow\nasked: told\n',
-  },
-  {
-    title: 'deny',
-    cites: 'DS-EXIT-03',
-    args: [
-      '--hook',
-      'tool',
-      '--phase',
-      'after_execution',
-      '--event',
-      '{"request": {"name": "refund"}, "response": {}}',
-    ],
-    code: 1,
     stdout: 'deny by hook "limit": too much\nmetadata: {"limit": 500}\nasked: limit\n',
   },
   {
-    title: 'deny, enforced',
-    cites: 'DS-EXIT-03',
-    args: ['--hook', 'provider', '--phase', 'after_call', '--event', response],
+    title: 'deny, enforced: with what the caller is given instead',
+    line: fire('provider --phase after_call', answer),
     code: 1,
+    document: {
+      ...{ ...allowed, verdict: 'deny', hook: 'stand_in', dialect: 'promptkit', reason: 'unsafe' },
+      ...{ enforced: true, result: 'I cannot say that.' },
+      ...{ metadata: { replacement: 'I cannot say that.' }, asked: ['note', 'stand_in'] },
+    },
     stdout:
       'deny (enforced) by hook "stand_in": unsafe\nresult: I cannot say that.\nmetadata: {"replacement": "I cannot say that."}\nasked: note, stand_in\n',
   },
-]);
-
-test.concurrent.for(words)('hook fire: $title', async ({ args, code, stdout }, { expect }) => {
-  const fired = ['hook', 'fire', ...args, '--log-level', 'silent'];
-  expect(await run(fired, { cwd: desk })).toEqual({ code, stdout, stderr: '' });
-});
+  {
+    title: 'allow: observers are told and have no say',
+    line: fire('session --phase session_end', '{"event": {"session_id": "s-1"}}'),
+    code: 0,
+    document: { ...allowed, asked: ['told'] },
+    stdout: 'allow\nasked: told\n',
+  },
+  {
+    title: 'allow: an eval hook needs no phase',
+    line: fire('eval', '{"event": {"eval_id": "e", "type": "t", "score": 0.5}}'),
+    code: 0,
+    document: { ...allowed, asked: ['scores'] },
+    stdout: 'allow\nasked: scores\n',
+  },
+])(
+  'hook fire: $title [DS-CLI-10 DS-EXIT-03 DS-JSON-07]',
+  async ({ line, code, document, stdout }, { expect }) => {
+    expect(await runBothWays(line, { cwd: desk })).toEqual({
+      people: { code, stdout, stderr: '' },
+      programs: { code, document, stderr: '' },
+    });
+  },
+);
 
 test.concurrent('hook fire: ask, when a hook leaves it to a person [DS-EXIT-03]', async ({ expect }) => {
-  const folder = workspace(
+  const cwd = workspace(
     `hooks: {limit: ${says('{"allow": false, "ask": true, "reason": "above the limit"}')} hook: tool, phases: [before_execution]}}\n`,
   );
-  const event = ['--phase', 'before_execution', '--event', '{"request": {"name": "refund"}}'];
-  const fired = ['hook', 'fire', '--hook', 'tool', ...event, '--log-level', 'silent'];
-  const { people, programs } = await runBothWays(fired, { cwd: folder });
-  expect(people).toEqual({
-    code: 3,
-    stdout: 'ask by hook "limit": above the limit\nasked: limit\n',
-    stderr: '',
-  });
-  expect(programs).toMatchObject({
-    code: 3,
-    document: { verdict: 'ask', hook: 'limit', reason: 'above the limit' },
-  });
+  const line = fire('tool --phase before_execution', '{"request": {"name": "refund"}}');
+  const { people, programs } = await runBothWays(line, { cwd });
+  const stdout = 'ask by hook "limit": above the limit\nasked: limit\n';
+  expect(people).toEqual({ code: 3, stdout, stderr: '' });
+  const document = { verdict: 'ask', hook: 'limit', reason: 'above the limit' };
+  expect(programs).toMatchObject({ code: 3, document });
 });
-
-const exact = workspace(`
-hooks:
-  one: {command: ${fixture('allow-metadata.sh')}, args: [one, '${long}'], hook: tool}
-  two: {command: ${fixture('prints.sh')}, args: ['{"allow": true, "replace": {"args": {"id": ${long}}}}'], hook: tool}
-`);
 
 test.concurrent('long integers in metadata and replace keep their digits, in both outputs [DS-JSON-07]', async ({
   expect,
 }) => {
-  const event = `{"request": {"name": "x", "args": {"id": ${long}}}}`;
-  const fired = ['hook', 'fire', '--hook', 'tool', '--phase', 'before_execution', '--event', event];
-  const [people, programs] = await Promise.all([
-    run(fired, { cwd: exact }),
-    run([...fired, '--json'], { cwd: exact }),
-  ]);
-  expect(people.stdout).toBe(
+  const cwd = workspace(`
+hooks:
+  one: {command: ${fixture('allow-metadata.sh')}, args: [one, '${long}'], hook: tool}
+  two: {command: ${fixture('prints.sh')}, args: ['{"allow": true, "replace": {"args": {"id": ${long}}}}'], hook: tool}
+`);
+  const line = fire('tool --phase before_execution', `{"request": {"name": "x", "args": {"id": ${long}}}}`);
+  expect((await run(line, { cwd })).stdout).toBe(
     `modify by hook "two": looked fine\nreplace: {"args":{"id": ${long}}}\nmetadata: {"one":${long}}\nasked: one, two\n`,
   );
-  expect(programs.stdout).toContain(`"replace":{"args":{"id": ${long}}}`);
-  expect(programs.stdout).toContain(`"metadata":{"one":${long}}`);
+  const { stdout } = await run(`${line} --json`, { cwd });
+  expect(stdout).toContain(`"replace":{"args":{"id": ${long}}}`);
+  expect(stdout).toContain(`"metadata":{"one":${long}}`);
 });
 
 test.concurrent('long integers of --event reach the hook [DS-CLI-08 DS-CLI-11]', async ({ expect }) => {
-  const folder = workspace(
-    `hooks: {stdin: {command: ./deny-with-stdin, hook: tool, phases: [before_execution]}}\n`,
+  const cwd = workspace(
+    'hooks: {stdin: {command: ./deny-with-stdin, hook: tool, phases: [before_execution]}}\n',
     {
-      'deny-with-stdin': `#!/usr/bin/env python3
-import json, sys
-print(json.dumps({"allow": False, "reason": sys.stdin.read()}))
-`,
+      'deny-with-stdin':
+        '#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps({"allow": False, "reason": sys.stdin.read()}))\n',
     },
   );
-  const args = ['hook', 'fire', '--hook', 'tool', '--phase', 'before_execution', '--event', '-'];
-  const { document } = await runJson(args, {
-    cwd: folder,
-    stdin: `{"request": {"name": "x", "args": {"id": ${long}}, "call_id": "c-1"}}`,
-  });
+  const stdin = `{"request": {"name": "x", "args": {"id": ${long}}, "call_id": "c-1"}}`;
+  const { document } = await runJson(fire('tool --phase before_execution', '-'), { cwd, stdin });
   expect(document).toMatchObject({
     verdict: 'deny',
     reason: `{"hook":"tool","phase":"before_execution","request":{"name":"x","args":{"id":${long}},"call_id":"c-1"}}\n`,
   });
 });
 
-const wrongEvents = titled([
+const before = 'provider --phase before_call';
+
+test.concurrent.for([
   {
     title: 'a phase that the hook does not have',
-    cites: 'DS-OUT-04 DS-CLI-12',
-    args: ['--hook', 'provider', '--phase', 'before_execution', '--event', '{"request": {}}'],
-    error: {
-      code: 'EVENT_INVALID',
-      message: 'a provider hook has no phase "before_execution"; it has before_call, after_call',
-    },
+    line: fire('provider --phase before_execution', '{"request": {}}'),
+    message: 'a provider hook has no phase "before_execution"; it has before_call, after_call',
   },
   {
     title: 'no phase',
-    cites: 'DS-OUT-04 DS-CLI-11',
-    args: ['--hook', 'tool', '--event', '{"request": {"name": "x"}}'],
-    error: {
-      code: 'EVENT_INVALID',
-      message: 'a tool hook needs its --phase',
-      hint: 'Its phases are: before_execution, after_execution.',
-    },
+    line: fire('tool', '{"request": {"name": "x"}}'),
+    message: 'a tool hook needs its --phase',
+    hint: 'Its phases are: before_execution, after_execution.',
   },
   {
     title: 'a part that is missing',
-    cites: 'DS-OUT-04 DS-CLI-11',
-    args: ['--hook', 'provider', '--phase', 'after_call', '--event', '{"request": {}}'],
-    error: { code: 'EVENT_INVALID', message: 'the event of provider after_call has no `response`' },
+    line: fire('provider --phase after_call', '{"request": {}}'),
+    message: 'the event of provider after_call has no `response`',
   },
   {
     title: 'a part that is misspelt',
-    cites: 'DS-OUT-04 DS-CLI-11',
-    args: ['--hook', 'provider', '--phase', 'before_call', '--event', '{"request": {}, "responce": {}}'],
-    error: { code: 'EVENT_INVALID', message: '--event: unknown key "responce" beside `request`' },
+    line: fire(before, '{"request": {}, "responce": {}}'),
+    message: '--event: unknown key "responce" beside `request`',
   },
   {
     title: 'the envelope around the payload',
-    cites: 'DS-OUT-04 DS-CLI-11',
-    args: [
-      '--hook',
-      'tool',
-      '--phase',
-      'before_execution',
-      '--event',
-      '{"hook": "tool", "request": {"name": "x"}}',
-    ],
-    error: { code: 'EVENT_INVALID', message: '--event: unknown key "hook" beside `request`' },
+    line: fire('tool --phase before_execution', '{"hook": "tool", "request": {"name": "x"}}'),
+    message: '--event: unknown key "hook" beside `request`',
   },
   {
     title: 'a member of the wrong type',
-    cites: 'DS-OUT-04',
-    args: ['--hook', 'provider', '--phase', 'before_call', '--event', '{"request": {"messages": "hi"}}'],
-    error: { code: 'EVENT_INVALID', message: expect.stringContaining('messages must be array') },
+    line: fire(before, '{"request": {"messages": "hi"}}'),
+    message: expect.stringContaining('messages must be array'),
   },
   {
     title: 'an event that is no JSON',
-    cites: 'DS-CLI-08',
-    args: ['--hook', 'eval', '--event', '{"event":'],
-    error: { code: 'USAGE', message: expect.stringMatching(/^--event is not JSON: /) },
+    line: fire('eval', '{"event":'),
+    error: 'USAGE',
+    message: expect.stringMatching(/^--event is not JSON: /),
   },
   {
     title: 'an event that is a number too long for a double',
-    cites: 'DS-CLI-08',
-    args: ['--hook', 'eval', '--event', long],
-    error: { code: 'USAGE', message: '--event is not a JSON object' },
+    line: fire('eval', long),
+    error: 'USAGE',
+    message: '--event is not a JSON object',
   },
   {
     title: 'an event in a file that is not UTF-8',
-    cites: 'DS-CLI-08',
-    args: ['--hook', 'eval', '--event', `@${process.execPath}`],
-    error: { code: 'USAGE', message: `--event: ${process.execPath} is not UTF-8` },
+    line: fire('eval', `@${process.execPath}`),
+    error: 'USAGE',
+    message: `--event: ${process.execPath} is not UTF-8`,
   },
-]);
-
-test.concurrent.for(wrongEvents)('hook fire with $title exits 2', async ({ args, error }, { expect }) => {
-  const { code, stdout, stderr } = await run(['hook', 'fire', ...args, '--json'], { cwd: desk });
-  expect({ code, document: onlyDocument(stdout), stderr }).toEqual({
-    code: 2,
-    document: { error: { ...error, hint: expect.any(String) } },
-    stderr: '',
-  });
+])('hook fire with $title exits 2 [DS-OUT-04 DS-CLI-08 DS-CLI-11 DS-CLI-12]', async (row, { expect }) => {
+  const { line, error = 'EVENT_INVALID', message, hint = expect.any(String) } = row;
+  const document = { error: { code: error, message, hint } };
+  expect(await runJson(line, { cwd: desk })).toEqual({ code: 2, document, stderr: '' });
 });
 
 test.concurrent('where no hook hears of the moment, hook fire says so [DS-CLI-10]', async ({ expect }) => {
   const cwd = workspace(
     `hooks: {pii: {command: ${fixture('crash.sh')}, hook: provider, phases: [before_call]}}\n`,
   );
-  const fire = async (hook: string, phase: string, event: string) =>
-    await runBothWays(
-      ['hook', 'fire', '--hook', hook, '--phase', phase, '--event', event, '--log-level', 'silent'],
-      { cwd },
-    );
-  const unheard = await fire('tool', 'before_execution', '{"request": {"name": "x"}}');
+  const line = fire('tool --phase before_execution', '{"request": {"name": "x"}}');
+  const unheard = await runBothWays(line, { cwd });
   expect(unheard.people).toEqual({
     code: 0,
     stdout:
@@ -379,7 +243,7 @@ test.concurrent('where no hook hears of the moment, hook fire says so [DS-CLI-10
   });
   expect(unheard.programs.document).toMatchObject({ verdict: 'allow', asked: [] });
   // What --json has as a hint, people read too.
-  const failed = await fire('provider', 'before_call', '{"request": {"messages": []}}');
-  expect(failed.people.stdout).toMatch(/^deny: \[[A-Z_]+\] hook "pii" .*\nasked: pii\n$/);
-  expect(failed.people.stderr).toBe('hint: Correct the program: its stderr says why.\n');
+  const failed = await run(fire(before, '{"request": {"messages": []}}'), { cwd });
+  expect(failed.stdout).toMatch(/^deny: \[[A-Z_]+\] hook "pii" .*\nasked: pii\n$/);
+  expect(failed.stderr).toBe('hint: Correct the program: its stderr says why.\n');
 });

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { titled } from '../cite.ts';
 import {
   config,
   fixture,
@@ -110,28 +109,37 @@ test.concurrent('tool list --json has the schemas too [DS-CLI-07 DS-CLI-02]', as
   });
 });
 
-const outcomes = titled([
+const pendingId = expect.stringMatching(/^pending_[\da-f]{16}$/);
+const runId = expect.stringMatching(/^run_[\da-f]{16}$/);
+
+test.concurrent.for([
   {
     title: 'ok',
-    cites: 'DS-EXIT-01 DS-JSON-01 DS-CLI-02',
-    args: ['server', '--args', '{"n": [1, null]}'],
+    line: `server --args '{"n": [1, null]}'`,
     code: 0,
     document: { status: 'ok', result: { n: [1, null] } },
+    stdout: '{"n": [1, null]}\n',
+  },
+  {
+    title: 'ok with a text',
+    line: 'text',
+    code: 0,
+    document: { status: 'ok', result: 'two\nlines' },
+    stdout: 'two\nlines\n',
   },
   {
     title: 'failed by its own word',
-    cites: 'DS-EXIT-01 DS-JSON-02',
-    args: ['lost'],
+    line: 'lost',
     code: 1,
     document: {
       status: 'failed',
       error: { code: 'TOOL_ERROR', message: 'city not found', hint: 'The message is the tool’s own.' },
     },
+    stderr: 'failed: [TOOL_ERROR] tool "lost": city not found\nhint: The message is the tool’s own.\n',
   },
   {
     title: 'failed for want of anything to run',
-    cites: 'DS-EXIT-01 DS-JSON-02',
-    args: ['bare'],
+    line: 'bare',
     code: 1,
     document: {
       status: 'failed',
@@ -141,62 +149,29 @@ const outcomes = titled([
         hint: 'Add `exec: {command: …}` to the tool.',
       },
     },
+    stderr: expect.stringContaining('failed: [TOOL_NOT_RUNNABLE] tool "bare" has no exec binding'),
   },
   {
     title: 'pending',
-    cites: 'DS-EXIT-01 DS-JSON-04',
-    args: ['refund'],
+    line: 'refund',
     code: 3,
     document: {
       status: 'pending',
-      pending: {
-        id: expect.stringMatching(/^pending_[\da-f]{16}$/),
-        run_id: expect.stringMatching(/^run_[\da-f]{16}$/),
-        reason: 'requires_approval',
-        message: 'Refund 250 EUR?',
-      },
+      pending: { id: pendingId, run_id: runId, reason: 'requires_approval', message: 'Refund 250 EUR?' },
     },
-  },
-]);
-
-test.concurrent.for(outcomes)('tool call --json: $title', async ({ args, code, document }, { expect }) => {
-  const called = ['tool', 'call', ...args, '--log-level', 'silent'];
-  expect(await runJson(called, { cwd: desk })).toEqual({ code, document, stderr: '' });
-});
-
-const words = titled([
-  {
-    title: 'ok with a text',
-    cites: 'DS-EXIT-01',
-    args: ['text'],
-    code: 0,
-    stdout: 'two\nlines\n',
-    stderr: '',
-  },
-  {
-    title: 'failed',
-    cites: 'DS-EXIT-01',
-    args: ['lost'],
-    code: 1,
-    stdout: '',
-    stderr: 'failed: [TOOL_ERROR] tool "lost": city not found\nhint: The message is the tool’s own.\n',
-  },
-  {
-    title: 'pending',
-    cites: 'DS-EXIT-01',
-    args: ['refund'],
-    code: 3,
-    stdout: '',
     stderr: expect.stringMatching(
       /^pending: Refund 250 EUR\? \(requires_approval\)\napprove: {2}signalbox pending approve pending_[\da-f]{16}\nreject: {3}signalbox pending reject pending_[\da-f]{16} --reason REASON\nrespond: {2}signalbox pending respond pending_[\da-f]{16} --result JSON\nthen: {5}signalbox runs resume run_[\da-f]{16}\n$/,
     ),
   },
-]);
-
-test.concurrent.for(words)('tool call: $title', async ({ args, code, stdout, stderr }, { expect }) => {
-  const called = ['tool', 'call', ...args, '--log-level', 'silent'];
-  expect(await run(called, { cwd: desk })).toEqual({ code, stdout, stderr });
-});
+])(
+  'tool call: $title [DS-EXIT-01 DS-JSON-01 DS-JSON-02 DS-JSON-04 DS-CLI-02]',
+  async ({ line, code, document, stdout = '', stderr = '' }, { expect }) => {
+    expect(await runBothWays(`tool call ${line} --log-level silent`, { cwd: desk })).toEqual({
+      people: { code, stdout, stderr },
+      programs: { code, document, stderr: '' },
+    });
+  },
+);
 
 test.concurrent('tool call: failed by its process, with the end of its stderr [DS-JSON-02 DS-JSON-08]', async ({
   expect,
@@ -252,89 +227,49 @@ test.concurrent('a long integer reaches the tool and comes back digit for digit,
   ]);
 });
 
-const sources = titled([
-  { title: 'text', cites: 'DS-CLI-08', value: `{ "id": ${long} }`, stdin: '' },
-  { title: '@FILE', cites: 'DS-CLI-08', value: '@args.json', stdin: '' },
-  { title: '- for stdin', cites: 'DS-CLI-08', value: '-', stdin: `{ "id": ${long} }` },
-]);
-
-test.concurrent.for(sources)('--args takes $title, and its bytes reach the tool', async (row, { expect }) => {
-  const { value, stdin } = row;
-  const folder = folderOf({
-    'runtime.yaml': config(`tools: {stdin: {exec: {command: ${fixture('print-stdin')}}}}\n`),
-    'args.json': `{ "id": ${long} }`,
-  });
-  const { code, document } = await runJson(['tool', 'call', 'stdin', '--args', value], {
-    cwd: folder,
-    stdin,
-  });
-  expect({ code, document }).toEqual({
-    code: 0,
-    document: { status: 'ok', result: `{"args":{ "id": ${long} }}\n` },
-  });
-});
+test.concurrent.for([
+  ['text', `{ "id": ${long} }`, ''],
+  ['@FILE', '@args.json', ''],
+  ['- for stdin', '-', `{ "id": ${long} }`],
+] as const)(
+  '--args takes %s, and its bytes reach the tool [DS-CLI-08]',
+  async ([, value, stdin], { expect }) => {
+    const cwd = folderOf({
+      'runtime.yaml': config(`tools: {stdin: {exec: {command: ${fixture('print-stdin')}}}}\n`),
+      'args.json': `{ "id": ${long} }`,
+    });
+    const { code, document } = await runJson(['tool', 'call', 'stdin', '--args', value], { cwd, stdin });
+    const result = `{"args":{ "id": ${long} }}\n`;
+    expect({ code, document }).toEqual({ code: 0, document: { status: 'ok', result } });
+  },
+);
 
 test.concurrent('without --args a tool gets {}', async ({ expect }) => {
   const { document } = await runJson(['tool', 'call', 'stdin'], { cwd: desk });
   expect(document).toEqual({ status: 'ok', result: '{"args":{}}\n' });
 });
 
-const badArgs = [
-  { title: 'are cut off', value: '{"name": ' },
-  { title: 'are a list', value: '["Oslo"]' },
-  { title: 'name a member twice', value: '{"name": "Oslo", "name": "Bergen"}' },
-  { title: 'do not fit the schema', value: '{"name": 5}' },
-];
+test.concurrent.for([
+  ['are cut off', '{"name": '],
+  ['are a list', '["Oslo"]'],
+  ['name a member twice', '{"name": "Oslo", "name": "Bergen"}'],
+  ['do not fit the schema', '{"name": 5}'],
+] as const)('arguments that %s fail the call, and no process starts', async ([, value], { expect }) => {
+  const { code, document } = await runJson(['tool', 'call', 'city', '--args', value], { cwd: desk });
+  const message = expect.stringMatching(/^tool "city": /);
+  const error = { code: 'ARGS_INVALID', message, hint: expect.any(String) };
+  expect({ code, document }).toEqual({ code: 1, document: { status: 'failed', error } });
+  expect(existsSync(join(desk, 'started'))).toBe(false);
+});
 
-test.concurrent.for(badArgs)(
-  'arguments that $title fail the call, and no process starts',
-  async (row, { expect }) => {
-    const { value } = row;
-    const { code, document } = await runJson(['tool', 'call', 'city', '--args', value], { cwd: desk });
-    expect({ code, document }).toEqual({
-      code: 1,
-      document: {
-        status: 'failed',
-        error: {
-          code: 'ARGS_INVALID',
-          message: expect.stringMatching(/^tool "city": /),
-          hint: expect.any(String),
-        },
-      },
-    });
-    expect(existsSync(join(desk, 'started'))).toBe(false);
-  },
-);
-
-const unreadable = titled([
-  {
-    title: 'a file that is not there',
-    cites: 'DS-CLI-12',
-    value: '@nowhere.json',
-    error: {
-      code: 'FILE_UNREADABLE',
-      message: '--args: nowhere.json does not exist',
-      hint: 'Check the path; relative paths start from the current folder.',
-    },
-  },
-  {
-    title: 'a folder',
-    cites: 'DS-CLI-12',
-    value: '@.',
-    error: {
-      code: 'FILE_UNREADABLE',
-      message: '--args: . is a folder',
-      hint: 'Check the path; relative paths start from the current folder.',
-    },
-  },
-]);
-
-test.concurrent.for(unreadable)('--args with $title exits 2', async ({ value, error }, { expect }) => {
-  expect(await runJson(['tool', 'call', 'echo', '--args', value], { cwd: desk })).toEqual({
-    code: 2,
-    document: { error },
-    stderr: '',
-  });
+test.concurrent.for([
+  ['a file that is not there', '@nowhere.json', 'nowhere.json does not exist'],
+  ['a folder', '@.', '. is a folder'],
+] as const)('--args with %s exits 2 [DS-CLI-12]', async ([, value, says], { expect }) => {
+  const hint = 'Check the path; relative paths start from the current folder.';
+  const error = { code: 'FILE_UNREADABLE', message: `--args: ${says}`, hint };
+  const ran = await runJson(['tool', 'call', 'echo', '--args', value], { cwd: desk });
+  expect(ran).toEqual({ code: 2, document: { error }, stderr: '' });
 });
 
 test.concurrent('--approve consents in the name of the user, and the tool runs again with the approval', async ({
@@ -361,20 +296,11 @@ test.concurrent('commands and files of a config are those of its folder, whereve
 }) => {
   const elsewhere = folderOf({});
   const home = workspace('tools: {city: {exec: {command: ./touch.sh}}}\n', { 'touch.sh': touch });
-  const called = [
-    '--config',
-    join(home, 'runtime.yaml'),
-    'tool',
-    'call',
-    'city',
-    '--args',
-    '{"name": "Oslo"}',
-  ];
+  const called = `--config ${join(home, 'runtime.yaml')} tool call city --args '{"name": "Oslo"}'`;
   expect(await run(called, { cwd: elsewhere })).toMatchObject({ code: 0, stdout: 'null\n' });
   expect(existsSync(join(home, 'started'))).toBe(true);
-  expect(onlyDocument((await run([...called, '--json'], { cwd: elsewhere })).stdout)).toEqual({
-    status: 'ok',
-    result: null,
+  expect(await runJson(called, { cwd: elsewhere })).toMatchObject({
+    document: { status: 'ok', result: null },
   });
 });
 

@@ -1,68 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { titled } from '../cite.ts';
-import { fixture, folderOf, onlyDocument, run, runBothWays, runJson, workspace } from './command-line.ts';
+import { fixture, folderOf, run, runBothWays, runJson, workspace } from './command-line.ts';
 
 const empty = folderOf({});
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-const commands = [
-  '',
-  'init',
-  'validate',
-  'tool',
-  'tool list',
-  'tool call',
-  'eval',
-  'eval call',
-  'eval run',
-  'eval diff',
-  'eval list',
-  'eval show',
-  'eval html',
-  'eval rate',
-  'eval agreement',
-  'eval prune',
-  'eval import',
-  'cache',
-  'cache clear',
-  'hook',
-  'hook list',
-  'hook fire',
-  'hook import',
-  'hook export',
-  'hook claude',
-  'hook agentao',
-  'hook chibi',
-  'hook picoclaw',
-  'provider',
-  'provider list',
-  'run',
-  'pending',
-  'pending list',
-  'pending show',
-  'pending approve',
-  'pending reject',
-  'pending respond',
-  'pending answer',
-  'runs',
-  'runs list',
-  'runs show',
-  'runs retry',
-  'runs resume',
-  'runs cancel',
-  'runs prune',
-  'work',
-];
+/** The help of every command, by its name: that of the program tells which there are. */
+async function readHelps(name: string): Promise<[string, Awaited<ReturnType<typeof run>>][]> {
+  const help = await run(`${name} --help`, { cwd: empty });
+  const listed = /\nCommands:\n((?: .*\n)+)/.exec(help.stdout)?.[1] ?? '';
+  const below = [...listed.matchAll(/^ {2}(\w[\w-]*)/gm)].map(([, word = '']) => word);
+  const names = below.filter((word) => word !== 'help').map((word) => `${name} ${word}`.trim());
+  return [[name, help], ...(await Promise.all(names.map(readHelps))).flat()];
+}
 
-const helps = new Map(
-  await Promise.all(
-    commands.map(async (command) => {
-      const words = command.split(' ').filter(Boolean);
-      return [command, await run([...words, '--help'], { cwd: empty })] as const;
-    }),
-  ),
-);
+const helps = new Map(await readHelps(''));
+const commands = [...helps.keys()];
 
 test.each(commands)('`signalbox %s --help` shows usage, the options and examples', (command) => {
   const { code, stdout = '', stderr } = helps.get(command) ?? {};
@@ -71,26 +24,27 @@ test.each(commands)('`signalbox %s --help` shows usage, the options and examples
   expect(usage).toMatch(new RegExp(`^Usage: ${`signalbox ${command}`.trim()} \\[options\\]`));
   expect(stdout).toMatch(/^ {2}-c, --config <file> /m);
   expect(stdout).toMatch(/^ {2}--json /m);
-  expect(stdout).toMatch(/\nExamples:\n {2}signalbox /);
+  expect(stdout).toMatch(/\nExamples:\n {2}.*signalbox |\nCommands:\n/);
 });
 
 test('every example of every help names a command and options that exist', () => {
   const texts = [...helps.values()].map(({ stdout }) => stdout);
   const examples = texts.flatMap((text) => text.split('\n').filter((line) => /^ {2}.*signalbox /.test(line)));
-  const named = examples.map(
-    (line) =>
-      /signalbox ((?:tool|eval|cache|hook|provider|pending|runs) \w+|init|validate|work|run)/.exec(line)?.[1],
-  );
+  expect(commands.length).toBeGreaterThan(60);
+  const named = examples.map((line) => {
+    const [, one = '', two = ''] = /signalbox (?:--\S+ )*(\w+)(?: (\w[\w-]*))?/.exec(line) ?? [];
+    return commands.includes(`${one} ${two}`) ? `${one} ${two}` : one;
+  });
   expect(commands).toEqual(expect.arrayContaining([...new Set(named)]));
-  const declared = texts.flatMap((text) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? []).map(lastWord);
+  const declared = texts
+    .flatMap((text) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? [])
+    .map((text) => text.split(' ').at(-1) ?? '');
   expect(declared).toEqual(
-    expect.arrayContaining(examples.flatMap((line) => line.match(/(?<= )--[a-z][\w-]*/g) ?? [])),
+    expect.arrayContaining(
+      examples.flatMap((line) => (/signalbox .*/.exec(line)?.[0] ?? '').match(/(?<= )--[a-z][\w-]*/g) ?? []),
+    ),
   );
 });
-
-function lastWord(text: string): string {
-  return text.split(' ').at(-1) ?? '';
-}
 
 test.concurrent.for(['--version', '-V'])(
   '%s prints the version of the package',
@@ -109,122 +63,85 @@ test.concurrent('with --json, version and help are documents too [DS-CLI-02]', a
   });
 });
 
-const wrongCalls = titled([
-  {
-    title: 'no command at all',
-    cites: 'DS-CLI-12',
-    args: [],
-    message: 'a command is missing, or not one of those there are',
-    told: /^Usage: signalbox /,
-  },
-  {
-    title: 'a group without its command',
-    cites: 'DS-CLI-12',
-    args: ['tool'],
-    message: 'a command is missing, or not one of those there are',
-    told: /^Usage: signalbox tool /,
-  },
+const missing = 'a command is missing, or not one of those there are';
+const choices = (option: string, given: string, allowed: string) =>
+  `option '${option}' argument '${given}' is invalid. Allowed choices are ${allowed}.`;
+
+test.concurrent.for([
+  { title: 'no command at all', line: '', message: missing, usage: 'signalbox ' },
+  { title: 'a group without its command', line: 'tool', message: missing, usage: 'signalbox tool ' },
   {
     title: 'an unknown command that resembles one',
-    cites: 'DS-CLI-12',
-    args: ['valdate'],
+    line: 'valdate',
     message: "unknown command 'valdate'",
-    hint: 'did you mean `validate`?',
-    told: /^error: \[USAGE\] unknown command 'valdate'\nhint: did you mean `validate`\?\n/,
+    meant: 'validate',
   },
   {
     title: 'an unknown command of a group that resembles one',
-    cites: 'DS-CLI-12',
-    args: ['tool', 'cal', 'x'],
+    line: 'tool cal x',
     message: "unknown command 'cal'",
-    hint: 'did you mean `call`?',
-    told: /^error: \[USAGE\] unknown command 'cal'\nhint: did you mean `call`\?\n/,
+    meant: 'call',
   },
-  {
-    title: 'an unknown command like no other',
-    cites: 'DS-CLI-12',
-    args: ['frobnicate'],
-    message: "unknown command 'frobnicate'",
-    told: /^error: \[USAGE\] unknown command 'frobnicate'\nhint: Run `signalbox --help` to see its arguments\.\n$/,
-  },
+  { title: 'an unknown command like no other', line: 'frobnicate', message: "unknown command 'frobnicate'" },
   {
     title: 'an unknown option that resembles one',
-    cites: 'DS-CLI-12',
-    args: ['tool', 'call', 'x', '--arg', '{}'],
+    line: 'tool call x --arg {}',
     message: "unknown option '--arg'",
-    hint: 'did you mean `--args`?',
-    told: /^error: \[USAGE\] unknown option '--arg'\nhint: did you mean `--args`\?\n/,
+    meant: '--args',
   },
   {
     title: 'an unknown option before the command',
-    cites: 'DS-CLI-12',
-    args: ['--frob', 'tool', 'list'],
+    line: '--frob tool list',
     message: "unknown option '--frob'",
-    told: /^error: \[USAGE\] unknown option '--frob'\n/,
+    of: 'tool list',
   },
   {
     title: 'an argument that is missing',
-    cites: 'DS-CLI-12',
-    args: ['tool', 'call'],
+    line: 'tool call',
     message: "missing required argument 'name'",
-    told: /^error: \[USAGE\] missing required argument 'name'\n/,
+    of: 'tool call',
   },
   {
     title: 'an argument too many',
-    cites: 'DS-CLI-12',
-    args: ['eval', 'html', 'a.yaml', 'b.yaml'],
+    line: 'eval html a.yaml b.yaml',
     message: "too many arguments for 'html'. Expected 1 argument but got 2: a.yaml, b.yaml.",
-    told: /^error: \[USAGE\] too many arguments/,
+    of: 'eval html',
   },
   {
     title: 'an option that must be there',
-    cites: 'DS-CLI-12',
-    args: ['eval', 'call', 'x'],
+    line: 'eval call x',
     message: "required option '--content <text>' not specified",
-    told: /^error: \[USAGE\] required option '--content <text>' not specified\n/,
+    of: 'eval call',
   },
   {
     title: 'an option without its value',
-    cites: 'DS-CLI-12',
-    args: ['tool', 'call', 'x', '--args'],
+    line: 'tool call x --args',
     message: "option '--args <json>' argument missing",
-    told: /^error: \[USAGE\] option '--args <json>' argument missing\n/,
+    of: 'tool call',
   },
   {
     title: 'a word that is none of the choices',
-    hint: 'did you mean `provider`?',
-    cites: 'DS-CLI-12',
-    args: ['hook', 'fire', '--hook', 'providr', '--event', '{}'],
-    message:
-      "option '--hook <type>' argument 'providr' is invalid. Allowed choices are provider, tool, session, eval.",
-    told: /^error: \[USAGE\] option '--hook <type>' argument 'providr' is invalid\./,
+    line: 'hook fire --hook providr --event {}',
+    message: choices('--hook <type>', 'providr', 'provider, tool, session, eval'),
+    meant: 'provider',
   },
   {
     title: 'a level that no log has',
-    cites: 'DS-CLI-12',
-    args: ['tool', 'list', '--log-level', 'loud'],
-    message:
-      "option '--log-level <level>' argument 'loud' is invalid. Allowed choices are trace, debug, info, warn, error, silent.",
-    told: /^error: \[USAGE\] option '--log-level <level>' argument 'loud' is invalid\./,
+    line: 'tool list --log-level loud',
+    message: choices('--log-level <level>', 'loud', 'trace, debug, info, warn, error, silent'),
+    of: 'tool list',
   },
-]);
-
-/** Where the arguments of the command are shown that was meant. */
-function usageHint(args: readonly string[]): string {
-  const words = args.filter((word) => !word.startsWith('-'));
-  const command = [2, 1, 0]
-    .map((count) => words.slice(0, count).join(' '))
-    .find((name) => commands.includes(name));
-  return `Run \`${`signalbox ${command}`.trim()} --help\` to see its arguments.`;
-}
-
-test.concurrent.for(wrongCalls)('$title exits 2', async (row, { expect }) => {
-  const { args, message, hint = usageHint(row.args), told } = row;
-  const { code, stdout, stderr } = await run(['--json', ...args], { cwd: empty });
-  const error = { code: 'USAGE', message, hint };
-  expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 2, document: { error } });
-  expect(stderr).toMatch(told);
-});
+])(
+  '$title exits 2 [DS-CLI-12]',
+  async ({ line, message, usage, meant, of = line === 'tool' ? 'tool' : '' }, { expect }) => {
+    const shown = `Run \`${`signalbox ${of}`.trim()} --help\` to see its arguments.`;
+    const hint = meant === undefined ? shown : `did you mean \`${meant}\`?`;
+    const told = usage === undefined ? `error: [USAGE] ${message}\nhint: ${hint}\n` : `Usage: ${usage}`;
+    const { code, document, stderr } = await runJson(line, { cwd: empty });
+    expect({ code, document }).toEqual({ code: 2, document: { error: { code: 'USAGE', message, hint } } });
+    expect(stderr.slice(0, told.length)).toBe(told);
+  },
+);
 
 test.concurrent('without --json a wrong call prints nothing on stdout [DS-CLI-12]', async ({ expect }) => {
   expect(await run(['valdate'], { cwd: empty })).toEqual({
@@ -264,18 +181,12 @@ spec:
 
 const problems = [
   {
-    severity: 'error',
-    file: 'runtime.yaml',
-    line: 5,
-    column: 19,
+    ...{ severity: 'error', file: 'runtime.yaml', line: 5, column: 19 },
     message: 'tools[echo].exec.comand: unknown key',
     hint: 'did you mean `command`?',
   },
   {
-    severity: 'error',
-    file: 'runtime.yaml',
-    line: 7,
-    column: 51,
+    ...{ severity: 'error', file: 'runtime.yaml', line: 7, column: 51 },
     message: 'hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal)',
     hint: 'did you mean `before_call`?',
   },
@@ -321,27 +232,16 @@ tools: {echo: {exec: {command: ${fixture('echo-args')}}}}
 evals: {score: {command: ${fixture('eval-score')}}}
 `);
 
-const unknownNames = titled([
-  {
-    title: 'a tool',
-    cites: 'DS-OUT-03 DS-CLI-12',
-    args: ['tool', 'call', 'ehco'],
-    message: 'there is no tool "ehco"',
-    hint: 'did you mean `echo`?',
+test.concurrent.for([
+  ['a tool', 'tool call ehco', 'there is no tool "ehco"', 'echo'],
+  ['an eval', "eval call scor --content ''", 'there is no eval "scor"', 'score'],
+] as const)(
+  '%s that is not declared exits 2 [DS-OUT-03 DS-CLI-12]',
+  async ([, line, message, meant], { expect }) => {
+    const hint = `did you mean \`${meant}\`?`;
+    expect(await runBothWays(line, { cwd: desk })).toEqual({
+      people: { code: 2, stdout: '', stderr: `error: [NAME_UNKNOWN] ${message}\nhint: ${hint}\n` },
+      programs: { code: 2, document: { error: { code: 'NAME_UNKNOWN', message, hint } }, stderr: '' },
+    });
   },
-  {
-    title: 'an eval',
-    cites: 'DS-OUT-03 DS-CLI-12',
-    args: ['eval', 'call', 'scor', '--content', ''],
-    message: 'there is no eval "scor"',
-    hint: 'did you mean `score`?',
-  },
-]);
-
-test.concurrent.for(unknownNames)('$title that is not declared exits 2', async (row, { expect }) => {
-  const { args, message, hint } = row;
-  expect(await runBothWays(args, { cwd: desk })).toEqual({
-    people: { code: 2, stdout: '', stderr: `error: [NAME_UNKNOWN] ${message}\nhint: ${hint}\n` },
-    programs: { code: 2, document: { error: { code: 'NAME_UNKNOWN', message, hint } }, stderr: '' },
-  });
-});
+);

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { titled } from '../cite.ts';
 import { config, fixture, folderOf, run, runBothWays, runJson, suite } from './command-line.ts';
 
 const tenMistakes = readFileSync(new URL('../fixtures/config/ten-mistakes.yaml', import.meta.url), 'utf8');
@@ -62,143 +61,82 @@ test.concurrent('a file with ten mistakes is told of all ten, each in its place 
   });
 });
 
-const files = titled([
-  {
-    title: 'a config without a flaw',
-    cites: 'DS-CLI-06',
-    files: ['runtime.yaml'],
-    code: 0,
-    stdout: '',
-    told: '1 file: 0 errors, 0 warnings\n',
-  },
-  {
-    title: 'no file at all: the one of --config',
-    cites: 'DS-CLI-01 DS-CLI-06',
-    files: ['--config', 'warns.yaml'],
-    code: 0,
-    stdout:
-      'warns.yaml:5:11 warning: tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
-    told: '1 file: 0 errors, 1 warning\n',
-  },
-  {
-    title: 'a config with a warning and a suite without a flaw',
-    cites: 'DS-CLI-05 DS-CLI-06',
-    files: ['warns.yaml', 'good.suite.yaml'],
-    code: 0,
-    stdout:
-      'warns.yaml:5:11 warning: tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
-    told: '2 files: 0 errors, 1 warning\n',
-  },
-  {
-    title: 'a suite with an eval that its runtime lacks',
-    cites: 'DS-CLI-05 DS-CLI-06',
-    files: ['mistyped.suite.yaml'],
-    code: 2,
-    stdout:
-      'mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n',
-    told: '[CONFIG_INVALID] 1 file: 1 error, 0 warnings\n',
-  },
-  {
-    title: 'a suite that names no runtime: it is checked against that of --config',
-    cites: 'DS-CLI-05 DS-CLI-06',
-    files: ['homeless.suite.yaml'],
-    code: 2,
-    stdout:
-      'homeless.suite.yaml:6:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n',
-    told: '[CONFIG_INVALID] 1 file: 1 error, 0 warnings\n',
-  },
-  {
-    title: 'a suite with two mistakes of different kinds',
-    cites: 'DS-CLI-05 DS-CLI-06',
-    files: ['odd.suite.yaml'],
-    code: 2,
-    stdout:
-      'odd.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\nodd.suite.yaml:8:3 frob: unknown key\n    hint: known keys: runtime, dataset, cases, case, subject, evals, gates, repeat, retries, timeout_ms, max_cost\n',
-    told: '[CONFIG_INVALID] 1 file: 2 errors, 0 warnings\n',
-  },
-  {
-    title: 'a suite whose runtime is not there',
-    cites: 'DS-CLI-06',
-    files: ['nowhere.suite.yaml'],
-    code: 2,
-    stdout:
-      'nowhere.suite.yaml:5:12 runtime: nowhere.yaml does not exist\n    hint: Check the path; it starts at the folder of this file.\n',
-    told: '[CONFIG_INVALID] 1 file: 1 error, 0 warnings\n',
-  },
-  {
-    title: 'a config with a warning, strictly',
-    cites: 'DS-CLI-05',
-    files: ['--strict', 'warns.yaml', 'runtime.yaml'],
-    code: 2,
-    stdout:
-      'warns.yaml:5:11 tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
-    told: '[CONFIG_INVALID] 2 files: 1 error, 0 warnings\n',
-  },
-  {
-    title: 'a config without a flaw, strictly',
-    cites: 'DS-CLI-05',
-    files: ['--strict', 'runtime.yaml'],
-    code: 0,
-    stdout: '',
-    told: '1 file: 0 errors, 0 warnings\n',
-  },
-  {
-    title: 'a suite whose runtime is broken',
-    cites: 'DS-CLI-06',
-    files: ['astray.suite.yaml'],
-    code: 0,
-    stdout:
-      'astray.suite.yaml:5:12 warning: runtime: mistakes.yaml has 10 errors, so the types of the evals are unchecked\n    hint: Run `signalbox validate mistakes.yaml`.\n',
-    told: '1 file: 0 errors, 1 warning\n',
-  },
-  {
-    title: 'a file that is not there, between others',
-    cites: 'DS-CLI-05 DS-CLI-12',
-    files: ['warns.yaml', 'nowhere.yaml', 'mistyped.suite.yaml'],
-    code: 2,
-    stdout: `warns.yaml:5:11 warning: tools[bare]: has no exec binding: it is listed, and a call of it fails
-    hint: Add \`exec: {command: …}\` to make it run.
-nowhere.yaml:1:1 nowhere.yaml does not exist
-    hint: Check the path; relative paths start from the current folder.
-mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared
-    hint: did you mean \`score\`?
-`,
-    told: '[CONFIG_INVALID] 3 files: 2 errors, 1 warning\n',
-  },
-]);
+const bare = 'tools[bare]: has no exec binding: it is listed, and a call of it fails';
+const bareHint = 'Add `exec: {command: …}` to make it run.';
+const warned = `warns.yaml:5:11 warning: ${bare}\n    hint: ${bareHint}\n`;
+const scor = 'evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n';
 
-test.concurrent.for(files)('validate: $title', async (row, { expect }) => {
-  const { files: named, code, stdout, told } = row;
-  expect(await run(['validate', ...named], { cwd: desk })).toEqual({ code, stdout, stderr: told });
-});
+test.concurrent.for([
+  ['a config without a flaw', 'runtime.yaml', '', '1 file: 0 errors, 0 warnings'],
+  ['no file at all: the one of --config', '--config warns.yaml', warned, '1 file: 0 errors, 1 warning'],
+  [
+    'a config with a warning and a suite without a flaw',
+    'warns.yaml good.suite.yaml',
+    warned,
+    '2 files: 0 errors, 1 warning',
+  ],
+  [
+    'a suite with an eval that its runtime lacks',
+    'mistyped.suite.yaml',
+    `mistyped.suite.yaml:7:25 ${scor}`,
+    '1 file: 1 error, 0 warnings',
+  ],
+  [
+    'a suite that names no runtime: it is checked against that of --config',
+    'homeless.suite.yaml',
+    `homeless.suite.yaml:6:25 ${scor}`,
+    '1 file: 1 error, 0 warnings',
+  ],
+  [
+    'a suite with two mistakes of different kinds',
+    'odd.suite.yaml',
+    `odd.suite.yaml:7:25 ${scor}odd.suite.yaml:8:3 frob: unknown key\n    hint: known keys: runtime, dataset, cases, case, subject, evals, gates, repeat, retries, timeout_ms, max_cost\n`,
+    '1 file: 2 errors, 0 warnings',
+  ],
+  [
+    'a suite whose runtime is not there',
+    'nowhere.suite.yaml',
+    'nowhere.suite.yaml:5:12 runtime: nowhere.yaml does not exist\n    hint: Check the path; it starts at the folder of this file.\n',
+    '1 file: 1 error, 0 warnings',
+  ],
+  [
+    'a config with a warning, strictly',
+    '--strict warns.yaml runtime.yaml',
+    warned.replace('warning: ', ''),
+    '2 files: 1 error, 0 warnings',
+  ],
+  ['a config without a flaw, strictly', '--strict runtime.yaml', '', '1 file: 0 errors, 0 warnings'],
+  [
+    'a suite whose runtime is broken',
+    'astray.suite.yaml',
+    'astray.suite.yaml:5:12 warning: runtime: mistakes.yaml has 10 errors, so the types of the evals are unchecked\n    hint: Run `signalbox validate mistakes.yaml`.\n',
+    '1 file: 0 errors, 1 warning',
+  ],
+  [
+    'a file that is not there, between others',
+    'warns.yaml nowhere.yaml mistyped.suite.yaml',
+    `${warned}nowhere.yaml:1:1 nowhere.yaml does not exist\n    hint: Check the path; relative paths start from the current folder.\nmistyped.suite.yaml:7:25 ${scor}`,
+    '3 files: 2 errors, 1 warning',
+  ],
+] as const)(
+  'validate: %s [DS-CLI-01 DS-CLI-05 DS-CLI-06 DS-CLI-12]',
+  async ([, line, stdout, counts], { expect }) => {
+    const isGood = counts.includes(': 0 errors');
+    const stderr = isGood ? `${counts}\n` : `[CONFIG_INVALID] ${counts}\n`;
+    expect(await run(`validate ${line}`, { cwd: desk })).toEqual({ code: isGood ? 0 : 2, stdout, stderr });
+  },
+);
 
 test.concurrent('--json has the problems of all files in one document [DS-CLI-02]', async ({ expect }) => {
-  expect(await runJson(['validate', 'warns.yaml', 'nowhere.yaml'], { cwd: desk })).toEqual({
+  const hint = 'Check the path; relative paths start from the current folder.';
+  const message = 'nowhere.yaml does not exist';
+  const problems = [
+    { file: 'warns.yaml', line: 5, column: 11, severity: 'warning', message: bare, hint: bareHint },
+    { file: 'nowhere.yaml', line: 1, column: 1, severity: 'error', message, hint },
+  ];
+  expect(await runJson('validate warns.yaml nowhere.yaml', { cwd: desk })).toEqual({
     code: 2,
-    document: {
-      valid: false,
-      files: 2,
-      errors: 1,
-      warnings: 1,
-      problems: [
-        {
-          file: 'warns.yaml',
-          line: 5,
-          column: 11,
-          severity: 'warning',
-          message: 'tools[bare]: has no exec binding: it is listed, and a call of it fails',
-          hint: 'Add `exec: {command: …}` to make it run.',
-        },
-        {
-          file: 'nowhere.yaml',
-          line: 1,
-          column: 1,
-          severity: 'error',
-          message: 'nowhere.yaml does not exist',
-          hint: 'Check the path; relative paths start from the current folder.',
-        },
-      ],
-    },
+    document: { valid: false, files: 2, errors: 1, warnings: 1, problems },
     stderr: '',
   });
 });
