@@ -22,7 +22,7 @@ approvals:
     pending: { message: 'by pattern' },
   });
   expect(await call('pay', { n: 500 })).toMatchObject({ status: 'pending', pending: { message: 'own' } });
-  const { document } = await runJson(['pending', 'list'], { cwd });
+  const { document } = await runJson('pending list', { cwd });
   const [first] = Object(document).pending;
   for (const [by, code] of [
     ['mara', 2],

@@ -59,7 +59,7 @@ describe('audit list', () => {
   });
 
   test('for people a line each, within the terminal, which obeys nothing of it', async () => {
-    const { code, stdout } = await run(['audit', 'list'], { cwd: folder });
+    const { code, stdout } = await run('audit list', { cwd: folder });
     expect(code).toBe(0);
     const [names = '', ...calls] = stdout.trimEnd().split('\n');
     expect(names).toMatch(/^TIME +STATUS +OUTCOME +ENDPOINT +MODEL +CALLER +ID +HOOK$/);
@@ -85,13 +85,13 @@ describe('audit list', () => {
 
 describe('audit show', () => {
   test('has every member, the verdicts and the bodies', async () => {
-    const { document } = await runJson(['audit', 'show', 'req_1a'], { cwd: folder });
+    const { document } = await runJson('audit show req_1a', { cwd: folder });
     expect(document).toMatchObject({
       ...{ seq: 2, id: 'req_1a', at: '2026-01-02T03:04:05.000Z', caller: 'support desk', status: 200 },
       ...{ usage: { input: 12, output: 34, cached_input: 5 }, cost: 0.0125 },
       content: { request: `Hi${esc}[1m`, answer: 'Hello' },
     });
-    const { document: denied } = await runJson(['audit', 'show', 'req_1b'], { cwd: folder });
+    const { document: denied } = await runJson('audit show req_1b', { cwd: folder });
     expect(denied).toMatchObject({
       content: null,
       usage: null,
@@ -101,21 +101,21 @@ describe('audit show', () => {
 
   test('for people in lines of at most 80, with nothing that a terminal obeys', async () => {
     for (const id of ['req_1a', 'req_1b', 'req_2']) {
-      const { stdout } = await run(['audit', 'show', id], { cwd: folder });
+      const { stdout } = await run(`audit show ${id}`, { cwd: folder });
       expect(controlsIn(stdout)).toEqual([]);
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     }
-    const { stdout } = await run(['audit', 'show', 'req_1b'], { cwd: folder });
+    const { stdout } = await run('audit show req_1b', { cwd: folder });
     expect(stdout).toContain('before_call: deny by pii: an address\\u001b[2J');
   });
 
   test('takes an id that is cut short, unless several begin so', async () => {
-    expect(await runJson(['audit', 'show', 'req_2'], { cwd: folder })).toMatchObject({ code: 0 });
-    expect(await runJson(['audit', 'show', 'req_1'], { cwd: folder })).toMatchObject({
+    expect(await runJson('audit show req_2', { cwd: folder })).toMatchObject({ code: 0 });
+    expect(await runJson('audit show req_1', { cwd: folder })).toMatchObject({
       code: 2,
       document: { error: { code: 'USAGE' } },
     });
-    expect(await runJson(['audit', 'show', 'req_9'], { cwd: folder })).toMatchObject({
+    expect(await runJson('audit show req_9', { cwd: folder })).toMatchObject({
       code: 2,
       document: { error: { code: 'RUN_UNKNOWN' } },
     });
@@ -175,16 +175,16 @@ describe('audit verify', () => {
   test('without a public key beside a copy it says that it needs one', async () => {
     const copy = folderOf({});
     copyFileSync(join(folder, '.signalbox/audit.db'), join(copy, 'audit.db'));
-    const ran = await runJson(['audit', 'verify', '--database', 'audit.db'], { cwd: copy });
+    const ran = await runJson('audit verify --database audit.db', { cwd: copy });
     expect(ran).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
   });
 });
 
 test('audit head prints what --head takes', async () => {
-  const { code, stdout } = await run(['audit', 'head'], { cwd: folder });
+  const { code, stdout } = await run('audit head', { cwd: folder });
   expect(code).toBe(0);
   writeFileSync(join(folder, 'printed.json'), `${stdout}${readFileSync(join(folder, 'head.json'), 'utf8')}`);
-  expect(await runJson(['audit', 'verify', '--head', 'printed.json'], { cwd: folder })).toMatchObject({
+  expect(await runJson('audit verify --head printed.json', { cwd: folder })).toMatchObject({
     code: 0,
     document: { heads: { compared: 2 } },
   });
@@ -196,21 +196,21 @@ test('audit prune removes what is older, and the rest verifies', async () => {
   await log.write(recordOf({ id: 'old' }));
   await log.write(recordOf({ id: 'new', at: Date.now() }));
   await log.close();
-  expect(await run(['audit', 'prune'], { cwd: own })).toMatchObject({ code: 2 });
-  expect(await run(['audit', 'prune', '--older-than', '1d'], { cwd: own })).toMatchObject({
+  expect(await run('audit prune', { cwd: own })).toMatchObject({ code: 2 });
+  expect(await run('audit prune --older-than 1d', { cwd: own })).toMatchObject({
     ...{ code: 0, stdout: 'removed 2 rows\n' },
   });
-  expect(await runJson(['audit', 'prune', '--older-than', '1d'], { cwd: own })).toMatchObject({
+  expect(await runJson('audit prune --older-than 1d', { cwd: own })).toMatchObject({
     document: { pruned: 0 },
   });
-  expect((await run(['audit', 'verify'], { cwd: own })).stdout).toBe(
+  expect((await run('audit verify', { cwd: own })).stdout).toBe(
     'good: 2 rows, 3 to 4, 2 before them removed by age\n',
   );
 });
 
 test('a store in memory has no audit to read, and a folder without one says so', async () => {
   const memory = workspace('state_store: {type: memory}');
-  expect(await runJson(['audit', 'list'], { cwd: memory })).toMatchObject({ code: 2 });
+  expect(await runJson('audit list', { cwd: memory })).toMatchObject({ code: 2 });
   const empty = workspace('concurrency: 1');
   for (const command of [['list'], ['verify'], ['prune', '--older-than', '1d'], ['head'], ['show', 'x']]) {
     expect(await runJson(['audit', ...command], { cwd: empty })).toMatchObject({

@@ -32,9 +32,9 @@ test.concurrent.for([
 });
 
 test('a call that waits exits with 3, and whoever decides about it is known by the account', async () => {
-  expect(await run(['tool', 'call', 'refund'], { cwd, binary: true })).toMatchObject({ code: 3 });
+  expect(await run('tool call refund', { cwd, binary: true })).toMatchObject({ code: 3 });
   const { id } = await callThatWaits(cwd, 'refund');
-  const { code, stdout } = await run(['pending', 'reject', id, '--reason', 'no'], { cwd, binary: true });
+  const { code, stdout } = await run(`pending reject ${id} --reason no`, { cwd, binary: true });
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: `rejected: ${id} (tool "refund") by ${userInfo().username}\n`,

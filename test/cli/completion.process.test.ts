@@ -96,7 +96,7 @@ test.runIf(isThere('zsh'))('zsh takes its script', async () => {
 });
 
 test('every command of --help is known to each script', async () => {
-  const { stdout: help } = await run(['--help']);
+  const { stdout: help } = await run('--help');
   const names = [...help.matchAll(/^ {2}([a-z]+)(?: |\|)/gm)].flatMap(([, name = '']) =>
     name === 'help' || name === 'signalbox' ? [] : [name],
   );
@@ -108,10 +108,10 @@ test('every command of --help is known to each script', async () => {
 });
 
 test('--json has the script as a member, and a shell that is not known is refused', async () => {
-  const { code, stdout } = await run(['completion', 'bash', '--json']);
+  const { code, stdout } = await run('completion bash --json');
   expect({ code, document: onlyDocument(stdout) }).toEqual({
     code: 0,
     document: { shell: 'bash', script: await scriptOf('bash') },
   });
-  expect((await run(['completion', 'powershell'])).code).toBe(2);
+  expect((await run('completion powershell')).code).toBe(2);
 });

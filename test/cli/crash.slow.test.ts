@@ -101,10 +101,10 @@ test.concurrent('a crash is no verdict: 2 where 1 is one [DS-CRASH-01]', async (
 test.concurrent('a run that a crash cut off is resumed [DS-CRASH-02]', async ({ expect }) => {
   const { cwd, code } = await crash('rejects', ['run', 'two.pipeline.yaml', '--json'], hasSecondStep);
   expect(code).toBe(1);
-  const { document: listed } = await runJson(['runs', 'list'], { cwd, binary: true });
+  const { document: listed } = await runJson('runs list', { cwd, binary: true });
   const [{ run_id: id, status }] = (listed as { runs: [{ run_id: string; status: string }] }).runs;
   expect(status).toBe('cut_off');
-  const { code: resumed, document } = await runJson(['runs', 'resume', id], { cwd, binary: true });
+  const { code: resumed, document } = await runJson(`runs resume ${id}`, { cwd, binary: true });
   expect({ resumed, document }).toMatchObject({
     resumed: 0,
     document: { status: 'completed', output: 'done' },
@@ -126,8 +126,8 @@ test.concurrent('what a run without memory leaves is ended, and the run goes on 
   await ran;
   expect(child.signalCode).toBe('SIGABRT');
   await until(() => processesWith(marker).length === 0);
-  const { document: listed } = await runJson(['runs', 'list'], { cwd, binary: true });
+  const { document: listed } = await runJson('runs list', { cwd, binary: true });
   const [{ run_id: id }] = (listed as { runs: [{ run_id: string }] }).runs;
-  const { code, document } = await runJson(['runs', 'resume', id], { cwd, binary: true });
+  const { code, document } = await runJson(`runs resume ${id}`, { cwd, binary: true });
   expect({ code, document }).toMatchObject({ code: 0, document: { status: 'completed', output: 'done' } });
 });

@@ -23,8 +23,8 @@ async function judgedFolder() {
   const cwd = join(above, 'proj');
   writeFileSync(join(cwd, 'judged.cjs'), program, { mode: 0o755 });
   const env = (scores: object) => ({ SCORES: JSON.stringify(scores) });
-  await runJson(['eval', 'run', 's.suite.yaml'], { cwd, env: env({ a: 1, b: 0 }) });
-  const list = async () => (await runJson(['eval', 'list'], { cwd })).document;
+  await runJson('eval run s.suite.yaml', { cwd, env: env({ a: 1, b: 0 }) });
+  const list = async () => (await runJson('eval list', { cwd })).document;
   return {
     ...{ above, cwd, list },
     again: async (args: readonly string[], scores: object = {}, at = above) =>
@@ -35,7 +35,7 @@ async function judgedFolder() {
 test('cases of a run are judged again from any folder, by any short form of its id, and every command shows the new state', async () => {
   const { cwd, list, again } = await judgedFolder();
   expect(await list()).toMatchObject({ runs: [{ status: 'error', cases: 3 }] });
-  const before = await runJson(['eval', 'show', 'last'], { cwd });
+  const before = await runJson('eval show last', { cwd });
   const first = await again(['unscored', 'last'], { a: 0, b: 1, c: 0 });
   expect(first).toMatchObject({ code: 1, document: { status: 'failed', overall: { passed: 1 } } });
   const { run_id: id } = before.document as { run_id: string };
@@ -45,7 +45,7 @@ test('cases of a run are judged again from any folder, by any short form of its 
     document: { run_id: id, status: 'passed', overall: { passed: 3 }, gates: [{ value: 1, passed: true }] },
   });
   expect(await list()).toMatchObject({ runs: [{ id, status: 'passed', cases: 3, pass_rate: 1 }] });
-  const shown = await runJson(['eval', 'show', id], { cwd });
+  const shown = await runJson(`eval show ${id}`, { cwd });
   expect(shown.document).toMatchObject({
     status: 'passed',
     reopenings: [
@@ -53,7 +53,7 @@ test('cases of a run are judged again from any folder, by any short form of its 
       { number: 2, cases: 'failed', status: 'failed', report: { overall: { passed: 1 } } },
     ],
   });
-  const ofCase = await runJson(['eval', 'show', id, '--case', 'c'], { cwd });
+  const ofCase = await runJson(`eval show ${id} --case c`, { cwd });
   expect(ofCase.document).toMatchObject({
     cases: [{ passed: true, score: 1 }],
     replaced: [
@@ -61,12 +61,10 @@ test('cases of a run are judged again from any folder, by any short form of its 
       { reopening: 2, case: { passed: false, score: 0 } },
     ],
   });
-  expect((await run(['eval', 'show', id], { cwd })).stdout).toMatch(
+  expect((await run(`eval show ${id}`, { cwd })).stdout).toMatch(
     /\njudged again at \S+: unscored cases; before: error, pass rate 0\.3333\njudged again at \S+: failed cases; before: failed, pass rate 0\.3333\n$/,
   );
-  expect((await run(['eval', 'show', id, '--case', 'b'], { cwd })).stdout).toContain(
-    'judged before\ncase   b',
-  );
+  expect((await run(`eval show ${id} --case b`, { cwd })).stdout).toContain('judged before\ncase   b');
 });
 
 test.each([

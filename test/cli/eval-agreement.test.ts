@@ -8,7 +8,7 @@ async function ratedFolder(ratings: readonly (readonly string[])[]) {
       'cases: [{id: one, content: good}, {id: two, content: bad}, {id: "x\\u001b[2J", content: good}]\nevals: [{id: exact, type: equals, params: {expected: good}}]\n',
     ),
   });
-  await run(['eval', 'run', 's.suite.yaml', '--quiet'], { cwd });
+  await run('eval run s.suite.yaml --quiet', { cwd });
   for (const args of ratings) await run(['eval', 'rate', 'last', '--eval', 'exact', ...args], { cwd });
   return cwd;
 }
@@ -21,7 +21,7 @@ test('says how far an eval and a person agree, on what they do not, and the same
     ['--case', 'one', '--label', 'odd', '--by', 'ada'],
     ['--case', 'two', '--label', 'fail', '--by', 'ada'],
   ]);
-  const { code, stdout } = await run(['eval', 'agreement', 'last'], { cwd });
+  const { code, stdout } = await run('eval agreement last', { cwd });
   expect({ code, lines: stdout.split('\n') }).toEqual({
     code: 0,
     lines: [
@@ -42,9 +42,7 @@ test('says how far an eval and a person agree, on what they do not, and the same
       '',
     ],
   });
-  const { document } = await runJson(['eval', 'agreement', 'last', '--by', 'mara', '--eval', 'exact'], {
-    cwd,
-  });
+  const { document } = await runJson('eval agreement last --by mara --eval exact', { cwd });
   expect(document).toMatchObject({
     ...{ suite: 'demo', min_score: 0.5, cases: null },
     evals: { exact: { people: [{ by: 'mara', agreement: { n: 3 } }], between: [] } },
@@ -53,10 +51,10 @@ test('says how far an eval and a person agree, on what they do not, and the same
 
 test('nothing rated is said, and is no failure [DS-AGREE-05]', async () => {
   const cwd = await ratedFolder([]);
-  const { code, stdout, stderr } = await run(['eval', 'agreement', 'last'], { cwd });
+  const { code, stdout, stderr } = await run('eval agreement last', { cwd });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('no ratings');
-  const shown = await runJson(['eval', 'agreement', 'last'], { cwd });
+  const shown = await runJson('eval agreement last', { cwd });
   expect(shown).toMatchObject({ code: 0, document: { evals: {}, cases: null } });
 });
 

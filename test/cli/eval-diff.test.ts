@@ -57,9 +57,9 @@ describe('eval diff', () => {
   test('compares two files, and fails on a regression only when asked', async () => {
     const cwd = await folder();
     const [plain, strict, lenient] = await Promise.all([
-      run(['eval', 'diff', 'main.jsonl', 'branch.jsonl'], { cwd }),
-      run(['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--fail-on-regression'], { cwd }),
-      run(['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--fail-on-regression', 'significant'], { cwd }),
+      run('eval diff main.jsonl branch.jsonl', { cwd }),
+      run('eval diff main.jsonl branch.jsonl --fail-on-regression', { cwd }),
+      run('eval diff main.jsonl branch.jsonl --fail-on-regression significant', { cwd }),
     ]);
     expect([plain.code, strict.code, lenient.code]).toEqual([0, 1, 0]);
     expect([plain.stderr, strict.stderr, lenient.stderr]).toEqual(['', 'worse: exact: 1 regression\n', '']);
@@ -70,10 +70,9 @@ describe('eval diff', () => {
 
   test('has it all in one JSON document, with why B is worse', async () => {
     const cwd = await folder();
-    const { code, document } = await runJson(
-      ['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--fail-on-regression', 'any'],
-      { cwd },
-    );
+    const { code, document } = await runJson('eval diff main.jsonl branch.jsonl --fail-on-regression any', {
+      cwd,
+    });
     expect([code, document]).toMatchObject([
       1,
       {
@@ -90,11 +89,8 @@ describe('eval diff', () => {
   test('compares two sides of one run, in Markdown too', async () => {
     const cwd = await folder();
     const [tags, crossed] = await Promise.all([
-      runJson(['eval', 'diff', 'main.jsonl', '--tag-a', 'small', '--tag-b', 'large'], { cwd }),
-      run(
-        ['eval', 'diff', 'main.jsonl', '--eval-a', 'exact', '--eval-b', 'judged', '--reporter', 'markdown'],
-        { cwd },
-      ),
+      runJson('eval diff main.jsonl --tag-a small --tag-b large', { cwd }),
+      run('eval diff main.jsonl --eval-a exact --eval-b judged --reporter markdown', { cwd }),
     ]);
     expect(tags).toMatchObject({
       code: 0,
@@ -141,8 +137,8 @@ describe('eval diff', () => {
 test('eval diff --html writes a page beside what it prints, and over no run', async () => {
   const cwd = await folder();
   const [told, over] = await Promise.all([
-    runJson(['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--html', 'out/diff.html'], { cwd }),
-    runJson(['eval', 'diff', 'main.jsonl', 'branch.jsonl', '--html', 'main.jsonl'], { cwd }),
+    runJson('eval diff main.jsonl branch.jsonl --html out/diff.html', { cwd }),
+    runJson('eval diff main.jsonl branch.jsonl --html main.jsonl', { cwd }),
   ]);
   expect(told).toMatchObject({ code: 0, document: { a: { run_id: 'before' } } });
   expect(readFileSync(join(cwd, 'out/diff.html'), 'utf8')).toMatch(/<h1>Evals compared<\/h1>.*<\/html>\s*$/s);
@@ -169,8 +165,8 @@ describe('eval show', () => {
     };
     const cwd = folderOf({ 'run.jsonl': await toFile(runOf('one', [judged('1', 1, 1), whole])) });
     const [people, programs] = await Promise.all([
-      run(['eval', 'show', 'run.jsonl', '--case', '7'], { cwd }),
-      runJson(['eval', 'show', 'run.jsonl', '--case', '7'], { cwd }),
+      run('eval show run.jsonl --case 7', { cwd }),
+      runJson('eval show run.jsonl --case 7', { cwd }),
     ]);
     expect(people).toEqual({
       ...{ code: 0, stderr: '' },
@@ -212,8 +208,8 @@ judged: unscored not passed (1 ms, 3 attempts)
     const [begin = '', first = ''] = (await toFile(old)).split('\n');
     const cwd = folderOf({ 'cut.jsonl': `${begin}\n${first}\n{"type":"ca` });
     const [shown, missing] = await Promise.all([
-      runJson(['eval', 'show', 'cut.jsonl'], { cwd }),
-      runJson(['eval', 'show', 'cut.jsonl', '--case', '99'], { cwd }),
+      runJson('eval show cut.jsonl', { cwd }),
+      runJson('eval show cut.jsonl --case 99', { cwd }),
     ]);
     expect(shown).toMatchObject({
       ...{
@@ -234,7 +230,7 @@ judged: unscored not passed (1 ms, 3 attempts)
 
 test('eval html writes one page, named after the run', async () => {
   const cwd = await folder();
-  expect(await run(['eval', 'html', 'main.jsonl'], { cwd })).toEqual({
+  expect(await run('eval html main.jsonl', { cwd })).toEqual({
     code: 0,
     stdout: 'before.html\n',
     stderr: '',
@@ -269,10 +265,10 @@ describe('runs that are kept', () => {
     const { cwd, ids } = await twoRuns();
     const [good = '', bad = ''] = ids;
     const [list, byAge, byId, none] = await Promise.all([
-      runJson(['eval', 'list'], { cwd }),
-      runJson(['eval', 'diff', 'last~1', 'last'], { cwd }),
+      runJson('eval list', { cwd }),
+      runJson('eval diff last~1 last', { cwd }),
       runJson(['eval', 'show', good.slice(0, 8)], { cwd }),
-      runJson(['eval', 'show', 'last~2'], { cwd }),
+      runJson('eval show last~2', { cwd }),
     ]);
     const kept = { kind: 'suite', suite: 'demo', cases: 1, started_at: expect.any(String) };
     expect(list.document).toEqual({

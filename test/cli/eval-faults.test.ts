@@ -82,7 +82,7 @@ evals:
   - {id: other, type: contains, params: {patterns: [say]}}
 ${yaml}`),
   });
-  const { code, stdout, stderr } = await run(['eval', 'run', 'demo.suite.yaml', '--no-store'], { cwd });
+  const { code, stdout, stderr } = await run('eval run demo.suite.yaml --no-store', { cwd });
   const faults = words.filter(isFault).length;
   const status = faults > tolerates * words.length ? 'error' : isMet(words) ? 'passed' : 'failed';
   expect({ code, status: stdout.split('\n')[0] }).toEqual({
@@ -146,7 +146,7 @@ ${each.spec.startsWith('subject') ? '' : 'subject: {tool: paid, args: {}}'}
 ${each.spec.startsWith('evals') ? '' : 'evals: [{id: e, type: contains, params: {patterns: [hi]}}]'}
 ${each.spec}`),
   });
-  const { code, stdout, stderr } = await run(['eval', 'run', 'demo.suite.yaml', '--no-store'], { cwd });
+  const { code, stdout, stderr } = await run('eval run demo.suite.yaml --no-store', { cwd });
   expect({ code, stdout, isPaid: existsSync(join(cwd, 'paid')) }).toEqual({
     code: 2,
     stdout: '',
@@ -187,7 +187,7 @@ test('in JUnit’s XML a fault is an error, and an abstention skipped', async ()
       'runtime: ./runtime.yaml\ncases: [{id: crash, content: say-crash}, {id: abstain, content: say-abstain}, {id: low, content: say-low}]\nevals: [{id: e, type: judge, threshold: {min_score: 1}}]\n',
     ),
   });
-  await run(['eval', 'run', 'demo.suite.yaml', '--no-store', '--reporter', 'junit=report.xml'], { cwd });
+  await run('eval run demo.suite.yaml --no-store --reporter junit=report.xml', { cwd });
   const xml = readFileSync(join(cwd, 'report.xml'), 'utf8');
   expect(xml).toMatch(/<testsuite name="e" tests="3" failures="1" errors="1" skipped="1"/);
   expect(xml).toMatch(/name="crash"[^>]*><error /);

@@ -56,16 +56,14 @@ tests: [{vars: {n: zero}}, {vars: {n: one}}, {vars: {n: two}}]
 `,
     'answer.py': 'def call_api(prompt, options, context):\n    return {"output": context["vars"]["n"]}\n',
   });
-  const made = await runJson(['eval', 'import', 'results.json', '--output', 'old'], { cwd });
+  const made = await runJson('eval import results.json --output old', { cwd });
   expect(made).toMatchObject({
     code: 0,
     document: { status: 'whole', runs: ['old/promptfoo.run.jsonl'], suites: [], cases: 3 },
   });
-  await run(['eval', 'import', 'promptfooconfig.yaml', '--output', 'new'], { cwd });
-  await run(['eval', 'run', 'new/promptfoo.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'], {
-    cwd,
-  });
-  const { code, document } = await runJson(['eval', 'diff', 'old/promptfoo.run.jsonl', 'new.jsonl'], { cwd });
+  await run('eval import promptfooconfig.yaml --output new', { cwd });
+  await run('eval run new/promptfoo.suite.yaml --reporter jsonl=new.jsonl --no-store', { cwd });
+  const { code, document } = await runJson('eval diff old/promptfoo.run.jsonl new.jsonl', { cwd });
   expect(code).toBe(0);
   const evals = JSON.parse(JSON.stringify(document)).evals;
   const counts = (id: string) => {
@@ -96,16 +94,7 @@ test.each([
   const name = title === 'JSON Lines' ? 'r.jsonl' : 'r.json';
   expect(await runJson(['eval', 'import', name], { cwd })).toMatchObject({ code: 0, document: { cases: 3 } });
   const { document } = await runJson(
-    [
-      'eval',
-      'diff',
-      'signalbox/promptfoo.run.jsonl',
-      'signalbox/promptfoo.run.jsonl',
-      '--eval-a',
-      'contains',
-      '--eval-b',
-      'contains-2',
-    ],
+    'eval diff signalbox/promptfoo.run.jsonl signalbox/promptfoo.run.jsonl --eval-a contains --eval-b contains-2',
     { cwd },
   );
   expect(document).toMatchObject({ evals: [{ pairs: 2, regressions: 1 }] });
@@ -125,7 +114,7 @@ test('samples of Inspect’s are asked and scored, choices by their letter [DS-I
       '{"input": 7}',
     ].join('\n'),
   });
-  const made = await runJson(['eval', 'import', 'samples.jsonl', '--provider', 'file://answer.py'], { cwd });
+  const made = await runJson('eval import samples.jsonl --provider file://answer.py', { cwd });
   expect(made).toMatchObject({
     code: 1,
     document: {
@@ -139,8 +128,8 @@ test('samples of Inspect’s are asked and scored, choices by their letter [DS-I
       ],
     },
   });
-  expect(await runJson(['validate', 'signalbox/samples.suite.yaml'], { cwd })).toMatchObject({ code: 0 });
-  const { document } = await runJson(['eval', 'run', 'signalbox/samples.suite.yaml', '--no-store'], { cwd });
+  expect(await runJson('validate signalbox/samples.suite.yaml', { cwd })).toMatchObject({ code: 0 });
+  const { document } = await runJson('eval run signalbox/samples.suite.yaml --no-store', { cwd });
   expect(document).toMatchObject({
     cases: 3,
     evals: { choice: { count: 1, passed: 1 }, includes: { count: 2, passed: 1 } },
@@ -206,7 +195,7 @@ test.each([
     type: found.type,
     roles: spec.providers.map(({ role = 'llm' }: { role?: string }) => role),
   }).toEqual({ type, roles });
-  expect(await runJson(['validate', 'out/ragas.suite.yaml'], { cwd })).toMatchObject({ code: 0 });
+  expect(await runJson('validate out/ragas.suite.yaml', { cwd })).toMatchObject({ code: 0 });
 });
 
 const arena = {
@@ -248,7 +237,7 @@ spec:
 
 test('scenarios of PromptKit Arena keep their first turns, assertions and programs [DS-IMPORT-03]', async () => {
   const cwd = folderOf(arena);
-  const made = await runJson(['eval', 'import', 'arena.yaml'], { cwd });
+  const made = await runJson('eval import arena.yaml', { cwd });
   const { problems } = JSON.parse(JSON.stringify(made.document));
   expect(made).toMatchObject({
     code: 1,
@@ -269,9 +258,7 @@ test('scenarios of PromptKit Arena keep their first turns, assertions and progra
   expect(problems).toHaveLength(6);
   const files = ['signalbox/runtime.yaml', 'signalbox/mini.suite.yaml'];
   expect(await runJson(['validate', ...files], { cwd })).toMatchObject({ code: 0 });
-  const { document } = await runJson(['tool', 'call', 'lookup', '--config', 'signalbox/runtime.yaml'], {
-    cwd,
-  });
+  const { document } = await runJson('tool call lookup --config signalbox/runtime.yaml', { cwd });
   expect(document).toEqual({ status: 'ok', result: 'found' });
 });
 
@@ -279,8 +266,8 @@ test('a scenario by itself is asked of the provider that is named [DS-IMPORT-03]
   const cwd = folderOf({
     's.yaml': `apiVersion: promptkit.altairalabs.ai/v1alpha1\n${arena['scenarios/order.yaml']}`,
   });
-  await run(['eval', 'import', 's.yaml', '--provider', 'echo'], { cwd });
-  const { document } = await runJson(['eval', 'run', 'signalbox/echo.suite.yaml', '--no-store'], { cwd });
+  await run('eval import s.yaml --provider echo', { cwd });
+  const { document } = await runJson('eval run signalbox/echo.suite.yaml --no-store', { cwd });
   expect(document).toMatchObject({
     cases: 1,
     evals: { content_includes: { passed: 1 }, content_matches: { passed: 0, unscored: 0 } },

@@ -45,10 +45,10 @@ def call_api(prompt, options, context):
 
 test('eval import writes suites that run, with the verdicts of every assertion [DS-PROMPTFOO-01]', async () => {
   const cwd = folderOf(files);
-  const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  const made = await run('eval import promptfooconfig.yaml', { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(made.stdout).toContain('whole: 1 suite, 2 cases');
-  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+  const { document } = await runJson('eval run signalbox/promptfoo.suite.yaml --no-store', {
     cwd,
     env: { DESK_MARK: '!' },
   });
@@ -97,8 +97,8 @@ tests:
       - {type: javascript, value: 'output === "a $" + "{1 + 1} b $$" + "{c} " + context.vars.v && !output.includes(\`\${1 + 1}!\`)'}
 `,
   });
-  await run(['eval', 'import', 'promptfooconfig.yaml', '--output', '.'], { cwd });
-  const { code, document } = await runJson(['eval', 'run', 'promptfoo.suite.yaml', '--no-store'], { cwd });
+  await run('eval import promptfooconfig.yaml --output .', { cwd });
+  const { code, document } = await runJson('eval run promptfoo.suite.yaml --no-store', { cwd });
   expect({ code, document }).toMatchObject({
     code: 0,
     document: { evals: { equals: { passed: 1 }, javascript: { passed: 1 } } },
@@ -139,9 +139,9 @@ tests:
     'provider.mjs':
       'export default class {\n  id() { return "x"; }\n  async callApi(prompt) { return { output: { text: prompt } }; }\n}\n',
   });
-  const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  const made = await run('eval import promptfooconfig.yaml', { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
+  const { document } = await runJson('eval run signalbox/promptfoo.suite.yaml --no-store', {
     cwd,
     env: { DESK_KEY: 's3' },
   });
@@ -165,10 +165,8 @@ tests: [{assert: [{type: equals, value: '${marks}'}]}]
     'answer.py':
       'def call_api(prompt, options, context):\n    return {"output": options["config"]["mark"]}\n',
   });
-  await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
-  const { document } = await runJson(['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--no-store'], {
-    cwd,
-  });
+  await run('eval import promptfooconfig.yaml', { cwd });
+  const { document } = await runJson('eval run signalbox/promptfoo.suite.yaml --no-store', { cwd });
   expect(document).toMatchObject({ status: 'passed', evals: { equals: { passed: 1 } } });
 });
 
@@ -219,7 +217,7 @@ tests:
     'answer.py':
       'def call_api(prompt, options, context):\n    return {"output": prompt, "metadata": {"by": "desk"}}\n',
   });
-  const made = await runJson(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  const made = await runJson('eval import promptfooconfig.yaml', { cwd });
   const names = ['promptfoo', 'promptfoo-2', 'promptfoo-3'];
   const suites = names.map((name) => `signalbox/${name}.suite.yaml`);
   expect(made).toMatchObject({ code: 0, document: { status: 'whole', suites } });
@@ -239,14 +237,9 @@ tests:
     [1, 2, 3].map((prompt) => `${name}/prompt-${prompt} passed`),
   );
   expect(found).toEqual([pairs, pairs, [1, 2, 3].map((prompt) => `own/prompt-${prompt} passed`)]);
-  const one = await runJson(
-    ['eval', 'diff', 'promptfoo.jsonl', 'promptfoo-2.jsonl', '--variant', 'desk/prompt-1'],
-    { cwd },
-  );
+  const one = await runJson('eval diff promptfoo.jsonl promptfoo-2.jsonl --variant desk/prompt-1', { cwd });
   expect(one).toMatchObject({ code: 0, document: { a: { cases: 1 }, b: { cases: 1 } } });
-  const none = await runJson(['eval', 'diff', 'promptfoo.jsonl', 'promptfoo-3.jsonl', '--variant', 'x'], {
-    cwd,
-  });
+  const none = await runJson('eval diff promptfoo.jsonl promptfoo-3.jsonl --variant x', { cwd });
   expect(none).toMatchObject({ code: 2, document: { error: { code: 'NAME_UNKNOWN' } } });
 });
 
@@ -279,12 +272,9 @@ providers: [echo, 'vertex:gemini']
 tests: [{vars: {word: a}, assert: [{type: contains, value: a}]}, {vars: {word: b}, assert: [{type: contains, value: a}]}]
 `,
   });
-  await run(['eval', 'import', 'results.json', '--output', 'old'], { cwd });
-  await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
-  await run(
-    ['eval', 'run', 'signalbox/promptfoo.suite.yaml', '--reporter', 'jsonl=new.jsonl', '--no-store'],
-    { cwd },
-  );
+  await run('eval import results.json --output old', { cwd });
+  await run('eval import promptfooconfig.yaml', { cwd });
+  await run('eval run signalbox/promptfoo.suite.yaml --reporter jsonl=new.jsonl --no-store', { cwd });
   const compared = ['eval', 'diff', 'old/promptfoo.run.jsonl', 'new.jsonl'];
   expect(await runJson(compared, { cwd })).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
   for (const name of ['echo/prompt-1', 'echo/prompt-2'])

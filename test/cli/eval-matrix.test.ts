@@ -105,9 +105,9 @@ describe('reports', () => {
   test('a kept run shows the same later, and all variants of a case [DS-MATRIX-08]', async () => {
     const cwd = folderOf(files(suiteOf(two, gates)));
     await run(evalRun('--quiet'), { cwd });
-    const shown = await run(['eval', 'show', 'last'], { cwd });
+    const shown = await run('eval show last', { cwd });
     expect(shown.stdout).toMatch(/says_yes +pass rate +12\.50% +100\.00%/);
-    const { stdout } = await run(['eval', 'show', 'last', '--case', 'c2'], { cwd });
+    const { stdout } = await run('eval show last --case c2', { cwd });
     expect(stdout).toMatch(/case +c2\s+variant +a[\s\S]*case +c2\s+variant +b/);
   });
 });
@@ -115,9 +115,9 @@ describe('reports', () => {
 test('two runs are compared where they have the same variants, and else are not', async () => {
   const cwd = folderOf(files(suiteOf(two)));
   for (const more of [[], [], ['--provider', 'b,a']]) await run(evalRun('--quiet', ...more), { cwd });
-  const same = await runJson(['eval', 'diff', 'last~2', 'last~1'], { cwd });
+  const same = await runJson('eval diff last~2 last~1', { cwd });
   expect(same.document).toMatchObject({ cases: { pairs: 16, regressions: 0, improvements: 0 } });
-  const other = await run(['eval', 'diff', 'last~1', 'last'], { cwd });
+  const other = await run('eval diff last~1 last', { cwd });
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('A a, b, B b, a') });
 });
 
@@ -210,7 +210,7 @@ test('what is wrong with variants is told where it stands', async () => {
     - {metric: mean, better_than: a/x, variants: [a/x], min: 0.5}
 `;
   const cwd = folderOf(files(suiteOf(subject, bad)));
-  const { stdout, stderr } = await run(['validate', 's.suite.yaml'], { cwd });
+  const { stdout, stderr } = await run('validate s.suite.yaml', { cwd });
   const found = `${stdout}${stderr}`;
   for (const line of [
     's.suite.yaml:10:21 subject.chat.provider[1]: no provider named bb is declared',

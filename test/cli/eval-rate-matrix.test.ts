@@ -43,10 +43,10 @@ test('a rating is of one variant of the case, in every place that shows it [DS-M
   expect((await rate('--list')).document).toMatchObject({ ratings: [ofLarge, ofSmall] });
   const listed = await rate('--list', '--variant', 'small');
   expect(listed.document).toHaveProperty('ratings', [ofSmall]);
-  const shown = await run(['eval', 'show', 'last', '--case', 'one'], { cwd });
+  const shown = await run('eval show last --case one', { cwd });
   expect(shown.stdout).toMatch(/ratings\n(.*\n)* {2}case one \(small\): 0 by ada at \S+\n/);
   expect(shown.stdout).toMatch(/\n {2}case one \(large\), says_yes: 1 by ada at \S+\n/);
-  await run(['eval', 'html', 'last', '--output', 'page.html'], { cwd });
+  await run('eval html last --output page.html', { cwd });
   const lines = readFileSync(join(cwd, 'page.html'), 'utf8').match(/^rating .*$/gm) ?? [];
   const inPage = lines.map((line) => JSON.parse(line.slice(7)));
   expect(inPage).toEqual(expect.arrayContaining([ofSmall, ofLarge]));
@@ -97,7 +97,7 @@ test.each(wrong)('of a matrix $title is refused as variant [DS-MATRIX-10]', asyn
 test('a variant of a run without any is refused [DS-MATRIX-10]', async () => {
   const cwd = await ratedFolder();
   writeFileSync(join(cwd, 'one.suite.yaml'), suite.replace('[small, large]', 'small'));
-  await run(['eval', 'run', 'one.suite.yaml', '--quiet'], { cwd });
+  await run('eval run one.suite.yaml --quiet', { cwd });
   const args = ['eval', 'rate', 'last', '--case', 'one', '--variant', 'small', '--score', '1'];
   expect(await runJson(args, { cwd })).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
   expect(await runJson(args.toSpliced(5, 2), { cwd })).toMatchObject({ code: 0 });
@@ -109,7 +109,7 @@ test('the agreement of a matrix is told for each variant and for all [DS-AGREE-0
     const args = ['--case', 'one', '--variant', variant, '--label', 'pass', '--by', 'mara'];
     await run(['eval', 'rate', 'last', ...args], { cwd });
   }
-  const { code, stdout } = await run(['eval', 'agreement', 'last'], { cwd });
+  const { code, stdout } = await run('eval agreement last', { cwd });
   expect([code, stdout.split('\n').filter((line) => line.includes(' and mara: '))]).toEqual([
     0,
     [
@@ -118,8 +118,8 @@ test('the agreement of a matrix is told for each variant and for all [DS-AGREE-0
       'the run (all variants) and mara: kappa 0.00, the same verdict in 50.00% of 2 cases',
     ],
   ]);
-  const only = await run(['eval', 'agreement', 'last', '--variant', 'small'], { cwd });
+  const only = await run('eval agreement last --variant small', { cwd });
   expect(only.stdout).toMatch(/^the run and mara: kappa 0\.00[\s\S]* {4}one: failed with 0/);
-  const wrongName = await runJson(['eval', 'agreement', 'last', '--variant', 'smal'], { cwd });
+  const wrongName = await runJson('eval agreement last --variant smal', { cwd });
   expect(wrongName).toMatchObject({ code: 2, document: { error: { code: 'NAME_UNKNOWN' } } });
 });

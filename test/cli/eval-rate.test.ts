@@ -33,22 +33,22 @@ test('a rating is kept with the run, replaced by its giver alone, shown with the
   const ada = { case: 'one', eval: null, by: 'ada', at: isoTime, score: 1, label: 'good', comment: evil };
   const joe = { ...ada, eval: 'exact', by: 'joe', score: null, label: 'fine', comment: null };
   expect(first.document).toMatchObject({ rating: { ...ada, score: 0.25, label: null, comment: null } });
-  const list = await runJson(['eval', 'rate', 'last', '--list'], { cwd });
+  const list = await runJson('eval rate last --list', { cwd });
   expect(list).toMatchObject({ code: 0, document: { ratings: [ada, joe] } });
-  const shown = await run(['eval', 'show', 'last', '--case', 'one'], { cwd });
+  const shown = await run('eval show last --case one', { cwd });
   expect(shown.stdout).toMatch(
     /\n\nratings\n {2}case one: 1 good by ada at \S+\n {4}no<\/script>\\u001b\[2J\n {4}=1\+1\n {2}case one, exact: fine by joe at \S+\n$/,
   );
-  const other = await runJson(['eval', 'show', 'last', '--case', 'two'], { cwd });
+  const other = await runJson('eval show last --case two', { cwd });
   expect(other.document).not.toHaveProperty('ratings');
-  await run(['eval', 'html', 'last', '--output', 'page.html'], { cwd });
+  await run('eval html last --output page.html', { cwd });
   const page = readFileSync(join(cwd, 'page.html'), 'utf8');
   expect(page.match(/^rating .*$/gm)?.map((line) => JSON.parse(line.slice(7)))).toEqual(
     expect.arrayContaining([ada, joe]),
   );
   const removed = await rate('--remove', '--by', 'ada');
   expect(removed).toMatchObject({ code: 0, document: { removed: { case: 'one', eval: null, by: 'ada' } } });
-  const left = await runJson(['eval', 'rate', 'last', '--list', '--case', 'one'], { cwd });
+  const left = await runJson('eval rate last --list --case one', { cwd });
   expect(left.document).toMatchObject({ ratings: [joe] });
 });
 

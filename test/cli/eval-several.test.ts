@@ -155,7 +155,7 @@ test('each form holds all suites [DS-SEVERAL-04]', async () => {
   expect(index).toContain('<a href="report.good.html">good</a>');
   expect(index).toContain('[CONFIG_INVALID]');
   expect(read('report.bad.html')).toContain('<title>bad: eval report</title>');
-  const shown = await run(['eval', 'html', 'out/report.jsonl', '--json'], { cwd });
+  const shown = await run('eval html out/report.jsonl --json', { cwd });
   expect(JSON.parse(shown.stdout).error.message).toContain('holds the runs of several suites');
 });
 

@@ -12,7 +12,7 @@ const suiteText = suite(
 async function keptFolder(): Promise<string> {
   const cwd = workspace('{}\n', { 's.suite.yaml': suiteText });
   for (let times = 0; times < 2; times += 1)
-    await run(['eval', 'run', 's.suite.yaml', '--quiet', '--reporter', 'jsonl=run.jsonl'], { cwd });
+    await run('eval run s.suite.yaml --quiet --reporter jsonl=run.jsonl', { cwd });
   return cwd;
 }
 

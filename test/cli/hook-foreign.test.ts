@@ -53,7 +53,7 @@ imports:
 );
 
 test.concurrent('hook list shows hooks of all systems, by the names of each', async ({ expect }) => {
-  const { people, programs } = await runBothWays(['hook', 'list', '--log-level', 'silent'], { cwd: desk });
+  const { people, programs } = await runBothWays('hook list --log-level silent', { cwd: desk });
   expect(people).toMatchObject({ code: 0, stderr: '' });
   expect(
     people.stdout

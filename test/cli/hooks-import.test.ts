@@ -53,7 +53,7 @@ test.concurrent('hooks import prints the entries and, in their places, what it l
   expect,
 }) => {
   const cwd = folderOf({ '.claude/settings.json': settings, 'block.sh': block });
-  const { people, programs } = await runBothWays(['hooks', 'import', '.claude/settings.json'], { cwd });
+  const { people, programs } = await runBothWays('hooks import .claude/settings.json', { cwd });
   const places = people.stderr.split('\n').filter((line) => line.startsWith('.claude'));
   expect({ ...people, stderr: places }).toEqual({
     code: 1,
@@ -104,9 +104,9 @@ test.concurrent('--write merges into the config, keeps its comments and adds not
     'block.sh': block,
   };
   const cwd = folderOf(files);
-  const first = await run(['hooks', 'import', 'hooks.json', '--write'], { cwd });
-  const second = await run(['hooks', 'import', 'hooks.json', '--write'], { cwd });
-  const third = await runJson(['hooks', 'import', 'config.json', '--write'], { cwd });
+  const first = await run('hooks import hooks.json --write', { cwd });
+  const second = await run('hooks import hooks.json --write', { cwd });
+  const third = await runJson('hooks import config.json --write', { cwd });
   expect([first, second]).toEqual([
     { code: 0, stdout: 'added PreToolUse-1\n', stderr: '' },
     { code: 0, stdout: '1 of 1 in runtime.yaml already\n', stderr: '' },
@@ -114,7 +114,7 @@ test.concurrent('--write merges into the config, keeps its comments and adds not
   expect(third).toMatchObject({ code: 0, document: { added: ['gate'] } });
   const text = readFileSync(join(cwd, 'runtime.yaml'), 'utf8');
   expect(text.startsWith(commented)).toBe(true);
-  const validated = await run(['validate'], { cwd });
+  const validated = await run('validate', { cwd });
   expect(validated.stdout.split('\n')).toEqual([
     'runtime.yaml:7:5 note: hooks[PreToolUse-1]: lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start',
     '    hint: `on_failure: deny` closes it.',
@@ -129,7 +129,7 @@ test.concurrent('--write merges into the config, keeps its comments and adds not
 
 test.concurrent('--write makes a config where there is none, whose hooks run', async ({ expect }) => {
   const cwd = folderOf({ 'hooks.json': good, 'block.sh': block });
-  const written = await run(['hooks', 'import', 'hooks.json', '--config', 'new.yaml', '--write'], { cwd });
+  const written = await run('hooks import hooks.json --config new.yaml --write', { cwd });
   expect(written).toEqual({ code: 0, stdout: 'wrote new.yaml\nadded PreToolUse-1\n', stderr: '' });
   const event = '{"tool_name": "Bash", "tool_input": {}}';
   const fire = ['hooks', 'fire', '--dialect', 'claude', '--point', 'PreToolUse', '--event', event];
@@ -145,7 +145,7 @@ test.concurrent('a file that the config imports already is not written into it a
 }) => {
   const runtime = config('imports: [{file: hooks.json}]\n');
   const cwd = folderOf({ 'runtime.yaml': runtime, 'hooks.json': good, 'block.sh': block });
-  const { code, stdout } = await run(['hooks', 'import', './hooks.json', '--write'], { cwd });
+  const { code, stdout } = await run('hooks import ./hooks.json --write', { cwd });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '1 of 1 in runtime.yaml already\n' });
   expect(readFileSync(join(cwd, 'runtime.yaml'), 'utf8')).toBe(runtime);
 });

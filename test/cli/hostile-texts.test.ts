@@ -70,7 +70,7 @@ test.each(piped)('in a pipe %s %s spells out what a terminal would obey', async 
 });
 
 test('a result stays what it is in a pipe', async () => {
-  expect((await run(['tool', 'call', 'good'], { cwd: folder })).stdout).toBe(`${evil}\n`);
+  expect((await run('tool call good', { cwd: folder })).stdout).toBe(`${evil}\n`);
 });
 
 /** In order: later ones show what earlier ones left. */

@@ -27,7 +27,7 @@ const parent = folderOf({});
 const folder = join(parent, 'my-guards');
 
 test('init writes its files, says which, and what to try [DS-CLI-03]', async () => {
-  const { code, stdout, stderr } = await run(['init', 'my-guards'], { cwd: parent });
+  const { code, stdout, stderr } = await run('init my-guards', { cwd: parent });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(`${files.map((file) => `wrote my-guards/${file}\n`).join('')}
 Try:
@@ -194,7 +194,7 @@ const inputs: [script: string, input: string][] = [
 ];
 
 test('its suite is valid too [DS-CLI-03]', async () => {
-  expect(await run(['validate', 'runtime.yaml', 'quickstart.suite.yaml'], { cwd: folder })).toEqual({
+  expect(await run('validate runtime.yaml quickstart.suite.yaml', { cwd: folder })).toEqual({
     code: 0,
     stdout: '',
     stderr: '2 files: 0 errors, 0 warnings\n',
@@ -215,7 +215,7 @@ test('its filter denies once it babbles, as its README says [DS-CLI-03]', async 
 
 test('init refuses to write over a file, and then writes none [DS-CLI-04]', async () => {
   const taken = folderOf({ 'tools/greet.py': 'mine' });
-  const { code, stdout, stderr } = await run(['init'], { cwd: taken });
+  const { code, stdout, stderr } = await run('init', { cwd: taken });
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
@@ -224,7 +224,7 @@ test('init refuses to write over a file, and then writes none [DS-CLI-04]', asyn
   });
   expect(readFileSync(join(taken, 'tools/greet.py'), 'utf8')).toBe('mine');
   expect(() => accessSync(join(taken, 'runtime.yaml'))).toThrow();
-  expect(await runJson(['init', '.'], { cwd: taken })).toEqual({
+  expect(await runJson('init .', { cwd: taken })).toEqual({
     code: 2,
     document: {
       error: {
@@ -238,12 +238,12 @@ test('init refuses to write over a file, and then writes none [DS-CLI-04]', asyn
 });
 
 test('init --json lists what it wrote [DS-CLI-02]', async () => {
-  const { code, stdout } = await run(['init', '--json'], { cwd: folderOf({}) });
+  const { code, stdout } = await run('init --json', { cwd: folderOf({}) });
   expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 0, document: { folder: '.', files } });
 });
 
 test('a folder that cannot be written is an error that says so [DS-CLI-12]', async () => {
-  const { code, document } = await runJson(['init', 'file/below'], { cwd: folderOf({ file: '' }) });
+  const { code, document } = await runJson('init file/below', { cwd: folderOf({ file: '' }) });
   expect({ code, document }).toEqual({
     code: 2,
     document: {

@@ -139,7 +139,7 @@ test.concurrent('later leaves the run waiting, and Ctrl-D says the same', async 
       await sees(question);
       type(keys);
       const { code } = await ran;
-      const { document } = await runJson(['pending', 'list'], { cwd: folder });
+      const { document } = await runJson('pending list', { cwd: folder });
       return { code, shown: screen(), document };
     }),
   );
@@ -157,7 +157,7 @@ test.concurrent('later with --wait goes on by what is decided elsewhere', async 
   type('l\r');
   await sees('waiting for the decision about pending_');
   const [id = ''] = /pending_[\da-f]{16}/.exec(screen()) ?? [];
-  await run(['pending', 'approve', id], { cwd: folder });
+  await run(`pending approve ${id}`, { cwd: folder });
   expect((await ran).code).toBe(0);
 });
 
@@ -168,7 +168,7 @@ terminalTest('Ctrl-C at the question sets the run down [DS-EXIT-04]', async ({ e
   const { code, stdout } = await ran;
   expect(code).toBe(130);
   expect(stdout).toContain('signalbox runs resume run_');
-  const { document } = await runJson(['pending', 'list'], { cwd: folder });
+  const { document } = await runJson('pending list', { cwd: folder });
   expect(document).toMatchObject({ pending: [{ status: 'open' }] });
 });
 
@@ -178,7 +178,7 @@ test.concurrent('a call that was decided elsewhere meanwhile is told, and the ru
   const { folder, ran, sees, type, screen } = await begin();
   await sees(question);
   const [id = ''] = /pending_[\da-f]{16}/.exec(screen()) ?? [];
-  await run(['pending', 'reject', id, '--reason', 'no', '--by', 'ada'], { cwd: folder });
+  await run(`pending reject ${id} --reason no --by ada`, { cwd: folder });
   type('a\r');
   expect((await ran).code).toBe(1);
   expect(screen()).toContain('has been rejected by ada already');
@@ -229,7 +229,7 @@ test.concurrent('a terminal shows an answer as it comes, without what it would o
 
 test.concurrent('where no terminal is, an answer is not shown on its way', async ({ expect }) => {
   const folder = workspace(speaking, streaming);
-  const { code, stderr } = await run(['run', 'talk.yaml', ...silent], { cwd: folder });
+  const { code, stderr } = await run('run talk.yaml --log-level silent', { cwd: folder });
   expect(code).toBe(0);
   expect(stderr).not.toContain('Good');
 });

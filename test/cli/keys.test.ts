@@ -29,17 +29,17 @@ test.concurrent('create prints the key alone on stdout, once; list, show and rev
   expect,
 }) => {
   const cwd = workspace(spec, files);
-  const created = await run(['keys', 'create', 'team', '--budget-month', '2.5'], { cwd });
+  const created = await run('keys create team --budget-month 2.5', { cwd });
   expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sbx_[0-9A-Za-z]{49}\n$/) });
   const key = created.stdout.trim();
   expect(await callerOf(cwd, key)).toMatchObject({ name: 'team', hooks: undefined });
   const later = [
-    await run(['keys', 'list'], { cwd }),
-    await run(['keys', 'list', '--all', '--json'], { cwd }),
-    await run(['keys', 'show', 'team'], { cwd }),
-    await run(['keys', 'show', 'team', '--json'], { cwd }),
-    await run(['keys', 'revoke', 'team'], { cwd }),
-    await run(['keys', 'list'], { cwd }),
+    await run('keys list', { cwd }),
+    await run('keys list --all --json', { cwd }),
+    await run('keys show team', { cwd }),
+    await run('keys show team --json', { cwd }),
+    await run('keys revoke team', { cwd }),
+    await run('keys list', { cwd }),
   ];
   expect(later.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(JSON.stringify([later, created.stderr])).not.toContain(key.slice(8));
@@ -71,7 +71,7 @@ test.concurrent('create --json tells everything, and the key', async ({ expect }
     key: expect.stringMatching(/^sbx_/),
     secrets: [{ begins: expect.stringMatching(/^sbx_.{4}…$/), expires_at: null }],
   });
-  const rotated = await runJson(['keys', 'rotate', 'ci', '--grace', '1h'], { cwd });
+  const rotated = await runJson('keys rotate ci --grace 1h', { cwd });
   expect(rotated.document).toMatchObject({
     secrets: [{ expires_at: expect.any(String) }, { expires_at: null }],
   });
@@ -95,17 +95,17 @@ test.concurrent.for([
   ['a key that nobody has', ['show', 'nobody']],
 ] as const)('%s is refused with exit code 2', async ([, args], { expect }) => {
   const cwd = workspace(spec, files);
-  await run(['keys', 'create', 'team'], { cwd });
+  await run('keys create team', { cwd });
   const { code, stderr } = await run(['keys', ...args], { cwd });
   expect(code).toBe(2);
   expect(stderr).toMatch(/\[(USAGE|KEY_UNKNOWN)\]/);
-  const { document } = await runJson(['keys', 'list', '--all'], { cwd });
+  const { document } = await runJson('keys list --all', { cwd });
   expect(document).toMatchObject({ keys: [{ name: 'team' }] });
 });
 
 test.concurrent('the text of a key in the place of its name is not repeated', async ({ expect }) => {
   const cwd = workspace(spec, files);
-  const { stdout } = await run(['keys', 'create', 'team'], { cwd });
+  const { stdout } = await run('keys create team', { cwd });
   for (const command of ['show', 'revoke', 'rotate', 'create']) {
     const ran = await run(['keys', command, stdout.trim()], { cwd });
     expect(ran.code).toBe(2);
@@ -115,5 +115,5 @@ test.concurrent('the text of a key in the place of its name is not repeated', as
 
 test.concurrent('keys need a state store that lasts', async ({ expect }) => {
   const cwd = workspace(`${spec}state_store: {type: memory}\n`, files);
-  expect(await run(['keys', 'create', 'team'], { cwd })).toMatchObject({ code: 2, stdout: '' });
+  expect(await run('keys create team', { cwd })).toMatchObject({ code: 2, stdout: '' });
 });

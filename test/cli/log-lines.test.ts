@@ -39,7 +39,7 @@ test.each(levels)('a denial on stderr is the reason alone, at %s', async (level)
 
 test('the log of an event that is allowed goes to stderr', async () => {
   const cwd = workspace(spec('not today').replace('before_execution', 'after_execution'));
-  const ran = await run(['--log-level', 'debug', 'hook', 'claude'], { cwd, stdin: event });
+  const ran = await run('--log-level debug hook claude', { cwd, stdin: event });
   expect(ran).toMatchObject({ code: 0, stderr: '' });
 });
 

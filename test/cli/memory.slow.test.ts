@@ -45,7 +45,7 @@ test.concurrent.for(pauses)(
 
 test.concurrent('where the store is memory, --wait is refused before anything runs', async ({ expect }) => {
   const folder = desk();
-  const ran = await runJson(['run', 'hang.yaml', '--wait', ...silent], { cwd: folder });
+  const ran = await runJson('run hang.yaml --wait --log-level silent', { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
   expect(existsSync(join(folder, 'begun'))).toBe(false);
 });

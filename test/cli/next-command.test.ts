@@ -28,13 +28,13 @@ const places = [
 test.for(places)('$title, hints say "$name" [DS-CLI-03]', async ({ PATH, name }) => {
   const env = { PATH };
   const cwd = folderOf({});
-  const { stderr } = await run(['tool', 'list'], { cwd, env });
+  const { stderr } = await run('tool list', { cwd, env });
   expect(stderr).toContain(`hint: Run \`${name} init\` to make one here`);
-  const { document } = await runJson(['tool', 'list'], { cwd, env });
+  const { document } = await runJson('tool list', { cwd, env });
   expect(document).toMatchObject({ error: { hint: expect.stringContaining(`\`${name} init\``) } });
-  const written = await run(['init'], { cwd, env });
+  const written = await run('init', { cwd, env });
   expect(written.stdout).toContain(`\nTry:\n  ${name} validate\n`);
-  const checked = await run(['doctor'], { cwd: folderOf({}), env });
+  const checked = await run('doctor', { cwd: folderOf({}), env });
   expect(checked.stdout.replaceAll(/\s+/g, ' ')).toContain(`\`${name} init\``);
 });
 
@@ -43,7 +43,7 @@ test.for(places)('$title, what waits goes on with "$name"', async ({ PATH, name 
     'state_store: {type: sqlite}\ntools:\n  t: {description: d, input_schema: {type: object}, exec: {command: /bin/true}, approval: required}\n',
     { 'p.pipeline.yaml': pipeline('runtime: runtime.yaml\nsteps:\n  - {id: s, tool: t}\n') },
   );
-  const { code, stderr } = await run(['run', 'p.pipeline.yaml'], { cwd, env: { PATH } });
+  const { code, stderr } = await run('run p.pipeline.yaml', { cwd, env: { PATH } });
   expect({ code, stderr }).toMatchObject({ code: 3 });
   for (const verb of ['pending approve', 'pending reject', 'runs resume'])
     expect(stderr).toMatch(new RegExp(`(approve|reject|then): +${name} ${verb} `));

@@ -28,9 +28,6 @@ test('doctor --chaos tries the filters of all files together [DS-OVERLAY-01]', a
     'no.sh': '#!/bin/sh\n',
     'prod.yaml': 'spec: {hooks: {no: null}}\n',
   });
-  const { code, stdout } = await run(
-    ['doctor', '--chaos', '--json', '--config', 'base.yaml', '--config', 'prod.yaml'],
-    { cwd },
-  );
+  const { code, stdout } = await run('doctor --chaos --json --config base.yaml --config prod.yaml', { cwd });
   expect({ code, cells: JSON.parse(stdout).cells }).toEqual({ code: 0, cells: 0 });
 });

@@ -61,8 +61,8 @@ test.concurrent('pending list shows what waits, in the order in which it came', 
   const { folder, id: first, runId } = await waiting();
   const { id: second } = await callThatWaits(folder, 'pay', `{"amount": 20}`);
   const [people, programs] = await Promise.all([
-    run(['pending', 'list'], { cwd: folder }),
-    runJson(['pending', 'list'], { cwd: folder }),
+    run('pending list', { cwd: folder }),
+    runJson('pending list', { cwd: folder }),
   ]);
   expect(people.stdout.split('\n')).toEqual([
     expect.stringMatching(/^CALL +RUN +TOOL +STATUS +ASKED +QUESTION$/),
@@ -80,7 +80,7 @@ test.concurrent('pending list shows what waits, in the order in which it came', 
 test.concurrent('pending list --run and --all choose', async ({ expect }) => {
   const { folder, id, runId } = await waiting();
   const { id: second } = await callThatWaits(folder, 'pay');
-  await run(['pending', 'reject', id, '--reason', 'no'], { cwd: folder });
+  await run(`pending reject ${id} --reason no`, { cwd: folder });
   const lists = await Promise.all(
     [[], ['--all'], ['--run', runId], ['--all', '--run', runId]].map(async (more) => {
       const { document } = await runJson(['pending', 'list', ...more], { cwd: folder });
@@ -92,10 +92,7 @@ test.concurrent('pending list --run and --all choose', async ({ expect }) => {
 
 test.concurrent('where nothing waits, people are told and programs get an empty list', async ({ expect }) => {
   const folder = workspace(spec);
-  const ran = [
-    await run(['pending', 'list'], { cwd: folder }),
-    await run(['pending', 'list', '--json'], { cwd: folder }),
-  ];
+  const ran = [await run('pending list', { cwd: folder }), await run('pending list --json', { cwd: folder })];
   expect(ran).toEqual([
     { code: 0, stdout: '', stderr: 'no call waits for a person\n' },
     { code: 0, stdout: '{"pending":[]}\n', stderr: '' },
@@ -104,7 +101,7 @@ test.concurrent('where nothing waits, people are told and programs get an empty 
 
 test.concurrent('pending show has all there is to know, digit for digit', async ({ expect }) => {
   const { folder, id, runId } = await waiting('refund', `{"id": ${long}}`);
-  const { code, stdout } = await run(['pending', 'show', id, '--json'], { cwd: folder });
+  const { code, stdout } = await run(`pending show ${id} --json`, { cwd: folder });
   expect(code).toBe(0);
   expect(stdout).toContain(`"args":{"id": ${long}}`);
   expect(stdout).toContain(`"ticket":${long}`);
@@ -128,7 +125,7 @@ test.concurrent('pending show tells people what to decide, and afterwards what w
   expect,
 }) => {
   const { folder, id, runId } = await waiting('refund', '{"n": 1}');
-  const before = await run(['pending', 'show', id], { cwd: folder });
+  const before = await run(`pending show ${id}`, { cwd: folder });
   expect(before.stdout).toBe(`pending: Refund 250 EUR? (requires_approval)
   id         ${id}
   run        ${runId}
@@ -139,10 +136,8 @@ approve:  signalbox pending approve ${id}
 reject:   signalbox pending reject ${id} --reason REASON
 respond:  signalbox pending respond ${id} --result JSON
 `);
-  await run(['pending', 'approve', id, '--by', 'ada', '--reason', 'looks fine', '--args', '{"n": 2.50}'], {
-    cwd: folder,
-  });
-  const after = await run(['pending', 'show', id], { cwd: folder });
+  await run(`pending approve ${id} --by ada --reason 'looks fine' --args '{"n": 2.50}'`, { cwd: folder });
+  const after = await run(`pending show ${id}`, { cwd: folder });
   expect(after.stdout.split('\n').slice(-4)).toEqual([
     expect.stringMatching(/^decided {4}approved by ada at \d{4}-.*Z$/),
     'reason     looks fine',
@@ -185,7 +180,7 @@ test.concurrent.for(decisions)(
     const [verb = '', ...more] = row.args;
     const decided = await runJson(['pending', verb, id, '--by', 'ada', ...more], { cwd: folder });
     expect(decided).toMatchObject({ code: 0, document: { id, run_id: runId, ...row.document } });
-    const { code, document } = await runJson(['runs', 'resume', runId, ...silent], { cwd: folder });
+    const { code, document } = await runJson(`runs resume ${runId} --log-level silent`, { cwd: folder });
     expect({ code, document }).toMatchObject({
       code: row.resumed.code,
       document: { run_id: runId, status: row.resumed.status, pending: [] },
@@ -195,7 +190,7 @@ test.concurrent.for(decisions)(
 
 test.concurrent('a decision tells people that it stands, and how to go on', async ({ expect }) => {
   const { folder, id, runId } = await waiting();
-  expect(await run(['pending', 'approve', id], { cwd: folder })).toEqual({
+  expect(await run(`pending approve ${id}`, { cwd: folder })).toEqual({
     code: 0,
     stdout: `approved: ${id} (tool "refund") by ${userInfo().username}\n`,
     stderr: `go on:    signalbox runs resume ${runId}\n`,
@@ -205,7 +200,7 @@ test.concurrent('a decision tells people that it stands, and how to go on', asyn
 test.concurrent('--resume goes on at once, with the approval, and ends as run does', async ({ expect }) => {
   const { folder, id } = await waiting('pay', '{"amount": 20}');
   const { code, stdout, stderr } = await run(
-    ['pending', 'respond', id, '--result', '{"amount": 20.5}', '--resume', ...silent],
+    `pending respond ${id} --result '{"amount": 20.5}' --resume --log-level silent`,
     { cwd: folder },
   );
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"amount":20.5}\n' });
@@ -214,9 +209,7 @@ test.concurrent('--resume goes on at once, with the approval, and ends as run do
 
 test.concurrent('--resume --json prints the document of the run alone', async ({ expect }) => {
   const { folder, id, runId } = await waiting();
-  const ran = await runJson(['pending', 'reject', id, '--reason', 'no', '--resume', ...silent], {
-    cwd: folder,
-  });
+  const ran = await runJson(`pending reject ${id} --reason no --resume --log-level silent`, { cwd: folder });
   expect(ran).toMatchObject({
     code: 1,
     document: { run_id: runId, status: 'failed', error: { code: 'REJECTED' } },
@@ -235,11 +228,9 @@ test.concurrent('a decision whose run does not fit the config any more is told t
   const run_id = await runOf(folder, 'pay.yaml');
   const id = await firstPending(folder);
   writeFileSync(join(folder, 'runtime.yaml'), config(payTool));
-  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume', ...silent], {
-    cwd: folder,
-  });
+  const ran = await runJson(`pending approve ${id} --by ada --resume --log-level silent`, { cwd: folder });
   expect(ran).toEqual({ code: 2, ...keptAs('CONFIG_INVALID', { id, run_id }, expect) });
-  const people = await run(['pending', 'approve', id, '--resume', ...silent], { cwd: folder });
+  const people = await run(`pending approve ${id} --resume --log-level silent`, { cwd: folder });
   expect(people.stderr).toMatch(/^error: \[PENDING_DECIDED\] /);
 });
 
@@ -252,9 +243,7 @@ test.concurrent('a decision whose run another process executes is told to be kep
   });
   await until(() => told.endsWith('\n'));
   const id = await firstPending(folder);
-  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume', ...silent], {
-    cwd: folder,
-  });
+  const ran = await runJson(`pending approve ${id} --by ada --resume --log-level silent`, { cwd: folder });
   child.kill('SIGINT');
   const document = onlyDocument((await waiter).stdout);
   const { run_id } = (document as { error: { run_id: string } }).error;
@@ -266,7 +255,7 @@ test.concurrent('people are told of the decision that was kept, and of the error
   const runId = await runOf(folder, 'pay.yaml');
   const id = await firstPending(folder);
   writeFileSync(join(folder, 'runtime.yaml'), config(payTool));
-  const { code, stdout, stderr } = await run(['pending', 'approve', id, '--resume', ...silent], {
+  const { code, stdout, stderr } = await run(`pending approve ${id} --resume --log-level silent`, {
     cwd: folder,
   });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -279,7 +268,7 @@ test.concurrent('people are told of the decision that was kept, and of the error
 
 /** The one open call of a workspace. */
 async function firstPending(folder: string): Promise<string> {
-  const { document } = await runJson(['pending', 'list'], { cwd: folder });
+  const { document } = await runJson('pending list', { cwd: folder });
   return (document as { pending: { id: string }[] }).pending[0]?.id ?? '';
 }
 
@@ -299,10 +288,10 @@ test.concurrent('the tool is given the approval, and the edited arguments byte f
 }) => {
   const { folder, id } = await waiting('seen');
   const args = `{ "id": ${long} }`;
-  const ran = await run(
-    ['pending', 'approve', id, '--args', '-', '--by', 'ada', '--reason', 'ok', '--resume', ...silent],
-    { cwd: folder, stdin: args },
-  );
+  const ran = await run(`pending approve ${id} --args - --by ada --reason ok --resume --log-level silent`, {
+    cwd: folder,
+    stdin: args,
+  });
   const approval = `{"id":"${id}","decision":"approved","by":"ada","reason":"ok"}`;
   expect(ran).toMatchObject({ code: 0, stdout: `{"args":${args},"approval":${approval}}\n\n` });
 });
@@ -352,7 +341,7 @@ test.concurrent.for(refused)(
     const [verb = '', ...more] = row.args;
     const { code, document } = await runJson(['pending', verb, id, ...more], { cwd: folder });
     expect({ code, document }).toMatchObject({ code: 2, document: { error: { code: row.code } } });
-    expect(await runJson(['pending', 'show', id], { cwd: folder })).toMatchObject({ document: open });
+    expect(await runJson(`pending show ${id}`, { cwd: folder })).toMatchObject({ document: open });
   },
 );
 
@@ -380,15 +369,15 @@ test.concurrent('of several decisions one wins, and the others are told which', 
       stderr: '',
     })),
   );
-  const people = await run(['pending', 'approve', id], { cwd: folder });
+  const people = await run(`pending approve ${id}`, { cwd: folder });
   expect(people).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
 });
 
 test.concurrent('what has expired can be decided no more, and its run fails', async ({ expect }) => {
   const { folder, id, runId } = await waiting('brief');
-  const late = await runJson(['pending', 'approve', id], { cwd: folder });
+  const late = await runJson(`pending approve ${id}`, { cwd: folder });
   expect(late).toMatchObject({ code: 1, document: { error: { code: 'PENDING_EXPIRED' } } });
-  const resumed = await runJson(['runs', 'resume', runId, ...silent], { cwd: folder });
+  const resumed = await runJson(`runs resume ${runId} --log-level silent`, { cwd: folder });
   expect(resumed).toMatchObject({
     code: 1,
     document: { status: 'failed', error: { code: 'PENDING_EXPIRED' } },
@@ -428,6 +417,6 @@ test.concurrent.for([
   const { folder, id } = await waiting();
   const refused = await runJson(['pending', verb, id, '--by', '', ...more], { cwd: folder });
   expect(refused).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
-  const shown = await runJson(['pending', 'show', id], { cwd: folder });
+  const shown = await runJson(`pending show ${id}`, { cwd: folder });
   expect(shown).toMatchObject({ document: { status: 'open', by: null } });
 });

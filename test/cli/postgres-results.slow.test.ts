@@ -22,10 +22,10 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
   test('runs of one machine are listed, shown, compared and pruned on another [DS-POSTGRES-14]', async () => {
     const env = await newEnv();
     const here = workspace(store, { 'good.suite.yaml': suiteOf(1), 'bad.suite.yaml': suiteOf(0) });
-    const good = await runJson(['eval', 'run', 'good.suite.yaml'], { cwd: here, env });
-    const bad = await runJson(['eval', 'run', 'bad.suite.yaml'], { cwd: here, env });
+    const good = await runJson('eval run good.suite.yaml', { cwd: here, env });
+    const bad = await runJson('eval run bad.suite.yaml', { cwd: here, env });
     const there = { cwd: workspace(store), env };
-    expect((await runJson(['eval', 'list'], there)).document).toMatchObject({
+    expect((await runJson('eval list', there)).document).toMatchObject({
       runs: [
         { id: idOf(bad.document), status: 'failed', cases: 1 },
         { id: idOf(good.document), status: 'passed', cases: 1 },
@@ -34,7 +34,7 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
     expect((await runJson(['eval', 'show', idOf(good.document)], there)).document).toMatchObject(
       objectOf(good.document),
     );
-    expect((await runJson(['eval', 'diff', 'last~1', 'last'], there)).document).toMatchObject({
+    expect((await runJson('eval diff last~1 last', there)).document).toMatchObject({
       a: { run_id: idOf(good.document) },
       evals: [{ regressions: 1 }],
     });
@@ -44,9 +44,9 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
     expect(agreed.document).toMatchObject({
       cases: { people: [{ by: 'mara', agreement: { n: 1, only_eval: 1 } }] },
     });
-    const pruned = await runJson(['eval', 'prune', '--older-than', '0s'], there);
+    const pruned = await runJson('eval prune --older-than 0s', there);
     expect(pruned.document).toMatchObject({ pruned: 2 });
-    expect((await runJson(['eval', 'list'], { cwd: here, env })).document).toEqual({ runs: [] });
+    expect((await runJson('eval list', { cwd: here, env })).document).toEqual({ runs: [] });
   });
 
   test('an answer that one process has kept is used by another [DS-POSTGRES-14]', async () => {
@@ -78,11 +78,11 @@ describe.runIf(hasPostgres)(`results that machines share${unlessMissing}`, () =>
     await Promise.all(children.map((child) => once(child.stdout, 'data')));
     for (const child of children) child.stdin.end('go\n');
     expect(await Promise.all(ends)).toEqual([0, 0, 0]);
-    const { document } = await runJson(['eval', 'list'], { cwd, env });
+    const { document } = await runJson('eval list', { cwd, env });
     expect(document).toMatchObject({ runs: [{ kind: 'shadow', cases: 1200 }] });
     const { runs } = document as { runs: { id: string }[] };
     const id = runs[0]?.id ?? '';
-    const { code, stdout } = await run(['eval', 'show', id, '--case', 'b-399 before_execution'], {
+    const { code, stdout } = await run(`eval show ${id} --case 'b-399 before_execution'`, {
       cwd,
       env,
     });

@@ -20,7 +20,7 @@ tools:
 
 test('without its variable a store is none, says what to set, and no other one takes its place [DS-POSTGRES-01]', async () => {
   const cwd = workspace(spec);
-  const ran = await run(['tool', 'call', 'pay'], { cwd });
+  const ran = await run('tool call pay', { cwd });
   expect(ran.code).not.toBe(0);
   expect(ran.stderr).toContain('DATABASE_URL, which spec.state_store.url_env names, is not set');
   expect(ran.stderr).toContain('Set DATABASE_URL=postgres://');
@@ -29,7 +29,7 @@ test('without its variable a store is none, says what to set, and no other one t
 
 test('a store that is no Postgres one has nothing to migrate', async () => {
   const cwd = workspace('tools: {}');
-  const { code, stderr } = await run(['store', 'migrate'], { cwd });
+  const { code, stderr } = await run('store migrate', { cwd });
   expect([code, stderr]).toEqual([2, expect.stringContaining('is not in Postgres')]);
 });
 
@@ -46,18 +46,18 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     const known = migrations.length;
     const cwd = workspace(spec);
     const state = async () => {
-      const { document } = await runJson(['doctor'], { cwd, env });
+      const { document } = await runJson('doctor', { cwd, env });
       const { checks } = document as { checks: { check: string; status: string; message: string }[] };
       return checks
         .filter(({ check }) => ['state store', 'waiting', 'server clock'].includes(check))
         .map(({ status, message }) => `${status}: ${message}`);
     };
     expect((await state())[0]).toMatch(/^ok: has no tables/);
-    expect((await runJson(['store', 'migrate'], { cwd, env })).document).toMatchObject({
+    expect((await runJson('store migrate', { cwd, env })).document).toMatchObject({
       from: 0,
       to: known,
     });
-    expect((await run(['store', 'migrate'], { cwd, env })).stdout).toMatch(
+    expect((await run('store migrate', { cwd, env })).stdout).toMatch(
       new RegExp(`is of version ${known} already\n$`),
     );
     expect(await state()).toEqual([
@@ -65,7 +65,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
       'ok: 0 calls for a person, 0 runs not ended',
       'ok: agrees with that of the server',
     ]);
-    const gone = await run(['doctor'], {
+    const gone = await run('doctor', {
       cwd,
       env: { DATABASE_URL: 'postgres://u:pw-of-nobody@127.0.0.1:1/x' },
     });
@@ -75,12 +75,12 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
 
   test('a call that waits is decided in another folder, as on another machine, and goes on there [DS-POSTGRES-11]', async () => {
     const [here, there] = [workspace(spec), workspace(spec)];
-    const { code } = await run(['tool', 'call', 'pay', '--args', '{"amount": 5}'], { cwd: here, env });
+    const { code } = await run(`tool call pay --args '{"amount": 5}'`, { cwd: here, env });
     expect(code).toBe(3);
     expect(existsSync(join(here, '.signalbox/state.db'))).toBe(false);
     // On another machine there is no such file.
     rmSync(join(here, 'runtime.yaml'));
-    const { document } = await runJson(['pending', 'list'], { cwd: there, env });
+    const { document } = await runJson('pending list', { cwd: there, env });
     const { pending } = document as { pending: { id: string; run_id: string }[] };
     expect(pending).toHaveLength(1);
     const [call] = pending;
@@ -103,7 +103,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
       const { stdout, stderr } = await run(command, { cwd, env });
       expect(stdout + stderr).not.toContain(password);
     }
-    expect((await run(['keys', 'show', 'team'], { cwd: workspace(spec), env })).code).toBe(0);
+    expect((await run('keys show team', { cwd: workspace(spec), env })).code).toBe(0);
     expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
   });
 
@@ -113,14 +113,14 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     const cwd = workspace(store, files);
     const killed = start(['eval', 'run', 'demo.suite.yaml'], { cwd, env });
     const known = async () => {
-      const { document } = await runJson(['eval', 'list'], { cwd, env });
+      const { document } = await runJson('eval list', { cwd, env });
       return (document as { runs: { id: string; cases: number }[] }).runs.filter(({ cases }) => cases > 0);
     };
     await expect.poll(async () => (await known()).length, { timeout: 20_000 }).toBe(1);
     killed.child.kill('SIGKILL');
     await killed.ran;
-    const resumed = await runJson(['eval', 'run', 'demo.suite.yaml', '--resume'], { cwd, env });
-    const fresh = await runJson(['eval', 'run', 'demo.suite.yaml', '--no-store'], { cwd, env });
+    const resumed = await runJson('eval run demo.suite.yaml --resume', { cwd, env });
+    const fresh = await runJson('eval run demo.suite.yaml --no-store', { cwd, env });
     const [kept] = await known();
     expect(untimed(resumed.document)).toEqual(untimed(fresh.document));
     expect(resumed.document).toMatchObject({ run_id: kept?.id });

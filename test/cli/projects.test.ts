@@ -18,7 +18,7 @@ async function twoProjects() {
     ),
   );
   for (const name of ['one', 'two']) {
-    const { code, stderr } = await run(['eval', 'run', 'demo.suite.yaml'], { cwd: join(folder, name) });
+    const { code, stderr } = await run('eval run demo.suite.yaml', { cwd: join(folder, name) });
     expect(code, stderr).toBe(0);
   }
   return folder;
@@ -26,7 +26,7 @@ async function twoProjects() {
 
 test('without a config a command says which stores it reads, and a list has the config of each run', async () => {
   const cwd = await twoProjects();
-  const listed = await run(['eval', 'list'], { cwd });
+  const listed = await run('eval list', { cwd });
   expect(listed.stderr.split('\n').toSorted().join('\n').trim()).toBe(
     ['one', 'two']
       .map((name) => `reading ${name}/.signalbox/evals.db, the store of ${name}/runtime.yaml`)
@@ -38,13 +38,13 @@ test('without a config a command says which stores it reads, and a list has the 
     'one/runtime.yaml',
     'two/runtime.yaml',
   ]);
-  const shown = await run(['eval', 'show', 'last'], { cwd });
+  const shown = await run('eval show last', { cwd });
   expect(shown.stderr).toContain('reading two/.signalbox/evals.db, the store of two/runtime.yaml');
 });
 
 test('eval diff refuses runs of two projects whose suites have one name', async () => {
   const cwd = await twoProjects();
-  const { code, stderr } = await run(['eval', 'diff', 'last~1', 'last'], { cwd });
+  const { code, stderr } = await run('eval diff last~1 last', { cwd });
   expect(code).toBe(2);
   expect(stderr).toMatch(
     /both runs are of a suite "demo", but of two projects: \S+one\/runtime\.yaml and \S+two\/runtime\.yaml/,
@@ -54,7 +54,7 @@ test('eval diff refuses runs of two projects whose suites have one name', async 
 
 test('the ids that a list shows name the runs in other commands', async () => {
   const cwd = join(await twoProjects(), 'one');
-  const list = await run(['eval', 'list'], { cwd });
+  const list = await run('eval list', { cwd });
   const id = /^[\da-f]{8}\b/m.exec(list.stdout)?.[0] ?? '';
   for (const args of [
     ['eval', 'show', id],
@@ -63,6 +63,6 @@ test('the ids that a list shows name the runs in other commands', async () => {
   ])
     expect(await run(args, { cwd }), args.join(' ')).toMatchObject({ code: 0, stderr: expect.any(String) });
   // It has ended, which says that the run was found.
-  const resumed = await run(['eval', 'run', 'demo.suite.yaml', '--resume', id], { cwd });
+  const resumed = await run(`eval run demo.suite.yaml --resume ${id}`, { cwd });
   expect(resumed.stderr).not.toContain('RUN_UNKNOWN');
 });

@@ -44,10 +44,10 @@ test.concurrent('a run that waits is gone on with by the recordings that it bega
   const [, resume = ''] = /^then: {5}signalbox (.*)$/m.exec(recorded.stderr) ?? [];
   expect(resume).toMatch(/^runs resume run_[\da-f]{16} --record 'my calls\.jsonl'$/);
   const [id = ''] = /pending_[\da-f]{16}/.exec(recorded.stderr) ?? [];
-  const approved = await run(['pending', 'approve', id, '--record', 'my calls.jsonl'], { cwd: folder });
+  const approved = await run(`pending approve ${id} --record 'my calls.jsonl'`, { cwd: folder });
   expect(approved.stderr).toBe(`go on:    signalbox ${resume}\n`);
   const [, run_id = ''] = /(run_[\da-f]{16})/.exec(resume) ?? [];
-  await run(['runs', 'resume', run_id, '--record', 'my calls.jsonl', ...silent], { cwd: folder });
+  await run(`runs resume ${run_id} --record 'my calls.jsonl' --log-level silent`, { cwd: folder });
 
   const other = desk('Another answer');
   const recording = join(folder, 'my calls.jsonl');

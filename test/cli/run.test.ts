@@ -89,7 +89,7 @@ const ownDesk = (files: Readonly<Record<string, string>>) => workspace(tools, { 
 test.concurrent('a completed run prints its output, and a line for each step on stderr', async ({
   expect,
 }) => {
-  const { code, stdout, stderr } = await run(['run', 'echo.yaml', '--input', '{"n": 1}', ...silent], {
+  const { code, stdout, stderr } = await run(`run echo.yaml --input '{"n": 1}' --log-level silent`, {
     cwd: desk,
   });
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"got":{"n":1}}\n' });
@@ -97,7 +97,7 @@ test.concurrent('a completed run prints its output, and a line for each step on 
 });
 
 test.concurrent('--json prints the document of the run and nothing else', async ({ expect }) => {
-  expect(await runJson(['run', 'echo.yaml', '--input', '{"n": 1}', ...silent], { cwd: desk })).toEqual({
+  expect(await runJson(`run echo.yaml --input '{"n": 1}' --log-level silent`, { cwd: desk })).toEqual({
     code: 0,
     document: {
       run_id: expect.stringMatching(/^run_[\da-f]{16}$/),
@@ -111,7 +111,7 @@ test.concurrent('--json prints the document of the run and nothing else', async 
 });
 
 test.concurrent('an output that is a text is printed as its text', async ({ expect }) => {
-  expect(await run(['run', 'text.yaml'], { cwd: desk })).toMatchObject({ code: 0, stdout: 'two\nlines\n' });
+  expect(await run('run text.yaml', { cwd: desk })).toMatchObject({ code: 0, stdout: 'two\nlines\n' });
 });
 
 test.concurrent.for([
@@ -124,7 +124,7 @@ test.concurrent.for([
 });
 
 test.concurrent('without --input a pipeline gets {}', async ({ expect }) => {
-  const { code, stderr } = await run(['run', 'bad-input.yaml'], { cwd: desk });
+  const { code, stderr } = await run('run bad-input.yaml', { cwd: desk });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^error: \[INPUT_INVALID\] .*required.*\nhint: /);
 });
@@ -205,7 +205,7 @@ test.concurrent('the runtime is the one that the pipeline names, unless --config
   const ran = await Promise.all([
     run(['run', text], { cwd: folderOf({}) }),
     run(['run', text, '--config', join(other, 'runtime.yaml')], { cwd: folderOf({}) }),
-    run(['run', 'plain.yaml'], { cwd: other }),
+    run('run plain.yaml', { cwd: other }),
     run(['run', join(other, 'plain.yaml')], { cwd: folderOf({}) }),
   ]);
   expect(ran.map(({ code, stdout }) => [code, stdout])).toEqual([
@@ -218,7 +218,7 @@ test.concurrent('the runtime is the one that the pipeline names, unless --config
 
 test.concurrent('a run that waits says for what, and what to do next', async ({ expect }) => {
   const folder = ownDesk({ 'refund.yaml': stepOf('refund', '{order: A-17}') });
-  const { code, stdout, stderr } = await run(['run', 'refund.yaml', ...silent], { cwd: folder });
+  const { code, stdout, stderr } = await run('run refund.yaml --log-level silent', { cwd: folder });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   const [, id = '', runId = ''] = /id +(pending_[\da-f]{16})\n +run +(run_[\da-f]{16})\n/.exec(stderr) ?? [];
   expect(stderr.slice(stderr.indexOf('pending: '))).toBe(`pending: Refund 250 EUR? (requires_approval)
@@ -241,14 +241,14 @@ test.concurrent('the next commands name the config, unless it is taken anyway', 
     'with space/hangs-once.sh': scripts['hangs-once.sh'],
     'with space/refund.yaml': stepOf('refund'),
   });
-  const { stderr } = await run(['run', 'with space/refund.yaml', ...silent], { cwd: folder });
+  const { stderr } = await run(`run 'with space/refund.yaml' --log-level silent`, { cwd: folder });
   const [, command = ''] = /^approve: {2}signalbox (.*)$/m.exec(stderr) ?? [];
   expect(command).toMatch(/^pending approve pending_[\da-f]{16} --config 'with space\/runtime\.yaml'$/);
 });
 
 test.concurrent('--json of a run that waits has its pendings', async ({ expect }) => {
   const folder = ownDesk({ 'refund.yaml': stepOf('refund') });
-  const { code, document, stderr } = await runJson(['run', 'refund.yaml', ...silent], { cwd: folder });
+  const { code, document, stderr } = await runJson('run refund.yaml --log-level silent', { cwd: folder });
   expect({ code, document, stderr }).toEqual({
     code: 3,
     document: {
@@ -288,15 +288,13 @@ test.concurrent('a chat waits for a person with a tool of its model, and goes on
   expect,
 }) => {
   const folder = workspace(`${tools}${models}`, { ...scripts, 'talk.yaml': talk });
-  const paused = await runJson(['run', 'talk.yaml', '--input', '{"name": "Ada"}', ...silent], {
-    cwd: folder,
-  });
+  const paused = await runJson(`run talk.yaml --input '{"name": "Ada"}' --log-level silent`, { cwd: folder });
   expect(paused).toMatchObject({
     code: 3,
     document: { status: 'pending', pending: [{ tool: 'pay' }], steps: [{ step: 'answer', kind: 'chat' }] },
   });
   const id = await onlyPending(folder);
-  expect(await run(['pending', 'approve', id, '--resume', ...silent], { cwd: folder })).toMatchObject({
+  expect(await run(`pending approve ${id} --resume --log-level silent`, { cwd: folder })).toMatchObject({
     code: 0,
     stdout: 'Paid, Ada.\n',
   });
@@ -352,7 +350,7 @@ test.concurrent('Ctrl-C sets a run down, and it can be resumed [DS-EXIT-04]', as
       },
     },
   });
-  expect(await run(['runs', 'resume', runId, ...silent], { cwd: folder })).toMatchObject({
+  expect(await run(`runs resume ${runId} --log-level silent`, { cwd: folder })).toMatchObject({
     code: 0,
     stdout: 'second time\n',
   });
@@ -363,7 +361,7 @@ test.concurrent('a run with --wait goes on when another process approves', async
   const { child, ran } = start(['run', 'pay.yaml', '--wait', ...silent], { cwd: folder });
   const id = await waitingFor(child);
   const [decision] = await Promise.all([
-    runJson(['pending', 'approve', id, '--args', '{"amount": 15}', '--by', 'ada'], { cwd: folder }),
+    runJson(`pending approve ${id} --args '{"amount": 15}' --by ada`, { cwd: folder }),
   ]);
   expect(decision).toMatchObject({ code: 0, document: { status: 'approved', by: 'ada' } });
   const { code, stdout, stderr } = await ran;
@@ -378,7 +376,7 @@ test.concurrent('with --json, --wait prints the document alone, and tells on std
   const folder = ownDesk({ 'pay.yaml': stepOf('pay', '{amount: 20}') });
   const { ran } = start(['run', 'pay.yaml', '--wait', '--json', ...silent], { cwd: folder });
   const id = await onlyPending(folder);
-  await run(['pending', 'reject', id, '--reason', 'no money'], { cwd: folder });
+  await run(`pending reject ${id} --reason 'no money'`, { cwd: folder });
   const { code, stdout, stderr } = await ran;
   expect({ code, document: onlyDocument(stdout), stderr }).toMatchObject({
     code: 1,
@@ -395,7 +393,7 @@ test.concurrent('Ctrl-C while a run waits leaves it waiting [DS-EXIT-04]', async
   const { code, stdout, stderr } = await ran;
   expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   expect(stderr).toMatch(/\nhint: Go on with `signalbox runs resume run_[\da-f]{16}`\.\n$/);
-  expect(await run(['pending', 'approve', id, '--resume', ...silent], { cwd: folder })).toMatchObject({
+  expect(await run(`pending approve ${id} --resume --log-level silent`, { cwd: folder })).toMatchObject({
     code: 0,
     stdout: '{"amount":20}\n',
   });
@@ -403,10 +401,10 @@ test.concurrent('Ctrl-C while a run waits leaves it waiting [DS-EXIT-04]', async
 
 test.concurrent('a run is finished by the text with which it began', async ({ expect }) => {
   const folder = ownDesk({ 'pay.yaml': stepOf('pay', '{amount: 20}') });
-  await run(['run', 'pay.yaml'], { cwd: folder });
+  await run('run pay.yaml', { cwd: folder });
   writeFileSync(join(folder, 'pay.yaml'), 'kind: Nonsense\n');
   const id = await onlyPending(folder);
-  expect(await run(['pending', 'approve', id, '--resume', ...silent], { cwd: folder })).toMatchObject({
+  expect(await run(`pending approve ${id} --resume --log-level silent`, { cwd: folder })).toMatchObject({
     code: 0,
     stdout: '{"amount":20}\n',
   });
@@ -425,7 +423,7 @@ async function waitingFor(child: ReturnType<typeof start>['child']): Promise<str
 /** The one open pending call of a workspace, once there is one. */
 async function onlyPending(folder: string): Promise<string> {
   for (;;) {
-    const { document } = await runJson(['pending', 'list'], { cwd: folder });
+    const { document } = await runJson('pending list', { cwd: folder });
     const [first] = pendingsOf(document);
     if (first !== undefined) return first.id;
   }

@@ -35,11 +35,11 @@ test('a terminal shows long results shortened, within its width, and obeys nothi
 test('what the config knows as secret, and what is called so, is hidden', async () => {
   const env = { PAY_API_KEY: 'sk-live-4711-0815-abcd' };
   const cwd = workspace(spec, files);
-  const { document: ran } = await runJson(['run', 'keyed.yaml'], { cwd, env });
+  const { document: ran } = await runJson('run keyed.yaml', { cwd, env });
   const id = (ran as { run_id: string }).run_id;
-  const { document } = await runJson(['runs', 'show', id], { cwd, env });
+  const { document } = await runJson(`runs show ${id}`, { cwd, env });
   expect(document).toMatchObject({ steps: [{ view: { result: { size: 4 } } }] });
-  const people = await run(['runs', 'show', id], { cwd, env });
+  const people = await run(`runs show ${id}`, { cwd, env });
   for (const text of [JSON.stringify(document), people.stdout]) {
     expect(text).not.toContain('4711');
     expect(text).not.toContain('hunter2');

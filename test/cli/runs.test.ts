@@ -42,7 +42,7 @@ test.concurrent('runs list shows runs, the newest first, and takes a status and 
   const { folder, runId: completed } = await begin('echo.yaml');
   const { runId: failed } = await begin('lost.yaml', folder);
   const { runId: pending } = await begin('desk.yaml', folder);
-  const people = await run(['runs', 'list'], { cwd: folder });
+  const people = await run('runs list', { cwd: folder });
   expect(people.stdout.split('\n')).toEqual([
     expect.stringMatching(/^RUN +STARTED +STATUS +KIND +NAME$/),
     expect.stringMatching(`^${pending.slice(0, 12)}  \\d{4}-.*Z  pending \\(1 to decide\\)  pipeline  desk$`),
@@ -108,7 +108,7 @@ test.concurrent('run --id starts once, --label is kept, and runs list finds and 
   const rest = await list('--label', 'shop=berlin', '--limit', '1', '--after', '3');
   expect(rest).toEqual({ runs: [expect.objectContaining({ run_id: 'a-1' })] });
   expect(await list('--until', '2020-01-31')).toEqual({ runs: [] });
-  const people = await run(['runs', 'list', '--limit', '2'], { cwd: folder });
+  const people = await run('runs list --limit 2', { cwd: folder });
   expect(people.stdout.split('\n')[1]).toMatch(/^a-3 .*desk {2}shop=berlin$/);
   expect(people.stderr).toBe('there are more: --after 2\n');
 });
@@ -117,7 +117,7 @@ test.concurrent('a run that was started before and goes on still is told of', as
   const folder = workspace(spec, files);
   const { child, ran } = start(['run', 'hang.yaml', '--id', 'slow', ...silent], { cwd: folder });
   await until(() => existsSync(join(folder, 'begun')));
-  const again = await run(['run', 'hang.yaml', '--id', 'slow', ...silent], { cwd: folder });
+  const again = await run('run hang.yaml --id slow --log-level silent', { cwd: folder });
   expect(again).toEqual({
     code: 3,
     stdout: '',
@@ -185,7 +185,7 @@ test.concurrent('runs show tells what happened when, and what can be done', asyn
 
 test.concurrent('runs show --json has the timeline and the input', async ({ expect }) => {
   const { folder, runId } = await begin('lost.yaml');
-  const { code, document } = await runJson(['runs', 'show', runId], { cwd: folder });
+  const { code, document } = await runJson(`runs show ${runId}`, { cwd: folder });
   expect({ code, document }).toMatchObject({
     code: 0,
     document: {
@@ -208,7 +208,7 @@ test.concurrent('runs show --json has the timeline and the input', async ({ expe
 
 test.concurrent('runs resume of a run that nobody has decided about waits again', async ({ expect }) => {
   const { folder, runId } = await begin('desk.yaml');
-  const { code, stderr } = await run(['runs', 'resume', runId, ...silent], { cwd: folder });
+  const { code, stderr } = await run(`runs resume ${runId} --log-level silent`, { cwd: folder });
   expect(code).toBe(3);
   expect(stderr).toContain(`desk: ${runId} goes on\n`);
   expect(stderr).not.toContain('first:');
@@ -218,7 +218,7 @@ test.concurrent('runs resume of a run that has ended shows it again, and does no
   expect,
 }) => {
   const { folder, runId } = await begin('echo.yaml');
-  expect(await run(['runs', 'resume', runId, ...silent], { cwd: folder })).toEqual({
+  expect(await run(`runs resume ${runId} --log-level silent`, { cwd: folder })).toEqual({
     code: 0,
     stdout: expect.stringContaining('"status":"ok"'),
     stderr: '',
@@ -229,10 +229,10 @@ test.concurrent('a run that another process works on is busy', async ({ expect }
   const folder = workspace(spec, files);
   const { child, ran } = start(['run', 'hang.yaml', ...silent], { cwd: folder });
   await until(() => existsSync(join(folder, 'begun')));
-  const { document } = await runJson(['runs', 'list', '--status', 'running'], { cwd: folder });
+  const { document } = await runJson('runs list --status running', { cwd: folder });
   expect(document).toMatchObject({ runs: [{ run_id: expect.any(String) }] });
   const [{ run_id } = { run_id: '' }] = (document as { runs: { run_id: string }[] }).runs;
-  const busy = await runJson(['runs', 'resume', run_id, ...silent], { cwd: folder });
+  const busy = await runJson(`runs resume ${run_id} --log-level silent`, { cwd: folder });
   child.kill('SIGINT');
   await ran;
   expect(busy).toMatchObject({ code: 1, document: { error: { code: 'RUN_BUSY' } } });
@@ -240,13 +240,13 @@ test.concurrent('a run that another process works on is busy', async ({ expect }
 
 test.concurrent('runs cancel ends a run and its pending calls for good', async ({ expect }) => {
   const { folder, runId } = await begin('desk.yaml');
-  const cancelled = await run(['runs', 'cancel', runId, '--reason', 'ordered twice'], { cwd: folder });
+  const cancelled = await run(`runs cancel ${runId} --reason 'ordered twice'`, { cwd: folder });
   expect(cancelled).toEqual({ code: 0, stdout: `cancelled: ${runId}\n`, stderr: '' });
   const [again, resumed, waiting, all] = await Promise.all([
-    runJson(['runs', 'cancel', runId], { cwd: folder }),
-    runJson(['runs', 'resume', runId], { cwd: folder }),
-    runJson(['pending', 'list'], { cwd: folder }),
-    runJson(['pending', 'list', '--all'], { cwd: folder }),
+    runJson(`runs cancel ${runId}`, { cwd: folder }),
+    runJson(`runs resume ${runId}`, { cwd: folder }),
+    runJson('pending list', { cwd: folder }),
+    runJson('pending list --all', { cwd: folder }),
   ]);
   expect(again).toMatchObject({ code: 2, document: { error: { code: 'RUN_ENDED' } } });
   expect(resumed).toMatchObject({ code: 1, document: { run_id: runId, status: 'cancelled' } });
@@ -265,7 +265,7 @@ test.concurrent('runs cancel ends a wait in another process', async ({ expect })
   });
   await until(() => told.includes('waiting for the decision'));
   const [runId = ''] = /run_[\da-f]{16}/.exec(told) ?? [];
-  await run(['runs', 'cancel', runId], { cwd: folder });
+  await run(`runs cancel ${runId}`, { cwd: folder });
   expect(await ran).toMatchObject({
     code: 1,
     stdout: '',
@@ -279,7 +279,7 @@ test.concurrent.for(['0s', '0m', '0d0h'])(
     const { folder } = await begin('echo.yaml');
     const { runId: waiting } = await begin('desk.yaml', folder);
     const pruned = await runJson(['runs', 'prune', '--older-than', age], { cwd: folder });
-    const { document } = await runJson(['runs', 'list'], { cwd: folder });
+    const { document } = await runJson('runs list', { cwd: folder });
     expect(pruned).toEqual({ code: 0, document: { pruned: 1 }, stderr: '' });
     expect(document).toMatchObject({ runs: [{ run_id: waiting }] });
   },
@@ -299,14 +299,14 @@ test.concurrent.for(told)('$args.0 $args.1 --help tells of $words', async ({ arg
 test.concurrent('runs prune removes what ended long enough ago, and nothing else', async ({ expect }) => {
   const { folder, runId } = await begin('echo.yaml');
   const { runId: waiting } = await begin('desk.yaml', folder);
-  const young = await runJson(['runs', 'prune'], { cwd: folder });
-  const old = await run(['runs', 'prune', '--older-than', '1ms'], { cwd: folder });
+  const young = await runJson('runs prune', { cwd: folder });
+  const old = await run('runs prune --older-than 1ms', { cwd: folder });
   expect([young, old]).toEqual([
     { code: 0, document: { pruned: 0 }, stderr: '' },
     { code: 0, stdout: 'removed 1 run\n', stderr: '' },
   ]);
   const [gone, kept] = await Promise.all([
-    runJson(['runs', 'show', runId], { cwd: folder }),
+    runJson(`runs show ${runId}`, { cwd: folder }),
     runJson(['runs', 'show', waiting], { cwd: folder }),
   ]);
   expect(gone).toMatchObject({ code: 2, document: { error: { code: 'RUN_UNKNOWN' } } });

@@ -33,8 +33,8 @@ describe.each(ways)('a key that a program spills by way of %s', (way) => {
   test('stands in no store of runs, and in no word of one', async () => {
     const file = pipeline(`steps:\n  - {id: one, tool: ${way}}\n`);
     const folder = workspace(spec, { 'p.pipeline.yaml': file });
-    const ran = await run(['run', 'p.pipeline.yaml'], { cwd: folder, env });
-    const shown = await run(['runs', 'list', '--json'], { cwd: folder, env });
+    const ran = await run('run p.pipeline.yaml', { cwd: folder, env });
+    const shown = await run('runs list --json', { cwd: folder, env });
     expect(canaryIn(ran.stdout + ran.stderr + shown.stdout + shown.stderr)).toEqual([]);
     expect(existsSync(join(folder, '.signalbox/state.db'))).toBe(true);
     expect(filesWithCanary(folder)).toEqual([]);
@@ -56,7 +56,7 @@ test('no report, no store of results and no cassette shows a key, also where it 
       env,
     },
   );
-  const shown = await run(['eval', 'show', '--json'], { cwd: folder, env });
+  const shown = await run('eval show --json', { cwd: folder, env });
   expect(canaryIn(ran.stdout + ran.stderr + shown.stdout + shown.stderr)).toEqual([]);
   expect(readdirSync(folder)).toEqual(
     expect.arrayContaining([...reports.map((name) => `report.${name}`), 'tape.jsonl']),
@@ -70,8 +70,8 @@ test('a result is what it is, for its caller and for the run that goes on with i
     'p.pipeline.yaml': pipeline('steps:\n  - {id: one, tool: result}\noutput: "${steps.one.result}"\n'),
   });
   allowCanaryIn(join(folder, '.signalbox/state.db'));
-  const called = await run(['tool', 'call', 'result'], { cwd: folder, env });
-  const ran = await runJson(['run', 'p.pipeline.yaml'], { cwd: folder, env });
+  const called = await run('tool call result', { cwd: folder, env });
+  const ran = await runJson('run p.pipeline.yaml', { cwd: folder, env });
   expect(called.stdout).toBe(`${key}\n`);
   expect(ran.document).toMatchObject({ status: 'completed', output: key });
 });
@@ -85,9 +85,9 @@ test('a variable that was filled into a config is shown nowhere that a tool take
     'p.pipeline.yaml': pipeline('steps:\n  - {id: one, tool: say}\n'),
   });
   const words = { WORD: key };
-  const called = await run(['tool', 'call', 'say', '--log-level', 'trace'], { cwd: folder, env: words });
-  const ran = await run(['run', 'p.pipeline.yaml', '--json'], { cwd: folder, env: words });
-  const checked = await run(['doctor', '--json'], { cwd: folder, env: words });
+  const called = await run('tool call say --log-level trace', { cwd: folder, env: words });
+  const ran = await run('run p.pipeline.yaml --json', { cwd: folder, env: words });
+  const checked = await run('doctor --json', { cwd: folder, env: words });
   const texts = [called, ran, checked].map(({ stdout, stderr }) => stdout + stderr).join('\n');
   expect({ codes: [called.code, ran.code], pieces: canaryIn(texts) }).toEqual({ codes: [1, 1], pieces: [] });
   expect(filesWithCanary(folder)).toEqual([]);

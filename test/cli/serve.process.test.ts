@@ -23,7 +23,7 @@ function chat(url: string, model: string, more: object = {}): Promise<Response> 
 
 test('a folder that init wrote is served: what reaches the model and what comes back is redacted', async () => {
   const parent = folderOf({});
-  await run(['init', 'guards'], { cwd: parent });
+  await run('init guards', { cwd: parent });
   await using serving = await serve(join(parent, 'guards'));
   const openai = new OpenAI({ baseURL: `${serving.url}/v1`, apiKey: 'none' });
   const messages = [{ role: 'user' as const, content: 'I am bob@example.com' }];
@@ -96,7 +96,7 @@ test('a port in use, and an address that is none, are told with exit code 2', as
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const cwd = workspace(mock('demo', '{text: hi}'));
   const inUse = await runJson(['serve', '--listen', `127.0.0.1:${port}`], { cwd });
-  const wrong = await runJson(['serve', '--listen', 'nonsense'], { cwd });
+  const wrong = await runJson('serve --listen nonsense', { cwd });
   await new Promise((resolve) => taken.close(resolve));
   expect([inUse, wrong]).toMatchObject([
     { code: 2, document: { error: { code: 'LISTEN_FAILED' } } },

@@ -155,7 +155,7 @@ test('a text in ASCII means what it meant', () => {
 
 test('the help that the build has kept is that of the program', async () => {
   const kept = await start(['--help'], { cwd }, built).ran;
-  expect(kept).toEqual(await run(['--help'], { cwd }));
+  expect(kept).toEqual(await run('--help', { cwd }));
   expect(await start(['-h'], { cwd }, built).ran).toEqual(kept);
 });
 

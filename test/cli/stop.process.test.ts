@@ -74,7 +74,7 @@ test.concurrent('a store that somebody holds locked does not hold up the end [DS
     'one.pipeline.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: one, tool: quick}]'),
   });
   mkdirSync(join(cwd, '.signalbox'), { recursive: true });
-  expect((await run(['run', 'one.pipeline.yaml'], { cwd, binary: true })).code).toBe(0);
+  expect((await run('run one.pipeline.yaml', { cwd, binary: true })).code).toBe(0);
   const holder = new DatabaseSync(join(cwd, '.signalbox/state.db'));
   holder.exec('BEGIN EXCLUSIVE');
   const { child, ran } = start(['run', 'one.pipeline.yaml', '--stop-timeout', '1s'], { cwd });

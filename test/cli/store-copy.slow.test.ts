@@ -35,13 +35,13 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
 
   test('a call that waits in a file is approved in Postgres, and its run ends there [DS-POSTGRES-18]', async () => {
     const cwd = workspace(tools, { 'postgres.yaml': inPostgres });
-    expect((await run(['tool', 'call', 'pay', '--args', '{"amount": 5}'], { cwd })).code).toBe(3);
+    expect((await run(`tool call pay --args '{"amount": 5}'`, { cwd })).code).toBe(3);
     const env = { DATABASE_URL: await server.newUrl('tcp') };
-    const copied = await runJson(['store', 'copy', '--to-env', 'DATABASE_URL'], { cwd, env });
+    const copied = await runJson('store copy --to-env DATABASE_URL', { cwd, env });
     expect(copied).toMatchObject({ code: 0, document: { status: 'copied' } });
     expect(JSON.stringify(copied)).not.toContain(password);
     const there = { cwd, env };
-    const { document } = await runJson(['pending', 'list', '--config', 'postgres.yaml'], there);
+    const { document } = await runJson('pending list --config postgres.yaml', there);
     const { pending } = document as { pending: { id: string; run_id: string }[] };
     const approve = ['pending', 'approve', pending[0]?.id ?? '', '--resume', '--config', 'postgres.yaml'];
     expect((await run(approve, there)).code).toBe(0);
@@ -54,7 +54,7 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
 
   test('a password on the command line is warned of, and works [DS-POSTGRES-02]', async () => {
     const cwd = workspace(tools);
-    await run(['tool', 'call', 'pay'], { cwd });
+    await run('tool call pay', { cwd });
     const { code, stdout, stderr } = await run(['store', 'copy', '--to', await server.newUrl('tcp')], {
       cwd,
     });
@@ -78,10 +78,10 @@ describe.runIf(hasPostgres)(`store copy over a server${unlessMissing}`, () => {
     await expect.poll(isWriting, { timeout: 60_000, interval: 5 }).toBe(true);
     child.kill('SIGKILL');
     await ran;
-    const again = await runJson(['store', 'copy', '--to-env', 'DATABASE_URL'], { cwd, env });
+    const again = await runJson('store copy --to-env DATABASE_URL', { cwd, env });
     expect(again).toMatchObject({ code: 0, document: { status: 'copied' } });
     writeFileSync(join(cwd, 'postgres.yaml'), inPostgres);
-    const listed = await runJson(['runs', 'list', '--limit', '2', '--config', 'postgres.yaml'], { cwd, env });
+    const listed = await runJson('runs list --limit 2 --config postgres.yaml', { cwd, env });
     expect((listed.document as { runs: unknown[] }).runs).toHaveLength(2);
   });
 });

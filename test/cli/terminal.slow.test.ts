@@ -128,7 +128,7 @@ test.concurrent.for([
 });
 
 test.concurrent('a log in JSON has a line for each line', async ({ expect }) => {
-  const { stderr } = await run(['tool', 'call', 'noisy', '--log-format', 'json'], { cwd: desk });
+  const { stderr } = await run('tool call noisy --log-format json', { cwd: desk });
   expect(logLines(stderr).map(({ level, event, name, msg }) => ({ level, event, name, msg }))).toEqual(
     words.map((msg) => ({ level: 30, event: 'stderr', name: 'noisy', msg })),
   );

@@ -57,7 +57,7 @@ hooks:
 `);
 
 test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-07]', async ({ expect }) => {
-  const { code, stdout } = await run(['tool', 'list'], { cwd: desk });
+  const { code, stdout } = await run('tool list', { cwd: desk });
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
     'TOOL     RUNTIME  DESCRIPTION',
@@ -76,7 +76,7 @@ test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-0
 });
 
 test.concurrent('tool list --json has the schemas too [DS-CLI-07 DS-CLI-02]', async ({ expect }) => {
-  const { code, document } = await runJson(['tool', 'list'], { cwd: desk });
+  const { code, document } = await runJson('tool list', { cwd: desk });
   const exec = { runtime: 'exec', dialect: 'promptkit', input_schema: null, output_schema: null };
   expect({ code, document }).toEqual({
     code: 0,
@@ -176,7 +176,7 @@ test.concurrent.for([
 test.concurrent('tool call: failed by its process, with the end of its stderr [DS-JSON-02 DS-JSON-08]', async ({
   expect,
 }) => {
-  const { code, document } = await runJson(['tool', 'call', 'crash'], { cwd: desk });
+  const { code, document } = await runJson('tool call crash', { cwd: desk });
   expect({ code, document }).toEqual({
     code: 1,
     document: {
@@ -206,7 +206,7 @@ test.concurrent('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON
 test.concurrent('tool call: what the hooks around it say and change is in the document [DS-JSON-01]', async ({
   expect,
 }) => {
-  const { code, stdout } = await run(['tool', 'call', 'text', '--json'], { cwd: guarded });
+  const { code, stdout } = await run('tool call text --json', { cwd: guarded });
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: `{"status":"ok","result":"hello [modified]","metadata":{"first":${long}}}\n`,
@@ -245,7 +245,7 @@ test.concurrent.for([
 );
 
 test.concurrent('without --args a tool gets {}', async ({ expect }) => {
-  const { document } = await runJson(['tool', 'call', 'stdin'], { cwd: desk });
+  const { document } = await runJson('tool call stdin', { cwd: desk });
   expect(document).toEqual({ status: 'ok', result: '{"args":{}}\n' });
 });
 
@@ -307,9 +307,7 @@ test.concurrent('commands and files of a config are those of its folder, whereve
 test.concurrent('what a tool writes on stderr is logged on stderr, line by line [DS-CLI-02]', async ({
   expect,
 }) => {
-  const { stdout, stderr } = await run(['--log-format', 'json', 'tool', 'call', 'crash', '--json'], {
-    cwd: desk,
-  });
+  const { stdout, stderr } = await run('--log-format json tool call crash --json', { cwd: desk });
   expect(onlyDocument(stdout)).toMatchObject({ status: 'failed' });
   expect(
     stderr

@@ -123,7 +123,7 @@ test.each(accepted)('$title is accepted', async ({ type, name, more = '' }) => {
     'p.suite.yaml': chat(name).file,
     'p.pipeline.yaml': step(name).file,
   });
-  expect(await run(['validate', 'p.suite.yaml', 'p.pipeline.yaml'], { cwd })).toMatchObject({ code: 0 });
+  expect(await run('validate p.suite.yaml p.pipeline.yaml', { cwd })).toMatchObject({ code: 0 });
 });
 
 test('a provider that the command line gives is held to its names of tools', async () => {
@@ -134,7 +134,7 @@ test('a provider that the command line gives is held to its names of tools', asy
     'p.suite.yaml': chat('look.up', 'own').file,
   });
   const env = { OPENAI_API_KEY: 'k' };
-  expect(await run(['eval', 'run', 'p.suite.yaml'], { cwd, env })).toMatchObject({ code: 0 });
-  const other = await run(['eval', 'run', 'p.suite.yaml', '--provider', 'own,main'], { cwd, env });
+  expect(await run('eval run p.suite.yaml', { cwd, env })).toMatchObject({ code: 0 });
+  const other = await run('eval run p.suite.yaml --provider own,main', { cwd, env });
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('refuses a tool named look.up') });
 });

@@ -54,8 +54,8 @@ test.concurrent.for(['--version', '-V'])(
 );
 
 test.concurrent('with --json, version and help are documents too [DS-CLI-02]', async ({ expect }) => {
-  expect(await runJson(['--version'])).toEqual({ code: 0, document: { version }, stderr: '' });
-  const help = await runJson(['eval', 'run', '--help']);
+  expect(await runJson('--version')).toEqual({ code: 0, document: { version }, stderr: '' });
+  const help = await runJson('eval run --help');
   expect(help).toEqual({
     code: 0,
     document: { help: expect.stringMatching(/^Usage: signalbox eval run /) },
@@ -144,7 +144,7 @@ test.concurrent.for([
 );
 
 test.concurrent('without --json a wrong call prints nothing on stdout [DS-CLI-12]', async ({ expect }) => {
-  expect(await run(['valdate'], { cwd: empty })).toEqual({
+  expect(await run('valdate', { cwd: empty })).toEqual({
     code: 2,
     stdout: '',
     stderr: "error: [USAGE] unknown command 'valdate'\nhint: did you mean `validate`?\n",
@@ -156,12 +156,12 @@ test.concurrent('a config that is not there is told by its name [DS-CLI-01 DS-CL
 }) => {
   const hint = 'Check the path; relative paths start from the current folder.';
   const start = 'Run `signalbox init` to make one here, or name it with --config FILE.';
-  expect(await run(['tool', 'list'], { cwd: empty })).toEqual({
+  expect(await run('tool list', { cwd: empty })).toEqual({
     code: 2,
     stdout: '',
     stderr: `error: [FILE_UNREADABLE] runtime.yaml does not exist\nhint: ${start}\n`,
   });
-  expect(await runJson(['tool', 'list', '--config', 'other.yaml'], { cwd: empty })).toEqual({
+  expect(await runJson('tool list --config other.yaml', { cwd: empty })).toEqual({
     code: 2,
     document: { error: { code: 'FILE_UNREADABLE', message: 'other.yaml does not exist', hint } },
     stderr: '',
@@ -215,7 +215,7 @@ test.concurrent.for([
 );
 
 test.concurrent('a broken config is told to people as FILE:LINE:COL [DS-CLI-12]', async ({ expect }) => {
-  expect(await run(['tool', 'list'], { cwd: broken })).toEqual({
+  expect(await run('tool list', { cwd: broken })).toEqual({
     code: 2,
     stdout: '',
     stderr: `error: [CONFIG_INVALID] runtime.yaml has 2 problems

@@ -37,7 +37,7 @@ const places = [
 test.concurrent('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-CLI-02]', async ({
   expect,
 }) => {
-  const { people, programs } = await runBothWays(['validate', 'mistakes.yaml'], { cwd: desk });
+  const { people, programs } = await runBothWays('validate mistakes.yaml', { cwd: desk });
   expect(people).toMatchObject({ code: 2, stderr: '[CONFIG_INVALID] 1 file: 10 errors, 0 warnings\n' });
   const lines = people.stdout.split('\n').filter(Boolean);
   expect(lines.filter((line) => !line.startsWith('    hint: '))).toEqual(
@@ -184,7 +184,7 @@ describe('without files, or with a folder', () => {
   execFileSync('git', ['init', '-q'], { cwd: folder });
 
   test('every config, suite and pipeline is checked, and counted', async () => {
-    const { code, stdout, stderr } = await run(['validate'], { cwd: folder });
+    const { code, stdout, stderr } = await run('validate', { cwd: folder });
     expect({ code, stderr: stderr.split(':', 1) }).toEqual({ code: 2, stderr: ['[CONFIG_INVALID] 5 files'] });
     const errors = stdout.match(/^[\w/.]+(?=:\d+:\d+ (?!warning:|note:))/gm);
     expect([...new Set(errors)].toSorted()).toEqual([
@@ -193,12 +193,12 @@ describe('without files, or with a folder', () => {
       'sub/deep/p.yml',
       'sub/x.suite.yaml',
     ]);
-    expect(await runJson(['validate', 'sub'], { cwd: folder })).toMatchObject({ document: { files: 3 } });
+    expect(await runJson('validate sub', { cwd: folder })).toMatchObject({ document: { files: 3 } });
   });
 
   test('a folder that git ignores is checked where it is named', async () => {
-    expect(await runJson(['validate', 'ignored'], { cwd: folder })).toMatchObject({ document: { files: 1 } });
-    expect(await run(['validate', 'none'], { cwd: folder })).toMatchObject({
+    expect(await runJson('validate ignored', { cwd: folder })).toMatchObject({ document: { files: 1 } });
+    expect(await run('validate none', { cwd: folder })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no config, suite or pipeline is in the folder none'),
     });
@@ -206,6 +206,6 @@ describe('without files, or with a folder', () => {
 
   test('without a repository nothing is ignored', async () => {
     const bare = folderOf({ 'a/runtime.yaml': config(''), '.gitignore': 'a\n' });
-    expect(await runJson(['validate'], { cwd: bare })).toMatchObject({ code: 0, document: { files: 1 } });
+    expect(await runJson('validate', { cwd: bare })).toMatchObject({ code: 0, document: { files: 1 } });
   });
 });

@@ -21,18 +21,18 @@ test.concurrent('a suspended run ends with 1, and tells how it goes on; --all go
   expect,
 }) => {
   const folder = project(away);
-  const first = await run(['run', 'chat.yaml', '--id', 'one', ...silent], { cwd: folder });
+  const first = await run('run chat.yaml --id one --log-level silent', { cwd: folder });
   expect(first.code).toBe(1);
   expect(first.stderr).toContain('suspended: [PROVIDER_FAILED]');
   expect(first.stderr).toContain('signalbox runs resume one');
-  const listed = await run(['runs', 'list', '--status', 'suspended'], { cwd: folder });
+  const listed = await run('runs list --status suspended', { cwd: folder });
   expect(listed.stdout).toContain('tried once');
-  const again = await runJson(['runs', 'resume', '--all', ...silent], { cwd: folder });
+  const again = await runJson('runs resume --all --log-level silent', { cwd: folder });
   expect(again.code).toBe(1);
   expect(again.document).toMatchObject({
     runs: [{ run_id: 'one', status: 'suspended', error: { code: 'PROVIDER_FAILED' } }],
   });
-  const none = await run(['runs', 'resume', '--all', '--pipeline', 'other', ...silent], { cwd: folder });
+  const none = await run('runs resume --all --pipeline other --log-level silent', { cwd: folder });
   expect([none.code, none.stderr]).toEqual([0, 'there is no run to go on with\n']);
 });
 
@@ -48,11 +48,11 @@ test.concurrent('work goes on with what is due until SIGTERM, and ends with 0 [D
   expect,
 }) => {
   const folder = project('{text: Hi}');
-  const waiting = await run(['run', 'wait.yaml', '--id', 'w', '--set-down', ...silent], { cwd: folder });
+  const waiting = await run('run wait.yaml --id w --set-down --log-level silent', { cwd: folder });
   expect([waiting.code, waiting.stderr.includes('waiting: until')]).toEqual([3, true]);
   const working = start(['work', ...silent], { cwd: folder });
   const hasCompleted = async () => {
-    const { stdout } = await run(['runs', 'list', '--status', 'completed'], { cwd: folder });
+    const { stdout } = await run('runs list --status completed', { cwd: folder });
     return /^w /m.test(stdout);
   };
   await expect.poll(hasCompleted, { timeout: 30_000 }).toBe(true);
@@ -66,7 +66,7 @@ test.concurrent('work --once ends when nothing is due, and waits for no run that
   expect,
 }) => {
   const folder = project('{text: Hi}');
-  await run(['run', 'long.yaml', '--set-down', ...silent], { cwd: folder });
-  const { code, document } = await runJson(['work', '--once', ...silent], { cwd: folder });
+  await run('run long.yaml --set-down --log-level silent', { cwd: folder });
+  const { code, document } = await runJson('work --once --log-level silent', { cwd: folder });
   expect([code, document]).toEqual([0, { runs: [] }]);
 });

@@ -25,7 +25,7 @@ interface Chaos {
 }
 
 async function chaosOf(cwd: string): Promise<{ readonly code: number | null; readonly found: Chaos }> {
-  const { code, stdout, stderr } = await run(['doctor', '--chaos', '--json'], { cwd });
+  const { code, stdout, stderr } = await run('doctor --chaos --json', { cwd });
   if (code === 2) throw new Error(stdout + stderr);
   const found: Chaos = JSON.parse(stdout);
   return { code, found };
@@ -39,12 +39,12 @@ test('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CH
   told: {command: ./mark.sh, hook: session}
   shadow: {command: ./mark.sh, hook: provider, mode: shadow}
 `);
-  const { code, stdout, stderr } = await run(['doctor', '--chaos', '--json'], { cwd });
+  const { code, stdout, stderr } = await run('doctor --chaos --json', { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   // 14 faults of a one-shot process at four moments, 15 of a server at one.
   expect(JSON.parse(stdout)).toMatchObject({ cells: 71, denied: 71, open: [] });
   expect(readdirSync(cwd).toSorted()).toEqual(['mark.sh', 'runtime.yaml']);
-  const shown = await run(['doctor', '--chaos'], { cwd });
+  const shown = await run('doctor --chaos', { cwd });
   expect(shown.stdout).toContain('told observes: it is told, never asked');
   expect(shown.stdout).toContain('shadow is a shadow');
   expect(shown.stdout).toMatch(/4 filters, 71 cells in [\d.]+ s: 71 denied, 0 open by a rule/);
@@ -56,7 +56,7 @@ test('a native filter that is an endpoint denies with every fault, and its own i
     folderWith(`  web: {url: "https://guard.example/judge", headers: {Authorization: k}, hook: tool, phases: [before_execution]}
   local: {command: ./mark.sh, hook: tool, phases: [before_execution]}
 `);
-  const { code, stdout, stderr } = await run(['doctor', '--chaos', '--json'], { cwd });
+  const { code, stdout, stderr } = await run('doctor --chaos --json', { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   // 12 faults of an endpoint, 14 of a one-shot process.
   expect(JSON.parse(stdout)).toMatchObject({ cells: 26, denied: 26, open: [] });
@@ -150,7 +150,7 @@ test('a decoder that lets a crash pass is found [DS-CHAOS-04 DS-CHAOS-06]', asyn
       code: 1,
       found: { cells: 14, denied: 13, open: [{ hook: 'guard', fault: 'exit_126', rule: null }], untried: [] },
     });
-    const shown = await run(['doctor', '--chaos', '--junit', 'out/chaos.xml'], { cwd });
+    const shown = await run('doctor --chaos --junit out/chaos.xml', { cwd });
     expect(shown.code).toBe(1);
     expect(shown.stdout).toMatch(/guard \(promptkit before_execution\) exits with code 126:\s+allow/);
     const xml = readFileSync(join(cwd, 'out/chaos.xml'), 'utf8');
@@ -209,14 +209,14 @@ test.each(foreignNames)('a sample payload fits every point of %s at which hooks 
 
 test('a config without filters, with errors, and none [DS-CHAOS-08]', async () => {
   const empty = folderOf({ 'runtime.yaml': config('hooks: {}\n') });
-  expect(await runJson(['doctor', '--chaos'], { cwd: empty })).toMatchObject({
+  expect(await runJson('doctor --chaos', { cwd: empty })).toMatchObject({
     code: 0,
     document: { cells: 0, denied: 0, open: [] },
   });
   const wrong = folderOf({ 'runtime.yaml': config('hooks: {a: {hook: none}}\n') });
-  expect((await run(['doctor', '--chaos'], { cwd: wrong })).code).toBe(2);
-  expect((await run(['doctor', '--chaos', 'nowhere.yaml'], { cwd: wrong })).code).toBe(2);
-  expect((await run(['doctor', '--junit', 'x.xml'], { cwd: empty })).code).toBe(2);
+  expect((await run('doctor --chaos', { cwd: wrong })).code).toBe(2);
+  expect((await run('doctor --chaos nowhere.yaml', { cwd: wrong })).code).toBe(2);
+  expect((await run('doctor --junit x.xml', { cwd: empty })).code).toBe(2);
 });
 
 const pays = 'tools: {pay: {description: d, input_schema: {type: object}, exec: {command: ./mark.sh}}}\n';
@@ -262,7 +262,7 @@ test.each([
     ),
     'mark.sh': marks,
   });
-  const { stdout, ...ran } = await run(['doctor', '--chaos', '--json'], { cwd });
+  const { stdout, ...ran } = await run('doctor --chaos --json', { cwd });
   const { untried }: { untried: { hook: string; state: string }[] } = JSON.parse(stdout);
   expect({ code: ran.code, states: untried.map((each) => each.state) }).toEqual({
     code,

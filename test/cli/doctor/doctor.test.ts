@@ -93,7 +93,7 @@ test('what could not be started is told with its place and the next step [DS-DOC
   ]);
   expect(errors.every(({ hint, file }) => hint !== null && file === 'runtime.yaml')).toBe(true);
   expect(told(checks, 'env')).toEqual(['warning tool scriptless: the environment has no NO_SUCH_VARIABLE']);
-  const shown = await run(['doctor'], { cwd });
+  const shown = await run('doctor', { cwd });
   expect(shown.code).toBe(1);
   expect(shown.stdout).toContain('runtime.yaml:6:28');
   expect(shown.stdout).toMatch(/5 errors, \d+ warnings?, \d+ ok\n$/);
@@ -130,8 +130,8 @@ test('without a config the machine is checked; one that was named must be there 
   ];
   expect(checks.map(({ check }) => check)).toEqual(expect.arrayContaining([...machine, 'orphans']));
   expect(existsSync(join(cwd, '.signalbox'))).toBe(false);
-  expect((await run(['doctor', 'nowhere.yaml'], { cwd })).code).toBe(2);
-  expect((await run(['doctor', '--config', 'nowhere.yaml'], { cwd })).code).toBe(2);
+  expect((await run('doctor nowhere.yaml', { cwd })).code).toBe(2);
+  expect((await run('doctor --config nowhere.yaml', { cwd })).code).toBe(2);
 });
 
 test('the state store is looked at, and nothing in it is changed [DS-DOCTOR-06]', async () => {
@@ -141,7 +141,7 @@ test('the state store is looked at, and nothing in it is changed [DS-DOCTOR-06]'
 `),
     'mark.sh': marks,
   });
-  expect((await run(['tool', 'call', 'refund', '--args', '{}'], { cwd })).code).toBe(3);
+  expect((await run('tool call refund --args {}', { cwd })).code).toBe(3);
   const state = join(cwd, '.signalbox');
   const before = readdirSync(state).toSorted();
   const first = await doctor(cwd);
@@ -189,7 +189,7 @@ providers:
 test('ten thousand entries are checked, and told in few lines [DS-DOCTOR-08]', async () => {
   const tools = Array.from({ length: 10_000 }, (_, index) => `  t${index}: {exec: {command: ./mark.sh}}\n`);
   const cwd = folderOf({ 'runtime.yaml': config(`tools:\n${tools.join('')}`), 'mark.sh': marks });
-  const { code, stdout } = await run(['doctor'], { cwd });
+  const { code, stdout } = await run('doctor', { cwd });
   expect(code).toBe(0);
   expect(stdout).toContain('10000 of them');
   expect(stdout.split('\n').length).toBeLessThan(60);
@@ -200,7 +200,7 @@ test('a state folder that cannot be made is an error [DS-DOCTOR-06]', async () =
   const cwd = folderOf({
     'runtime.yaml': config('state_store: {type: sqlite, path: ./runtime.yaml/state.db}\n'),
   });
-  const { document } = await runJson(['doctor'], { cwd });
+  const { document } = await runJson('doctor', { cwd });
   expect(document).toMatchObject({
     checks: expect.arrayContaining([expect.objectContaining({ check: 'state folder', status: 'error' })]),
   });

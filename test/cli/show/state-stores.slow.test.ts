@@ -30,9 +30,9 @@ test.concurrent('without a config here, an id finds its store in the folders bel
 test.concurrent('without a config here, lists are those of all stores below', async ({ expect }) => {
   const { folder, a, c } = await projects();
   const [pending, runs, people] = await Promise.all([
-    runJson(['pending', 'list'], { cwd: folder }),
-    runJson(['runs', 'list', '--limit', '2'], { cwd: folder }),
-    run(['pending', 'list'], { cwd: folder }),
+    runJson('pending list', { cwd: folder }),
+    runJson('runs list --limit 2', { cwd: folder }),
+    run('pending list', { cwd: folder }),
   ]);
   expect(pending.document).toMatchObject({ pending: [{ id: a.id }, { id: c.id }] });
   expect(runs.document).toEqual({
@@ -53,7 +53,7 @@ test.concurrent('a config that is here or given is the only one', async ({ expec
   const { folder, a, c } = await projects();
   const here = await runJson(['pending', 'show', c.id], { cwd: join(folder, 'a') });
   const given = await runJson(['pending', 'show', c.id, '--config', 'a/runtime.yaml'], { cwd: folder });
-  const list = await runJson(['pending', 'list', '--config', 'a/runtime.yaml'], { cwd: folder });
+  const list = await runJson('pending list --config a/runtime.yaml', { cwd: folder });
   expect([here, given]).toMatchObject([
     { code: 2, document: { error: { code: 'RUN_UNKNOWN' } } },
     { code: 2, document: { error: { code: 'RUN_UNKNOWN' } } },
@@ -63,7 +63,7 @@ test.concurrent('a config that is here or given is the only one', async ({ expec
 
 test.concurrent('an id that no store below knows is unknown', async ({ expect }) => {
   const { folder } = await projects();
-  const ran = await runJson(['pending', 'show', 'pending_0123456789abcdef'], { cwd: folder });
+  const ran = await runJson('pending show pending_0123456789abcdef', { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'RUN_UNKNOWN' } } });
 });
 
@@ -109,7 +109,7 @@ test.concurrent('an id that a copied store knows too needs --config', async ({ e
 test.concurrent('a store whose config is gone is left out of lists, and named', async ({ expect }) => {
   const { folder, a, c } = await projects();
   renameSync(join(folder, 'a/runtime.yaml'), join(folder, 'a/other.yaml'));
-  const { stdout, stderr } = await run(['pending', 'list', '--json'], { cwd: folder });
+  const { stdout, stderr } = await run('pending list --json', { cwd: folder });
   expect(JSON.parse(stdout)).toMatchObject({ pending: [{ id: c.id }] });
   expect(stderr).toContain(join(folder, 'a/.signalbox/state.db'));
   const ran = await runJson(['pending', 'show', a.id], { cwd: folder });
@@ -118,7 +118,7 @@ test.concurrent('a store whose config is gone is left out of lists, and named', 
 
 test.concurrent('runs prune does not choose among several stores', async ({ expect }) => {
   const { folder } = await projects();
-  const ran = await runJson(['runs', 'prune'], { cwd: folder });
+  const ran = await runJson('runs prune', { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
 });
 
@@ -127,7 +127,7 @@ test.concurrent('node_modules and hidden folders are nobody’s projects', async
   await Promise.all(
     ['node_modules/x', '.cache/y'].map((each) => callThatWaits(join(folder, each), 'refund')),
   );
-  const ran = await runJson(['pending', 'list'], { cwd: folder });
+  const ran = await runJson('pending list', { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'FILE_UNREADABLE' } } });
 });
 
@@ -156,11 +156,11 @@ spec:
     const cwd = join(folder, place ?? '');
     expect(await run(['eval', 'run', `${name}.suite.yaml`, '--quiet'], { cwd })).toMatchObject({ code: 0 });
   }
-  const list = await runJson(['eval', 'list'], { cwd: folder });
+  const list = await runJson('eval list', { cwd: folder });
   expect(list).toMatchObject({ code: 0, document: { runs: [{ suite: 'two' }, { suite: 'one' }] } });
   const { runs } = list.document as { runs: { id: string }[] };
   const first = runs[1]?.id ?? '';
-  expect(await runJson(['eval', 'list', '--limit', '1'], { cwd: folder })).toMatchObject({
+  expect(await runJson('eval list --limit 1', { cwd: folder })).toMatchObject({
     document: { runs: [{ suite: 'two' }] },
   });
   for (const [given, name] of [
@@ -172,11 +172,11 @@ spec:
     const shown = await runJson(['eval', 'show', given ?? ''], { cwd: folder });
     expect(shown).toMatchObject({ code: 0, document: { suite: name } });
   }
-  expect(await runJson(['eval', 'prune', '--older-than', '0s'], { cwd: folder })).toMatchObject({
+  expect(await runJson('eval prune --older-than 0s', { cwd: folder })).toMatchObject({
     code: 2,
     document: { error: { code: 'USAGE', message: 'there are several state stores below this folder' } },
   });
-  expect(await runJson(['eval', 'show', 'nosuch'], { cwd: folder })).toMatchObject({
+  expect(await runJson('eval show nosuch', { cwd: folder })).toMatchObject({
     code: 2,
     document: { error: { code: 'RUN_UNKNOWN' } },
   });
