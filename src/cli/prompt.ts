@@ -77,7 +77,14 @@ async function promptUntilDecided(
   context: PromptContext,
   readAnswer: ReadAnswer,
 ): Promise<boolean> {
-  const { terminal } = context;
+  const { terminal, invocation } = context;
+  const { pending: calls } = context.runtime;
+  const by = invocation.userName();
+  // An empty answer goes back to the choice.
+  const readText = async (words: string, given?: string) => {
+    const text = await readAnswer(words, given);
+    return text?.trim() === '' ? undefined : text;
+  };
   for (;;) {
     const word = await readAnswer(
       isQuestion(pending)
@@ -88,21 +95,30 @@ async function promptUntilDecided(
       switch (word?.trim().toLowerCase()) {
         case 'a':
         case 'approve':
-          await context.runtime.pending.approve(pending.id, { by: context.invocation.userName() });
+          await calls.approve(pending.id, { by });
           return true;
         case 'e':
-        case 'edit':
-          if (await approveEdited(pending, context, readAnswer)) return true;
-          break;
+        case 'edit': {
+          const args = await readText('arguments: ', jsonLine(pending.args.text));
+          if (args === undefined) break;
+          await calls.approve(pending.id, { by, args });
+          return true;
+        }
         case 's':
         case 'respond':
-        case 'answer':
-          if (await respond(pending, context, readAnswer)) return true;
-          break;
+        case 'answer': {
+          const text = await readText(isQuestion(pending) ? 'answer, as JSON: ' : 'result, as JSON: ');
+          if (text === undefined) break;
+          await calls.respond(pending.id, { by, result: parseJson('the result', text) });
+          return true;
+        }
         case 'r':
-        case 'reject':
-          if (await reject(pending, context, readAnswer)) return true;
-          break;
+        case 'reject': {
+          const reason = await readText('reason: ');
+          if (reason === undefined) break;
+          await calls.reject(pending.id, { by, reason: reason.trim() });
+          return true;
+        }
         case 'l':
         case 'later':
         case undefined:
@@ -115,38 +131,4 @@ async function promptUntilDecided(
       if (code !== 'ARGS_INVALID' && code !== 'RESULT_INVALID' && code !== 'USAGE') throw error;
     }
   }
-}
-
-/** Approves with edited arguments; false when the answer is empty, which goes back to the choice. */
-async function approveEdited(
-  pending: PendingRecord,
-  { runtime, invocation }: PromptContext,
-  readAnswer: ReadAnswer,
-): Promise<boolean> {
-  const args = await readAnswer('arguments: ', jsonLine(pending.args.text));
-  if (args === undefined || args.trim() === '') return false;
-  await runtime.pending.approve(pending.id, { by: invocation.userName(), args });
-  return true;
-}
-
-async function respond(
-  { id, tool }: PendingRecord,
-  { runtime, invocation }: PromptContext,
-  readAnswer: ReadAnswer,
-): Promise<boolean> {
-  const text = await readAnswer(isQuestion({ tool }) ? 'answer, as JSON: ' : 'result, as JSON: ');
-  if (text === undefined || text.trim() === '') return false;
-  await runtime.pending.respond(id, { by: invocation.userName(), result: parseJson('the result', text) });
-  return true;
-}
-
-async function reject(
-  { id }: PendingRecord,
-  { runtime, invocation }: PromptContext,
-  readAnswer: ReadAnswer,
-): Promise<boolean> {
-  const reason = await readAnswer('reason: ');
-  if (reason === undefined || reason.trim() === '') return false;
-  await runtime.pending.reject(id, { by: invocation.userName(), reason: reason.trim() });
-  return true;
 }

@@ -31,52 +31,29 @@ export type { HooksImport } from './project/import-hooks.ts';
 export { type TemplateLanguage, writeTemplate } from './project/init-template.ts';
 export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
-/** Imports the module that serves gateways, on first use. */
+// Modules that are imported on first use.
+
 export const loadServer = async () => await import('./gateway/serve.ts');
-
-/** Imports the module that serves pages over runs of suites, on first use. */
 export const loadView = async () => await import('./view/serve-view.ts');
-
-/** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('./validate-file.ts');
-
-/** Imports the module that tells where each value of a config comes from, on first use. */
 export const loadValues = async () => await import('./project/list-values.ts');
-
-/** Imports the module that tells what a suite or a pipeline names, on first use. */
 export const loadInputs = async () => await import('./project/suite-files.ts');
-
-/** Imports the module for results of suites (reporters, comparisons), on first use. */
 export const loadResults = async () => await import('../suites/results.ts');
-
-/** Imports the module that lists the cases of a suite without running them, on first use. */
 export const loadPlan = async () => await import('./project/suite-files.ts');
-
-/** Imports the module that converts hooks of other systems into config entries, on first use. */
 export const loadImporter = async () => await import('./project/import-hooks.ts');
 
 /** Imports how the system of a dialect asks Signalbox; undefined where it does not. */
 export const loadInbound = async (dialect: string) =>
   isForeign(dialect) ? await foreignDialects[dialect].loadInbound?.() : undefined;
 
-/** Imports the module that makes suites of other systems’ files, on first use. */
 export const loadSuiteImporter = async () => await import('../suites/import/import-suite.ts');
 
 /** Imports how the system of a dialect asks a Signalbox that it keeps; undefined where it does not. */
 export const loadInboundServer = async (dialect: string) =>
   isForeign(dialect) ? await foreignDialects[dialect].loadInboundServer?.() : undefined;
 
-/** Imports the module that reads, verifies and prunes the audit of a gateway, on first use. */
 export const loadAudit = async () => await import('./gateway/audit.ts');
-
-/** Imports the module that checks a config and its machine, on first use. */
 export const loadDoctor = async () => await import('./doctor/checks/doctor.ts');
-
-/** Imports the module that brings a store of machines to the version of this Signalbox, on first use. */
 export const loadMigration = async () => await import('./project/migrate-store.ts');
-
-/** Imports the module that copies a store to another kind, on first use. */
 export const loadCopy = async () => await import('./project/copy-store.ts');
-
-/** Imports the module that makes every filter of a config fail, on first use. */
 export const loadChaos = async () => await import('./doctor/chaos/chaos.ts');

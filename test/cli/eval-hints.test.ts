@@ -1,7 +1,4 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openRunFinder, openRunStores } from '../../src/cli/commands/eval/find-run.ts';
-import { openRuntime } from '../../src/index.ts';
 import { config, folderOf, run, runJson, suite } from './command-line.ts';
 
 const cwd = folderOf({
@@ -55,39 +52,21 @@ test('--json and a reporter that has no file cannot share stdout, and the messag
 describe('where there is no config, commands on kept runs say that one is wanted', () => {
   const hint = 'Runs are kept beside a config; --config FILE names it.';
 
-  test.concurrent.for([['list'], ['prune']])('%s', async ([name = ''], { expect }) => {
-    const { code, stderr } = await run(['eval', name], { cwd: folderOf({}) });
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining(`runtime.yaml does not exist\nhint: ${hint}\n`),
-    ]);
-  });
-
-  const named = {
-    isConfigGiven: true,
-    invocation: { cwd: process.cwd() },
-    terminal: { printStderr: () => {} },
-  };
-
-  test('show, html and diff', async () => {
-    const file = join(folderOf({}), 'runtime.yaml');
-    const open = async () => await openRuntime(file);
-    const situation = { ...named, options: { config: file, overlays: [], color: false }, open };
-    await expect(openRunFinder(situation).open('last')).rejects.toMatchObject({
-      code: 'FILE_UNREADABLE',
-      message: `${file} does not exist`,
-      hint,
-    });
-  });
+  test.concurrent.for(['list', 'prune', 'show last', 'html last', 'diff last~1 last'])(
+    'eval %s',
+    async (line, { expect }) => {
+      const { code, stderr } = await run(`eval ${line}`, { cwd: folderOf({}) });
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(`runtime.yaml does not exist\nhint: ${hint}\n`),
+      ]);
+    },
+  );
 
   test('a config that is there is not the reason', async () => {
-    const file = join(cwd, 'runtime.yaml');
-    const fault = new Error('no room');
-    const open = async () => {
-      throw fault;
-    };
-    await expect(
-      openRunStores({ ...named, options: { config: file, overlays: [], color: false }, open }),
-    ).rejects.toBe(fault);
+    const broken = folderOf({ 'runtime.yaml': config('concurrency: 0\n') });
+    const { stderr } = await run('eval list', { cwd: broken });
+    expect(stderr).toContain('concurrency: must be at least 1');
+    expect(stderr).not.toContain(hint);
   });
 });

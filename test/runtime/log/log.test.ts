@@ -55,84 +55,64 @@ function linesOf(text: string): Readonly<Record<string, unknown>>[] {
 const metadata = new Json('{"id": 12345678901234567890}');
 const about = { name: 'guard' };
 
-const events: { event: RuntimeEvent; level: number; msg: string }[] = [
-  {
-    event: { type: 'call.started', capability: 'tool', name: 'echo', call: 'c-1' },
-    level: 20,
-    msg: 'tool echo started',
-  },
-  {
-    event: {
+const call = { capability: 'tool', name: 'echo', call: 'c-1' } as const;
+const times = { durationMs: 5, queueMs: 0 };
+const untold = { code: 'PROCESS_EXIT', message: 'the observer exited with code 3' } as const;
+
+const rows: readonly (readonly [level: number, msg: string, event: RuntimeEvent])[] = [
+  [20, 'tool echo started', { type: 'call.started', ...call }],
+  [20, 'tool echo: ok in 5 ms', { type: 'call.finished', ...call, status: 'ok', ...times }],
+  [
+    40,
+    'hook guard: untold in 5 ms: the observer exited with code 3',
+    {
       type: 'call.finished',
-      capability: 'tool',
-      name: 'echo',
-      call: 'c-1',
-      status: 'ok',
-      durationMs: 5,
-      queueMs: 0,
-    },
-    level: 20,
-    msg: 'tool echo: ok in 5 ms',
-  },
-  {
-    event: {
-      type: 'call.finished',
+      ...call,
       capability: 'hook',
       ...about,
-      call: 'c-1',
       status: 'untold',
-      durationMs: 5,
-      queueMs: 0,
-      error: { code: 'PROCESS_EXIT', message: 'the observer exited with code 3' },
+      ...times,
+      error: untold,
     },
-    level: 40,
-    msg: 'hook guard: untold in 5 ms: the observer exited with code 3',
-  },
-  { event: { type: 'process.started', ...about, pid: 7 }, level: 20, msg: 'guard: process 7 started' },
-  {
-    event: { type: 'process.ended', ...about, pid: 7, exitCode: 3, signal: null },
-    level: 20,
-    msg: 'guard: process 7 ended with 3',
-  },
-  {
-    event: { type: 'process.ended', ...about, pid: 7, exitCode: null, signal: 'SIGKILL' },
-    level: 20,
-    msg: 'guard: process 7 ended with SIGKILL',
-  },
-  {
-    event: { type: 'process.restarted', ...about, pid: 8, deaths: 1 },
-    level: 30,
-    msg: 'guard: started again as process 8',
-  },
-  {
-    event: { type: 'circuit.opened', ...about, deaths: 5, pauseMs: 30_000 },
-    level: 40,
-    msg: 'guard: died 5 times in a row, left alone for 30 s',
-  },
-  { event: { type: 'stderr', ...about, pid: 7, line: 'thinking' }, level: 30, msg: 'guard: thinking' },
-  {
-    event: { type: 'dropped', ...about, what: 'noise', detail: 'hello' },
-    level: 30,
-    msg: 'guard: noise dropped: hello',
-  },
-  {
-    event: { type: 'dropped', ...about, what: 'late reply', detail: 'request 1' },
-    level: 20,
-    msg: 'guard: late reply dropped: request 1',
-  },
-  {
-    event: { type: 'dropped', ...about, what: 'unknown reply', detail: 'request 9' },
-    level: 40,
-    msg: 'guard: unknown reply dropped: request 9',
-  },
-  {
-    event: { type: 'dropped', ...about, what: 'observer event', detail: 'session_end' },
-    level: 40,
-    msg: 'guard: observer event dropped: session_end',
-  },
+  ],
+  [20, 'guard: process 7 started', { type: 'process.started', ...about, pid: 7 }],
+  [
+    20,
+    'guard: process 7 ended with 3',
+    { type: 'process.ended', ...about, pid: 7, exitCode: 3, signal: null },
+  ],
+  [
+    20,
+    'guard: process 7 ended with SIGKILL',
+    { type: 'process.ended', ...about, pid: 7, exitCode: null, signal: 'SIGKILL' },
+  ],
+  [30, 'guard: started again as process 8', { type: 'process.restarted', ...about, pid: 8, deaths: 1 }],
+  [
+    40,
+    'guard: died 5 times in a row, left alone for 30 s',
+    { type: 'circuit.opened', ...about, deaths: 5, pauseMs: 30_000 },
+  ],
+  [30, 'guard: thinking', { type: 'stderr', ...about, pid: 7, line: 'thinking' }],
+  [30, 'guard: noise dropped: hello', { type: 'dropped', ...about, what: 'noise', detail: 'hello' }],
+  [
+    20,
+    'guard: late reply dropped: request 1',
+    { type: 'dropped', ...about, what: 'late reply', detail: 'request 1' },
+  ],
+  [
+    40,
+    'guard: unknown reply dropped: request 9',
+    { type: 'dropped', ...about, what: 'unknown reply', detail: 'request 9' },
+  ],
+  [
+    40,
+    'guard: observer event dropped: session_end',
+    { type: 'dropped', ...about, what: 'observer event', detail: 'session_end' },
+  ],
 ];
+const events = rows.map(([, , event]) => event);
 
-test.each(events)('$event.type is told at its level, with all its members: $msg', ({ event, level, msg }) => {
+test.each(rows)('an event is told at level %i, with all its members: %s', (level, msg, event) => {
   const { type, ...members } = event;
   expect(linesOf(logged([event]))).toEqual([{ level, config: 'desk', event: type, ...members, msg }]);
 });
@@ -223,7 +203,7 @@ test.each(formats)('the log is $title', ({ options, shows }) => {
 });
 
 test('text has one line for each, without what the message says already', () => {
-  const all = [...events.map(({ event }) => event), decision];
+  const all = [...events, decision];
   const text = logged(all, { isTerminal: true, logging: { fields: { service: 'support' } } });
   const lines = text.split('\n').filter(Boolean);
   expect(lines).toHaveLength(all.length);
@@ -298,25 +278,10 @@ test('a child’s stderr is logged line by line under its name, its forwarded va
   const { document, text } = await callLogged(
     `tools: {x: {exec: ${shell('echo one >&2; printf "key $SIGNALBOX_TEST_KEY" >&2; echo "{\\"result\\": \\"$SIGNALBOX_TEST_KEY\\"}"')}}}\n`,
   );
+  const told = { level: 30, config: 'desk', event: 'stderr', name: 'x', pid: expect.any(Number) };
   expect(linesOf(text)).toEqual([
-    {
-      level: 30,
-      config: 'desk',
-      event: 'stderr',
-      name: 'x',
-      pid: expect.any(Number),
-      line: 'one',
-      msg: 'x: one',
-    },
-    {
-      level: 30,
-      config: 'desk',
-      event: 'stderr',
-      name: 'x',
-      pid: expect.any(Number),
-      line: 'key [redacted]',
-      msg: 'x: key [redacted]',
-    },
+    { ...told, line: 'one', msg: 'x: one' },
+    { ...told, line: 'key [redacted]', msg: 'x: key [redacted]' },
   ]);
   // What the tool answered is the caller's: only the log is redacted.
   expect(document).toEqual({ status: 'ok', result: 'sk-very-secret' });
@@ -348,8 +313,8 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const)(
     const lines: string[] = [];
     const target = { fd: 2, write: (line: string) => lines.push(line), isTerminal: false, hasColour: false };
     const log = openLog({ name: 'desk', logging: { level, fields: {} }, target });
-    const wanted = events.map(({ event }) => event).filter(log.wants);
-    for (const { event } of events) log(event);
+    const wanted = events.filter(log.wants);
+    for (const event of events) log(event);
     expect(lines).toHaveLength(wanted.length);
     expect(wanted.filter(({ type }) => !log.hears(type))).toEqual([]);
   },
