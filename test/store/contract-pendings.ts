@@ -19,8 +19,7 @@ const rulings: readonly PendingDecision[] = [
 /** What every store promises about pending calls. */
 export function pendingContract(open: Open): void {
   const openWith = async (...calls: readonly PendingCall[]) => {
-    const store = await open();
-    for (const id of ['r1', 'r2']) await store.createRun(newRun(id));
+    const store = await open('r1', 'r2');
     for (const call of calls) await store.addPending(call);
     return store;
   };

@@ -12,8 +12,7 @@ const wait: Suspension = { ...fault, why: 'wait', tries: 0, step: '', error: nul
 /** What every store promises of runs that are set down. */
 export function suspensionContract(open: Open): void {
   test('a run that a fault suspended is so in every list, and how often it was tried counts on while it is executed again [DS-SUSPEND-01]', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     expect(await store.setRunStatus('r1', { status: 'suspended', suspension: fault, at: 2 })).toBe(true);
     expect(await store.findRun('r1')).toMatchObject({ status: 'suspended', suspension: fault });
     const idsOf = async (status: 'suspended' | 'pending' | 'waiting') =>
@@ -27,8 +26,7 @@ export function suspensionContract(open: Open): void {
   });
 
   test('a run is due when its pause is over, or before where that is asked for [DS-WORK-01]', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status: 'suspended', suspension: fault, at: 2 });
     expect(await store.listDue({ at: 99 })).toEqual({ runs: [], nextAt: 100 });
     const due = { runs: [{ id: 'r1', why: 'fault' }], nextAt: undefined };
@@ -50,9 +48,7 @@ export function suspensionContract(open: Open): void {
   });
 
   test('a run that waits is due when the time is over, and one that waits for calls too when they are decided [DS-WORK-02]', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
-    await store.createRun(newRun('r2'));
+    const store = await open('r1', 'r2');
     await store.setRunStatus('r1', { status: 'waiting', suspension: wait, at: 2 });
     await store.addPending(newCall('p1', 'r2'));
     await store.setRunStatus('r2', {

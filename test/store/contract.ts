@@ -9,9 +9,10 @@ import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } fro
 
 /** What every store promises, sentence by sentence. `open` gives a new, empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
-  const openForTest = async () => {
+  const openForTest = async (...runs: string[]) => {
     const store = await open();
     onTestFinished(() => store.close());
+    for (const id of runs) await store.createRun(newRun(id));
     return store;
   };
   describe(`runs in the ${name} store`, () => runContract(openForTest));
@@ -25,8 +26,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
 function runContract(open: Open): void {
   test('a new run is running, and is kept as it was given', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     expect(await store.findRun('r1')).toEqual({
       ...newRun('r1'),
       status: 'running',
@@ -71,8 +71,7 @@ function runContract(open: Open): void {
   });
 
   test('a second run of one id is refused, and changes nothing', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     expect((await faultOf(store.createRun(newRun('r1', { name: 'other' })))).code).toBe('STORE_FAILED');
     expect((await store.findRun('r1'))?.name).toBe('refund');
   });
@@ -87,8 +86,7 @@ function runContract(open: Open): void {
   );
 
   test('runs are listed newest first, of one status if wanted, and no more than wanted', async () => {
-    const store = await open();
-    for (const id of ['r1', 'r2', 'r3', 'r4']) await store.createRun(newRun(id));
+    const store = await open('r1', 'r2', 'r3', 'r4');
     for (const id of ['r1', 'r3', 'r4']) await store.setRunStatus(id, { status: 'pending', at: 5 });
     const idsOf = (runs: readonly RunRecord[]) => runs.map(({ id }) => id);
     expect(idsOf(await store.listRuns())).toEqual(['r4', 'r3', 'r2', 'r1']);
@@ -183,8 +181,7 @@ function runContract(open: Open): void {
   });
 
   test('an output that is JSON’s null is one', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status: 'completed', output: new Json('null'), at: 2 });
     expect((await store.findRun('r1'))?.output?.text).toBe('null');
   });
@@ -204,8 +201,7 @@ function runContract(open: Open): void {
   });
 
   test.each(ends)('a run that is %s goes on if it is reopened where it may be', async (status) => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     expect(await store.setRunStatus('r1', { status: 'running', reopens: true, at: 2 })).toBe(false);
     await store.setRunStatus('r1', { status, output: new Json('1'), at: 3 });
     const may = status === 'failed' || status === 'denied';
@@ -217,8 +213,7 @@ function runContract(open: Open): void {
   });
 
   test.each(ends)('a run that is %s stays as it ended', async (status) => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status, output: new Json('1'), at: 2 });
     const ended = await store.findRun('r1');
     for (const other of ['running', 'pending', ...ends] as const) {
@@ -236,8 +231,7 @@ function runContract(open: Open): void {
 
 function claimContract(open: Open): void {
   test('the runs that are claimed are named', async () => {
-    const store = await open();
-    for (const id of ['r1', 'r2']) await store.createRun(newRun(id));
+    const store = await open('r1', 'r2');
     expect(await store.listClaimed()).toEqual(new Set());
     const claim = await store.claimRun('r2');
     expect(await store.listClaimed()).toEqual(new Set(['r2']));
@@ -246,8 +240,7 @@ function claimContract(open: Open): void {
   });
 
   test('one holder at a time has a run', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     const claim = await store.claimRun('r1');
     expect(claim).toBeDefined();
     expect(await store.claimRun('r1')).toBeUndefined();
@@ -300,23 +293,20 @@ function pruneContract(open: Open): void {
   });
 
   test.each(['running', 'pending'] as const)('a %s run is never removed', async (status) => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status, at: 2 });
     expect(await store.prune(Number.MAX_SAFE_INTEGER)).toBe(0);
     expect(await store.findRun('r1')).toBeDefined();
   });
 
   test.each(ends)('a %s run is removed', async (status) => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status, at: 2 });
     expect(await store.prune(3)).toBe(1);
   });
 
   test('a run that somebody has claimed is left for the next time', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status: 'completed', at: 2 });
     const claim = await store.claimRun('r1');
     expect(await store.prune(100)).toBe(0);
@@ -326,8 +316,7 @@ function pruneContract(open: Open): void {
   });
 
   test('the id of a run that was removed is free', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.setRunStatus('r1', { status: 'failed', at: 2 });
     await store.prune(100);
     await store.createRun(newRun('r1', { name: 'again' }));
@@ -337,8 +326,7 @@ function pruneContract(open: Open): void {
 
 function stepContract(open: Open): void {
   const openRun = async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     return store;
   };
 
@@ -430,8 +418,7 @@ function stepContract(open: Open): void {
 
 function closeContract(open: Open): void {
   test('a closed store does nothing more', async () => {
-    const store = await open();
-    await store.createRun(newRun('r1'));
+    const store = await open('r1');
     await store.close();
     const calls: readonly (() => Promise<unknown>)[] = [
       () => store.createRun(newRun('r2')),

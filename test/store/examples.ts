@@ -2,11 +2,20 @@ import { RuntimeError } from '../../src/base/errors.ts';
 import { Json } from '../../src/base/json/json.ts';
 import type { PendingCall } from '../../src/contract/approval.ts';
 import type { RunStatus } from '../../src/contract/run.ts';
-import type { NewResult, NewResultRun } from '../../src/store/result-store.ts';
+import type { NewResult, NewResultRun, ResultStore } from '../../src/store/result-store.ts';
 import type { NewRun, Store } from '../../src/store/store.ts';
 
-/** Opens a new, empty store, which is closed after the test. */
-export type Open = () => Promise<Store>;
+/** Opens a new store with these runs, which is closed after the test. */
+export type Open = (...runs: string[]) => Promise<Store>;
+
+/** Opens stores of results with these runs. */
+export function withRuns(open: () => Promise<ResultStore>) {
+  return async (...runs: string[]) => {
+    const results = await open();
+    for (const id of runs) await results.createRun(newResultRun(id));
+    return results;
+  };
+}
 
 export const ends: readonly RunStatus[] = ['completed', 'failed', 'denied', 'cancelled'];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KeptRating, ResultStore } from '../../src/store/result-store.ts';
-import { exactText, hardStrings, newResultRun } from './examples.ts';
+import { exactText, hardStrings, newResultRun, withRuns } from './examples.ts';
 import { codeOf } from './result-contract.ts';
 
 function ratingOf(members: Partial<KeptRating> = {}): KeptRating {
@@ -8,14 +8,13 @@ function ratingOf(members: Partial<KeptRating> = {}): KeptRating {
 }
 
 /** What every store of results does with ratings; `open` gives an empty one, closed after the test. */
-export function keepsRatings(open: () => Promise<ResultStore>): void {
+export function keepsRatings(openEmpty: () => Promise<ResultStore>): void {
+  const open = withRuns(openEmpty);
   const allOf = async (results: ResultStore, runId: string, caseId?: string) =>
     (await Array.fromAsync(results.ratings(runId, { caseId }))).toSorted((one, other) => one.at - other.at);
 
   test('each person has one rating of a case and of each of its evals, the last one', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
-    await results.createRun(newResultRun('r2'));
+    const results = await open('r1', 'r2');
     const others = [
       ratingOf({ by: 'joe', at: 2 }),
       ratingOf({ eval: 'exact', at: 3 }),
@@ -30,8 +29,7 @@ export function keepsRatings(open: () => Promise<ResultStore>): void {
   });
 
   test('a person rates each variant of a case by itself, and without one is another rating', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     const places = [{}, { variant: 'small' }, { variant: 'large' }, { variant: '' }];
     for (const [at, place] of places.entries()) await results.keepRating('r1', ratingOf({ ...place, at }));
     await results.keepRating('r1', ratingOf({ variant: 'small', at: 9 }));
@@ -42,8 +40,7 @@ export function keepsRatings(open: () => Promise<ResultStore>): void {
   });
 
   test('a rating is taken back once', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     await results.keepRating('r1', ratingOf());
     const place = { caseId: 'c1', eval: '', by: 'ada' };
     expect([
@@ -66,8 +63,7 @@ export function keepsRatings(open: () => Promise<ResultStore>): void {
   });
 
   test('ratings whose texts are hard, or longer than an index takes, are themselves', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     const texts = [...hardStrings, 'x'.repeat(20_000)];
     const ratings = texts.map((text, at) => ratingOf({ caseId: text, eval: text, by: text, text, at }));
     for (const rating of ratings) await results.keepRating('r1', rating);
@@ -76,8 +72,7 @@ export function keepsRatings(open: () => Promise<ResultStore>): void {
   });
 
   test('more ratings than a page has are read while others come', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     const variantOf = (at: number) => (at % 2 === 0 ? {} : { variant: 'small' });
     for (let at = 0; at < 450; at += 1) {
       await results.keepRating('r1', ratingOf({ caseId: `c${at}`, at, ...variantOf(at) }));

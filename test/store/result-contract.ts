@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ResultStore, StoredResult } from '../../src/store/result-store.ts';
-import { exactText, faultOf, hardStrings, newResult, newResultRun } from './examples.ts';
+import { exactText, faultOf, hardStrings, newResult, newResultRun, withRuns } from './examples.ts';
 
 /** The code of what the work throws, or what it gives. */
 export async function codeOf(work: () => unknown): Promise<unknown> {
@@ -17,7 +17,8 @@ export async function allOf(records: AsyncIterable<StoredResult>): Promise<Store
 }
 
 /** What every store of results does; `open` gives an empty one, closed after the test. */
-export function keepsResults(open: () => Promise<ResultStore>): void {
+export function keepsResults(openEmpty: () => Promise<ResultStore>): void {
+  const open = withRuns(openEmpty);
   test('a run is found as it began, and then as it ended', async () => {
     const results = await open();
     const run = newResultRun('r1');
@@ -35,8 +36,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('there is one run of an id, and ids are safe as the names of files', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     expect(await codeOf(() => results.createRun(newResultRun('r1', { name: 'other' })))).toBe('STORE_FAILED');
     expect(await codeOf(() => results.createRun(newResultRun('../r1')))).toBe('USAGE');
     expect((await results.listRuns()).map(({ name }) => name)).toEqual(['answers']);
@@ -76,9 +76,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('records come by number and epoch, whatever the order in which they were kept', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
-    await results.createRun(newResultRun('r2'));
+    const results = await open('r1', 'r2');
     await results.put(newResult('r2', { number: 7 }));
     const places = Array.from({ length: 150 }, (_, index) => ({
       number: 1 + Math.floor(index / 2),
@@ -101,8 +99,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('several records are kept at once, or none of them', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     const three = [1, 2, 3].map((number) => newResult('r1', { number }));
     await results.putAll(three);
     const stray = [newResult('r1', { number: 4 }), newResult('gone', { number: 5 })];
@@ -111,9 +108,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('a run is reopened at once: how it stood is kept, and the records that go are the replaced ones', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
-    await results.createRun(newResultRun('r2'));
+    const results = await open('r1', 'r2');
     const places = [1, 2, 3].flatMap((number) => [1, 2].map((epoch) => ({ number, epoch })));
     await results.putAll(places.map((place) => newResult('r1', { ...place, caseId: `c${place.number}` })));
     await results.put(newResult('r2'));
@@ -150,8 +145,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('a record that is kept again replaces the first one', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     await results.put(newResult('r1'));
     await results.put(newResult('r1', { caseId: 'again', digest: 'd2', text: '2' }));
     const kept = { number: 1, epoch: 1, caseId: 'again', digest: 'd2', text: '2' };
@@ -161,9 +155,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('a record that is appended stands behind all that there are; where there is no run it stands nowhere', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
-    await results.createRun(newResultRun('r2'));
+    const results = await open('r1', 'r2');
     await results.put(newResult('r2', { number: 9 }));
     const { number: _number, ...record } = newResult('r1');
     const appended = [
@@ -186,8 +178,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('records may be kept while others are read, and two may read at once', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     for (let number = 1; number <= 100; number++) await results.put(newResult('r1', { number }));
     const pairs: [number, number][] = [];
     const other = results.records('r1')[Symbol.asyncIterator]();
@@ -234,8 +225,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('one holder at a time has a run', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     const claim = await results.claimRun('r1');
     expect([claim === undefined, await results.claimRun('r1')]).toEqual([false, undefined]);
     await claim?.release();
@@ -264,8 +254,7 @@ export function keepsResults(open: () => Promise<ResultStore>): void {
   });
 
   test('a closed store does nothing more', async () => {
-    const results = await open();
-    await results.createRun(newResultRun('r1'));
+    const results = await open('r1');
     await results.close();
     await results.close();
     const calls: readonly (() => unknown)[] = [
