@@ -1,6 +1,5 @@
 import type { Row } from './sqlite/row.ts';
 
-/** A value of a statement; a list stands as `IN :names`. */
 type QueryValue = string | number | boolean | null | readonly string[] | readonly number[];
 
 /** A statement in the words of Postgres, with named values: `SELECT id FROM signalbox.runs WHERE seq = :seq`. */

@@ -46,7 +46,6 @@ export interface ResultStore {
    * nothing. Does nothing when the run has this reopening already. Rejects when there is no such run.
    */
   reopenRun(runId: string, reopening: NewReopening, numbers: readonly number[]): Promise<void>;
-  /** In their order. */
   reopenings(runId: string): Promise<Reopening[]>;
   /** All records that were replaced, by reopening, number and epoch, the older first; read lazily. */
   replaced(runId: string, filter?: { readonly caseId?: string | undefined }): AsyncIterable<ReplacedResult>;
@@ -82,7 +81,6 @@ export interface NewResultRun {
   readonly header: string;
 }
 
-/** Which runs are listed. */
 interface ResultRunFilter {
   readonly name?: string | undefined;
   readonly kind?: ResultKind | undefined;
@@ -100,7 +98,6 @@ export interface NewResult {
   readonly runId: string;
   /** The number of the row, from 1. */
   readonly number: number;
-  /** From 1. */
   readonly epoch: number;
   readonly caseId: string;
   /** Of what was judged: a record of another digest is of no use. */
@@ -115,7 +112,6 @@ export interface RatingPlace {
   readonly caseId: string;
   /** The eval that is rated; empty for the case as a whole. */
   readonly eval: string;
-  /** Who rates. */
   readonly by: string;
   /** Absent outside a matrix. It tells ratings apart; which one it was is read from their texts. */
   readonly variant?: string | undefined;
@@ -155,11 +151,9 @@ export interface NewChunk {
   readonly number: number;
   /** How many rows it has, as far as that is known without reading it as rows. */
   readonly rows: number;
-  /** Where it is. */
   readonly place: string;
 }
 
-/** How far the chunks of a run are. */
 export interface ChunkProgress {
   readonly chunks: number;
   readonly done: number;
@@ -172,7 +166,6 @@ export interface ChunkProgress {
     | undefined;
 }
 
-/** A chunk that is worked on here. */
 export interface ChunkClaim extends Claim {
   readonly place: string;
   /** What all chunks of the run are judged with. */

@@ -81,7 +81,6 @@ export function runFromRow(row: Row, output: Json | undefined): RunRecord {
   };
 }
 
-/** What a list shows of a run. */
 export function summaryFromRow(row: Row): RunSummary {
   const { suspension } = suspensionFromRow(row);
   return {

@@ -2,7 +2,6 @@ import type { Row } from './sqlite/row.ts';
 
 /** Everything that is asked for in it happens, or nothing does. */
 export interface Transaction {
-  /** Rows of a statement. Rejects with what the database says. */
   query(statement: { readonly text: string; readonly values?: readonly unknown[] }): Promise<Row[]>;
   /** Does the work when the transaction has been committed; whatever becomes of it changes nothing. */
   afterCommit(work: () => Promise<unknown>): void;
@@ -12,7 +11,6 @@ export interface Transaction {
 export interface Job {
   /** Who has it takes the job: a build. */
   readonly queue: string;
-  /** What kind of worker's work it is. */
   readonly kind: 'run' | 'chunk';
   /** Tells it from others of its kind; at most one of an id waits at a time. */
   readonly id: string;
@@ -21,12 +19,10 @@ export interface Job {
 /** Tells workers of jobs in the transaction of the change. Whether it did; never rejects. */
 export type Announce = (jobs: readonly Job[], transaction: Transaction) => Promise<boolean>;
 
-/** A process that takes jobs. */
 export interface WorkerRecord {
   readonly id: string;
   readonly machine: string;
   readonly pid: number;
-  /** Of its Signalbox. */
   readonly version: string;
   /** How many jobs it does at once, and how many it does now. */
   readonly concurrency: number;
@@ -39,11 +35,9 @@ export interface WorkerRecord {
 export interface SeenWorker extends WorkerRecord {
   readonly startedAt: number;
   readonly seenAt: number;
-  /** Whether it has been heard of lately enough. */
   readonly isLive: boolean;
 }
 
-/** What a sweep did. */
 export interface Swept {
   /** False: another worker sweeps just now. */
   readonly hasRun: boolean;
@@ -65,9 +59,7 @@ export interface SharedWork {
   giveBack(runId: string): Promise<void>;
   /** Expires what is due, ends sessions of holders that are not heard of, and tells of runs that wait for a worker and that nobody works on. */
   sweep(): Promise<Swept>;
-  /** That the worker is there. */
   beat(worker: WorkerRecord): Promise<void>;
-  /** That it is gone. */
   leave(id: string): Promise<void>;
   /** Those that are there, the oldest first; not those that have been gone for long. */
   listWorkers(): Promise<SeenWorker[]>;

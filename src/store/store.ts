@@ -123,16 +123,13 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Of which calls a list is. */
 interface PendingFilter {
-  /** Of this run. */
   readonly runId?: string | undefined;
   /** Of the runs below it too; it must be no part of another. */
   readonly below?: boolean | undefined;
   readonly open?: boolean | undefined;
 }
 
-/** A store that is being watched. */
 export interface StoreWatch {
   /** Whether changes are reported; otherwise the caller has to poll. */
   isLive(): boolean;
@@ -190,11 +187,9 @@ export interface NewRun {
 /** Of which runs a list is; all that is said must hold. */
 export interface RunFilter {
   readonly status?: RunStatus | undefined;
-  /** Of the pipeline, or of the tool. */
   readonly name?: string | undefined;
   /** Labels that a run has, with others or without. */
   readonly labels?: RunLabels | undefined;
-  /** Began then or later, and before then; ms since 1970. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   /** Those whose step it is of this run, or all below this one, in place of those that are parts of no other. */
@@ -207,7 +202,6 @@ export interface RunFilter {
   readonly limit?: number | undefined;
 }
 
-/** What a list shows of a run. */
 export interface RunSummary
   extends Pick<
     RunRecord,
@@ -251,7 +245,6 @@ export interface RunHistoryEntry {
   readonly subject: string;
 }
 
-/** Some steps of a run, and the place behind which the next ones are. */
 interface StepPage {
   readonly steps: readonly StepRecord[];
   readonly place: number | undefined;
@@ -260,7 +253,6 @@ interface StepPage {
 /** A step that was begun, times in ms since 1970; `outcome` and `endedAt` are null while it has not ended. */
 export interface StepRecord {
   readonly step: string;
-  /** How often it was begun. */
   readonly attempts: number;
   readonly outcome: Json | null;
   readonly beganAt: number;

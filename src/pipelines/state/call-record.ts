@@ -20,7 +20,6 @@ const result = object({
   key: optional(text),
 });
 
-/** A call as the journal keeps it. */
 export interface JournaledCall extends CallResult {
   /** The tool that was asked for; absent of a direct call, as `args`. */
   readonly tool?: string;

@@ -20,7 +20,6 @@ export interface WaitOptions {
 
 export interface JournalContext extends WaitOptions {
   readonly emit: Emit;
-  /** Ends a wait. */
   readonly signal: AbortSignal;
   /** The right to start processes that whoever runs the pipeline has itself. */
   readonly around?: Fence | undefined;
@@ -36,7 +35,6 @@ export function announce(record: PendingRecord, { emit, onPending }: JournalCont
   onPending?.(record);
 }
 
-/** The event of a pending call that has been stored. */
 export function toPendingOpened({ id, runId, step, tool, reason, message }: PendingCall): PendingOpened {
   return { type: 'pending.opened', id, run: runId, step, tool, reason, message };
 }

@@ -3,7 +3,6 @@ import type { Fence } from '../../base/time/fence.ts';
 import type { DecidedRecord } from '../../calls/tool-call/pending-call.ts';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 
-/** What a call asks for. */
 export interface AskedCall {
   readonly tool: string;
   readonly args: Json;

@@ -8,18 +8,15 @@ import type { Journal, StepOptions } from './journal.ts';
 
 /** A kind of outcome that the journal keeps: how it is written as JSON, and read back. */
 export interface RecordKind<Value> {
-  /** What errors call it. */
   readonly name: string;
   write(value: Value): Json;
   readonly read: Reader<Value>;
 }
 
-/** A kind of record whose values are written as they are. */
 export function plainRecord<Value>(name: string, read: Reader<Value>): RecordKind<Value> {
   return { name, write: composeJson, read };
 }
 
-/** The run and journal step of a record. */
 export interface RecordSource {
   readonly run: string;
   readonly step: string;

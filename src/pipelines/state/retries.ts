@@ -33,9 +33,7 @@ export interface CurrentSteps {
   readonly current: ReadonlyMap<string, StepRecord>;
   /** What does not count any more, the latest last. */
   readonly redone: readonly StepRecord[];
-  /** How often the run was retried. */
   readonly retries: number;
-  /** The last of these. */
   readonly last: Pick<RetryRecord, 'of' | 'from'> | undefined;
   /** The name under which the store has a path, or will have it. */
   storedName(path: string): string;

@@ -11,7 +11,6 @@ import type { Scope } from './step-scope.ts';
 export interface RequestedBelow {
   readonly id: string;
   readonly pipeline: Pipeline;
-  /** The path of the step. */
   readonly step: string;
   /** Of a run that is new; throws what stops the step. */
   readonly input: () => Json;
@@ -23,7 +22,6 @@ export interface RequestedBelow {
   readonly scope: Pick<Scope, 'signal' | 'clocks' | 'handles'>;
 }
 
-/** What it came to. */
 export interface EndBelow {
   readonly status: 'completed' | 'failed' | 'denied';
   readonly output: Json | null;

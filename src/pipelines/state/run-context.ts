@@ -12,7 +12,6 @@ import type { Journal } from './journal.ts';
 import type { RunBelow } from './run-below.ts';
 import type { TurnStop } from './turn-record.ts';
 
-/** A tool with the description and schema that a model is offered. */
 export interface OfferedTool extends CallableTool {
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>> | boolean | undefined;
@@ -27,26 +26,21 @@ export interface GuardedModel {
   answeredBy(): Answerer | undefined;
 }
 
-/** A provider that has answered. */
 export interface Answerer {
   readonly provider: string;
-  /** The name of its model. */
   readonly model: string;
   readonly pricing: Pricing;
 }
 
 type Pricing = { readonly input: number; readonly output: number } | undefined;
 
-/** The parameters of a model call, after its hooks. */
 export type ModelCallParameters = Pick<Turn, 'system_prompt' | 'messages' | 'tools' | 'model' | 'options'>;
 
-/** Which model to open, and its callbacks. */
 export interface ModelRequest {
   /** Another of the provider's models, or another provider by its id or model. */
   readonly name?: string | undefined;
   /** The texts that it is to embed, by its one call; absent: it is to answer. */
   readonly embeds?: readonly string[] | undefined;
-  /** The session and turn of its calls. */
   readonly hookContext?: HookContext | undefined;
   /** Called after the before_call hooks allowed a call, just before the model is called. */
   readonly onCall?: ((asked: ModelCallParameters) => void) | undefined;
@@ -54,7 +48,6 @@ export interface ModelRequest {
   readonly onRetry?: OnRetry | undefined;
 }
 
-/** The outcome of an eval, whether it passed its threshold, and how long it took. */
 interface JudgedEval extends Timing {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
@@ -62,7 +55,6 @@ interface JudgedEval extends Timing {
   readonly stderr: string;
 }
 
-/** The services of a runtime that the steps of a run use. */
 export interface Services {
   readonly tools: ReadonlyMap<string, OfferedTool>;
   /**
@@ -107,7 +99,6 @@ export interface Services {
 
 /** One execution of a run: what its steps share. */
 export interface RunContext extends Services {
-  /** The pipeline's. */
   readonly name: string;
   readonly labels: Readonly<Record<string, unknown>>;
   /** Whether a fault that may be gone later, and would end the run, suspends it. Default: false. */

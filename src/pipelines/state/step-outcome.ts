@@ -11,7 +11,6 @@ import { fault, type RecordKind, readRecord } from './record.ts';
 
 type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
 
-/** The outcome of one step. */
 export interface StepOutcome {
   readonly status: StepStatus;
   /**
@@ -26,7 +25,6 @@ export interface StepOutcome {
   readonly transient?: TransientFault | undefined;
 }
 
-/** A step as the journal keeps it. */
 export interface StepEntry extends StepOutcome {
   readonly kind: StepDocument['kind'];
   readonly durationMs: number;
@@ -83,7 +81,6 @@ const entry = object({
   transient: ifPresent(transientFault),
 });
 
-/** A step of the file. */
 export const stepRecord: RecordKind<StepEntry> = {
   name: 'outcome',
   write: ({ kind, durationMs, status, view, error, failedAt, transient }) =>

@@ -23,7 +23,6 @@ export interface Scope {
   readonly handles?: ((fault: Fault) => boolean) | undefined;
 }
 
-/** A step with its path and scope. */
 export interface StepContext<Kind extends Step = Step> {
   readonly step: Kind;
   readonly name: string;

@@ -20,7 +20,6 @@ import { type CurrentSteps, splitName, toCurrentSteps } from './retries.ts';
 export interface EarlierRuns {
   /** The id of the first one, with which keys of calls begin. */
   readonly first: string;
-  /** The oldest first. */
   readonly records: readonly StepRecord[];
   /** How many there were, each retry counted. */
   readonly count: number;
@@ -181,7 +180,6 @@ function trackStoreFailure() {
   };
 }
 
-/** Outcomes that are being kept while the run goes on to its next beginning. */
 function createDeferred() {
   const deferred = new Set<Promise<void>>();
   return {
@@ -202,7 +200,6 @@ async function beginStep(store: Store, runId: string, name: string): Promise<voi
   await store.beginStep(runId, name, Date.now(), { unlessCancelled: true });
 }
 
-/** The outcomes of a run that are in memory, by name. */
 interface KeptOutcomes {
   find(name: string): Json | undefined;
   set(name: string, outcome: Json): void;
@@ -237,7 +234,6 @@ function createKeptOutcomes(): KeptOutcomes {
 
 interface LoopPart {
   readonly outcomes: Map<string, Json>;
-  /** The runs of loops directly inside it. */
   readonly inner: Set<string>;
 }
 
@@ -246,9 +242,7 @@ function partOf(name: string): string {
   return name.slice(0, name.lastIndexOf(']') + 1);
 }
 
-/** The long texts of one run, each of which is kept once. */
 interface RunTexts {
-  /** Makes known what the store has. */
   add(outcome: Json): void;
   /** The outcome of a step, with what the run has already in place of what is the same. */
   adopt(step: string, outcome: Json): Json;
@@ -294,7 +288,6 @@ function keptTextsOf(outcome: Json): KeptText[] {
   return outcome instanceof PartedJson ? outcome.parts.filter((part) => part instanceof KeptText) : [];
 }
 
-/** The keys of calls in a run that was retried. */
 function createKeyOf(runId: string, { current, redone, retries }: CurrentSteps): KeyOf {
   const earlier = Map.groupBy(earlierCalls(runId, redone), ({ scope }) => scope);
   const taken = new Set([...current.values()].flatMap((record) => keyIn(runId, record)));
@@ -318,7 +311,6 @@ function createKeyOf(runId: string, { current, redone, retries }: CurrentSteps):
 interface EarlierCall {
   readonly scope: string;
   readonly key: string;
-  /** Undefined: not known. */
   readonly signature: string | undefined;
 }
 

@@ -21,10 +21,8 @@ export type LoopControl = ValueOf<typeof loopControl>;
 const loopControl = object({
   /** What follows an answer without tool calls. */
   fallback: optional(oneOf('call_user', 'call_agent')),
-  /** Model calls that are left. */
   fuel: optional(number),
   fuelDelta: optional(number),
-  /** The hook that decided it. */
   by: optional(text),
 });
 

@@ -53,7 +53,6 @@ export const copiedResults = partOf('results', resultTables, {
 
 /** One end of a copy: the tables of a part, as they are at one moment. Everything rejects with STORE_FAILED. */
 export interface CopyEnd {
-  /** The file or place, for messages. */
   readonly location: string;
   count(table: CopiedTable): Promise<number>;
   /** All rows in their order, in batches of a few MB, or of one row that is larger. */
@@ -75,7 +74,6 @@ export interface CopyTarget extends CopyEnd {
 
 /** What a batch holds at most, in characters or bytes. */
 export const BATCH_SIZE = 4_000_000;
-/** And in rows. */
 export const BATCH_ROWS = 1_000;
 
 /** Throws Damaged. */

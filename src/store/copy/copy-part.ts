@@ -69,7 +69,6 @@ async function countRows(end: CopyEnd, { tables }: CopiedPart): Promise<number> 
 
 type Visit = (table: CopiedTable, batch: readonly CopiedRow[]) => Promise<void>;
 
-/** Goes through all rows of an end. */
 function openWalk({ part, onProgress, signal }: CopyPartOptions, of: number) {
   let done = 0;
   return async (end: CopyEnd, visit: Visit): Promise<TableCopy[]> => {

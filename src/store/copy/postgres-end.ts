@@ -95,7 +95,6 @@ async function* readRows(
   await orStoreError(address, () => link.query({ text: 'CLOSE lengths; CLOSE rows' }));
 }
 
-/** How many rows each batch has. */
 function batchesOf(lengths: readonly number[]): number[] {
   const batches: number[] = [];
   let size = Number.POSITIVE_INFINITY;

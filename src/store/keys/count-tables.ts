@@ -4,7 +4,6 @@ import { type KeyRecord, keyOfRow, type SecretRecord, secretOfRow } from './key-
 
 export type RateKind = 'requests' | 'tokens';
 
-/** What one call has used. */
 export interface CallUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -14,7 +13,6 @@ export interface CallUsage {
   readonly isEstimated: boolean;
 }
 
-/** A call that is under way. */
 export interface LeaseRow {
   /** The process's own mark, whose lock tells whether it lives. */
   readonly owner: string;
@@ -23,7 +21,6 @@ export interface LeaseRow {
   readonly key: string;
   /** When tokens were set aside, in seconds since 1970. */
   readonly second: number;
-  /** The day that it is counted on. */
   readonly day: string;
   /** Whether tokens and money were set aside. */
   readonly isReserved: boolean;
@@ -102,13 +99,11 @@ export function openKeysTables(prepare: (sql: string) => Statement) {
     keys: {
       /** Grows with every change of a key, by any process. */
       generation: () => numberOf(generation.get() ?? {}, 'number'),
-      /** Whether there is one that is not revoked. */
       hasAlive: () => alive.get() !== undefined,
       find: (id: string): KeyRecord | undefined => {
         const row = byId.get({ id });
         return row && keyOfRow(row);
       },
-      /** Those whose digest begins so. */
       secretsByPrefix: (prefix: string): SecretRecord[] => byPrefix.all({ prefix }).map(secretOfRow),
     },
     usage: {
@@ -149,7 +144,6 @@ export function openKeysTables(prepare: (sql: string) => Statement) {
       takeBack: (key: string, kind: RateKind, second: number, amount: number) =>
         void takeBack.run({ key, kind, second, amount }),
     },
-    /** The calls that are under way, of all processes. */
     leases: {
       /** Inserts it, or what was set aside for one that is there. */
       put: ({ isReserved, inputTokens, outputTokens, ...rest }: LeaseRow): void => {

@@ -14,7 +14,6 @@ export interface KeyLimits {
   /** In any 60 seconds. */
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
-  /** Calls at once. */
   readonly concurrent: number | null;
   /** Budgets, in billionths of a US dollar: of a day and a month in UTC, and in all. */
   readonly budgetDay: number | null;
@@ -68,12 +67,10 @@ export interface KeyEntry {
 
 /** What is to be changed of one key, all of it or nothing. */
 export interface KeyChanges {
-  /** A new key. */
   readonly key?: KeyRecord;
   readonly revokedAt?: number;
   /** Texts, by digest, that end at a time if they would not end earlier. */
   readonly ended?: readonly { readonly hash: string; readonly at: number }[];
-  /** A new text. */
   readonly secret?: SecretRecord;
 }
 
@@ -99,7 +96,6 @@ export interface KeyBook {
   close(): Promise<void>;
 }
 
-/** The keys of a database; `close` closes it. */
 export function createKeyBook(driver: Driver, close: () => Promise<void>): KeyBook {
   const { isShared } = driver;
   return {
@@ -270,7 +266,6 @@ export interface HookSetUse {
   readonly name: string;
 }
 
-/** The hook sets of keys that are not revoked. */
 export function* readHookSets(): Work<HookSetUse[]> {
   const rows = yield* all(`SELECT hooks, count(*) AS count, min(name) AS name FROM signalbox.gateway_keys
     WHERE revoked_at IS NULL AND hooks IS NOT NULL GROUP BY hooks ORDER BY hooks`);

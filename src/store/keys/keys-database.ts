@@ -122,16 +122,8 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
   };
 }
 
-/** Has what was committed written to the disk soon, without anybody who waits for it. */
-interface JournalSync {
-  /** Something was committed. */
-  touch(): void;
-  /** Waits for a sync that is under way. Never rejects. */
-  close(): Promise<void>;
-}
-
 /** Syncs the journal of a database within about a second of each commit, on a thread of the system's pool. */
-function createJournalSync(file: string): JournalSync {
+function createJournalSync(file: string) {
   const journal = `${realpathSync(file)}-wal`;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();

@@ -7,7 +7,6 @@ import { checkRunId, endedInSql, endedRunError } from '../store-rules.ts';
 import type { Link } from './connection/client.ts';
 import { endSession } from './connection/session.ts';
 
-/** The runs that are claimed here. */
 export interface Claims {
   /** Undefined while the run is held, here or elsewhere. Rejects with USAGE and STORE_FAILED. */
   claim(runId: string): Promise<Claim | undefined>;
@@ -15,7 +14,6 @@ export interface Claims {
   cover(runId: string, root: string): Claim;
   /** The epoch of a run that was claimed here, which may be lost meanwhile; null of others. */
   epochOf(runId: string): number | null;
-  /** The ids of the runs that are claimed here. */
   held(): string[];
   /** Claims again on a new connection what nobody has claimed meanwhile. Rejects with what Postgres says. */
   restore(link: Link, lost: Link): Promise<void>;
@@ -64,7 +62,6 @@ export function createClaims(options: ClaimsOptions): Claims {
   const held = new Map<string, Held>();
   /** Runs below others, and whose claims are theirs too. */
   const covered = new Map<string, string>();
-  /** Where the locks are. */
   let session: Link | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isBeating = false;
@@ -177,7 +174,6 @@ export function createClaims(options: ClaimsOptions): Claims {
 const leave = `WITH gone AS (DELETE FROM signalbox.claims WHERE holder = $1), left_by AS (DELETE FROM signalbox.holders WHERE id = $1)
 SELECT pg_advisory_unlock_all()`;
 
-/** Also forgets those whose sessions have ended. */
 async function introduce(link: Link, holder: string): Promise<void> {
   await link.query({ text: forget });
   const values = [holder, link.pid, link.backendStart, hostname()];

@@ -4,13 +4,7 @@ import type { Address } from './connection/address.ts';
 import { connect, type Link } from './connection/client.ts';
 
 /** Tells of decisions that any process makes, over a connection of its own, which is made for the first who wants to know. */
-export interface Listener {
-  watch(onChange: () => void): StoreWatch;
-  /** Never rejects. */
-  close(): Promise<void>;
-}
-
-export function createListener(address: Address): Listener {
+export function createListener(address: Address) {
   const watchers = new Set<() => void>();
   let link: Link | undefined;
   let isClosed = false;
@@ -56,7 +50,7 @@ export function createListener(address: Address): Listener {
     await open?.end();
   };
   return {
-    watch: (onChange) => {
+    watch: (onChange: () => void): StoreWatch => {
       // Two watchers may have one function.
       const watcher = () => onChange();
       watchers.add(watcher);

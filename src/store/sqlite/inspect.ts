@@ -64,7 +64,6 @@ function addressOf(file: string): URL {
 
 const WAIT_MS = 2000;
 
-/** Every kept time of what has happened. */
 const storedTimes: readonly { readonly table: string; readonly column: string }[] = [
   { table: 'runs', column: 'created_at' },
   { table: 'runs', column: 'updated_at' },

@@ -10,7 +10,6 @@ import {
 import { KeptText, measureText, QuotedText, type TextMeasure } from '../kept-text.ts';
 import { DamagedError } from './row.ts';
 
-/** A long text of a record, and its number there. */
 interface NewText {
   readonly number: number;
   readonly text: string;

@@ -3,7 +3,6 @@ import type { Fault } from '../../base/errors.ts';
 import { Json, parseLossless } from '../../base/json/json.ts';
 import { readStoredFault } from '../../contract/stored-fault.ts';
 
-/** One row of a query result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A stored value is not what Signalbox writes: the database is damaged or not ours. */

@@ -119,7 +119,6 @@ function takeLock(path: string, own: Set<Lock>): Lock | undefined {
   return lock;
 }
 
-/** Whether it was held until now. */
 function unlock({ connection }: Lock): boolean {
   const wasHeld = heldConnections.delete(connection);
   if (wasHeld) connection.close();

@@ -3,7 +3,6 @@ import type { Query } from '../driver.ts';
 import { toSqliteNames } from '../tables.ts';
 import { decodeRow, encodeText, type Row } from './row.ts';
 
-/** A prepared statement with named parameters. */
 export interface Statement {
   /** Returns how many rows were changed. */
   run(values?: Values): number;
@@ -11,10 +10,8 @@ export interface Statement {
   all(values?: Values): Row[];
 }
 
-/** The named parameters of a statement. */
 export type Values = Readonly<Record<string, string | number | null>>;
 
-/** Prepares a statement. */
 export interface Preparing {
   readonly prepare: (sql: string) => Statement;
 }

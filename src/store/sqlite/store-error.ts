@@ -51,7 +51,6 @@ const SQLITE_FULL = 13;
 const CONSTRAINT_CODES: ReadonlySet<number> = new Set([275, 787, 1299, 3091]);
 const missingSchema = /^no such (table|column)|has no column named|ON CONFLICT clause does not match/;
 
-/** SQLite's extended result code; its low byte is the primary one. */
 function resultCodeOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined;
   return typeof thrown.errcode === 'number' ? thrown.errcode : undefined;

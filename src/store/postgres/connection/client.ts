@@ -20,10 +20,8 @@ export interface Link {
   readonly backendStart: string;
   /** Rows of a statement. Rejects with what Postgres or the network says, also when no answer comes in time. */
   query(statement: Statement): Promise<Row[]>;
-  /** Whether it is gone. */
   isLost(): boolean;
   onLost(tell: () => void): void;
-  /** With what was told. */
   onNotification(tell: (payload: string) => void): void;
   /** Never rejects. */
   end(): Promise<void>;
@@ -46,7 +44,6 @@ export async function connect(address: Address): Promise<Link> {
   }
 }
 
-/** A connection of which nothing is known yet. */
 type BareLink = Omit<Link, 'pid' | 'backendStart'>;
 
 async function open(address: Address): Promise<BareLink & { readonly client: Client }> {

@@ -15,9 +15,7 @@ import { toPostgresError } from '../connection/postgres-error.ts';
 import { createDriver } from '../driver.ts';
 import { type LockingCall, openFunctionCaller } from '../function-caller.ts';
 
-/** A call of a key that is to begin, and what is set aside for it. */
 interface WantedCall {
-  /** Unique among those of this replica. */
   readonly number: number;
   readonly key: string;
   /** The digest of the text that presents the key. */
@@ -138,7 +136,6 @@ function readPresented(answer: unknown): { readonly key: KeyRecord; readonly sec
   });
 }
 
-/** Why a call must not begin. */
 export type CallRefusal =
   | { readonly refused: 'revoked' | 'expired' | 'price' }
   | { readonly refused: 'calls' | 'large'; readonly limit: number }

@@ -104,7 +104,6 @@ async function share(
   return rows.length > 0;
 }
 
-/** The jobs of those that were not there yet. */
 async function add(transaction: Transaction, runId: string, chunks: readonly NewChunk[]): Promise<Job[]> {
   const rows = await transaction.query({
     text: `WITH made AS (
@@ -205,7 +204,6 @@ async function findOpen(
 interface ChunkEnd {
   readonly runId: string;
   readonly number: number;
-  /** With which the chunk was claimed. */
   readonly epoch: number;
   readonly records: readonly NewResult[];
   readonly tally: string;

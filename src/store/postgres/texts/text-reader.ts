@@ -10,25 +10,16 @@ import type { Address } from '../connection/address.ts';
 import { toPostgresError } from '../connection/postgres-error.ts';
 
 /**
- * Long texts of runs. They are looked at in the middle of the evaluation of an expression, which waits for nothing; so those that
+ * Reads long texts of runs. They are looked at in the middle of the evaluation of an expression, which waits for nothing; so those that
  * were met last are held, and any other is read by a thread while this one stands still.
  */
-export interface TextReader {
-  /** Throws STORE_FAILED. */
-  read(place: TextPlace): string;
-  /** Holds a text that is kept, for as long as there is room. */
-  hold(place: TextPlace, text: string): void;
-  /** Never rejects. */
-  close(): Promise<void>;
-}
-
-export function createTextReader(address: Address): TextReader {
+export function createTextReader(address: Address) {
   const recent = new LRUCache<string, string>({
     maxSize: MOST_CHARACTERS,
     sizeCalculation: (text) => text.length + 1,
   });
   const keyOf = ({ runId, step, number }: TextPlace) => JSON.stringify([runId, step, number]);
-  let thread: TextThread | undefined;
+  let thread: ReturnType<typeof startThread> | undefined;
   let isClosed = false;
   const load = (place: TextPlace): string => {
     if (isClosed) throw closedStoreError(address.location);
@@ -44,7 +35,8 @@ export function createTextReader(address: Address): TextReader {
     return textOfReply(reply, place, address);
   };
   return {
-    read: (place) => {
+    /** Throws STORE_FAILED. */
+    read: (place: TextPlace): string => {
       const key = keyOf(place);
       const known = recent.get(key);
       if (known !== undefined) return known;
@@ -52,7 +44,9 @@ export function createTextReader(address: Address): TextReader {
       recent.set(key, text);
       return text;
     },
-    hold: (place, text) => void recent.set(keyOf(place), text),
+    /** Holds a text that is kept, for as long as there is room. */
+    hold: (place: TextPlace, text: string) => void recent.set(keyOf(place), text),
+    /** Never rejects. */
     close: async () => {
       isClosed = true;
       recent.clear();
@@ -61,7 +55,6 @@ export function createTextReader(address: Address): TextReader {
   };
 }
 
-/** Of all texts that are held for a store. */
 const MOST_CHARACTERS = 32_000_000;
 const ANSWER_MS = 20_000;
 
@@ -77,13 +70,7 @@ function textOfReply(reply: TextReply, { step }: TextPlace, address: Address): s
   }
 }
 
-interface TextThread {
-  /** Stands still until the answer is there; undefined when that takes too long. */
-  ask(place: TextPlace): TextReply | undefined;
-  end(): Promise<void>;
-}
-
-function startThread(address: Address): TextThread {
+function startThread(address: Address) {
   const { port1: own, port2: port } = new MessageChannel();
   const count = new Int32Array(new SharedArrayBuffer(4));
   const data: TextThreadData = { address, port, count };
@@ -95,22 +82,19 @@ function startThread(address: Address): TextThread {
   worker.unref();
   let number = 0;
   return {
-    ask: (place) => {
+    /** Stands still until the answer is there; undefined when that takes too long. */
+    ask: (place: TextPlace): TextReply | undefined => {
       number += 1;
       const request: TextRequest = { number, place };
       own.postMessage(request);
       const waited = Atomics.wait(count, 0, number - 1, ANSWER_MS);
-      return waited === 'timed-out' ? undefined : receive(own);
+      return waited === 'timed-out' ? undefined : receiveMessageOnPort(own)?.message;
     },
     end: async () => {
       own.close();
       await worker.terminate();
     },
   };
-}
-
-function receive(port: MessagePort): TextReply | undefined {
-  return receiveMessageOnPort(port)?.message;
 }
 
 /** What the thread that reads texts is started with. */

@@ -216,7 +216,6 @@ async function leave(link: Link, id: string): Promise<void> {
   await link.query({ text, values: [id] });
 }
 
-/** The oldest first. */
 async function listSeen(link: Link, hungMs: number): Promise<SeenWorker[]> {
   const rows = await link.query({
     text: `SELECT id, machine, pid, version, concurrency, busy, draining, array_to_string(builds, ' ') AS builds,

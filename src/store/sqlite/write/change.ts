@@ -36,7 +36,6 @@ export interface StepEnd {
   readonly at: number;
 }
 
-/** The columns of a call that waits. */
 export interface PendingRow {
   readonly id: string;
   readonly at: number;

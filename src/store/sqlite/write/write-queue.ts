@@ -49,7 +49,6 @@ export function createWriteQueue(commit: Commit): WriteQueue {
   };
 }
 
-/** Characters of a batch, and some for each of its changes. */
 const MAX_BATCH_SIZE = 4_000_000;
 const SIZE_OF_CHANGE = 200;
 
