@@ -15,7 +15,6 @@ import type {
 import { type OfferedModel, wasNotSent } from './upstream/upstream.ts';
 import type { EndpointName, TokenUsage, WireRequest } from './wire/codec.ts';
 
-/** A call that came in. */
 interface IncomingCall {
   readonly client: ClientCall;
   readonly services: GatewayServices;
@@ -40,7 +39,6 @@ export interface RequestedCall extends GuardedCall {
 /** A read call as it is for one upstream. */
 export interface ReadCall extends RequestedCall, Turn {}
 
-/** How a call ended. */
 interface CallEnd {
   readonly status: number;
   /** Of a call that no hook denied or changed. */

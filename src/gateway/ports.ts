@@ -161,7 +161,6 @@ export interface SeenMessages {
   watch(caller: Caller, links: readonly Link[]): WatchedChain;
 }
 
-/** The chain of one request. */
 interface WatchedChain {
   readonly links: readonly Link[];
   /** Called when the request was allowed: remembers what its hooks have judged. Never throws. */

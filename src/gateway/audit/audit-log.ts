@@ -10,7 +10,7 @@ import { makeFolder } from '../../store/sqlite/folder.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { unusableStoreError } from '../../store/store-rules.ts';
 import type { AuditLog, AuditRecord } from '../ports.ts';
-import { RefusedCall } from '../wire/refusal.ts';
+import { RefusedCall, refusal } from '../wire/refusal.ts';
 import type { AuditDone, AuditWork } from './chain-writer.ts';
 import { type AuditKeys, formatHead, type Head, loadKeys, makeKeys, readHead } from './keys.ts';
 import { type NewCall, toNewCall } from './row.ts';
@@ -114,7 +114,6 @@ interface State {
   onHead(take: (head: AuditDone['head']) => void): void;
 }
 
-/** Knows whether the last work succeeded. */
 function trackState(writer: AuditWriter, { warn }: AuditLogOptions): State {
   let isBroken = false;
   let warnedAt = 0;
@@ -156,15 +155,7 @@ function trackState(writer: AuditWriter, { warn }: AuditLogOptions): State {
 }
 
 function throwRefusal(cause: unknown): never {
-  throw new RefusedCall(
-    {
-      status: 503,
-      code: 'audit_failed',
-      message: 'the call cannot be recorded, so it is refused',
-      isRetryable: false,
-    },
-    cause,
-  );
+  throw new RefusedCall(refusal(503, 'audit_failed', 'the call cannot be recorded, so it is refused'), cause);
 }
 
 /** Removes what is too old, now and every ten minutes, a little at a time. */
@@ -193,12 +184,10 @@ function startPruning(state: State, keepMs: number | undefined): { readonly stop
 const WARN_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 600_000;
 const BUSY_MS = 3000;
-/** Rows in one transaction. */
 const MOST_TOGETHER = 500;
 /** Rows that wait where nobody waits for them; what comes beyond is not kept. */
 const MOST_WAITING = 10_000;
 
-/** Items that are committed together: what comes while one group is under way is the next one. */
 interface GroupCommit<Item> {
   /** Resolves when the item's group is committed; rejects as its commit does. */
   add(item: Item): Promise<void>;
@@ -264,7 +253,6 @@ interface HeadOptions {
   readonly everyMs: number;
 }
 
-/** Gives out heads, at intervals and at the end. */
 interface HeadOutput {
   /** The newest head, for the next time. */
   take(head: Head): void;

@@ -36,7 +36,6 @@ export function openChain(connection: Connection, keys: AuditKeys, chainId: () =
   };
 }
 
-/** The steps of a transaction over the rows. */
 function createChain(database: DatabaseSync, keys: AuditKeys) {
   const maker = createRowMaker(keys);
   const statements = prepareStatements(database);

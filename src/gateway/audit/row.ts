@@ -37,7 +37,6 @@ export interface CallRow {
   readonly content: string | null;
 }
 
-/** The first row: when the chain began, and who signs its heads. */
 interface BeginRow {
   readonly kind: 'begin';
   readonly at: number;
@@ -45,7 +44,6 @@ interface BeginRow {
   readonly public_key: string;
 }
 
-/** From here on another key signs the heads. */
 interface KeyRow {
   readonly kind: 'key';
   readonly at: number;
@@ -192,7 +190,6 @@ export function hashLink({ chain, seq, previous, body }: Link): string {
   return hash('sha256', `signalbox-audit/1\n${chain}\n${seq}\n${previous}\n${body}`);
 }
 
-/** The SHA-256 of a text, in hex. */
 function digestOf(text: string): string {
   return hash('sha256', text);
 }

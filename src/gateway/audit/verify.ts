@@ -267,7 +267,6 @@ function checkContent(
     problems.add(`the content of row ${seq} was changed`, seq, id);
 }
 
-/** Rows up to one were removed, as a row tells. */
 interface PruneNote {
   readonly through: number;
   readonly hash: string;
@@ -305,13 +304,11 @@ function missing(from: number, to: number): string {
   return from === to ? `row ${from} is missing` : `rows ${from} to ${to} are missing`;
 }
 
-/** The id of the call, if the row is that of one. */
 function idOf(members: Readonly<Record<string, unknown>> | undefined): string | null {
   const id = members?.['id'];
   return typeof id === 'string' ? id : null;
 }
 
-/** What is wrong with an audit. */
 interface AuditProblem {
   /** The number of the row; null where it is not about one. */
   readonly seq: number | null;

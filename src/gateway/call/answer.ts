@@ -127,7 +127,6 @@ async function refuse(
 
 type AskedModel = Pick<WireRequest, 'model' | 'isStream' | 'maxTokens' | 'choices'>;
 
-/** Finds the model of a call, and takes its place among the calls of its key. Throws RefusedCall (403, 404, 429). */
 async function enterCall(
   { client, services, account, caller }: CallOfCaller,
   asked: AskedModel,
@@ -163,7 +162,6 @@ async function giveJudged(
   return await give(verdict.body);
 }
 
-/** Gives an upstream's answer on, once its row is kept. `text` is what the audit has of it. */
 async function giveOn(
   { account }: CallOfCaller,
   { status, headers }: UpstreamAnswer,

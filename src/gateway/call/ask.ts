@@ -15,7 +15,7 @@ import {
   upstreamTimeout,
 } from '../upstream/upstream.ts';
 import type { TokenUsage } from '../wire/codec.ts';
-import { invalidAnswer, RefusedCall } from '../wire/refusal.ts';
+import { invalidAnswer, RefusedCall, refusal } from '../wire/refusal.ts';
 import { type SseEvent, SseParser } from '../wire/sse.ts';
 import { askForUsage, withoutUsage } from './usage.ts';
 
@@ -160,7 +160,6 @@ async function* resume(
   }
 }
 
-/** What an event at the beginning of a stream tells: nothing yet, that the upstream is at fault, or something of an answer. */
 type Telling = 'nothing' | 'fault' | 'answer';
 
 /** Reads an event of whichever endpoint. What is not known to tell nothing counts as an answer. */
@@ -174,7 +173,6 @@ export function tellingOf({ data }: SseEvent): Telling {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The error that an event tells: in chat and Messages `error`, in Responses the event itself or that of the response. */
 function errorIn(event: Members): Members | undefined {
   const { error, type, response } = event;
   if (isObject(error)) return error;
@@ -194,7 +192,6 @@ function isFault({ type, code, status }: Members): boolean {
   });
 }
 
-/** The names that go with the statuses of `isTransientStatus`. */
 const faults: ReadonlySet<string> = new Set([
   // https://docs.anthropic.com/en/api/errors
   ...['overloaded_error', 'api_error', 'rate_limit_error', 'timeout_error'],
@@ -265,7 +262,7 @@ function requireReadable(answer: UpstreamAnswer, provider: string): void {
   if (status >= 200 && (status < 300 || status >= 400)) return;
   answer.discard();
   const message = `Provider "${provider}" answered with status ${status}, which is not followed.`;
-  throw new RefusedCall({ status: 502, code: 'upstream_redirected', message, isRetryable: false });
+  throw new RefusedCall(refusal(502, 'upstream_redirected', message));
 }
 
 /** All bytes of an answer. Throws RefusedCall (502 `answer_too_large`) when there are more than `maxBytes`. */
@@ -275,7 +272,7 @@ export async function readWhole({ body }: UpstreamAnswer, maxBytes: number): Pro
 
 function tooLarge(): RefusedCall {
   const message = 'The answer is larger than what the gateway reads of one.';
-  return new RefusedCall({ status: 502, code: 'answer_too_large', message, isRetryable: false });
+  return new RefusedCall(refusal(502, 'answer_too_large', message));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ReadCall } from '../account.ts';
 import { uncountable } from '../keys/refusals.ts';
 import type { ClientReply } from '../ports.ts';
 import type { EndpointCodec, Substitute } from '../wire/codec.ts';
-import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 
 const json = 'application/json';
 
@@ -17,7 +17,6 @@ export function toRefusalReply(codec: Pick<EndpointCodec, 'refusal'>, refusal: R
   };
 }
 
-/** What programs are told of a refusal beside its body. */
 function refusalHeaders({ isRetryable, retryAfter, verdict }: Refusal): Record<string, string> {
   return {
     ...(!isRetryable && { 'x-should-retry': 'false' }),
@@ -43,7 +42,7 @@ function headerText(text: string): string {
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof RefusedCall) return thrown.refusal;
   if (thrown instanceof RuntimeError && thrown.code === 'STORE_FAILED') return uncountable(thrown).refusal;
-  return { status: 500, code: 'internal_error', message: 'The gateway has failed.', isRetryable: false };
+  return refusal(500, 'internal_error', 'The gateway has failed.');
 }
 
 /**
@@ -92,12 +91,11 @@ export async function giveAsAsked(
   return { status: 200, headers: { ...form, ...headers }, body: text };
 }
 
-const noTexts: Refusal = {
-  status: 400,
-  code: 'content_filter',
-  message: 'A hook gives a text in the place of the answer, and this endpoint answers with none.',
-  isRetryable: false,
-};
+const noTexts: Refusal = refusal(
+  400,
+  'content_filter',
+  'A hook gives a text in the place of the answer, and this endpoint answers with none.',
+);
 
 /** Of every streamed answer; the last tells nginx not to hold it back. */
 export const streamHeaders = {

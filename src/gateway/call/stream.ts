@@ -73,7 +73,6 @@ async function open(call: ReadCall, passed: PassedRequest, answer: UpstreamAnswe
 /** How long a client hears nothing: well below what clients and proxies wait. */
 const WAIT_MS = 5000;
 
-/** The decisions, figures and times of a stream. */
 function note({ account }: ReadCall, { decisions, usage, times }: StreamReport): void {
   for (const decision of decisions) account.decided('after_call', decision);
   account.usage ??= usage;
@@ -111,7 +110,6 @@ interface Watch {
   readonly onEnd: () => void;
 }
 
-/** Chunks of which the first one has been asked for already. */
 class Chunks implements AsyncIterableIterator<string> {
   #first: IteratorResult<string, void> | undefined;
   readonly #rest: AsyncGenerator<string, void>;
@@ -157,7 +155,6 @@ interface BodyOptions {
   readonly report: (thrown: unknown) => void;
 }
 
-/** The bytes of a streamed answer. */
 function toBody(
   chunks: AsyncIterableIterator<string>,
   { client, record, end, report }: BodyOptions,
@@ -265,7 +262,6 @@ export function relayStream(
   };
 }
 
-/** Looks at a stream that goes by unjudged. */
 interface StreamWatch {
   /** Takes the next bytes; whether the event that ends an answer is complete with them. */
   push(piece: Uint8Array): boolean;
@@ -274,7 +270,6 @@ interface StreamWatch {
   end(): RecordedAnswer | undefined;
 }
 
-/** Looks for figures and for the end of an answer, and records it. */
 function watchStream(record: AnswerRecord | undefined): StreamWatch {
   const decoder = new TextDecoder();
   let line = '';

@@ -69,7 +69,6 @@ function countOf(usage: Readonly<Record<string, unknown>>, ...names: readonly st
   return undefined;
 }
 
-/** The larger of two tellings: a stream tells its input first, and its output at the end. */
 function joinUsage(one: TokenUsage | undefined, other: TokenUsage): TokenUsage {
   if (one === undefined) return other;
   return { input: Math.max(one.input, other.input), output: Math.max(one.output, other.output) };

@@ -5,7 +5,7 @@ import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { ClientCall, ClientReply } from '../ports.ts';
 import { type ClientHeaders, isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
-import { invalidRequest, RefusedCall } from '../wire/refusal.ts';
+import { invalidRequest, RefusedCall, refusal } from '../wire/refusal.ts';
 
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */
 export interface NodeBindings {
@@ -59,12 +59,13 @@ function requireCoding(given: string | string[] | undefined): Coding | undefined
   const [name] = names;
   if (name === undefined) return undefined;
   if (names.length === 1 && isCoding(name)) return name;
-  throw new RefusedCall({
-    status: 415,
-    code: 'unsupported_encoding',
-    message: `The body may be compressed once, with ${Object.keys(decoders).join(', ')}, or not at all.`,
-    isRetryable: false,
-  });
+  throw new RefusedCall(
+    refusal(
+      415,
+      'unsupported_encoding',
+      `The body may be compressed once, with ${Object.keys(decoders).join(', ')}, or not at all.`,
+    ),
+  );
 }
 
 function isCoding(name: string): name is Coding {
@@ -77,22 +78,18 @@ async function decompress(body: Uint8Array, coding: Coding, maxBytes: number): P
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(maxBytes);
-    throw new RefusedCall({
-      status: 400,
-      code: 'invalid_request',
-      message: `The body is not whole, or is not ${coding}, which its content-encoding says.`,
-      isRetryable: false,
-    });
+    throw new RefusedCall(
+      refusal(
+        400,
+        'invalid_request',
+        `The body is not whole, or is not ${coding}, which its content-encoding says.`,
+      ),
+    );
   }
 }
 
 function tooLarge(maxBytes: number): RefusedCall {
-  return new RefusedCall({
-    status: 413,
-    code: 'body_too_large',
-    message: `The body is larger than ${maxBytes} bytes.`,
-    isRetryable: false,
-  });
+  return new RefusedCall(refusal(413, 'body_too_large', `The body is larger than ${maxBytes} bytes.`));
 }
 
 function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
@@ -115,12 +112,7 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
 }
 
 function brokenOff(): RefusedCall {
-  return new RefusedCall({
-    status: 400,
-    code: 'body_incomplete',
-    message: 'The body broke off.',
-    isRetryable: true,
-  });
+  return new RefusedCall(refusal(400, 'body_incomplete', 'The body broke off.', { isRetryable: true }));
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type UpstreamRequest,
 } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
+import { refusal } from '../wire/refusal.ts';
 import { queryOf, toClientCall, toResponse } from './client-call.ts';
 
 /** Makes a call that was guarded. */
@@ -55,9 +56,7 @@ function endpointOf(pathname: string): EndpointName | undefined {
 
 function refuseRoute({ codecs }: GatewayServices): Response {
   const message = 'This call is none that hooks can read, so it is not made.';
-  return toResponse(
-    toRefusalReply(codecs.chat, { status: 404, code: 'not_found', message, isRetryable: false }),
-  );
+  return toResponse(toRefusalReply(codecs.chat, refusal(404, 'not_found', message)));
 }
 
 /** What hooks read as the provider: the host that is called. */

@@ -13,7 +13,7 @@ import {
   toHeaderMap,
 } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
-import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 import { headersOf, type NodeBindings, queryOf, toClientCall, toResponse } from './client-call.ts';
 
 /** Where the gateway has an endpoint. */
@@ -108,7 +108,6 @@ function allowedAt(path: string): string | undefined {
   return ['/', '/healthz', '/readyz', '/v1/models'].includes(path) ? 'GET, HEAD' : undefined;
 }
 
-/** The endpoint in whose form something outside of all endpoints is told. */
 function familyOf(path: string, headers: ClientHeaders = {}): EndpointName {
   const isAnthropic = path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined;
   return isAnthropic ? 'messages' : 'chat';
@@ -119,12 +118,11 @@ function refuseUpgrade({ upgrade }: ClientHeaders): Refusal | undefined {
   return /\bwebsocket\b/i.test(String(upgrade ?? '')) ? noUpgrade : undefined;
 }
 
-const noUpgrade: Refusal = {
-  status: 426,
-  code: 'upgrade_refused',
-  message: 'There are no WebSockets here; send the call as a POST over HTTP.',
-  isRetryable: false,
-};
+const noUpgrade: Refusal = refusal(
+  426,
+  'upgrade_refused',
+  'There are no WebSockets here; send the call as a POST over HTTP.',
+);
 
 /** What a server that refuses an upgrade names in its place. Source: RFC 9110, section 15.5.22. */
 const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
@@ -132,13 +130,10 @@ const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
 const unknownRoute = { status: 404, code: 'not_found', isRetryable: false };
 const wrongMethod = { status: 405, code: 'method_not_allowed', isRetryable: false };
 
-const leaving: Refusal = {
-  status: 503,
-  code: 'shutting_down',
-  message: 'The gateway is shutting down.',
-  isRetryable: true,
+const leaving: Refusal = refusal(503, 'shutting_down', 'The gateway is shutting down.', {
   retryAfter: 1,
-};
+  isRetryable: true,
+});
 
 /**
  * A gateway without keys is for programs of this machine. A page in a browser reaches it too, at its address or under a name
@@ -155,7 +150,7 @@ function refuseOrigin(
 }
 
 function untrusted(message: string): Refusal {
-  return { status: 403, code: 'untrusted_origin', message, isRetryable: false };
+  return refusal(403, 'untrusted_origin', message);
 }
 
 /** `GET /v1/models`: the caller's models, as the SDK that asks reads them. */
@@ -166,7 +161,6 @@ async function answerModels(request: Request, services: GatewayServices): Promis
   });
 }
 
-/** `GET /v1/models/NAME`. */
 async function answerModel(request: Request, name: string, services: GatewayServices): Promise<Response> {
   return await answer(request, services, (caller, headers) => {
     const found = modelsOf(caller, services).find((model) => model.name === name);
@@ -190,7 +184,6 @@ async function answer(
   }
 }
 
-/** Each name once. */
 function modelsOf({ models }: Caller, services: GatewayServices): OfferedModel[] {
   const allowed = services.models.filter(({ name }) => models === undefined || models.includes(name));
   return allowed.filter(({ name }, index) => allowed.findIndex((other) => other.name === name) === index);
@@ -218,10 +211,4 @@ function anthropicModel({ name }: OfferedModel) {
   return { type: 'model', id: name, display_name: name, created_at: '1970-01-01T00:00:00Z' };
 }
 
-const unknownModel = {
-  status: 404,
-  code: 'model_not_found',
-  message: 'There is no such model here.',
-  param: 'model',
-  isRetryable: false,
-};
+const unknownModel = refusal(404, 'model_not_found', 'There is no such model here.', { param: 'model' });

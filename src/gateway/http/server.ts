@@ -22,7 +22,6 @@ export interface ListenOptions {
   readonly generation: () => Generation;
 }
 
-/** Who answers requests. */
 interface Generation {
   readonly listener: Listener;
   /** A request comes; what is returned is called when its answer has gone out, or its client has gone away. */
@@ -79,7 +78,6 @@ function asIncoming(incoming: object): IncomingMessage | undefined {
   return incoming instanceof IncomingMessage ? incoming : undefined;
 }
 
-/** The answer of one generation, from its first byte to its last. */
 async function answer(
   { listener, begin }: Generation,
   incoming: IncomingMessage,

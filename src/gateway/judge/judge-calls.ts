@@ -39,7 +39,7 @@ import type { HookContext } from '../../contract/turn.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
 import type { JudgeContext } from '../ports.ts';
 import type { WireAnswer } from '../wire/codec.ts';
-import { RefusedCall } from '../wire/refusal.ts';
+import { RefusedCall, refusal } from '../wire/refusal.ts';
 
 /** Where the calls of an answer wait for people. */
 export interface CallWaiting {
@@ -94,7 +94,6 @@ export async function judgeCalls(
   );
 }
 
-/** A call, and what has become of it so far. */
 interface CallState {
   readonly call: ClientCall;
   /** Its name in the run; another call has another one. */
@@ -178,7 +177,6 @@ function toJudged({ call, filtered }: CallState, { tools }: CallJudging): Judged
   }
 }
 
-/** The text in the place of a call that was stopped. Throws RefusedCall when a hook has ended more than the call. */
 function textOfStopped(tool: string, { outcome, content }: CallResult): string {
   if (outcome.status === 'ok') return `Tool "${tool}" was answered in its place: ${content}`;
   if (outcome.status !== 'denied') return content;
@@ -188,13 +186,11 @@ function textOfStopped(tool: string, { outcome, content }: CallResult): string {
 }
 
 function abortedBy(hook: string, reason: string): RefusedCall {
-  return new RefusedCall({
-    status: 400,
-    code: 'content_filter',
-    message: `hook "${hook}" ended the turn: ${reason}`,
-    isRetryable: false,
-    verdict: { verdict: 'abort', hook, phase: 'before_execution' },
-  });
+  return new RefusedCall(
+    refusal(400, 'content_filter', `hook "${hook}" ended the turn: ${reason}`, {
+      verdict: { verdict: 'abort', hook, phase: 'before_execution' },
+    }),
+  );
 }
 
 /** What hooks and people made of a call. */
@@ -340,7 +336,6 @@ interface ClientCall {
   readonly index: number;
 }
 
-/** The calls of these messages that the client is to run, in order: all but those that the upstream has run itself. */
 function clientCallsOf(answer: WireAnswer, messages: readonly ChatMessage[]): readonly ClientCall[] {
   return messages.flatMap((message, choice) => {
     const servedIds = idsOfServedCalls(answer, choice);
@@ -351,7 +346,6 @@ function clientCallsOf(answer: WireAnswer, messages: readonly ChatMessage[]): re
   });
 }
 
-/** Ids of calls that the upstream told of as run by itself. */
 function idsOfServedCalls({ messages, toolCalls }: WireAnswer, choice: number): ReadonlySet<string> {
   const message = messages[choice];
   const entries = message === undefined ? [] : callEntriesOf(message);
@@ -366,7 +360,6 @@ function idsOfServedCalls({ messages, toolCalls }: WireAnswer, choice: number): 
 
 const none: ReadonlySet<string> = new Set();
 
-/** The members of each entry of `tool_calls`. */
 function callEntriesOf(message: ChatMessage): readonly Readonly<Record<string, unknown>>[] {
   const { tool_calls: calls } = message;
   if (calls instanceof Json) return elementsOf(calls).map(membersOf);
@@ -454,7 +447,6 @@ function argsForClient(name: string, original: Json, changed: Json): Json {
   );
 }
 
-/** What people have decided about a call so far. */
 interface CallHistory {
   /** The last decision; undefined before the first. */
   readonly last: DecidedRecord | undefined;
@@ -467,7 +459,6 @@ interface CallHistory {
 
 const noHistory: CallHistory = { last: undefined, round: 0, editedArgs: null, approvals: [] };
 
-/** The history with one decision more. */
 function withDecision(before: CallHistory, record: DecidedRecord): CallHistory {
   const { hook, args, ruling } = record;
   const edited = ruling.kind === 'approved' ? ruling.args : null;
@@ -484,7 +475,6 @@ export function isDecided(record: PendingRecord): record is DecidedRecord {
   return record.ruling !== null;
 }
 
-/** The record of this step that follows the one of `previous`, if the call has waited that often. */
 function findRecord(
   records: readonly PendingRecord[],
   step: string,

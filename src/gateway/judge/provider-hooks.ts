@@ -34,7 +34,6 @@ export interface PassedRequest {
   readonly request: ProviderRequest;
 }
 
-/** What becomes of a request. */
 type BeforeOutcome =
   | PassedRequest
   | { readonly kind: 'answer'; readonly substitute: Substitute; readonly by: Decision }
@@ -165,7 +164,6 @@ function metadataOf(
   };
 }
 
-/** The session that a header names: ours, or that of an agent. */
 function sessionIn(headers: ClientHeaders): string | undefined {
   const own = headers['x-session-id'];
   if (isSession(own)) return own;
@@ -177,7 +175,6 @@ function sessionIn(headers: ClientHeaders): string | undefined {
   return undefined;
 }
 
-/** Agents name it with a prefix of theirs, or without one. */
 const agentHeader = /^(?:[a-z-]+-)?(?:session[-_]id|conversation[-_]id)$/;
 
 function isSession(value: unknown): value is string {
@@ -257,7 +254,6 @@ export function toStop(stopped: StoppedAnswer): AnswerVerdict {
   return { kind: 'stand-in', substitute: toSubstitute(stopped.answer), by: stopped.decision };
 }
 
-/** The text that a hook gives, for a codec. */
 function toSubstitute({ text, finishReason }: SubstituteAnswer): Substitute {
   return { text, end: finishReason.unified === 'stop' ? 'stop' : 'refused' };
 }

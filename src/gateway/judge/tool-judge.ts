@@ -15,7 +15,7 @@ import { GIVEN_FOR_MS, type KeptAnswer, type Memo } from '../memo/memo.ts';
 import { createHookIdentities, namesOfPrefixes } from '../memo/memo-key.ts';
 import type { Caller, JudgeContext, ToolJudge } from '../ports.ts';
 import type { ClientToolResult } from '../wire/codec.ts';
-import { RefusedCall } from '../wire/refusal.ts';
+import { RefusedCall, refusal } from '../wire/refusal.ts';
 import {
   argsForHooks,
   type CallWaiting,
@@ -150,7 +150,6 @@ function isOver({ endedAt }: KeptAnswer): boolean {
   return endedAt !== null && endedAt < Date.now() - GIVEN_FOR_MS;
 }
 
-/** Tells when a store has changed. */
 interface StoreWaiter {
   /** Resolves after a change of the store, at `due` (ms since 1970), or after a while. Throws ABORTED. */
   next(due: number | undefined): Promise<void>;
@@ -163,7 +162,6 @@ interface WaitingOptions extends PendingRunOptions {
   readonly openWaiter: (store: Pick<Store, 'watch'>, signal: AbortSignal) => StoreWaiter;
 }
 
-/** The waiting calls of one answer. */
 interface AnswerWaiting {
   readonly runId: string;
   /** Keeps the answer itself, before any of its calls is. Resolves to the run that has the calls of the answer that is kept. */
@@ -171,7 +169,6 @@ interface AnswerWaiting {
   readonly isRecalled: boolean;
 }
 
-/** Opens where the calls of an answer wait. Throws STORE_FAILED. */
 async function openCallWaiting(
   { runId, keep, isRecalled }: AnswerWaiting,
   context: JudgeContext,
@@ -210,7 +207,6 @@ interface Holding {
   readonly options: WaitingOptions;
 }
 
-/** Waits for decisions made in any process. Throws RefusedCall when the time is over, and what the signal was aborted with. */
 async function hold(
   first: readonly PendingRecord[],
   calls: readonly PendingCall[],
@@ -240,7 +236,6 @@ async function hold(
   }
 }
 
-/** The refusal of an answer whose calls wait: names them, and says how it goes on. */
 function pendingRefusal(records: readonly PendingRecord[]): RefusedCall {
   const open = records.filter(({ ruling }) => ruling === null);
   const said = open.map(({ id, tool, message }) => `Tool "${tool}" waits for a person (${id}): ${message}`);
@@ -248,14 +243,12 @@ function pendingRefusal(records: readonly PendingRecord[]): RefusedCall {
     open.length === 0
       ? 'An equal request waits for a person already.'
       : `Decide with ${open.map(({ id }) => `"signalbox pending approve ${id}"`).join(', ')}, or reject.`;
-  return new RefusedCall({
-    status: 400,
-    code: 'pending_approval',
-    message: [...said, how, 'Then send the same request again.'].join('\n'),
-    isRetryable: false,
-    verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
-    details: { pending: open.map(toNotice) },
-  });
+  return new RefusedCall(
+    refusal(400, 'pending_approval', [...said, how, 'Then send the same request again.'].join('\n'), {
+      verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
+      details: { pending: open.map(toNotice) },
+    }),
+  );
 }
 
 function toNotice({ id, tool, callId, reason, message, expiresAt }: PendingRecord) {
@@ -386,11 +379,12 @@ function withContent(message: ChatMessage, content: string): ChatMessage {
 
 /** Without the call nobody knows which tool a result is of, so no hook could judge it. */
 function orphan({ index }: ClientToolResult, { request }: JudgeContext): RefusedCall {
-  return new RefusedCall({
-    status: 400,
-    code: 'tool_result_unknown',
-    message: 'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
-    param: request.places[index],
-    isRetryable: false,
-  });
+  return new RefusedCall(
+    refusal(
+      400,
+      'tool_result_unknown',
+      'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
+      { param: request.places[index] },
+    ),
+  );
 }

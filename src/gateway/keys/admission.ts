@@ -108,7 +108,6 @@ async function enter(parts: Parts, { caller, model, estimate }: Entering): Promi
   return await parts.ledger.enter(presented, estimate());
 }
 
-/** Bounded by the number of sets, however many keys there are. */
 function findUnguarded(used: readonly HookSetUse[], hookSets: AdmissionOptions['hookSets']): string[] {
   return used
     .filter(({ hooks }) => !hookSets.has(hooks))
@@ -118,7 +117,6 @@ function findUnguarded(used: readonly HookSetUse[], hookSets: AdmissionOptions['
     });
 }
 
-/** Does the work; a call whose work fails otherwise than by a refusal is refused with 503. */
 async function orRefuse<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -49,7 +49,6 @@ export function estimateCall(call: CallToEstimate): Estimate {
 
 const BYTES_PER_TOKEN = 4;
 const OPAQUE_BYTES_PER_TOKEN = 16;
-/** No model reads more. */
 const MOST_INPUT = 2_000_000;
 /** Where neither the request nor the provider says how long an answer may be. */
 const DEFAULT_MAX_TOKENS = 4096;

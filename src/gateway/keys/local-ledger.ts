@@ -34,7 +34,6 @@ import {
   unpricedModel,
 } from './refusals.ts';
 
-/** One call of a key, and what it is counted with. */
 interface CountedCall {
   readonly database: KeysDatabase;
   readonly ring: KeyRing;
@@ -301,7 +300,6 @@ export async function openLocalLedger(file: string, now: () => number): Promise<
   }
 }
 
-/** Ends the calls of processes that are gone, now and then. */
 interface Sweeper {
   /** Waits for a sweep that is under way. Never rejects. */
   stop(): Promise<void>;

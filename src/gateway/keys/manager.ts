@@ -96,7 +96,6 @@ async function openKeyBook(store: StateStoreConfig, env: HostEnv): Promise<KeyBo
   return createKeyBook(createDriver(location, run), close);
 }
 
-/** A text that presents a key, and when it was made. */
 interface NewText {
   readonly text: string;
   readonly at: number;
@@ -152,7 +151,6 @@ function secretOf(keyId: string, { text, at }: NewText): SecretRecord {
   return { keyId, hash: digestOf(text), hint: hintOf(text), createdAt: at, expiresAt: null };
 }
 
-/** Throws KEY_UNKNOWN. */
 function requireKey(found: KeyEntry | undefined, which: string, { location }: KeyBook): KeyEntry {
   if (found !== undefined) return found;
   // Somebody may have given the key itself, which is to be seen nowhere.
@@ -246,7 +244,6 @@ export interface UsageDocument {
   readonly estimated: number;
 }
 
-/** The document of a key at that time. */
 function documentOf(key: KeyRecord, secrets: readonly SecretRecord[], at: number): KeyDocument {
   const { limits } = key;
   return {
@@ -272,7 +269,6 @@ function documentOf(key: KeyRecord, secrets: readonly SecretRecord[], at: number
   };
 }
 
-/** The document of a period. */
 function usageDocumentOf(usage: UsageRecord): UsageDocument {
   const { period, calls, inputTokens, outputTokens, cost, estimated } = usage;
   return {

@@ -1,4 +1,4 @@
-import { RefusedCall } from '../wire/refusal.ts';
+import { RefusedCall, refusal } from '../wire/refusal.ts';
 
 // Nothing here quotes what was presented as a key.
 
@@ -7,7 +7,7 @@ export function invalidKey(isMissing: boolean): RefusedCall {
   const message = isMissing
     ? 'You did not provide an API key. Send yours as a bearer token or in x-api-key.'
     : 'Incorrect API key provided.';
-  return new RefusedCall({ status: 401, code: 'invalid_api_key', message, isRetryable: false });
+  return new RefusedCall(refusal(401, 'invalid_api_key', message));
 }
 
 /** 403. */
@@ -40,68 +40,70 @@ function forbidden(code: string, message: string, param?: string): RefusedCall {
 
 /** 429: a window of a minute is full. */
 export function rateLimited(what: string, limit: number, retryAfter: number): RefusedCall {
-  return new RefusedCall({
-    status: 429,
-    code: 'rate_limit_exceeded',
-    message: `Rate limit reached: ${limit} ${what} a minute. Try again in ${retryAfter} s.`,
-    retryAfter,
-    isRetryable: true,
-  });
+  return new RefusedCall(
+    refusal(
+      429,
+      'rate_limit_exceeded',
+      `Rate limit reached: ${limit} ${what} a minute. Try again in ${retryAfter} s.`,
+      { retryAfter, isRetryable: true },
+    ),
+  );
 }
 
 /** 429: it would never fit into a minute. */
 export function tooLarge(tokens: number, limit: number): RefusedCall {
-  return new RefusedCall({
-    status: 429,
-    code: 'rate_limit_exceeded',
-    message: `Request too large: about ${tokens} tokens, and this API key may use ${limit} a minute.`,
-    isRetryable: false,
-  });
+  return new RefusedCall(
+    refusal(
+      429,
+      'rate_limit_exceeded',
+      `Request too large: about ${tokens} tokens, and this API key may use ${limit} a minute.`,
+    ),
+  );
 }
 
 /** 429. */
 export function tooManyCalls(limit: number): RefusedCall {
-  return new RefusedCall({
-    status: 429,
-    code: 'concurrency_limit_exceeded',
-    message: `This API key has ${limit} calls under way, and may have no more at once.`,
-    retryAfter: 1,
-    isRetryable: true,
-  });
+  return new RefusedCall(
+    refusal(
+      429,
+      'concurrency_limit_exceeded',
+      `This API key has ${limit} calls under way, and may have no more at once.`,
+      { retryAfter: 1, isRetryable: true },
+    ),
+  );
 }
 
 /** 429: the money is spent. */
 export function spentBudget(period: string, secondsLeft: number | undefined): RefusedCall {
-  return new RefusedCall({
-    status: 429,
-    code: 'insufficient_quota',
-    message: `What is left of the budget of this API key (${period}) does not suffice for this request.`,
-    retryAfter: secondsLeft,
-    isRetryable: false,
-  });
+  return new RefusedCall(
+    refusal(
+      429,
+      'insufficient_quota',
+      `What is left of the budget of this API key (${period}) does not suffice for this request.`,
+      { retryAfter: secondsLeft },
+    ),
+  );
 }
 
 /** 429: the money is set aside for calls under way, of which some may cost less. */
 export function heldBudget(period: string): RefusedCall {
-  return new RefusedCall({
-    status: 429,
-    code: 'insufficient_quota',
-    message: `The rest of the budget of this API key (${period}) is set aside for calls that are under way.`,
-    retryAfter: 1,
-    isRetryable: true,
-  });
+  return new RefusedCall(
+    refusal(
+      429,
+      'insufficient_quota',
+      `The rest of the budget of this API key (${period}) is set aside for calls that are under way.`,
+      { retryAfter: 1, isRetryable: true },
+    ),
+  );
 }
 
 /** 503: keys and limits cannot be read or counted, so nothing passes. The cause is for the log. */
 export function uncountable(cause: unknown): RefusedCall {
   return new RefusedCall(
-    {
-      status: 503,
-      code: 'store_failed',
-      message: 'The gateway cannot check or count calls at the moment.',
+    refusal(503, 'store_failed', 'The gateway cannot check or count calls at the moment.', {
       retryAfter: 5,
       isRetryable: true,
-    },
+    }),
     cause,
   );
 }

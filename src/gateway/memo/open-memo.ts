@@ -38,7 +38,6 @@ export async function openMemo(
 
 const WAIT_MS = 30_000;
 
-/** 200,000 messages and results, each for 30 days after it was last met. */
 const defaultLimits: MarkLimits = { maxRows: 200_000, idleMs: 30 * 86_400_000 };
 
 function createMemo(connection: Connection, key: MemoKey, limits: MarkLimits): Memo {

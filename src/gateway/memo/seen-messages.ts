@@ -54,7 +54,6 @@ export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMess
   };
 }
 
-/** What the hook of a link is shown of a request, and who is told what it made of that. */
 interface Shortening {
   /** Done before `shorten`; absent: nothing has to be done. Never rejects. */
   prepare?: ((request: ProviderRequest) => Promise<void>) | undefined;
@@ -129,7 +128,6 @@ async function notifyOver(transport: Transport, message: Message, signal?: Abort
   await transport.notify?.(message, signal);
 }
 
-/** What a hook answered about a part of a request. */
 interface JoinedAnswer {
   /** As if the hook had been asked about the whole request. */
   readonly answer: Answer;
@@ -218,7 +216,6 @@ function malformed(what: string): RuntimeError {
 /** What a hook made of a message, or of the system prompt: nothing, or something else. */
 type PartVerdict = 'same' | 'changed';
 
-/** The part of a request that a hook still has to judge. */
 interface UnjudgedPart {
   /** The request as it comes to the hook. */
   readonly whole: ProviderRequest;

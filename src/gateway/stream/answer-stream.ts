@@ -16,7 +16,7 @@ import {
 } from '../judge/provider-hooks.ts';
 import type { HeldShare } from '../ports.ts';
 import type { Channel, StreamPart, StreamReader, StreamWriter, Substitute } from '../wire/codec.ts';
-import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 import { plainReplaced } from '../wire/replaced-messages.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import type { StreamedCall, StreamLog, StreamSettings } from './stream-call.ts';
@@ -32,7 +32,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   readonly #events: UpstreamEvents;
   readonly #windows: AnswerWindows | undefined;
   readonly #frames: FrameQueue;
-  readonly #outcome: OutcomeWriter;
+  readonly #onDeny: StreamSettings['onDeny'];
   readonly #patience: Patience;
   readonly #held: HeldShare;
 
@@ -55,14 +55,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
         ? undefined
         : new AnswerWindows(windowChars, (...about) => this.#askAboutPiece(...about));
     this.#frames = new FrameQueue(this.#writer, this.#windows ?? (isJudged ? 'nothing' : 'everything'));
-    this.#outcome = new OutcomeWriter({
-      call,
-      settings,
-      log,
-      writer: this.#writer,
-      windows: this.#windows,
-      frames: this.#frames,
-    });
+    this.#onDeny = settings.onDeny;
     const wait = () => this.#frames.takeFree() + this.#writer.wait();
     this.#patience = new Patience({ waitMs, signal, wait });
   }
@@ -108,7 +101,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   async *conclude(): AsyncGenerator<string, void> {
     const answer = this.#reader.answer();
     this.#log.usage = answer.usage;
-    yield* this.#outcome.write(yield* this.#patience.during(judgeAnswer(answer, this.#judge)));
+    yield* this.#write(yield* this.#patience.during(judgeAnswer(answer, this.#judge)));
   }
 
   abandon(reason: unknown): void {
@@ -120,7 +113,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     yield* this.#patience.during(
       Promise.all(messages.map((message) => this.#call.judge.ask(message, this.#call.signal))),
     );
-    yield* this.#outcome.write(toStop(stopped));
+    yield* this.#write(toStop(stopped));
   }
 
   async *fail(thrown: unknown): AsyncGenerator<string, void> {
@@ -144,7 +137,6 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     return { kind: 'pass', text: typeof text === 'string' ? text : '' } as const;
   }
 
-  /** An error that the upstream tells in its stream: nothing that is held is told, and its text is judged. */
   async *#relayError(event: SseEvent): AsyncGenerator<string, void> {
     const told = this.#call.codec.readError(event.data ?? '');
     const verdict = yield* this.#patience.during(judgeAnswer(told, this.#judge));
@@ -155,15 +147,60 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     this.#log.refusal = upstreamError;
     yield this.#frames.takeFree() + this.#writer.verbatim(event);
   }
+
+  /** Throws RefusedCall where the client is to be told an error, and the signal's reason once it is aborted. */
+  *#write(verdict: AnswerVerdict): Generator<string, void> {
+    this.#call.signal.throwIfAborted();
+    switch (verdict.kind) {
+      case 'refuse':
+        return yield* this.#writeRefusal(verdict.refusal);
+      case 'stand-in':
+        this.#log.outcome = verdict.substitute.end === 'stop' ? 'modified' : 'denied';
+        return yield this.#finish(this.#substitute(verdict.substitute), verdict.by);
+      case 'changed':
+        this.#log.outcome = 'modified';
+        return yield this.#finish(verdict.body, verdict.by);
+      case 'same':
+        this.#log.outcome = this.#windows?.isChanged === true ? 'modified' : 'allowed';
+        if (this.#windows?.isChanged === true) yield this.#finish(verdict.body, undefined);
+        else yield* this.#frames.takeAll();
+    }
+  }
+
+  *#writeRefusal(refusal: Refusal): Generator<string, void> {
+    const { codec, model } = this.#call;
+    const isAnswered = this.#onDeny === 'answer' && isSaidAsAnswer(refusal);
+    const hasText = this.#windows?.sent().length ?? 0;
+    if (!isAnswered || codec.substitute === undefined || hasText > 0) throw new RefusedCall(refusal);
+    this.#log.refuse(refusal);
+    yield this.#finish(codec.substitute({ text: refusal.message, end: 'refused' }, model), undefined);
+  }
+
+  #substitute({ text, end }: Substitute): string {
+    const { codec, model } = this.#call;
+    if (codec.substitute === undefined) throw new Error(`${codec.name} has no texts as answers`);
+    const sent = this.#windows?.sent().find(({ choice, member }) => choice === 0 && member === 'content');
+    const before = sent === undefined ? '' : `${sent.sent}\n\n`;
+    return codec.substitute({ text: before + text, end }, model);
+  }
+
+  /** Throws RefusedCall when the client has something that the answer does not begin with. */
+  #finish(body: string, by: Decision | undefined): string {
+    try {
+      return this.#writer.finish(body);
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      if (by === undefined) throw new RefusedCall(contradicted, error);
+      throw new RefusedCall(denialOf(createContradictionRefusal(by), 'after_call'), error);
+    }
+  }
 }
 
-/** An event, and what it tells. */
 interface ReadEvent {
   readonly event: SseEvent;
   readonly part: StreamPart;
 }
 
-/** The upstream tells an error in its stream. */
 class ToldError extends Error {
   readonly event: SseEvent;
 
@@ -173,24 +210,14 @@ class ToldError extends Error {
   }
 }
 
-/** What an event takes beside its data. */
 const FRAME_BYTES = 'data: \n\n'.length;
 
-const internal: Refusal = {
-  status: 500,
-  code: 'internal_error',
-  message: 'The gateway failed, so the answer is withheld.',
-  isRetryable: false,
-};
+const internal: Refusal = refusal(500, 'internal_error', 'The gateway failed, so the answer is withheld.');
 
-const upstreamError: Refusal = {
-  status: 502,
-  code: 'upstream_failed',
-  message: 'The upstream told an error in its answer.',
+const upstreamError: Refusal = refusal(502, 'upstream_failed', 'The upstream told an error in its answer.', {
   isRetryable: true,
-};
+});
 
-/** An upstream's events, one by one. */
 class UpstreamEvents {
   readonly #events: AsyncIterator<SseEvent>;
   readonly #abandon: (reason: unknown) => void;
@@ -243,12 +270,12 @@ class UpstreamEvents {
 /** How long what follows a complete answer, such as its usage, is waited for. */
 const afterEndMs = 2000;
 
-const brokenOff: Refusal = {
-  status: 502,
-  code: 'upstream_failed',
-  message: 'The upstream broke its answer off, so it is withheld.',
-  isRetryable: true,
-};
+const brokenOff: Refusal = refusal(
+  502,
+  'upstream_failed',
+  'The upstream broke its answer off, so it is withheld.',
+  { isRetryable: true },
+);
 
 interface PatienceOptions {
   /** How long a client gets nothing before it is told to wait, in milliseconds. */
@@ -259,7 +286,6 @@ interface PatienceOptions {
   readonly wait: () => string;
 }
 
-/** Waits for work, and keeps the client awake meanwhile. */
 class Patience {
   readonly #options: PatienceOptions;
   #fedAt = performance.now();
@@ -316,85 +342,8 @@ class Patience {
   }
 }
 
-interface OutcomeParts {
-  readonly call: StreamedCall;
-  readonly settings: StreamSettings;
-  readonly log: StreamLog;
-  readonly writer: StreamWriter;
-  readonly windows: AnswerWindows | undefined;
-  readonly frames: FrameQueue;
-}
-
-/** Ends a stream as its verdict says, behind what the client has already. */
-class OutcomeWriter {
-  readonly #call: StreamedCall;
-  readonly #settings: StreamSettings;
-  readonly #log: StreamLog;
-  readonly #writer: StreamWriter;
-  readonly #windows: AnswerWindows | undefined;
-  readonly #frames: FrameQueue;
-
-  constructor({ call, settings, log, writer, windows, frames }: OutcomeParts) {
-    this.#call = call;
-    this.#settings = settings;
-    this.#log = log;
-    this.#writer = writer;
-    this.#windows = windows;
-    this.#frames = frames;
-  }
-
-  /** Throws RefusedCall where the client is to be told an error, and the signal's reason once it is aborted. */
-  *write(verdict: AnswerVerdict): Generator<string, void> {
-    this.#call.signal.throwIfAborted();
-    switch (verdict.kind) {
-      case 'refuse':
-        return yield* this.#refuse(verdict.refusal);
-      case 'stand-in':
-        this.#log.outcome = verdict.substitute.end === 'stop' ? 'modified' : 'denied';
-        return yield this.#finish(this.#substitute(verdict.substitute), verdict.by);
-      case 'changed':
-        this.#log.outcome = 'modified';
-        return yield this.#finish(verdict.body, verdict.by);
-      case 'same':
-        this.#log.outcome = this.#windows?.isChanged === true ? 'modified' : 'allowed';
-        if (this.#windows?.isChanged === true) yield this.#finish(verdict.body, undefined);
-        else yield* this.#frames.takeAll();
-    }
-  }
-
-  *#refuse(refusal: Refusal): Generator<string, void> {
-    const { codec, model } = this.#call;
-    const isAnswered = this.#settings.onDeny === 'answer' && isSaidAsAnswer(refusal);
-    const hasText = this.#windows?.sent().length ?? 0;
-    if (!isAnswered || codec.substitute === undefined || hasText > 0) throw new RefusedCall(refusal);
-    this.#log.refuse(refusal);
-    yield this.#finish(codec.substitute({ text: refusal.message, end: 'refused' }, model), undefined);
-  }
-
-  /** The body of a stand-in, behind the text that the client has already. */
-  #substitute({ text, end }: Substitute): string {
-    const { codec, model } = this.#call;
-    if (codec.substitute === undefined) throw new Error(`${codec.name} has no texts as answers`);
-    const sent = this.#windows?.sent().find(({ choice, member }) => choice === 0 && member === 'content');
-    const before = sent === undefined ? '' : `${sent.sent}\n\n`;
-    return codec.substitute({ text: before + text, end }, model);
-  }
-
-  /** Throws RefusedCall when the client has something that the answer does not begin with. */
-  #finish(body: string, by: Decision | undefined): string {
-    try {
-      return this.#writer.finish(body);
-    } catch (error) {
-      if (!(error instanceof RuntimeError)) throw error;
-      if (by === undefined) throw new RefusedCall(contradicted, error);
-      throw new RefusedCall(denialOf(createContradictionRefusal(by), 'after_call'), error);
-    }
-  }
-}
-
-const contradicted: Refusal = {
-  status: 400,
-  code: 'content_filter',
-  message: 'The whole answer does not begin with what had already gone out of it.',
-  isRetryable: false,
-};
+const contradicted: Refusal = refusal(
+  400,
+  'content_filter',
+  'The whole answer does not begin with what had already gone out of it.',
+);

@@ -2,7 +2,7 @@ import type { Decision } from '../../contract/hook.ts';
 import type { AnswerJudge } from '../judge/provider-hooks.ts';
 import type { GatewayServices, HeldShare } from '../ports.ts';
 import type { EndpointCodec, TokenUsage, WireRequest, WireRules } from '../wire/codec.ts';
-import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 import type { SseEvent } from '../wire/sse.ts';
 
 /** How streamed answers are let through. */
@@ -167,18 +167,15 @@ export class HeldBytes {
   }
 }
 
-const tooLarge = {
-  status: 502,
-  code: 'answer_too_large',
-  message:
-    'The answer is larger than what the gateway holds back of one answer until its hooks have decided.',
-  isRetryable: false,
-};
+const tooLarge = refusal(
+  502,
+  'answer_too_large',
+  'The answer is larger than what the gateway holds back of one answer until its hooks have decided.',
+);
 
-const overloaded = {
-  status: 503,
-  code: 'overloaded',
-  message: 'The gateway holds back as much of other answers as it may; try again later.',
-  retryAfter: 1,
-  isRetryable: true,
-};
+const overloaded = refusal(
+  503,
+  'overloaded',
+  'The gateway holds back as much of other answers as it may; try again later.',
+  { retryAfter: 1, isRetryable: true },
+);

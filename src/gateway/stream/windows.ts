@@ -95,7 +95,6 @@ interface Frame {
   readonly spans: readonly Span[];
 }
 
-/** Where a frame's text ends among those of a member. */
 interface Span {
   readonly channel: Channel;
   readonly text: MemberText;
@@ -180,7 +179,6 @@ export class FrameQueue {
     return first.map((frame) => this.#verbatim(frame)).join('');
   }
 
-  /** The texts at the front as the filters left them, without the events that told them. */
   #takeTexts(): string {
     let out = '';
     let taken = 0;
@@ -219,7 +217,6 @@ function isReleased({ kind, spans }: Frame): boolean {
   return kind !== 'held' && spans.every(({ text, end }) => end <= text.passable);
 }
 
-/** A stretch of the told text, and what filters made of it. */
 interface Segment {
   readonly from: number;
   readonly to: number;
@@ -237,14 +234,12 @@ export class MemberText {
   isClosed = false;
   readonly #told: string[] = [];
   #toldChars = 0;
-  /** The channels in the order in which the text has grown on them, and where each one ends. */
   readonly #runs: { readonly key: string; end: number }[] = [];
   /** What is told and not yet released. */
   #open = '';
   /** What is released and not yet sent. */
   #segments: Segment[] = [];
   #settled = 0;
-  /** How much went out as it was told, and what went out after that. */
   #passed = 0;
   #taken = '';
   #isBlocked = false;

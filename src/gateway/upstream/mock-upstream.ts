@@ -12,7 +12,7 @@ import {
 } from '../../models/open/mock-script.ts';
 import type { EndpointCodec, EndpointName, TokenUsage, WireRequest } from '../wire/codec.ts';
 import { decodeUtf8 } from '../wire/place.ts';
-import { RefusedCall } from '../wire/refusal.ts';
+import { RefusedCall, refusal } from '../wire/refusal.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
 
 /** A scripted provider that answers at every endpoint, within this process, in the endpoint's own form. */
@@ -38,7 +38,6 @@ export function openMockUpstream(provider: ProviderConfig, codecs: Codecs): Upst
   };
 }
 
-/** `POST /v1/responses`. */
 const responsesRendering: Rendering = {
   whole: (reply) => toResponse(reply, statusOf(reply), outputOf(reply)),
   stream: streamResponses,
@@ -95,7 +94,6 @@ function outputOf({ id, pieces, calls }: ScriptedReply) {
 
 type Item = ReturnType<typeof outputOf>[number];
 
-/** An item as it begins. */
 function emptied(item: Item) {
   const status = 'in_progress';
   return item.type === 'message' ? { ...item, status, content: [] } : { ...item, status, arguments: '' };
@@ -130,7 +128,6 @@ function toResponse(
   };
 }
 
-/** `POST /v1/messages`. */
 const messagesRendering: Rendering = {
   whole: (reply) => ({
     ...head(reply),
@@ -192,7 +189,6 @@ function stopOf({ finish }: ScriptedReply): string {
 
 type Codecs = Readonly<Record<EndpointName, EndpointCodec>>;
 
-/** Rules under which a scripted model takes whatever it is sent. */
 const anything = {
   opaque: Object.assign(new Set<string>(), { has: () => true }),
   references: Object.assign(new Set<string>(), { has: () => true }),
@@ -228,7 +224,7 @@ async function answer(next: ScriptedAnswer, asked: AskedMock): Promise<UpstreamA
   const fail = () =>
     codec.stream
       ?.writer(read)
-      .fail({ status: 500, code: 'scripted_error', message: failure?.message ?? '', isRetryable: true });
+      .fail(refusal(500, 'scripted_error', failure?.message ?? '', { isRetryable: true }));
   const events = streamEvents(rendering.stream(reply), pause, failure === undefined ? undefined : fail);
   return {
     status: 200,
@@ -251,7 +247,6 @@ async function answerEmbeddings(
   }
 }
 
-/** The events of a stream; one that fails does so behind its text. */
 async function* streamEvents(
   events: ReturnType<Rendering['stream']>,
   pause: () => Promise<void>,
@@ -344,7 +339,6 @@ async function embed(body: string, provider: ProviderConfig, signal: AbortSignal
   };
 }
 
-/** `POST /v1/chat/completions`. */
 const chatRendering: Rendering = {
   whole: (reply) => ({
     ...openAiHead(reply, 'chat.completion'),
@@ -435,7 +429,6 @@ interface ScriptedEvent {
   readonly isPiece: boolean;
 }
 
-/** How one endpoint spells a script. */
 interface Rendering {
   /** The unstreamed body. */
   whole(reply: ScriptedReply): unknown;
@@ -443,7 +436,6 @@ interface Rendering {
   stream(reply: ScriptedReply): Iterable<ScriptedEvent>;
 }
 
-/** The text of a JSON object as a stream of `data:` lines, under a name or without one. */
 function toEvent(data: unknown, { name, isPiece = false }: EventOptions = {}): ScriptedEvent {
   const json = JSON.stringify(data);
   return { text: name === undefined ? `data: ${json}\n\n` : `event: ${name}\ndata: ${json}\n\n`, isPiece };
@@ -454,7 +446,6 @@ interface EventOptions {
   readonly isPiece?: boolean;
 }
 
-/** Arguments in the pieces in which they are streamed. */
 function inputPieces(input: string): readonly string[] {
   return input.match(/.{1,16}/gsu) ?? [];
 }

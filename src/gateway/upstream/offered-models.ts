@@ -19,7 +19,7 @@ import { readRetryAfter } from '../../models/provider-error.ts';
 import type { RateQueue, StreamLimits, Turn } from '../../models/rate/rate-queue.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
-import { RefusedCall } from '../wire/refusal.ts';
+import { RefusedCall, refusal } from '../wire/refusal.ts';
 import { openMockUpstream } from './mock-upstream.ts';
 import {
   type ClientHeaders,
@@ -124,7 +124,6 @@ function speaksLike({ endpoints }: OfferedModel): (other: OfferedModel) => boole
   return (other) => !endpoints.isDisjointFrom(other.endpoints);
 }
 
-/** The endpoints that a provider speaks. */
 function endpointsOf({ type, role }: ProviderConfig): ReadonlySet<EndpointName> {
   const spoken = endpointsOfType(type);
   return role === 'embedding' ? spoken.intersection(embeddingEndpoints) : spoken;
@@ -211,7 +210,6 @@ function limitStreams(upstream: Upstream, { provider, streams, waitMs }: Streams
 /** A member of that name anywhere else costs a place for a moment, and no more. */
 const asksForStream = /"stream"\s*:\s*true/;
 
-/** Calls back once nothing more is read, also where nothing ever was. */
 function endingWith(body: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]: () => {
@@ -243,7 +241,6 @@ async function takeTurn(request: UpstreamRequest, limit: UpstreamLimit): Promise
   );
 }
 
-/** Throws RefusedCall (429, 503), or the signal's reason. */
 async function waitFor<Place>(
   provider: string,
   waitMs: number,
@@ -259,14 +256,8 @@ async function waitFor<Place>(
     const isFull = thrown instanceof RuntimeError && code === 'PROVIDER_TIMEOUT';
     throw new RefusedCall(
       isFull
-        ? {
-            status: 429,
-            code: 'provider_rate_limited',
-            message: `${message}.`,
-            retryAfter: 1,
-            isRetryable: true,
-          }
-        : { status: 503, code: 'provider_unusable', message: `${message}.`, isRetryable: true },
+        ? refusal(429, 'provider_rate_limited', `${message}.`, { retryAfter: 1, isRetryable: true })
+        : refusal(503, 'provider_unusable', `${message}.`, { isRetryable: true }),
       thrown,
     );
   } finally {
@@ -307,7 +298,6 @@ interface HttpUpstreamContext {
   readonly addSecrets: (secrets: readonly string[]) => void;
 }
 
-/** The API of a provider, called over a pool of connections; its key is read with the first call. */
 function openHttpUpstream(config: ProviderConfig, context: HttpUpstreamContext): Upstream {
   const opened = once(async () => await openTarget(config, context));
   return {
@@ -352,7 +342,7 @@ async function openOrRefuse(open: () => Promise<Target>, id: string): Promise<Ta
     return await open();
   } catch (thrown) {
     const message = `Provider "${id}" cannot be used: ${toRuntimeError(thrown).message}`;
-    throw new RefusedCall({ status: 503, code: 'provider_unusable', message, isRetryable: false }, thrown);
+    throw new RefusedCall(refusal(503, 'provider_unusable', message), thrown);
   }
 }
 
@@ -430,7 +420,6 @@ function flatten(headers: ClientHeaders): HeaderMap {
   return flat;
 }
 
-/** Whether a type of provider speaks Anthropic's API, whichever of its names it has. */
 function isAnthropic(type: string): boolean {
   const kind = providerKinds.get(type);
   return kind !== undefined && kind === providerKinds.get('anthropic');

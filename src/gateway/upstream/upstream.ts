@@ -1,7 +1,7 @@
 import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
 import type { EndpointName } from '../wire/codec.ts';
-import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 
 /** Headers by their lower-case names. */
 export type HeaderMap = Readonly<Record<string, string>>;
@@ -212,22 +212,19 @@ export function upstreamTimeout(provider: string): RefusedCall {
 }
 
 function timeout(provider: string): Refusal {
-  return {
-    status: 504,
-    code: 'upstream_timeout',
-    message: `Provider "${provider}" did not answer in time.`,
+  return refusal(504, 'upstream_timeout', `Provider "${provider}" did not answer in time.`, {
     isRetryable: true,
-  };
+  });
 }
 
 function unreachable(provider: string, thrown: unknown): Refusal {
   const code = systemCodeOf(thrown);
-  return {
-    status: 502,
-    code: 'upstream_unreachable',
-    message: `Provider "${provider}" could not be reached${code === undefined ? '' : ` (${code})`}.`,
-    isRetryable: true,
-  };
+  return refusal(
+    502,
+    'upstream_unreachable',
+    `Provider "${provider}" could not be reached${code === undefined ? '' : ` (${code})`}.`,
+    { isRetryable: true },
+  );
 }
 
 function isTimeout(thrown: unknown): boolean {

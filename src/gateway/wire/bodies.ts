@@ -3,9 +3,9 @@ import { isObject, Json } from '../../base/json/json.ts';
 import { exactMembers } from '../../base/json/scan.ts';
 import type { ChatMessage, ToolListing } from '../../contract/provider.ts';
 import type { TokenUsage, WireAnswer } from './codec.ts';
-import { type Edits, numberAt, type Place } from './place.ts';
+import { Edits, numberAt, openPlace, type Place } from './place.ts';
 import { unwritable } from './refusal.ts';
-import { isSameMessage } from './replaced-messages.ts';
+import { isSameMessage, requireTold } from './replaced-messages.ts';
 import { all, type Members, type Shape } from './shape.ts';
 
 /** The tools that a request offers, as foreign hooks see them; all definitions are in `other` as well. */
@@ -15,7 +15,6 @@ export interface RequestedTools {
   write(changed: readonly ToolListing[], edits: Edits): void;
 }
 
-/** Where tools stand in a body. */
 interface ToolForm {
   /** The members with lists of tools. */
   readonly lists: readonly string[];
@@ -86,6 +85,40 @@ function put(held: Place, key: string, value: unknown, edits: Edits): void {
   const json = JSON.stringify(value);
   if (place === undefined) edits.addMember(held, key, json);
   else edits.replace(place, json);
+}
+
+/** What hooks are told of a part of an answer, and where it stands. */
+interface TellingPart {
+  readonly told: ChatMessage;
+  /** Writes what a hook made of it. Returns what the written message has to say. Throws REPLY_MALFORMED. */
+  write(changed: ChatMessage, edits: Edits): ChatMessage;
+}
+
+/**
+ * The body of an answer with what hooks made of its messages. It is read again, so that nothing leaves which says anything else
+ * than they want. Throws REPLY_MALFORMED.
+ */
+export function writeMessages(
+  body: string,
+  parts: readonly TellingPart[],
+  changed: readonly ChatMessage[],
+  readAgain: (written: Place) => readonly ChatMessage[],
+): string {
+  if (changed.length !== parts.length) throw unwritable('the number of messages of an answer has changed');
+  if (parts.every(({ told }, index) => isSameMessage(told, changed[index] ?? told))) return body;
+  const edits = new Edits(body);
+  const wanted = parts.map(({ told, write }, index) => {
+    const message = changed[index] ?? told;
+    return isSameMessage(told, message) ? message : write(message, edits);
+  });
+  const written = edits.apply();
+  requireTold(readAgain(openPlace(written)), wanted);
+  return written;
+}
+
+/** Costs as hooks read them. */
+export function costOf(usage: TokenUsage | undefined) {
+  return usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } };
 }
 
 /** What the events of a stream tell that the whole answer does not have, by names for hooks. */

@@ -1,7 +1,8 @@
 import type { ChatMessage } from '../../contract/provider.ts';
+import { writeMessages } from './bodies.ts';
 import type { WireAnswer, WireRules } from './codec.ts';
-import { bodySpot, Edits, type JsonProblem, openPlace, openStrictly, type Place } from './place.ts';
-import { invalidAnswer, type Refusal, unwritable } from './refusal.ts';
+import { bodySpot, type Edits, type JsonProblem, openStrictly, type Place } from './place.ts';
+import { invalidAnswer, type Refusal } from './refusal.ts';
 import { isSameMessage, requireTold } from './replaced-messages.ts';
 import { rewrite } from './rewrite.ts';
 import { describe, Seen } from './seen.ts';
@@ -21,18 +22,17 @@ export function readErrorBody(body: string, shape: Shape): WireAnswer {
     messages: [message],
     usage: undefined,
     toolCalls: [],
-    write: ([changed]) => {
-      if (changed === undefined) throw unwritable('the message of an error is missing');
-      if (isSameMessage(message, changed)) return body;
-      if (read === undefined) {
+    write: (messages) => {
+      const [changed = message] = messages;
+      if (read === undefined && !isSameMessage(message, changed)) {
         requireTold([{ role: 'assistant', content: changed.content }], [changed]);
         return changed.content;
       }
-      const edits = new Edits(body);
-      const wanted = rewrite(read.seen, message, changed, edits, { isAnswer: true });
-      const written = edits.apply();
-      requireTold([readError(openPlace(written), shape).message], [wanted]);
-      return written;
+      const write = (given: ChatMessage, edits: Edits) =>
+        read === undefined ? given : rewrite(read.seen, message, given, edits, { isAnswer: true });
+      return writeMessages(body, [{ told: message, write }], messages, (written) => [
+        readError(written, shape).message,
+      ]);
     },
   };
 }

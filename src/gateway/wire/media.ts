@@ -91,7 +91,6 @@ function decodePercents(text: string): string {
   );
 }
 
-/** Size and digest say which bytes they are; a long URL with bytes in it is told by its digest already. */
 function withoutBytes(media: MediaPart['media']): MediaPart['media'] {
   const { data, ...rest } = media;
   if (typeof data !== 'string') return withoutInlineUrl(rest);
@@ -167,7 +166,6 @@ interface Carrier {
   readonly isUrl: boolean;
 }
 
-/** The string that carries the bytes or the address. */
 function carrierOf({ place }: Spot, { url = [], bytes = [] }: ShowMedia): Carrier | undefined {
   if (place.kind === 'string') return { place, key: '', isUrl: true };
   for (const key of [...url, ...bytes]) {
@@ -190,7 +188,6 @@ function fileOf(held: Place, { place, isUrl }: Carrier, shape: ShowMedia): WireF
     : { base64: carried, mediaType: type, filename };
 }
 
-/** The members that the description tells. */
 function toldOf(held: Place, carrier: Carrier | undefined, shape: ShowMedia): string[] {
   const told =
     shape.transcript !== undefined && held.at(shape.transcript)?.kind === 'string' ? [shape.transcript] : [];

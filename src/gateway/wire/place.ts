@@ -171,7 +171,6 @@ export function tryOpen(text: string): Place | undefined {
   }
 }
 
-/** One walk for both: bodies are long. */
 function findProblem(text: string, maxDepth: number): JsonProblem | undefined {
   const tokens = new JsonTokens(text);
   /** The keys of the objects that are open, by depth. */
@@ -190,7 +189,6 @@ function findProblem(text: string, maxDepth: number): JsonProblem | undefined {
   return undefined;
 }
 
-/** Positions in a text; `end` is behind the last one. */
 type Span = Pick<Place, 'start' | 'end'>;
 
 /** Changes of a JSON text at exact places; all that is not changed stays byte for byte. */
@@ -267,7 +265,6 @@ export class Edits {
     return change;
   }
 
-  /** Between two entries that stay, one change takes out what goes and puts in what is new. */
   #relist({ container, removed, inserted }: ContainerChange): void {
     const spans = spansOf(container);
     const added = [...inserted].toSorted((one, other) => one.before - other.before);
@@ -325,7 +322,6 @@ function gap({ container, kept, gone, next }: Gap, texts: readonly string[]): Sp
   return { start, end: next.start, text: texts.map((text) => `${text},`).join('') };
 }
 
-/** Where the entries of a list, or the members of an object with their keys, stand. */
 function spansOf(container: Place): readonly (Span & { readonly entry: string | number })[] {
   if (container.kind === 'array')
     return container.items.map(({ start, end }, entry) => ({ start, end, entry }));

@@ -20,6 +20,16 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A refusal; unless `more` says otherwise, sending the call again does not help. */
+export function refusal(
+  status: number,
+  code: string,
+  message: string,
+  more: Omit<Partial<Refusal>, 'status' | 'code' | 'message'> = {},
+): Refusal {
+  return { status, code, message, isRetryable: false, ...more };
+}
+
 /** Whether an endpoint's own refusal can say it in the place of an error: that of a hook, or of a call that waits for a person. */
 export function isSaidAsAnswer({ code }: Refusal): boolean {
   return code === 'content_filter' || code === 'pending_approval';
@@ -38,31 +48,25 @@ export class RefusedCall extends Error {
 
 /** A request that is none, or that two readers could read differently; `param` is its member to blame. */
 export function invalidRequest(message: string, param?: string): RefusedCall {
-  return new RefusedCall({ status: 400, code: 'invalid_request', message, param, isRetryable: false });
+  return new RefusedCall(refusal(400, 'invalid_request', message, { param }));
 }
 
 /** A request with a kind of item, block or part that hooks cannot be shown. */
 export function unknownInRequest(kind: string, param: string): RefusedCall {
   const message = `${param} has a kind that hooks cannot read (${quoteKind(kind)}); spec.gateway.opaque of the config may let it pass`;
-  return new RefusedCall({ status: 400, code: 'unknown_content', message, param, isRetryable: false });
+  return new RefusedCall(refusal(400, 'unknown_content', message, { param }));
 }
 
 /** A request that refers to content which the upstream keeps, so that hooks cannot read it. */
 export function unreadableReference(param: string): RefusedCall {
   const message = `${param} refers to content that hooks cannot read; spec.gateway.references of the config may let it pass`;
-  return new RefusedCall({
-    status: 400,
-    code: 'unreadable_reference',
-    message,
-    param,
-    isRetryable: false,
-  });
+  return new RefusedCall(refusal(400, 'unreadable_reference', message, { param }));
 }
 
 /** An answer of an upstream that hooks cannot be shown. `where` names members only, never quotes a value. */
 export function unknownInAnswer(where: string): RefusedCall {
   const message = `the upstream's answer has content that hooks cannot read: ${where}`;
-  return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
+  return new RefusedCall(refusal(502, 'unknown_content', message));
 }
 
 /**
@@ -73,16 +77,15 @@ export function unknownEvent(type: string | undefined): RefusedCall {
   const isName = type !== undefined && type.length <= 64 && /^[a-z]+(?:[._][a-z]+)*$/.test(type);
   const named = isName ? `"${type}"` : 'of an unusual name';
   const message = `the upstream's answer has an event that hooks cannot read (${named}); spec.gateway.opaque of the config may let it pass`;
-  return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
+  return new RefusedCall(refusal(502, 'unknown_content', message));
 }
 
 /** An answer of an upstream that is broken or contradicts itself. `problem` names members only, never quotes a value. */
 export function invalidAnswer(problem: string): RefusedCall {
   const message = `the upstream's answer cannot be used: ${problem}`;
-  return new RefusedCall({ status: 502, code: 'upstream_invalid', message, isRetryable: true });
+  return new RefusedCall(refusal(502, 'upstream_invalid', message, { isRetryable: true }));
 }
 
-/** What is to blame: its path from where the reading began, and for errors another one where that differs. */
 interface Blamed {
   readonly path: string;
   readonly at?: string | undefined;
@@ -115,7 +118,6 @@ export function unwritable(problem: string): RuntimeError {
   return new RuntimeError('REPLY_MALFORMED', problem);
 }
 
-/** A kind as errors may quote it: a plain word, or nothing of it. */
 function quoteKind(kind: unknown): string {
   return typeof kind === 'string' && /^[\w.-]{1,64}$/.test(kind) ? `"${kind}"` : 'not a plain word';
 }

@@ -79,7 +79,6 @@ function withoutMarks(message: ChatMessage): ChatMessage {
   return { ...rest, role: message.role, content: message.content };
 }
 
-/** Members that a body says in its own way, which no text of a message depends on. */
 const figures = new Set(['meta', 'cost_info', 'finish_reason', 'other']);
 
 /**
@@ -128,7 +127,6 @@ function membersOf(other: unknown): string[] {
   );
 }
 
-/** Nothing, in whichever form, is as good as nothing. */
 function isSameMember(read: unknown, wanted: unknown): boolean {
   return isNothing(read) ? isNothing(wanted) : isSameToTheDigit(read, wanted);
 }
@@ -184,7 +182,6 @@ function splitMiddle(parts: readonly string[], changed: string): string[] {
   return split;
 }
 
-/** Where a part ends in the changed text, by what stood on both sides of its end, or on one. */
 function findBoundary(part: string, next: string, changed: string, from: number): number {
   if (part !== '' && changed.startsWith(part, from)) return from + part.length;
   for (const width of [64, 24, 12, 6, 3]) {

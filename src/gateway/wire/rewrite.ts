@@ -97,7 +97,6 @@ function quoteKey(key: string): string {
   return JSON.stringify(key.slice(0, 80));
 }
 
-/** `content` and `parts`. */
 function writeBody(seen: Seen, plain: PlainObject, edits: Edits, options: RewriteOptions): void {
   const { body, list } = seen;
   const content = String(plain['content']);
@@ -124,7 +123,6 @@ function writeBody(seen: Seen, plain: PlainObject, edits: Edits, options: Rewrit
   }
 }
 
-/** A new text stands behind the reasoning that its message begins with. */
 function addText(
   text: string,
   { list, reasoning, sealed }: Seen,
@@ -141,7 +139,6 @@ function addText(
   } else throw unwritable('a replaced message has a text that cannot be put into the body');
 }
 
-/** Puts given parts where the old ones stand: files stay in their order, texts take the places between them. */
 function writeParts(
   given: readonly PlainObject[],
   { body, list }: Pick<Seen, 'body' | 'list'>,
@@ -241,7 +238,6 @@ function placeIn(owner: Place, entry: string | number): Place | undefined {
   return typeof entry === 'string' ? owner.at(entry) : owner.items[entry];
 }
 
-/** Reasoning that goes takes its members or entries with it, and all that is encrypted. Returns the reasoning that is left. */
 function writeReasoning(
   { reasoning, sealed }: Seen,
   given: unknown,
@@ -435,7 +431,6 @@ function writeFinish(
   if (reason !== old) edits.replaceText(place, reason);
 }
 
-/** Encrypted copies go with a text that has changed. */
 function writeCopies({ copies, other }: Seen, sent: ChatMessage, plain: PlainObject, edits: Edits): void {
   const isKept = other.unchanged(plain['other']);
   const isThought = isSameToTheDigit(plain['reasoning'] ?? '', sent['reasoning'] ?? '');
@@ -452,7 +447,6 @@ interface Matching<Facet, Wanted> {
   readonly write: (facet: Facet, wanted: Wanted) => void;
 }
 
-/** Each that is wanted stands for the next facet that is it; those in between are taken out. */
 function matchInOrder<Facet, Wanted>(
   facets: readonly Facet[],
   wanted: readonly Wanted[],

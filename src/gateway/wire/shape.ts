@@ -184,7 +184,6 @@ export interface ShowResult extends ResultContent {
   readonly of?: Members;
 }
 
-/** Something encrypted that goes with the reasoning of its message. */
 interface ShowSealed {
   readonly show: 'sealed';
   readonly data: string;

@@ -29,7 +29,6 @@ export class SseParser {
   readonly #maxChars: number;
   /** The pieces of the line that is not at its end. */
   #line: string[] = [];
-  /** Whether the line ended with a carriage return that a line feed may follow. */
   #isAtReturn = false;
   #isFirstLine = true;
   #open: OpenEvent = startEvent();
@@ -139,7 +138,6 @@ function startEvent(): OpenEvent {
   return { event: undefined, data: undefined };
 }
 
-/** Puts a line into its event. False for a line that is dropped. */
 function readLine(open: OpenEvent, line: string): boolean {
   const colon = line.indexOf(':');
   const name = colon === -1 ? line : line.slice(0, colon);

@@ -171,7 +171,6 @@ export function passesUnread(kind: string | undefined, { opaque }: WireRules): k
 /** In `opaque` these are what a known kind holds, and no kinds of their own: another one of that name may hold anything. */
 const mediaKinds: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'file']);
 
-/** The member that names the kind has been read. */
 function walkKnownKind(spot: Spot, by: string, known: Shape, context: WalkContext, seen: Seen): void {
   if (typeof known === 'string') walk(spot, known, context, seen);
   else if ('members' in known)
@@ -220,7 +219,6 @@ function walkEach(spot: Spot, { each, as = '' }: Each, context: WalkContext, see
   for (const item of itemSpots(spot)) walkMessage(item, each, context, seen, as);
 }
 
-/** Reads a value as a message of its own, in which paths begin with `as`. */
 function walkMessage(item: Spot, shape: Shape, context: WalkContext, { messages }: Seen, as = ''): Seen {
   const own = new Seen(item.place);
   messages.push(own);

@@ -108,22 +108,6 @@ test('an answer that its client has only in part was broken off', async () => {
   expect(await opened.report).toMatchObject({ outcome: 'aborted', decisions: [{ verdict: 'allow' }] });
 });
 
-test('an answer on which nobody decides goes out as it comes, and is told at the end', async () => {
-  const heard: unknown[] = [];
-  const fire = fireHook((event) => {
-    if (event.phase === 'after_call') heard.push(event.response.message.content);
-    return {};
-  });
-  const call = streamedCall({ fire, said: everything, isJudged: false, settings: { windowChars: 4 } });
-  const opened = await call.open();
-  if (opened.kind !== 'stream') throw new Error('it was refused');
-  expect(call.read()).toBe(1);
-  let text = '';
-  for await (const chunk of opened.chunks) text += chunk;
-  expect(text).toBe(rawOf(everything));
-  expect(heard).toEqual([`Hello ${'0123456789'.repeat(5)} world`]);
-});
-
 const forever = () => new Promise<never>(() => {});
 
 test('a client that goes away ends an upstream that says nothing', async () => {

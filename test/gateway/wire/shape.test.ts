@@ -1,17 +1,14 @@
 import fc from 'fast-check';
 import { expect, describe as group, it } from 'vitest';
-import { RuntimeError } from '../../../src/base/errors.ts';
 import { Json } from '../../../src/base/json/json.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import type { WireRules } from '../../../src/gateway/wire/codec.ts';
 import { bodySpot, Edits, openPlace } from '../../../src/gateway/wire/place.ts';
-import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 import { type RewriteOptions, rewrite } from '../../../src/gateway/wire/rewrite.ts';
 import { describe, Seen } from '../../../src/gateway/wire/seen.ts';
 import { all, type Shape, words } from '../../../src/gateway/wire/shape.ts';
 import { walk } from '../../../src/gateway/wire/walk.ts';
 import { media, strict } from './chat/rules.ts';
-import { isMarked, marks, markValue, redact } from './marked-json.ts';
 
 function see(value: unknown, shape: Shape, rules: WireRules = strict, isAnswer = true): Seen {
   const place = openPlace(typeof value === 'string' ? value : JSON.stringify(value));
@@ -493,39 +490,6 @@ group('what hooks see', () => {
     expect(() => see({ result: 'AAAA' }, shape)).toThrow(refused(502, 'unknown_content'));
     for (const result of ['the secret', ['AAAA'], { a: 'AAAA' }, 7])
       expect(() => see({ result }, shape, media)).toThrow(refused(502, 'upstream_invalid'));
-  });
-
-  const values = fc.tuple(fc.constant(sample), marks);
-
-  it('has a text wherever in a value it stands, or the value is refused', () => {
-    fc.assert(
-      fc.property(values, ([value, mark]) => {
-        const marked = markValue(value, mark);
-        try {
-          const seen = see(marked, message, media);
-          const shown = [told(seen), seen.finish?.place.json].some(isMarked);
-          expect(shown).toBe(isMarked(marked));
-        } catch (error) {
-          if (!(error instanceof RefusedCall)) throw error;
-        }
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  it('is written back without a text that hooks take out', () => {
-    fc.assert(
-      fc.property(values, ([value, mark]) => {
-        const marked = markValue(value, mark);
-        try {
-          const written = write(marked, message, (sent) => redact(sent) as ChatMessage);
-          expect(isMarked(new Json(written))).toBe(false);
-        } catch (error) {
-          if (!(error instanceof RefusedCall) && !(error instanceof RuntimeError)) throw error;
-        }
-      }),
-      { numRuns: 1000 },
-    );
   });
 });
 

@@ -142,7 +142,6 @@ const page = `SELECT r.seq, r.body, r.hash, c.text AS content FROM signalbox.gat
 /** Contents may be large. */
 const PAGE = 500;
 
-/** The names of the keys in the database, as those of the files beside an audit. */
 const names = { signing: 'audit signing', public: 'audit public', digest: 'audit digest' } as const;
 
 /** The keys that all replicas have, made where they are missing; `given` takes the place of the signing key. Rejects with STORE_FAILED. */

@@ -88,7 +88,6 @@ async function doWork(work: AuditWork, { chain, chains, maker, writer }: WorkCon
   }
 }
 
-/** The chain of this replica. */
 interface OwnChain {
   /** Puts what is made behind the last row. Rejects with STORE_FAILED. */
   put(make: (tip: Tip) => Addition): Promise<Head>;
@@ -130,7 +129,6 @@ function createOwnChain(chains: Chains, maker: RowMaker, writer: string): OwnCha
 /** Somebody else may have put a row behind the tip, or have taken the chain. */
 const MOST_TRIES = 10;
 
-/** The row that says who signs. */
 function introduce(tip: Tip, maker: RowMaker): Addition {
   return addRows(tip, [{ row: maker.introduction(tip), content: undefined }], maker);
 }
@@ -158,7 +156,6 @@ function* inPieces(calls: readonly NewCall[]): Generator<readonly NewCall[]> {
 
 const MOST_CHARACTERS = 16_000_000;
 
-/** Which rows go. */
 interface PruneChains {
   /** Those that are older; milliseconds since 1970. */
   readonly before: number;
@@ -235,7 +232,6 @@ interface NewRow {
   readonly content: string | undefined;
 }
 
-/** What is kept of rows that stand behind a tip. */
 function addRows(behind: Tip, rows: readonly NewRow[], maker: RowMaker): Addition {
   const bodies: string[] = [];
   const hashes: string[] = [];

@@ -1,11 +1,10 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { ToolCallMember } from '../../../models/messages/rebuilt.ts';
-import { readOpenAiUsage } from '../bodies.ts';
+import { costOf, readOpenAiUsage, writeMessages } from '../bodies.ts';
 import type { TokenUsage, WireAnswer, WireRules } from '../codec.ts';
 import { readOpenAiError } from '../error-body.ts';
-import { bodySpot, Edits, openPlace, openStrictly, type Place } from '../place.ts';
-import { invalidAnswer, unwritable } from '../refusal.ts';
-import { isSameMessage, requireTold } from '../replaced-messages.ts';
+import { bodySpot, type Edits, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer } from '../refusal.ts';
 import { type RewriteOptions, rewrite } from '../rewrite.ts';
 import { describe, describeCall, Seen, textOfArgs } from '../seen.ts';
 import { walk } from '../walk.ts';
@@ -25,7 +24,21 @@ export function readChatAnswer(body: string, rules: WireRules): WireAnswer {
         .map(describeCall)
         .map(({ id, name, args }, index) => ({ callId: id, name, args, choice, index })),
     ),
-    write: (changed) => writeAnswer(changed, { body, rules, choices }),
+    write: (changed) =>
+      writeMessages(
+        body,
+        choices.map(({ told, seen }) => ({
+          told,
+          write: (message, edits) => {
+            const held = seen.place.at('message');
+            if (held !== undefined)
+              writeAssistant({ told, seen, place: held }, message, edits, { isAnswer: true });
+            return message;
+          },
+        })),
+        changed,
+        (written) => readChoices(written, rules).choices.map(({ told }) => told),
+      ),
   };
 }
 
@@ -49,39 +62,11 @@ function readChoices(place: Place, rules: WireRules): ReadAnswer {
   // What stands beside the choices is told with the first.
   body.messages[0]?.other.addFirst(body.other, 'body');
   const usage = readOpenAiUsage(place.at('usage'));
-  const cost = usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } };
   const choices = body.messages.map((seen) => ({
     seen,
-    told: { ...describe(seen, 'assistant'), ...cost },
+    told: { ...describe(seen, 'assistant'), ...costOf(usage) },
   }));
   return { choices, usage };
-}
-
-interface SentAnswer {
-  readonly body: string;
-  readonly rules: WireRules;
-  readonly choices: readonly ReadChoice[];
-}
-
-/** The answer with hooks' changes; it is read again, so that nothing leaves which says anything else than they want. */
-function writeAnswer(changed: readonly ChatMessage[], { body, rules, choices }: SentAnswer): string {
-  if (changed.length !== choices.length) throw unwritable('the number of choices has changed');
-  const edits = new Edits(body);
-  let isChanged = false;
-  for (const [index, { told, seen }] of choices.entries()) {
-    const message = changed[index];
-    const place = seen.place.at('message');
-    if (message === undefined || place === undefined || isSameMessage(told, message)) continue;
-    writeAssistant({ told, seen, place }, message, edits, { isAnswer: true });
-    isChanged = true;
-  }
-  if (!isChanged) return body;
-  const written = edits.apply();
-  requireTold(
-    readChoices(openPlace(written), rules).choices.map(({ told }) => told),
-    changed,
-  );
-  return written;
 }
 
 /** A model's message as it was read, and the object that it stands in. */

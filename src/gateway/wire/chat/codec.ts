@@ -56,7 +56,6 @@ export class ChatStreamWriter implements StreamWriter {
   /** Events that went out, and have not been looked at: an answer that passes unchanged needs no look. */
   #unread: SseEvent[] = [];
   #isDone = false;
-  /** What frames of our own have beside their choices. */
   #head: PlainObject | undefined;
 
   constructor(request: WireRequest) {
@@ -119,7 +118,6 @@ export class ChatStreamWriter implements StreamWriter {
     return formatEvent(json);
   }
 
-  /** What the client has. */
   #state(): ChatAssembly {
     const unread = this.#unread;
     this.#unread = [];
@@ -132,7 +130,6 @@ export class ChatStreamWriter implements StreamWriter {
   }
 }
 
-/** Each frame names its answer; one that has no name yet gets a plain one. */
 function headOf(member: (key: string) => unknown): PlainObject {
   const fingerprint = member('system_fingerprint');
   return {

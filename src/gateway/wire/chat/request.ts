@@ -75,7 +75,6 @@ class ChatRequest implements WireRequest {
     return written;
   }
 
-  /** How many messages at the beginning of the new body are the system prompt. */
   #writeMessages(changed: Changed, edits: Edits): number {
     const { list, prompt, messages, payload } = this.#read;
     writePrompt(changed.system_prompt, { list, prompt }, edits);
@@ -271,7 +270,6 @@ function writeMessage({ told, seen }: ReadMessage, changed: ChatMessage, edits: 
   rewrite(seen, told, told.role === 'tool' ? withPartsOfResult(told, changed) : changed, edits, options);
 }
 
-/** The parts of a tool's result are those of its message. Throws REPLY_MALFORMED for the result of another call. */
 function withPartsOfResult(told: ChatMessage, changed: ChatMessage): ChatMessage {
   const sent = plainReplaced(told)['tool_result'];
   const given = plainReplaced(changed)['tool_result'];

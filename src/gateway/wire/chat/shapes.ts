@@ -15,7 +15,6 @@ const picture: Shape = {
   held: { detail: words('auto', 'low', 'high', 'original') },
 };
 
-/** The content of a message: a text, or a list of parts. */
 const content: ByType = {
   string: { show: 'text' },
   array: {
@@ -36,7 +35,6 @@ const content: ByType = {
 
 const call: Omit<ShowCall, 'in' | 'args'> = { show: 'call', id: 'id', name: 'name', of: { index: 'number' } };
 
-/** The members of a model's message, in a request and in an answer. */
 const assistant: Members = {
   content,
   tool_calls: {
@@ -76,7 +74,6 @@ const assistant: Members = {
 
 const said: Shape = { members: { content } };
 
-/** A message of a request. */
 const message: Shape = {
   kinds: {
     system: said,
@@ -128,7 +125,6 @@ export const finishWords: Readonly<Record<string, string>> = {
 
 const finish: Shape = { show: 'finish', words: finishWords };
 
-/** The members beside the choices, of an answer and of each chunk of a stream. */
 const head: Members = {
   id: 'id',
   created: 'number',

@@ -74,7 +74,6 @@ export class ChatStreamReader implements StreamReader {
 
 // --- chunks ---
 
-/** A chunk of a chat stream. */
 interface Chunk {
   /** All members but `choices`. */
   readonly members: Members;
@@ -220,7 +219,6 @@ export class ChatAssembly {
   }
 }
 
-/** Members of a delta that clients join. */
 const texts = new Set(['content', 'refusal', 'reasoning_content', 'reasoning']);
 
 /** One choice of a stream. */
@@ -229,9 +227,7 @@ export class ChoiceAssembly {
   finishReason: string | undefined;
   readonly #message: Members = new Map();
   readonly #members: Members = new Map();
-  /** Tool calls that come in pieces, by their index. */
   readonly #calls = new Map<number, Members>();
-  /** Whether their pieces have an index, as the first one had. */
   #isIndexed: boolean | undefined;
 
   constructor(index: number) {

@@ -1,6 +1,6 @@
 import { Json } from '../../../base/json/json.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
-import { openAiUsage, readOpenAiUsage } from '../bodies.ts';
+import { costOf, openAiUsage, readOpenAiUsage, writeMessages } from '../bodies.ts';
 import type { EndpointCodec, RequestPayload, WireAnswer, WireRequest, WireRules } from '../codec.ts';
 import { formatOpenAiError, readOpenAiError } from '../error-body.ts';
 import { bodySpot, Edits, openPlace, openStrictly, type Place } from '../place.ts';
@@ -40,7 +40,6 @@ const answerShape: Shape = {
   },
 };
 
-/** Reads a request: each text is a message of the user. Throws RefusedCall (400), for lists of tokens too. */
 function readRequest(body: string, rules: WireRules): WireRequest {
   const place = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
   const named = place.at('model');
@@ -131,14 +130,14 @@ function readAnswer(body: string, rules: WireRules): WireAnswer {
     messages: [told],
     usage: readOpenAiUsage(place.at('usage')),
     toolCalls: [],
-    write: ([changed]) => {
-      if (changed === undefined) throw unwritable('the message of an answer is missing');
-      if (isSameMessage(told, changed)) return body;
-      const edits = new Edits(body);
-      rewrite(seen, told, changed, edits, { isAnswer: true });
-      const written = edits.apply();
-      requireTold([readVectors(openPlace(written), rules).told], [changed]);
-      return written;
+    write: (messages) => {
+      const write = (changed: ChatMessage, edits: Edits) => {
+        rewrite(seen, told, changed, edits, { isAnswer: true });
+        return changed;
+      };
+      return writeMessages(body, [{ told, write }], messages, (written) => [
+        readVectors(written, rules).told,
+      ]);
     },
   };
 }
@@ -151,9 +150,6 @@ function readVectors(place: Place, rules: WireRules) {
   const seen = new Seen(place);
   walk(bodySpot(place), answerShape, { rules, isAnswer: true, at: '' }, seen);
   const usage = readOpenAiUsage(place.at('usage'));
-  const told: ChatMessage = {
-    ...describe(seen, 'assistant'),
-    ...(usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } }),
-  };
+  const told: ChatMessage = { ...describe(seen, 'assistant'), ...costOf(usage) };
   return { told, seen };
 }

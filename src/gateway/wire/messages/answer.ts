@@ -1,8 +1,8 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
+import { costOf, writeMessages } from '../bodies.ts';
 import type { Substitute, TokenUsage, WireAnswer, WireRules } from '../codec.ts';
-import { bodySpot, Edits, numberAt, openPlace, openStrictly, type Place } from '../place.ts';
-import { invalidAnswer, type Refusal, unwritable } from '../refusal.ts';
-import { isSameMessage, requireTold } from '../replaced-messages.ts';
+import { bodySpot, type Edits, numberAt, openStrictly, type Place } from '../place.ts';
+import { invalidAnswer, type Refusal } from '../refusal.ts';
 import { rewrite } from '../rewrite.ts';
 import { describe, describeCall, Seen } from '../seen.ts';
 import { walk } from '../walk.ts';
@@ -20,14 +20,12 @@ export function readMessagesAnswer(body: string, rules: WireRules): WireAnswer {
       const { id, name, args } = describeCall(call);
       return call.isOfClient ? [{ callId: id, name, args, choice: 0, index }] : [];
     }),
-    write: ([changed, ...others]) => {
-      if (changed === undefined || others.length > 0) throw unwritable('an answer is one message');
-      if (isSameMessage(message, changed)) return body;
-      const edits = new Edits(body);
-      const wanted = rewrite(seen, message, changed, edits, { isAnswer: true, dropsEmpty: true });
-      const written = edits.apply();
-      requireTold([readMessage(openPlace(written), rules).message], [wanted]);
-      return written;
+    write: (messages) => {
+      const write = (changed: ChatMessage, edits: Edits) =>
+        rewrite(seen, message, changed, edits, { isAnswer: true, dropsEmpty: true });
+      return writeMessages(body, [{ told: message, write }], messages, (written) => [
+        readMessage(written, rules).message,
+      ]);
     },
   };
 }
@@ -38,10 +36,7 @@ function readMessage(root: Place, rules: WireRules) {
   const seen = new Seen(root);
   walk(bodySpot(root), answerShape, { rules, isAnswer: true, at: '' }, seen);
   const usage = readUsage(root.at('usage'));
-  const message: ChatMessage = {
-    ...describe(seen, 'assistant'),
-    ...(usage && { cost_info: { input_tokens: usage.input, output_tokens: usage.output } }),
-  };
+  const message: ChatMessage = { ...describe(seen, 'assistant'), ...costOf(usage) };
   return { seen, message, usage };
 }
 
@@ -59,20 +54,25 @@ function readUsage(usage: Place | undefined): TokenUsage | undefined {
 
 /** Reads a count of tokens: hooks see it only if it has members other than figures. */
 export function readCount(body: string, rules: WireRules): WireAnswer {
-  const root = openAnswer(body);
-  const seen = new Seen(root);
-  walk(bodySpot(root), countShape, { rules, isAnswer: true, at: '' }, seen);
-  const message = describe(seen, 'assistant');
+  const read = (root: Place) => {
+    const seen = new Seen(root);
+    walk(bodySpot(root), countShape, { rules, isAnswer: true, at: '' }, seen);
+    return { seen, message: describe(seen, 'assistant') };
+  };
+  const { seen, message } = read(openAnswer(body));
+  const told = seen.isEmpty ? [] : [message];
   return {
     body,
-    messages: seen.isEmpty ? [] : [message],
+    messages: told,
     usage: undefined,
     toolCalls: [],
-    write: ([changed]) => {
-      if (seen.isEmpty || changed === undefined || isSameMessage(message, changed)) return body;
-      const edits = new Edits(body);
-      rewrite(seen, message, changed, edits, { isAnswer: true });
-      return edits.apply();
+    write: (messages) => {
+      const parts = told.map(() => ({
+        told: message,
+        write: (changed: ChatMessage, edits: Edits) =>
+          rewrite(seen, message, changed, edits, { isAnswer: true }),
+      }));
+      return writeMessages(body, parts, messages, (written) => told.map(() => read(written).message));
     },
   };
 }

@@ -70,7 +70,6 @@ function createStreamWriter(): StreamWriter {
   };
 }
 
-/** The text goes on in the open block of its kind, or begins one. */
 function* textEvents({ member }: Channel, text: string, sent: AssembledMessage): Generator<string> {
   const type = member === 'reasoning' ? 'thinking' : 'text';
   const open = sent.openBlock;
@@ -124,7 +123,6 @@ function blockDelta(index: number, type: string, member: string, json: string): 
   return blockEvent('delta', index, `"delta":{"type":"${type}","${member}":${json}}`);
 }
 
-/** The deltas that tell a block, its text from a position on. */
 function* blockDeltas(index: number, block: Place, from: number): Generator<string> {
   for (const [type, kind] of tellingDeltas(block)) {
     const place = block.at(kind.to);
@@ -139,7 +137,6 @@ function* blockDeltas(index: number, block: Place, from: number): Generator<stri
   }
 }
 
-/** The kinds of deltas that can tell members of a block; what none can tell stands in its beginning. */
 function tellingDeltas(block: Place): (readonly [string, DeltaKind])[] {
   const type = typeOf(block) ?? '';
   return Object.entries(deltaKinds).filter(([, { of, how, to }]) => {

@@ -4,7 +4,7 @@ import type { ChatMessage } from '../../../contract/provider.ts';
 import { joinPrompt, type RequestedTools, readTools, splitPrompt } from '../bodies.ts';
 import type { ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { bodySpot, Edits, numberAt, openPlace, openStrictly, type Place } from '../place.ts';
-import { invalidRequest, RefusedCall, unknownInRequest, unwritable } from '../refusal.ts';
+import { invalidRequest, RefusedCall, refusal, unknownInRequest, unwritable } from '../refusal.ts';
 import { alignReplaced, plainReplaced, type ReplacedMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { type DescribedCall, describe, describeCall, Seen, type TextFacet } from '../seen.ts';
@@ -112,7 +112,7 @@ function requireOneModel(root: Place, { references }: WireRules): void {
       : `tools[${tool}].model`;
   if (param === undefined) return;
   const message = `${param} lets other models answer than \`model\`, which limits and prices go by; spec.gateway.references of the config may let it pass as "fallbacks"`;
-  throw new RefusedCall({ status: 400, code: 'unreadable_reference', message, param, isRetryable: false });
+  throw new RefusedCall(refusal(400, 'unreadable_reference', message, { param }));
 }
 
 const roles: Readonly<Record<string, ChatMessage['role']>> = {
@@ -130,12 +130,10 @@ function requireMessage(item: Place, at: string): void {
     throw invalidRequest(`${at}.content is missing`, `${at}.content`);
 }
 
-/** The texts of the system prompt. */
 function promptOf({ body }: Seen): TextFacet[] {
   return body.filter((facet) => facet.kind === 'text');
 }
 
-/** Each tool result, and the blocks between two of them. The first part also shows the message's other members. */
 function readParts(seen: Seen): readonly Seen[] {
   const [first] = seen.messages;
   if (first === undefined) return [seen];
@@ -172,7 +170,6 @@ function readMessage(
   };
 }
 
-/** Whether what stands between results is all that the message has. */
 function isWhole({ span, place }: Seen, { messages }: Seen): boolean {
   return place.kind === 'array' && messages.length === 1 && span?.start === 0;
 }

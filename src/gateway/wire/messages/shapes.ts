@@ -34,7 +34,6 @@ const call = (more: Pick<ShowCall, 'isServed'> = {}): Shape => ({
   ...more,
 });
 
-/** The result of a tool that the upstream ran. */
 const served: Shape = {
   show: 'result',
   id: 'tool_use_id',
@@ -168,7 +167,6 @@ const kinds: Readonly<Record<string, Shape>> = {
 
 const nestedList: Items = { items: { kinds }, areItems: true };
 
-/** The result of a tool that the client ran: a message of its own. */
 const toolResult: Shape = object({
   ...cached,
   tool_use_id: { link: 'id' },
@@ -241,7 +239,6 @@ const contextManagement: Shape = object({
   original_input_tokens: 'number',
 });
 
-/** The `StopReason` and `BetaStopReason`, and the native words for them. */
 const stopReason: ShowFinish = {
   show: 'finish',
   words: {
@@ -311,7 +308,6 @@ export const errorShape: Shape = object({
 
 // --- streams ---
 
-/** An event: members that its reader puts into the answer, and those that hold no text. Hooks see all others. */
 interface EventKind {
   readonly read: readonly string[];
   readonly members: Members;

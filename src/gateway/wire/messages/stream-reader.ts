@@ -44,7 +44,6 @@ export class MessagesStreamReader implements StreamReader {
     return withExtras(readMessagesAnswer(this.#message.json, this.#context.rules), this.#rest.other.members);
   }
 
-  /** False: it passes unread. Throws RefusedCall (502). */
   #isKnown(kinds: Readonly<Record<string, unknown>>, type: string): boolean {
     if (Object.hasOwn(kinds, type)) return true;
     if (passesUnread(type, this.#context.rules)) return false;
@@ -95,7 +94,6 @@ export class MessagesStreamReader implements StreamReader {
       : { kind: 'held' };
   }
 
-  /** Text of the open block; without any, the event goes out with what is around it. */
   #textPart(text: string): StreamPart {
     if (text === '') return { kind: 'text', deltas: [] };
     const { blocks, openBlock } = this.#message;
@@ -233,7 +231,6 @@ export class AssembledMessage {
   readonly blocks: AssembledBlock[] = [];
   isComplete = false;
   #begun: Place | undefined;
-  /** The members of the message that came at its end. */
   readonly #ended = new Map<string, string | undefined>();
   readonly #usage = new Map<string, Place>();
 
@@ -355,7 +352,6 @@ export class AssembledMessage {
   }
 }
 
-/** Members of the end that replace those of the beginning when they are there. */
 const lateMembers = new Set(['container', 'context_management', 'input_transformations']);
 
 /** What hooks need not see, so that a later value may replace it. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatMessage } from '../../../contract/provider.ts';
+import { costOf, writeMessages } from '../bodies.ts';
 import type { AnswerToolCall, Substitute, TokenUsage, WireAnswer, WireRequest, WireRules } from '../codec.ts';
-import { bodySpot, Edits, memberSpot, openPlace, openStrictly, type Place } from '../place.ts';
+import { bodySpot, type Edits, memberSpot, openStrictly, type Place } from '../place.ts';
 import { invalidAnswer, unwritable } from '../refusal.ts';
-import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { describe, describeCall, joinTexts, Seen } from '../seen.ts';
 import { isShaped, walk } from '../walk.ts';
@@ -32,7 +32,6 @@ export function isSettled(key: string, place: Place, sent: Place | undefined): b
   return isShaped(place, key, responseMembers) || isEchoed(key, place, sent);
 }
 
-/** A response; all of its items are one message. */
 class ResponsesAnswer implements WireAnswer {
   readonly body: string;
   readonly messages: readonly [ChatMessage];
@@ -63,7 +62,8 @@ class ResponsesAnswer implements WireAnswer {
     );
     const told = {
       ...describe(this.#seen, 'assistant'),
-      ...this.#facts(isOfClient.includes(true)),
+      finish_reason: finishReasonOf(this.#root, isOfClient.includes(true)),
+      ...costOf(this.usage),
     };
     this.messages = [told];
     this.toolCalls = this.#seen.calls.flatMap((call, index) => {
@@ -72,22 +72,21 @@ class ResponsesAnswer implements WireAnswer {
     });
   }
 
-  write([changed, ...others]: readonly ChatMessage[]): string {
+  write(messages: readonly ChatMessage[]): string {
     const [told] = this.messages;
-    if (changed === undefined || others.length > 0) throw unwritable('an answer has one message');
-    if (isSameMessage(told, changed)) return this.body;
-    const edits = new Edits(this.body);
-    const hasText = this.#seen.body.some(({ kind }) => kind === 'text');
-    rewrite(this.#seen, told, changed, edits, {
-      isAnswer: true,
-      add: hasText ? {} : { text: (text) => this.#addText(text, edits) },
-    });
-    const repeated = this.#root.at('output_text');
-    if (repeated?.kind === 'string' && changed.content !== told.content)
-      edits.replaceText(repeated, changed.content);
-    const written = edits.apply();
-    requireTold(new ResponsesAnswer(openPlace(written), this.#reading).messages, [changed]);
-    return written;
+    const write = (changed: ChatMessage, edits: Edits) => {
+      const hasText = this.#seen.body.some(({ kind }) => kind === 'text');
+      rewrite(this.#seen, told, changed, edits, {
+        isAnswer: true,
+        add: hasText ? {} : { text: (text) => this.#addText(text, edits) },
+      });
+      const repeated = this.#root.at('output_text');
+      if (repeated?.kind === 'string' && changed.content !== told.content)
+        edits.replaceText(repeated, changed.content);
+      return changed;
+    };
+    const readAgain = (written: Place) => new ResponsesAnswer(written, this.#reading).messages;
+    return writeMessages(this.body, [{ told, write }], messages, readAgain);
   }
 
   /** Whether a member is the text of the whole answer, which some APIs and SDKs add. */
@@ -97,17 +96,6 @@ class ResponsesAnswer implements WireAnswer {
     );
   }
 
-  #facts(hasCalls: boolean): Readonly<Record<string, unknown>> {
-    const { usage } = this;
-    return {
-      finish_reason: finishReasonOf(this.#root, hasCalls),
-      ...(usage !== undefined && {
-        cost_info: { input_tokens: usage.input, output_tokens: usage.output },
-      }),
-    };
-  }
-
-  /** A message for a text that has no place yet, behind all items. */
   #addText(text: string, edits: Edits): void {
     const output = this.#root.at('output');
     if (output?.kind !== 'array') throw unwritable('a response without `output` cannot get a text');
@@ -115,7 +103,6 @@ class ResponsesAnswer implements WireAnswer {
   }
 }
 
-/** A message of the model with one text. */
 function messageItem(id: string, text: string): Readonly<Record<string, unknown>> {
   const content = [{ type: 'output_text', annotations: [], logprobs: [], text }];
   return { id, type: 'message', status: 'completed', role: 'assistant', content };
@@ -125,7 +112,6 @@ function suffixOf(root: Place): string {
   return (root.at('id')?.text ?? '').replace(/^resp_/, '').replaceAll(/\W/g, '') || 'signalbox';
 }
 
-/** In the native words, as those of the other endpoints. */
 function finishReasonOf(root: Place, hasCalls: boolean): string {
   const status = root.at('status')?.text ?? 'completed';
   switch (status) {
@@ -188,7 +174,6 @@ function isHostedSearch(tool: Place): boolean {
   return execution === undefined || execution.kind === 'null' || execution.text === 'server';
 }
 
-/** The members of a response that repeat what the request asked for. */
 const echoedKeys: ReadonlySet<string> = new Set([
   'instructions',
   'tools',
@@ -226,7 +211,6 @@ function repeats(place: Place, known: ReadonlySet<string>): boolean {
   return [...place.members].every(([name, member]) => known.has(name) && repeats(member, known));
 }
 
-/** Texts and names of a value. */
 function collectTexts(place: Place, texts: Set<string>): void {
   if (place.kind === 'string') texts.add(place.text ?? '');
   for (const item of place.items) collectTexts(item, texts);

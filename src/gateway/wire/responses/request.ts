@@ -44,7 +44,6 @@ function requireReadable(root: Place, { references }: WireRules): void {
   }
 }
 
-/** Whether an item stands for one that the upstream keeps; it may leave its `type` out. */
 function isReference(item: Place): boolean {
   const type = item.at('type');
   if (type !== undefined && type.kind !== 'null') return type.text === 'item_reference';
@@ -253,14 +252,12 @@ function isResult(value: unknown): value is { readonly id: string } {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
-/** Whether a message is nothing but its text. */
 function isPlain(message: ChatMessage): boolean {
   return Object.entries(plainReplaced(message)).every(
     ([key, value]) => key === 'role' || key === 'content' || value === undefined || value === null,
   );
 }
 
-/** A message of a hook's own. Throws REPLY_MALFORMED for what is more than its text. */
 function formatMessage(message: ChatMessage): string {
   const { role, content } = message;
   if (role === 'tool' || !isPlain(message))

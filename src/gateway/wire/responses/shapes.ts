@@ -20,13 +20,11 @@ const status = words(
   ...['generating', 'queued', 'cancelled'],
 );
 
-/** Who made a call: the model, or a program that it wrote. */
 const caller: Shape = {
   kinds: { direct: object({}), program: object({ caller_id: 'id' }) },
   unknown: 'other',
 };
 
-/** Members of any item. */
 const ofItem: Members = { id: 'id', status, created_by: 'id', caller };
 
 // --- parts ---
@@ -119,7 +117,6 @@ const message = (newText: string): Shape =>
     content: content(newText),
   });
 
-/** Reasoning that is left out takes its item with it, and what is sealed there. */
 const thought: ShowText = { show: 'reasoning', text: 'text', goesWith: 'item' };
 
 const reasoningParts: Shape = {
@@ -133,7 +130,6 @@ const call = (more: Omit<ShowCall, 'show' | 'id'> & Partial<Pick<ShowCall, 'id'>
   of: { ...ofItem, call_id: 'id', ...more.of },
 });
 
-/** A call of a tool that the API runs itself. */
 const served = (more: Omit<ShowCall, 'show' | 'id' | 'isServed'>): ShowCall =>
   call({ id: 'id', isServed: true, ...more });
 
@@ -144,7 +140,6 @@ const exit: Shape = {
   unknown: 'other',
 };
 
-/** What a command of a shell printed. */
 const shellOutput: Shape = {
   items: object({ stdout: { show: 'text' }, stderr: { show: 'text' }, outcome: exit, created_by: 'id' }),
 };
@@ -287,7 +282,6 @@ const toolChoice = words('auto', 'none', 'required');
 const retention = words('in_memory', 'in-memory', '24h');
 const cacheOptions: Shape = object({ mode: words('implicit', 'explicit'), ttl: words('30m', '12h') });
 
-/** Settings that a response repeats. */
 const ofBoth: Members = {
   ...all('number', 'temperature', 'top_p', 'top_logprobs', 'max_output_tokens', 'max_tool_calls'),
   ...all('number', 'frequency_penalty', 'presence_penalty', 'store', 'background', 'parallel_tool_calls'),
@@ -348,7 +342,6 @@ export const responseMembers: Members = {
 
 // The events of the union `ResponseStreamEvent` of the openai package, and its `keepalive`.
 
-/** Where a value of an item stands: its keys, and in place of an index the member of the event that has it. */
 type EventPath = readonly string[];
 
 /** What an event is about, by its type. */
@@ -498,7 +491,6 @@ export const eventMembers: Members = {
   logprobs: { emptied: '[]' },
 };
 
-/** Which text of which item a channel is. */
 interface ChannelPlace {
   readonly index: number;
   readonly list: string;

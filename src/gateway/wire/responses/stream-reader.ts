@@ -127,7 +127,6 @@ export class ResponsesStreamReader implements StreamReader {
     return { kind: isQuiet && isKnown ? 'echo' : 'held' };
   }
 
-  /** The item that begins or ends; some APIs leave its index out. */
   #itemOf({ root, type }: ReadEvent, place: Place, isEnd: boolean): StreamedItem {
     const id = place.at('id')?.text;
     const named = this.#items.entries().find(([, { id: own }]) => isEnd && own !== '' && own === id)?.[0];
@@ -169,7 +168,6 @@ export class ResponsesStreamReader implements StreamReader {
     return { kind: isNew || !isQuiet ? 'held' : 'echo' };
   }
 
-  /** The item that an event is about, and where in it. */
   #locate({ root, type }: ReadEvent, keys: readonly string[]) {
     const index = requireIndex(root, 'output_index');
     const item = this.#items.get(index);
@@ -206,7 +204,6 @@ export class ResponsesStreamReader implements StreamReader {
   }
 }
 
-/** The body of the response; where it leaves its items out, with those of the stream. */
 function assemble(end: Place, items: readonly StreamedItem[]): string {
   const root = openPlace(end.json.text);
   const output = root.at('output');
@@ -231,14 +228,12 @@ function isEmptyText({ body, reasoning, refusals, calls, results, citations, oth
   );
 }
 
-/** Throws RefusedCall (502). */
 function requireText(root: Place, key: string): string {
   const text = root.at(key)?.text;
   if (text === undefined) throw invalidAnswer(`an event of its stream has no text \`${key}\``);
   return text;
 }
 
-/** Throws RefusedCall (502). */
 function requireIndex(root: Place, key: string): number {
   const index = numberAt(root, key) ?? -1;
   if (Number.isSafeInteger(index) && index >= 0 && index < maxIndex) return index;
@@ -249,10 +244,8 @@ const maxIndex = 100_000;
 
 // --- items ---
 
-/** Where in an item a value stands. */
 type ItemPath = readonly (string | number)[];
 
-/** A value of an item, as an event had it. */
 interface EarlyValue {
   readonly path: ItemPath;
   readonly place: Place;
@@ -262,11 +255,9 @@ interface EarlyValue {
   readonly type: string;
 }
 
-/** An item of an answer while it is streamed. */
 class StreamedItem {
   readonly added: Place | undefined;
   readonly values: EarlyValue[] = [];
-  /** The pieces of the texts that have come, by their paths. */
   readonly #texts = new Map<string, { readonly path: ItemPath; readonly pieces: string[] }>();
 
   constructor(added: Place | undefined) {

@@ -15,10 +15,8 @@ import {
   textOfPart,
 } from './shapes.ts';
 
-/** Members as JSON text. */
 type JsonMembers = Readonly<Record<string, string>>;
 
-/** What a client has of an item. */
 interface ClientItem {
   readonly id: string;
   readonly type: string;
@@ -37,11 +35,9 @@ export class ResponsesStreamWriter implements StreamWriter {
   readonly #request: WireRequest;
   /** Events that went out and were not looked at: most streams leave as they came. */
   #unread: SseEvent[] = [];
-  /** What the client has, by the index under which it was sent. */
   readonly #items = new Map<number, ClientItem>();
   #response: Place | undefined;
   #isEnded = false;
-  /** Of the last event. */
   #sequence = -1;
   /** The last event that has only the state of the response. */
   #progress: string | undefined;
@@ -176,7 +172,6 @@ export class ResponsesStreamWriter implements StreamWriter {
     return formatEvent(`{"type":"${name}","sequence_number":${this.#sequence}${rest.join('')}}`, name);
   }
 
-  /** Reads what the client has got. */
   #read(): void {
     const events = this.#unread;
     this.#unread = [];
@@ -259,7 +254,6 @@ function addText(item: ClientItem | undefined, path: string, text: string): void
 
 // --- what a client lacks ---
 
-/** Events without `response.` and numbers. */
 type Events = Generator<readonly [type: string, members: JsonMembers]>;
 
 /** The events of an item that a client lacks. Throws REPLY_MALFORMED when it has something that the item does not begin with. */
@@ -349,7 +343,6 @@ function tokensOf(event: string): JsonMembers {
   return event === 'output_text' ? { logprobs: '[]' } : {};
 }
 
-/** What is left of a text behind what the client has of it. Throws REPLY_MALFORMED. */
 function restOf(text: string, sent = ''): string {
   if (!text.startsWith(sent)) throw contradiction();
   return text.slice(sent.length);
@@ -361,7 +354,6 @@ function contradiction(): Error {
 
 // --- values at their beginning ---
 
-/** An item or a part as it begins: without what later events add. */
 function emptyCopy(
   { json }: Place,
   texts: Readonly<Record<string, string>>,

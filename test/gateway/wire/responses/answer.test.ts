@@ -6,7 +6,6 @@ import type { WireRules } from '../../../../src/gateway/wire/codec.ts';
 import { responsesCodec } from '../../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../../src/gateway/wire/refusal.ts';
 import { fullAnswer, fullRequest, textAnswer } from './samples.ts';
-import { mapTexts, plantings, says } from './trees.ts';
 
 const rules: WireRules = { opaque: new Set(), references: new Set(), redactsEmbeddings: false };
 const request = responsesCodec.readRequest(JSON.stringify(fullRequest), rules);
@@ -44,7 +43,7 @@ describe('what hooks read of a response', () => {
   ])('says how it ended: %s %j', (status, members, finish) => {
     const [message] = read(textAnswer('x', { status, ...members })).messages;
     expect(message?.['finish_reason']).toBe(finish);
-    expect(status !== 'failed' || says(message, 'Broken')).toBe(true);
+    expect(status !== 'failed' || stringifyJson(message).includes('Broken')).toBe(true);
   });
 
   it('leaves out what repeats the request, and shows what does not', () => {
@@ -63,22 +62,6 @@ describe('what hooks read of a response', () => {
     own.write({ ...own.payload, system_prompt: 'Be P1.' }, 'gpt-5');
     const body = JSON.stringify(textAnswer('x', { instructions: 'Be P1.' }));
     expect(responsesCodec.readAnswer(body, rules, own).messages[0]?.['other']).toBeUndefined();
-  });
-
-  it('has a text wherever an upstream puts it, or the answer is refused', () => {
-    const marker = 'a "marker" \u00e9\n?';
-    let count = 0;
-    for (const planted of plantings(fullAnswer, marker)) {
-      count += 1;
-      try {
-        expect(says(read(planted).messages, marker)).toBe(true);
-      } catch (error) {
-        if (!(error instanceof RefusedCall)) throw error;
-        expect(error.refusal.status).toBe(502);
-        expect(error.refusal.message).not.toContain('marker');
-      }
-    }
-    expect(count).toBeGreaterThan(240);
   });
 
   it('is refused for an unknown kind of item, of part, and for what is no response', () => {
@@ -103,23 +86,6 @@ describe('what hooks read of a response', () => {
 });
 
 describe('a response that hooks have changed', () => {
-  it('leaves nothing of what was taken out', () => {
-    const marker = 'secret marker';
-    let written = 0;
-    for (const planted of plantings(fullAnswer, marker)) {
-      try {
-        const answer = read(planted);
-        const redact = (text: string) => text.replaceAll(marker, '[X]');
-        const body = answer.write([mapTexts(plain(answer.messages[0]), redact) as ChatMessage]);
-        expect(says(JSON.parse(body), marker)).toBe(false);
-        written += 1;
-      } catch (error) {
-        if (!(error instanceof RefusedCall) && !(error instanceof RuntimeError)) throw error;
-      }
-    }
-    expect(written).toBeGreaterThan(180);
-  });
-
   it('loses all that a message of nothing but a text does not repeat', () => {
     const answer = read(fullAnswer);
     const body: unknown = JSON.parse(answer.write([{ role: 'assistant', content: 'No.' }]));
@@ -237,7 +203,7 @@ describe('a response that hooks have changed', () => {
       ],
     });
     const message = plain(answer.messages[0]);
-    expect(says(message, sealed)).toBe(false);
+    expect(stringifyJson(message).includes(sealed)).toBe(false);
     const ofText: unknown = JSON.parse(answer.write([{ ...message, content: 'Ask [X]' }]));
     expect(ofText).toMatchObject({
       output: [{ ...thought, summary }, { content: [{ text: 'Ask [X]', logprobs: [] }] }],
