@@ -42,18 +42,10 @@ async function verifySnapshot(
   const tip = readTip(database);
   if (tip === undefined) problems.add('the head in the database is gone');
   const chain = tip?.chain ?? '';
-  const comparison = compareHeads(heads, chain, publicKeys, problems);
-  const walk = startWalk(chain, problems, comparison.onHash);
-  let rows = 0;
-  for (const row of readRows(database)) {
-    walk.step(row);
-    rows += 1;
-    if (rows % ROWS_PER_TURN !== 0) continue;
-    onProgress(rows, tip === undefined ? rows : tip.seq - row.seq + rows);
-    await nextTurn();
-    if (signal.aborted) throw new RuntimeError('ABORTED', 'the verification was given up');
-  }
-  const walked = walk.end();
+  const { walked, comparison } = await walkChain(readRows(database), {
+    ...{ chain, heads, publicKeys, problems, signal },
+    onProgress: (rows, seq) => onProgress(rows, tip === undefined ? rows : tip.seq - seq + rows),
+  });
   if (tip !== undefined) checkTip(tip, walked, publicKeys, problems);
   checkStrayContents(database, problems);
   const found = comparison.end(walked);
@@ -64,6 +56,35 @@ async function verifySnapshot(
     heads: found,
     problems: problems.kept,
   };
+}
+
+/** Follows the rows of a chain, and compares them with its heads. Throws ABORTED. */
+export async function walkChain(
+  rows: Iterable<KeptRow> | AsyncIterable<KeptRow>,
+  {
+    chain,
+    problems,
+    onProgress,
+    ...options
+  }: Pick<VerifyOptions, 'heads' | 'publicKeys' | 'signal'> & {
+    readonly chain: string;
+    readonly problems: Problems;
+    /** Called now and then, with how many rows were read, and the number of the last one. */
+    readonly onProgress: (rows: number, seq: number) => void;
+  },
+) {
+  const comparison = compareHeads(options.heads, chain, options.publicKeys, problems);
+  const walk = startWalk(chain, problems, comparison.onHash);
+  let count = 0;
+  for await (const row of rows) {
+    walk.step(row);
+    count += 1;
+    if (count % ROWS_PER_TURN !== 0) continue;
+    onProgress(count, row.seq);
+    await nextTurn();
+    if (options.signal.aborted) throw new RuntimeError('ABORTED', 'the verification was given up');
+  }
+  return { walked: walk.end(), comparison };
 }
 
 const ROWS_PER_TURN = 2000;

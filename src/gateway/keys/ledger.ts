@@ -89,3 +89,22 @@ export function createBacklog(): Backlog {
     },
   };
 }
+
+/** Does the work every so often, once at a time. What fails is tried again the next time, and says so to the calls meanwhile. */
+export function repeat(work: () => Promise<void>, everyMs: number) {
+  let running: Promise<void> | undefined;
+  const run = async () => {
+    await work().catch(() => {});
+    running = undefined;
+  };
+  const timer = setInterval(() => {
+    running ??= run();
+  }, everyMs).unref();
+  return {
+    /** Waits for work that is under way. Never rejects. */
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -22,6 +22,7 @@ import {
   type KeyLedger,
   type PresentedKey,
   presentedKeyOf,
+  repeat,
 } from './ledger.ts';
 import {
   expiredKey,
@@ -275,7 +276,11 @@ export async function openLocalLedger(file: string, now: () => number): Promise<
     const ring = createKeyRing(database.tables.keys);
     const owner = once(() => database.claimOwner());
     const backlog = createBacklog();
-    const sweeper = await startSweeper(database, { own: owner.opened, beside: backlog.flush });
+    await sweep(database, undefined);
+    const sweeper = repeat(async () => {
+      await backlog.flush();
+      await sweep(database, await owner.opened());
+    }, SWEEP_EVERY_MS);
     let count = 0;
     return {
       find: (text) => database.read(() => ring.find(text)),
@@ -300,41 +305,9 @@ export async function openLocalLedger(file: string, now: () => number): Promise<
   }
 }
 
-interface Sweeper {
-  /** Waits for a sweep that is under way. Never rejects. */
-  stop(): Promise<void>;
-}
+const SWEEP_EVERY_MS = 1000;
 
-interface SweeperOptions {
-  /** The mark of this process, once it has one. */
-  readonly own: () => Promise<string | undefined>;
-  /** Done before each further sweep. Never rejects. */
-  readonly beside: () => Promise<void>;
-}
-
-/** Sweeps at once, and then every second. Rejects with STORE_FAILED when the first sweep fails. */
-async function startSweeper(database: KeysDatabase, { own, beside }: SweeperOptions): Promise<Sweeper> {
-  await sweep(database, undefined);
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    await beside();
-    // A database that cannot be used says so to the calls.
-    await sweep(database, await own()).catch(() => {});
-    running = undefined;
-  };
-  const timer = setInterval(() => {
-    running ??= run();
-  }, EVERY_MS).unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
-}
-
-const EVERY_MS = 1000;
-
+/** Ends the calls of processes that are gone. */
 async function sweep(database: KeysDatabase, own: string | undefined): Promise<void> {
   const { leases } = database.tables;
   const owners = await database.read(leases.owners);

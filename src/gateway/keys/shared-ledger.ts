@@ -11,7 +11,14 @@ import type { Estimate, Lease, Used } from '../ports.ts';
 import type { RefusedCall } from '../wire/refusal.ts';
 import { amountsOf, reservationOf, secondsLeft } from './amounts.ts';
 import { digestOf } from './key-text.ts';
-import { createBacklog, findPresented, type KeyLedger, type PresentedKey, presentedKeyOf } from './ledger.ts';
+import {
+  createBacklog,
+  findPresented,
+  type KeyLedger,
+  type PresentedKey,
+  presentedKeyOf,
+  repeat,
+} from './ledger.ts';
 import {
   expiredKey,
   heldBudget,
@@ -48,7 +55,7 @@ export async function openSharedLedger(
     await Promise.race([kept, sleep(LONGEST_WAIT_MS, undefined, { ref: false })]);
   };
   const ring = createRecentKeys(calls);
-  const beats = startBeats(async () => {
+  const beats = repeat(async () => {
     await backlog.flush();
     await calls.beat();
   }, beatMs);
@@ -160,23 +167,4 @@ function toRefusedCall(refusal: CallRefusal, { inputTokens, outputTokens }: Esti
     case 'spent':
       return spentBudget(refusal.period, secondsLeft(refusal.period, refusal.at));
   }
-}
-
-/** Does the work every so often, once at a time. */
-function startBeats(work: () => Promise<void>, everyMs: number) {
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    // A server that is gone says so to the calls.
-    await work().catch(() => {});
-    running = undefined;
-  };
-  const timer = setInterval(() => {
-    running ??= run();
-  }, everyMs).unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
 }

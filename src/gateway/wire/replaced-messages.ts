@@ -131,7 +131,8 @@ function isSameMember(read: unknown, wanted: unknown): boolean {
   return isNothing(read) ? isNothing(wanted) : isSameToTheDigit(read, wanted);
 }
 
-function isNothing(value: unknown): boolean {
+/** Nothing, in whichever form, counts as left out. */
+export function isNothing(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
   );

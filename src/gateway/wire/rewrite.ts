@@ -7,7 +7,7 @@ import { readCalls, type ToolCallMember } from '../../models/messages/rebuilt.ts
 import { encodeWireText } from './media.ts';
 import type { Edits, Place } from './place.ts';
 import { unwritable } from './refusal.ts';
-import { plainReplaced, splitChangedText } from './replaced-messages.ts';
+import { isNothing, plainReplaced, splitChangedText } from './replaced-messages.ts';
 import {
   type BodyFacet,
   type CallFacet,
@@ -486,11 +486,4 @@ function readObjects(given: unknown, name: string): readonly PlainObject[] {
   if (given === undefined || given === null) return [];
   if (isObjects(given)) return given;
   throw unwritable(`the \`${name}\` of a replaced message are not a list of objects`);
-}
-
-/** Nothing, in whichever form, counts as left out. */
-function isNothing(value: unknown): boolean {
-  return (
-    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
-  );
 }

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RuntimeError } from '../../../base/errors.ts';
 import type { Address } from '../../../store/postgres/connection/address.ts';
 import type { Link } from '../../../store/postgres/connection/client.ts';
 import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
@@ -10,12 +8,11 @@ import {
   type AuditReport,
   type ChainReport,
   checkTip,
-  compareHeads,
   createProblems,
   type Problems,
-  startWalk,
   strangeHeads,
   type VerifyOptions,
+  walkChain,
 } from '../verify.ts';
 import { atOneMoment, type KeptHead, readChain, readHeads } from './chains.ts';
 
@@ -117,18 +114,10 @@ async function verifyChain(
   const problems = createProblems((message) => `chain ${chain}: ${message}`);
   if (head === undefined) problems.add('the head in the database is none');
   const own = heads.filter((each) => each.chain === chain);
-  const comparison = compareHeads(own, chain, publicKeys, problems);
-  const walk = startWalk(chain, problems, comparison.onHash);
-  let rows = 0;
-  for await (const row of readChain(link, chain)) {
-    walk.step(row);
-    rows += 1;
-    if (rows % ROWS_PER_TURN !== 0) continue;
-    onProgress(rows, rows);
-    await nextTurn();
-    if (signal.aborted) throw new RuntimeError('ABORTED', 'the verification was given up');
-  }
-  const walked = walk.end();
+  const { walked, comparison } = await walkChain(readChain(link, chain), {
+    ...{ chain, heads: own, publicKeys, problems, signal },
+    onProgress: (rows) => onProgress(rows, rows),
+  });
   // A chain that was begun by somebody who ended in the middle has no row yet.
   const isEmpty = head?.seq === 0 && head.signature === '' && walked.rows === 0;
   if (head !== undefined && !isEmpty) checkTip(head, walked, publicKeys, problems);
@@ -137,8 +126,6 @@ async function verifyChain(
     ...{ heads: comparison.end(walked), problems: problems.kept },
   };
 }
-
-const ROWS_PER_TURN = 2000;
 
 /** Finds what could show readers something else than what is kept. */
 async function checkCatalog(link: Link, problems: Problems): Promise<void> {

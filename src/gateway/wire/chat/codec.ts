@@ -4,6 +4,7 @@ import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.
 import type { Channel, EndpointCodec, StreamWriter, Substitute, WireRequest } from '../codec.ts';
 import { formatOpenAiError, readOpenAiError } from '../error-body.ts';
 import { type Refusal, unwritable } from '../refusal.ts';
+import { isNothing } from '../replaced-messages.ts';
 import { formatEvent, type SseEvent } from '../sse.ts';
 import { readChatAnswer } from './answer.ts';
 import { readChatRequest, wantsUsage } from './request.ts';
@@ -220,12 +221,6 @@ const headKeys = new Set([
   'system_fingerprint',
   'service_tier',
 ]);
-
-function isNothing(value: unknown): boolean {
-  return (
-    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
-  );
-}
 
 function changedToo(key: string): Error {
   return unwritable(`the client has a \`${key}\` already that a replaced answer does not begin with`);
