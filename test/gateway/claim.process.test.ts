@@ -9,14 +9,14 @@ import { openWorld, type World } from './claim/world.ts';
 // streamed or not; what is allowed passes byte for byte. claim.slow.test.ts runs many more cases.
 //
 // Each of these changes of src/ makes the cases below fail, which was seen once:
-//   gateway/stream/answer-verdict.ts  asks about `answer.messages.slice(0, 1)`: only choice 0 is judged
-//   gateway/stream/answer-stream.ts   asks about no piece of reasoning, or sends what is held when a stream fails
-//   gateway/stream/frame-queue.ts     takes `held` events for `free` ones, or goes on with `#takeFirst` once `isChanged`
-//   gateway/stream/outcome-writer.ts  takes what was changed for `same`
-//   provider/guard/text-window.ts     keeps no `#tail`
-//   provider/guard/guard-outcome.ts   passes a decision that has an `error`
-//   gateway/call/judge-whole.ts       gives errors on without asking
-//   gateway/wire/chat/tool-calls.ts   tells hooks no arguments
+//   gateway/judge/provider-hooks.ts   asks about `answer.messages.slice(0, 1)`: only choice 0 is judged
+//   gateway/stream/answer-stream.ts   asks about no piece of reasoning, sends what is held when a stream fails, or takes
+//                                     what was changed for `same`
+//   gateway/stream/windows.ts         takes `held` events for `free` ones, or goes on with `#takeFirst` once `isChanged`
+//   models/guard/text-window.ts       keeps no `#tail`
+//   models/guard/guard-outcome.ts     passes a decision that has an `error`
+//   gateway/call/answer.ts            gives errors on without asking
+//   gateway/wire/chat/shapes.ts       tells hooks no arguments
 //   gateway/wire/responses/stream-reader.ts  lets a `done` event say another text than was told
 
 let calm: World;

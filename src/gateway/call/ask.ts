@@ -15,7 +15,7 @@ import {
   upstreamTimeout,
 } from '../upstream/upstream.ts';
 import type { TokenUsage } from '../wire/codec.ts';
-import { invalidAnswer, RefusedCall, refusal } from '../wire/refusal.ts';
+import { invalidAnswer, type RefusedCall, refuse } from '../wire/refusal.ts';
 import { type SseEvent, SseParser } from '../wire/sse.ts';
 import { askForUsage, withoutUsage } from './usage.ts';
 
@@ -262,7 +262,7 @@ function requireReadable(answer: UpstreamAnswer, provider: string): void {
   if (status >= 200 && (status < 300 || status >= 400)) return;
   answer.discard();
   const message = `Provider "${provider}" answered with status ${status}, which is not followed.`;
-  throw new RefusedCall(refusal(502, 'upstream_redirected', message));
+  throw refuse(502, 'upstream_redirected', message);
 }
 
 /** All bytes of an answer. Throws RefusedCall (502 `answer_too_large`) when there are more than `maxBytes`. */
@@ -272,7 +272,7 @@ export async function readWhole({ body }: UpstreamAnswer, maxBytes: number): Pro
 
 function tooLarge(): RefusedCall {
   const message = 'The answer is larger than what the gateway reads of one.';
-  return new RefusedCall(refusal(502, 'answer_too_large', message));
+  return refuse(502, 'answer_too_large', message);
 }
 
 /**

@@ -5,7 +5,7 @@ import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { ClientCall, ClientReply } from '../ports.ts';
 import { type ClientHeaders, isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
-import { invalidRequest, RefusedCall, refusal } from '../wire/refusal.ts';
+import { invalidRequest, type RefusedCall, refuse } from '../wire/refusal.ts';
 
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */
 export interface NodeBindings {
@@ -59,12 +59,10 @@ function requireCoding(given: string | string[] | undefined): Coding | undefined
   const [name] = names;
   if (name === undefined) return undefined;
   if (names.length === 1 && isCoding(name)) return name;
-  throw new RefusedCall(
-    refusal(
-      415,
-      'unsupported_encoding',
-      `The body may be compressed once, with ${Object.keys(decoders).join(', ')}, or not at all.`,
-    ),
+  throw refuse(
+    415,
+    'unsupported_encoding',
+    `The body may be compressed once, with ${Object.keys(decoders).join(', ')}, or not at all.`,
   );
 }
 
@@ -78,18 +76,16 @@ async function decompress(body: Uint8Array, coding: Coding, maxBytes: number): P
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(maxBytes);
-    throw new RefusedCall(
-      refusal(
-        400,
-        'invalid_request',
-        `The body is not whole, or is not ${coding}, which its content-encoding says.`,
-      ),
+    throw refuse(
+      400,
+      'invalid_request',
+      `The body is not whole, or is not ${coding}, which its content-encoding says.`,
     );
   }
 }
 
 function tooLarge(maxBytes: number): RefusedCall {
-  return new RefusedCall(refusal(413, 'body_too_large', `The body is larger than ${maxBytes} bytes.`));
+  return refuse(413, 'body_too_large', `The body is larger than ${maxBytes} bytes.`);
 }
 
 function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
@@ -112,7 +108,7 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
 }
 
 function brokenOff(): RefusedCall {
-  return new RefusedCall(refusal(400, 'body_incomplete', 'The body broke off.', { isRetryable: true }));
+  return refuse(400, 'body_incomplete', 'The body broke off.', { isRetryable: true });
 }
 
 /**

@@ -39,7 +39,7 @@ import type { HookContext } from '../../contract/turn.ts';
 import { noMetadata } from '../../dialects/metadata.ts';
 import type { JudgeContext } from '../ports.ts';
 import type { WireAnswer } from '../wire/codec.ts';
-import { RefusedCall, refusal } from '../wire/refusal.ts';
+import { type RefusedCall, refuse } from '../wire/refusal.ts';
 
 /** Where the calls of an answer wait for people. */
 export interface CallWaiting {
@@ -186,11 +186,9 @@ function textOfStopped(tool: string, { outcome, content }: CallResult): string {
 }
 
 function abortedBy(hook: string, reason: string): RefusedCall {
-  return new RefusedCall(
-    refusal(400, 'content_filter', `hook "${hook}" ended the turn: ${reason}`, {
-      verdict: { verdict: 'abort', hook, phase: 'before_execution' },
-    }),
-  );
+  return refuse(400, 'content_filter', `hook "${hook}" ended the turn: ${reason}`, {
+    verdict: { verdict: 'abort', hook, phase: 'before_execution' },
+  });
 }
 
 /** What hooks and people made of a call. */

@@ -15,7 +15,7 @@ import { GIVEN_FOR_MS, type KeptAnswer, type Memo } from '../memo/memo.ts';
 import { createHookIdentities, namesOfPrefixes } from '../memo/memo-key.ts';
 import type { Caller, JudgeContext, ToolJudge } from '../ports.ts';
 import type { ClientToolResult } from '../wire/codec.ts';
-import { RefusedCall, refusal } from '../wire/refusal.ts';
+import { type RefusedCall, refuse } from '../wire/refusal.ts';
 import {
   argsForHooks,
   type CallWaiting,
@@ -243,12 +243,10 @@ function pendingRefusal(records: readonly PendingRecord[]): RefusedCall {
     open.length === 0
       ? 'An equal request waits for a person already.'
       : `Decide with ${open.map(({ id }) => `"signalbox pending approve ${id}"`).join(', ')}, or reject.`;
-  return new RefusedCall(
-    refusal(400, 'pending_approval', [...said, how, 'Then send the same request again.'].join('\n'), {
-      verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
-      details: { pending: open.map(toNotice) },
-    }),
-  );
+  return refuse(400, 'pending_approval', [...said, how, 'Then send the same request again.'].join('\n'), {
+    verdict: { verdict: 'ask', hook: open[0]?.hook ?? null, phase: 'before_execution' },
+    details: { pending: open.map(toNotice) },
+  });
 }
 
 function toNotice({ id, tool, callId, reason, message, expiresAt }: PendingRecord) {
@@ -379,12 +377,10 @@ function withContent(message: ChatMessage, content: string): ChatMessage {
 
 /** Without the call nobody knows which tool a result is of, so no hook could judge it. */
 function orphan({ index }: ClientToolResult, { request }: JudgeContext): RefusedCall {
-  return new RefusedCall(
-    refusal(
-      400,
-      'tool_result_unknown',
-      'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
-      { param: request.places[index] },
-    ),
+  return refuse(
+    400,
+    'tool_result_unknown',
+    'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
+    { param: request.places[index] },
   );
 }

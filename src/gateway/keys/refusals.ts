@@ -1,4 +1,4 @@
-import { RefusedCall, refusal } from '../wire/refusal.ts';
+import { RefusedCall, refusal, refuse } from '../wire/refusal.ts';
 
 // Nothing here quotes what was presented as a key.
 
@@ -7,7 +7,7 @@ export function invalidKey(isMissing: boolean): RefusedCall {
   const message = isMissing
     ? 'You did not provide an API key. Send yours as a bearer token or in x-api-key.'
     : 'Incorrect API key provided.';
-  return new RefusedCall(refusal(401, 'invalid_api_key', message));
+  return refuse(401, 'invalid_api_key', message);
 }
 
 /** 403. */
@@ -35,65 +35,55 @@ export function unpricedModel(): RefusedCall {
 }
 
 function forbidden(code: string, message: string, param?: string): RefusedCall {
-  return new RefusedCall({ status: 403, code, message, isRetryable: false, ...(param && { param }) });
+  return refuse(403, code, message, { param });
 }
 
 /** 429: a window of a minute is full. */
 export function rateLimited(what: string, limit: number, retryAfter: number): RefusedCall {
-  return new RefusedCall(
-    refusal(
-      429,
-      'rate_limit_exceeded',
-      `Rate limit reached: ${limit} ${what} a minute. Try again in ${retryAfter} s.`,
-      { retryAfter, isRetryable: true },
-    ),
+  return refuse(
+    429,
+    'rate_limit_exceeded',
+    `Rate limit reached: ${limit} ${what} a minute. Try again in ${retryAfter} s.`,
+    { retryAfter, isRetryable: true },
   );
 }
 
 /** 429: it would never fit into a minute. */
 export function tooLarge(tokens: number, limit: number): RefusedCall {
-  return new RefusedCall(
-    refusal(
-      429,
-      'rate_limit_exceeded',
-      `Request too large: about ${tokens} tokens, and this API key may use ${limit} a minute.`,
-    ),
+  return refuse(
+    429,
+    'rate_limit_exceeded',
+    `Request too large: about ${tokens} tokens, and this API key may use ${limit} a minute.`,
   );
 }
 
 /** 429. */
 export function tooManyCalls(limit: number): RefusedCall {
-  return new RefusedCall(
-    refusal(
-      429,
-      'concurrency_limit_exceeded',
-      `This API key has ${limit} calls under way, and may have no more at once.`,
-      { retryAfter: 1, isRetryable: true },
-    ),
+  return refuse(
+    429,
+    'concurrency_limit_exceeded',
+    `This API key has ${limit} calls under way, and may have no more at once.`,
+    { retryAfter: 1, isRetryable: true },
   );
 }
 
 /** 429: the money is spent. */
 export function spentBudget(period: string, secondsLeft: number | undefined): RefusedCall {
-  return new RefusedCall(
-    refusal(
-      429,
-      'insufficient_quota',
-      `What is left of the budget of this API key (${period}) does not suffice for this request.`,
-      { retryAfter: secondsLeft },
-    ),
+  return refuse(
+    429,
+    'insufficient_quota',
+    `What is left of the budget of this API key (${period}) does not suffice for this request.`,
+    { retryAfter: secondsLeft },
   );
 }
 
 /** 429: the money is set aside for calls under way, of which some may cost less. */
 export function heldBudget(period: string): RefusedCall {
-  return new RefusedCall(
-    refusal(
-      429,
-      'insufficient_quota',
-      `The rest of the budget of this API key (${period}) is set aside for calls that are under way.`,
-      { retryAfter: 1, isRetryable: true },
-    ),
+  return refuse(
+    429,
+    'insufficient_quota',
+    `The rest of the budget of this API key (${period}) is set aside for calls that are under way.`,
+    { retryAfter: 1, isRetryable: true },
   );
 }
 

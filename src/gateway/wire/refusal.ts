@@ -46,27 +46,32 @@ export class RefusedCall extends Error {
   }
 }
 
+/** A refusal to throw. */
+export function refuse(...args: Parameters<typeof refusal>): RefusedCall {
+  return new RefusedCall(refusal(...args));
+}
+
 /** A request that is none, or that two readers could read differently; `param` is its member to blame. */
 export function invalidRequest(message: string, param?: string): RefusedCall {
-  return new RefusedCall(refusal(400, 'invalid_request', message, { param }));
+  return refuse(400, 'invalid_request', message, { param });
 }
 
 /** A request with a kind of item, block or part that hooks cannot be shown. */
 export function unknownInRequest(kind: string, param: string): RefusedCall {
   const message = `${param} has a kind that hooks cannot read (${quoteKind(kind)}); spec.gateway.opaque of the config may let it pass`;
-  return new RefusedCall(refusal(400, 'unknown_content', message, { param }));
+  return refuse(400, 'unknown_content', message, { param });
 }
 
 /** A request that refers to content which the upstream keeps, so that hooks cannot read it. */
 export function unreadableReference(param: string): RefusedCall {
   const message = `${param} refers to content that hooks cannot read; spec.gateway.references of the config may let it pass`;
-  return new RefusedCall(refusal(400, 'unreadable_reference', message, { param }));
+  return refuse(400, 'unreadable_reference', message, { param });
 }
 
 /** An answer of an upstream that hooks cannot be shown. `where` names members only, never quotes a value. */
 export function unknownInAnswer(where: string): RefusedCall {
   const message = `the upstream's answer has content that hooks cannot read: ${where}`;
-  return new RefusedCall(refusal(502, 'unknown_content', message));
+  return refuse(502, 'unknown_content', message);
 }
 
 /**
@@ -77,13 +82,13 @@ export function unknownEvent(type: string | undefined): RefusedCall {
   const isName = type !== undefined && type.length <= 64 && /^[a-z]+(?:[._][a-z]+)*$/.test(type);
   const named = isName ? `"${type}"` : 'of an unusual name';
   const message = `the upstream's answer has an event that hooks cannot read (${named}); spec.gateway.opaque of the config may let it pass`;
-  return new RefusedCall(refusal(502, 'unknown_content', message));
+  return refuse(502, 'unknown_content', message);
 }
 
 /** An answer of an upstream that is broken or contradicts itself. `problem` names members only, never quotes a value. */
 export function invalidAnswer(problem: string): RefusedCall {
   const message = `the upstream's answer cannot be used: ${problem}`;
-  return new RefusedCall(refusal(502, 'upstream_invalid', message, { isRetryable: true }));
+  return refuse(502, 'upstream_invalid', message, { isRetryable: true });
 }
 
 interface Blamed {

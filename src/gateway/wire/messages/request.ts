@@ -4,7 +4,7 @@ import type { ChatMessage } from '../../../contract/provider.ts';
 import { joinPrompt, type RequestedTools, readTools, splitPrompt } from '../bodies.ts';
 import type { ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { bodySpot, Edits, numberAt, openPlace, openStrictly, type Place } from '../place.ts';
-import { invalidRequest, RefusedCall, refusal, unknownInRequest, unwritable } from '../refusal.ts';
+import { invalidRequest, refuse, unknownInRequest, unwritable } from '../refusal.ts';
 import { alignReplaced, plainReplaced, type ReplacedMessage, requireTold } from '../replaced-messages.ts';
 import { rewrite } from '../rewrite.ts';
 import { type DescribedCall, describe, describeCall, Seen, type TextFacet } from '../seen.ts';
@@ -112,7 +112,7 @@ function requireOneModel(root: Place, { references }: WireRules): void {
       : `tools[${tool}].model`;
   if (param === undefined) return;
   const message = `${param} lets other models answer than \`model\`, which limits and prices go by; spec.gateway.references of the config may let it pass as "fallbacks"`;
-  throw new RefusedCall(refusal(400, 'unreadable_reference', message, { param }));
+  throw refuse(400, 'unreadable_reference', message, { param });
 }
 
 const roles: Readonly<Record<string, ChatMessage['role']>> = {
