@@ -167,6 +167,20 @@ interface ToolDialect {
   isDirect(args: Json, inputSchema: unknown): boolean;
 }
 
+/** What differs from run to run at the top level of the payloads that more than one system sends. */
+export const sharedVolatileFields: VolatileFields = {
+  session_id: 'drop run ids',
+  prompt_id: 'drop',
+  transcript_path: 'drop',
+  agent_transcript_path: 'drop',
+  // Where the project lies on this machine.
+  cwd: 'drop',
+  tool_use_id: 'drop',
+  duration_ms: 'drop',
+  turn_id: 'drop run ids',
+  tool_calls: { each: { tool_use_id: 'drop' } },
+};
+
 /** The native keys that have no place where the settings of the dialect say when a hook runs. */
 export const withoutNativeKeys = {
   hook: false,

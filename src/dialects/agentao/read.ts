@@ -37,18 +37,22 @@ import {
  */
 export function readTool(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { text, body, failure } = processOutput;
-  if (body !== undefined) return readObject(asked, processOutput, readFields(body));
-  const result = text === '' ? recordSuccess(asked) : recordText(asked, text);
-  if (failure !== undefined) return readExitFailure(asked, failure, result);
-  return decoded(answers.allow({ metadata: metadataOf(result) }));
-}
-
-function readObject(asked: HookQuestion, processOutput: ProcessOutput, fields: ReplyFields): Decoded<Answer> {
+  if (body === undefined) {
+    // Text is kept on record, and not given to the model.
+    const result =
+      text === ''
+        ? { messages: [attach(asked, 'hook_success', {})] }
+        : {
+            additional_contexts: [text],
+            messages: [attach(asked, 'hook_additional_context', { context: text })],
+          };
+    if (failure !== undefined) return readExitFailure(asked, failure, result);
+    return decoded(answers.allow({ metadata: metadataOf(result) }));
+  }
+  const fields = readFields(body);
   const answer = readAnswer(asked, fields);
   const isAnswered = hasAnswer(fields) || permissionOf(fields) !== undefined || inputOf(fields) !== undefined;
-  return isAnswered || processOutput.failure === undefined
-    ? decoded(answer)
-    : readExitFailure(asked, processOutput.failure);
+  return isAnswered || failure === undefined ? decoded(answer) : readExitFailure(asked, failure);
 }
 
 function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
@@ -57,7 +61,8 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   const decision = decisionOf(fields);
   const halt = continueFalseOf(fields) ?? preventContinuationOf(fields);
   const reason = reasonOf(fields);
-  const recorded = recordAnswer(asked, fields, contexts);
+  const messages = [attach(asked, 'hook_success', fields.body.json)];
+  const recorded = { additional_contexts: contexts, messages };
   if (halt !== undefined) {
     const why = halt.reason ?? reason ?? 'Hook prevented continuation';
     return answers.abort(why, 'turn', { metadata: metadataOf({ ...recorded, stop_reason: why }) });
@@ -129,26 +134,14 @@ function reasonOf(fields: ReplyFields): string | undefined {
   return specificTextOf(fields, 'permissionDecisionReason', 'reason') ?? textOf(fields, 'reason');
 }
 
-function recordSuccess(asked: HookQuestion): RuleResult {
-  return { messages: [attach(asked, 'hook_success', {})] };
-}
-
-/** Text is kept on record, and not given to the model. */
-function recordText(asked: HookQuestion, text: string): RuleResult {
-  const messages = [attach(asked, 'hook_additional_context', { context: text })];
-  return { additional_contexts: [text], messages };
-}
-
-function recordAnswer(asked: HookQuestion, { body }: ReplyFields, contexts: readonly string[]): RuleResult {
-  return { additional_contexts: contexts, messages: [attach(asked, 'hook_success', body.json)] };
-}
-
 /** Decodes a reply at PostToolUse or PostToolUseFailure: JSON counts, plain text is only logged. */
 export function readAfter(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
-  const { body } = processOutput;
-  return body === undefined
-    ? readText(asked, processOutput)
-    : readAfterToolObject(asked, processOutput, readFields(body));
+  const { body, failure } = processOutput;
+  if (body === undefined) return readText(asked, processOutput);
+  const fields = readFields(body);
+  const answer = readAfterToolAnswer(asked, fields);
+  const isAnswered = answer.verdict !== 'allow' || hasAnswer(fields);
+  return failure === undefined || isAnswered ? decoded(answer) : readExitFailure(asked, failure);
 }
 
 /** The answer for plain text at a point where text has no meaning: a debug note, or the exit failure. */
@@ -157,17 +150,6 @@ function readText(asked: HookQuestion, processOutput: ProcessOutput): Decoded<An
   if (failure !== undefined) return readExitFailure(asked, failure);
   const message = `it said: ${excerpt(text)}`;
   return decoded(answers.allow(), text === '' ? [] : [{ level: 'debug', message }]);
-}
-
-function readAfterToolObject(
-  asked: HookQuestion,
-  processOutput: ProcessOutput,
-  fields: ReplyFields,
-): Decoded<Answer> {
-  const answer = readAfterToolAnswer(asked, fields);
-  if (processOutput.failure === undefined || answer.verdict !== 'allow' || hasAnswer(fields))
-    return decoded(answer);
-  return readExitFailure(asked, processOutput.failure);
 }
 
 function readAfterToolAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
@@ -221,12 +203,7 @@ export function readStart(asked: HookQuestion, processOutput: ProcessOutput): De
   );
 }
 
-interface Start {
-  readonly context: readonly string[];
-  readonly remark?: string;
-}
-
-function readContext(body: Body): Start {
+function readContext(body: Body): { readonly context: readonly string[]; readonly remark?: string } {
   try {
     const fields = readFields(body);
     const context = contextsOf(fields);
@@ -281,15 +258,14 @@ function readPromptAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   const error =
     blockingErrorOf(fields) ?? (decision === 'block' ? (textOf(fields, 'reason') ?? noReason) : undefined);
   if (error !== undefined) return denyWithError(asked, error, { result: recorded });
-  if (halt !== undefined) return stop(asked, halt.reason ?? 'Hook prevented continuation', recorded);
+  if (halt !== undefined) {
+    const reason = halt.reason ?? 'Hook prevented continuation';
+    const messages = [attach(asked, 'hook_stopped_continuation', { reason })];
+    const result = { ...recorded, prevent_continuation: true, stop_reason: reason, messages } as const;
+    return denyWithMarker('[Hook stopped]', reason, { result });
+  }
   const messages = [recordReply(asked, fields.body.json, contexts)];
   return answers.allow({ context: contexts, metadata: metadataOf({ ...recorded, messages }) });
-}
-
-function stop(asked: HookQuestion, reason: string, recorded: RuleResult): Answer {
-  const messages = [attach(asked, 'hook_stopped_continuation', { reason })];
-  const result: RuleResult = { ...recorded, prevent_continuation: true, stop_reason: reason, messages };
-  return denyWithMarker('[Hook stopped]', reason, { result });
 }
 
 /**

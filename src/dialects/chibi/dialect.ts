@@ -167,8 +167,14 @@ function describeEvent(point: string, event: HookEvent): Payload {
       return { ...callOf(event.request), output: denialTextOf({ ...event, stage }) };
     }
     case 'finished':
-    case 'returned':
-      return describeFinished(point, event);
+    case 'returned': {
+      const output = finalOutputOf(event);
+      if (point !== 'post_tool') {
+        return { ...callOf(event.request), output, final_output: output, cached: false };
+      }
+      // What the model wrote, before hooks changed it.
+      return { ...callOf({ ...event.request, args: event.asked }), result: output, cached: false };
+    }
   }
   throw new RuntimeError('INTERNAL', `chibi's ${point} does not hear of ${event.phase}`);
 }
@@ -206,16 +212,6 @@ function finalOutputOf(event: Finished): string {
   return denialTextOf({ request, response, ...denial });
 }
 
-function describeFinished(point: string, event: Finished): Payload {
-  const output = finalOutputOf(event);
-  if (point !== 'post_tool') {
-    return { ...callOf(event.request), output, final_output: output, cached: false };
-  }
-  // What the model wrote, before hooks changed it.
-  const originalCall = callOf({ ...event.request, args: event.asked });
-  return { ...originalCall, result: output, cached: false };
-}
-
 /**
  * Adjusts the composed answer where members cannot be merged one by one: aborts, permissions, fuel, tools,
  * cache.
@@ -228,33 +224,27 @@ export function conclude(
   const { family } = requirePoint(question.point);
   // A plugin that could not be run aborts the event, and the answers of the others are dropped.
   const failed = hookAnswers.find(({ answer }) => answer.verdict === 'abort');
-  if (failed !== undefined)
-    return { hook: failed.hook, answer: family === 'spawn' ? toDenial(failed.answer) : failed.answer };
-  if (family === 'permission') return askUnlessDenied(question, hookAnswers, composed);
+  if (failed !== undefined && family !== 'spawn') return failed;
+  if (failed !== undefined) {
+    // A sub-agent that cannot be guarded is a failed tool, not the end of the turn.
+    const { hook, answer } = failed;
+    const { reason, metadata } = answer;
+    const fault = answer.verdict === 'abort' && answer.error ? { error: answer.error } : {};
+    return { hook, answer: answers.deny(reason, { metadata, ...fault }) };
+  }
   const { answer } = composed;
+  if (family === 'permission') {
+    // Plugins can deny, never approve: what none of them denied is for the host to decide.
+    const [first] = hookAnswers;
+    if (first === undefined || answer.verdict === 'deny') return composed;
+    const { metadata } = answer;
+    return { hook: first.hook, answer: answers.ask(describePermission(question.payload), { metadata }) };
+  }
   if (answer.verdict !== 'modify') return composed;
   const replace = adjustReplace(question, hookAnswers, answer.replace);
   if (replace.text !== '{}') return { ...composed, answer: { ...answer, replace } };
   const { verdict: _verdict, replace: _nothing, ...beside } = answer;
   return { hook: null, answer: answers.allow(beside) };
-}
-
-/** The abort as a denial: a sub-agent that cannot be guarded is a failed tool, not the end of the turn. */
-function toDenial(answer: Answer): Answer {
-  const { reason, metadata } = answer;
-  const fault = answer.verdict === 'abort' && answer.error ? { error: answer.error } : {};
-  return answers.deny(reason, { metadata, ...fault });
-}
-
-/** Plugins can deny, never approve: what none of them denied is for the host to decide. */
-function askUnlessDenied(
-  { payload }: Question,
-  [first]: readonly HookAnswer[],
-  composed: Composed,
-): Composed {
-  if (first === undefined || composed.answer.verdict === 'deny') return composed;
-  const { metadata } = composed.answer;
-  return { hook: first.hook, answer: answers.ask(describePermission(payload), { metadata }) };
 }
 
 function adjustReplace(
@@ -284,17 +274,14 @@ function adjustReplace(
   }
 }
 
-/** The change of the fuel: the new level where a plugin set one, else the sum of the differences. */
-interface FuelChange {
-  readonly fuel?: bigint;
-  readonly fuel_delta?: bigint;
-}
-
 /**
- * Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Source: apply_hook_overrides in
+ * The change of the fuel: the new level where a plugin set one, else the sum of the differences. Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Source: apply_hook_overrides in
  * api/send.rs.
  */
-function composeFuel(hookAnswers: readonly HookAnswer[], start: bigint): FuelChange {
+function composeFuel(
+  hookAnswers: readonly HookAnswer[],
+  start: bigint,
+): { readonly fuel?: bigint; readonly fuel_delta?: bigint } {
   let level = start;
   let isSet = false;
   let isMoved = false;

@@ -54,12 +54,13 @@ export function decode(
   const asked = toHookQuestion(entry, question);
   if (reply instanceof RuntimeError) return withEnvFile(question, readFault(asked, reply));
   if (reply.via === 'rpc') throw malformed('a Claude Code hook is no server');
-  return withEnvFile(question, applyStopCap(asked, withReason(asked, readReply(asked, reply))));
-}
-
-function readReply(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
-  if (asked.question.point === 'WorktreeCreate') return readWorktree(asked, reply);
-  return reply.httpStatus === undefined ? readProcess(asked, reply) : readHttp(asked, reply);
+  const read =
+    question.point === 'WorktreeCreate'
+      ? readWorktree
+      : reply.httpStatus === undefined
+        ? readProcess
+        : readHttp;
+  return withEnvFile(question, applyStopCap(asked, withReason(asked, read(asked, reply))));
 }
 
 function readProcess(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
@@ -198,35 +199,28 @@ function readElicitation(asked: HookQuestion, parsed: ParsedReply): Answer | und
  * Decodes a reply at WorktreeCreate: the handler creates the worktree and prints its path; all else denies.
  */
 function readWorktree(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
-  return decoded(findFailure(reply) ?? readPath(asked, reply));
-}
-
-function findFailure(reply: ProcessReply): Answer | undefined {
-  const { httpStatus, exitCode, stderr } = reply;
-  if (httpStatus !== undefined) {
-    return isSuccess(httpStatus) ? undefined : answers.deny(`it answered with HTTP status ${httpStatus}`);
+  const { httpStatus, exitCode, stderr, stdout } = reply;
+  if (httpStatus !== undefined && !isSuccess(httpStatus)) {
+    return decoded(answers.deny(`it answered with HTTP status ${httpStatus}`));
   }
-  if (exitCode === 0) return undefined;
-  return answers.deny(stderr.trim() === '' ? `it ${describeExit(reply)}` : stderr.trim());
-}
-
-function readPath(asked: HookQuestion, { httpStatus, stdout }: ProcessReply): Answer {
+  if (httpStatus === undefined && exitCode !== 0) {
+    return decoded(answers.deny(stderr.trim() === '' ? `it ${describeExit(reply)}` : stderr.trim()));
+  }
   const printed = parsePrinted(stdout);
-  if (printed.kind === 'object') return readWorktreeObject(asked, printed.output);
+  if (printed.kind === 'object') {
+    const { body, specific } = printed.output;
+    if (body.get('continue')?.value === false) {
+      return decoded(answers.abort(textAt(body, 'stopReason'), 'turn'));
+    }
+    const fault = findReplyFault(asked.question.point, asked.rule, printed.output);
+    return decoded(
+      fault === undefined ? toPath(textAt(specific, 'worktreePath')) : answers.deny(`it ${fault}`),
+    );
+  }
   const hasText = printed.kind === 'text' || (printed.kind === 'bad_json' && !printed.text.endsWith('}'));
-  return toPath(hasText && httpStatus === undefined ? lastLine(printed.text) : '');
-}
-
-function readWorktreeObject({ question, rule }: HookQuestion, output: ReplyObject): Answer {
-  if (output.body.get('continue')?.value === false)
-    return answers.abort(textAt(output.body, 'stopReason'), 'turn');
-  const fault = findReplyFault(question.point, rule, output);
-  return fault === undefined ? toPath(textAt(output.specific, 'worktreePath')) : answers.deny(`it ${fault}`);
-}
-
-function lastLine(text: string): string {
-  const lines = stripVTControlCharacters(text).split('\n');
-  return lines.findLast((line) => line.trim() !== '')?.trim() ?? '';
+  if (!hasText || httpStatus !== undefined) return decoded(toPath(''));
+  const lines = stripVTControlCharacters(printed.text).split('\n');
+  return decoded(toPath(lines.findLast((line) => line.trim() !== '')?.trim() ?? ''));
 }
 
 function toPath(path: string): Answer {
@@ -324,10 +318,20 @@ function readPermission(
   if (!isObject(given.value)) return denyAs(unknownVerdict('decision', given.text), beside);
   const decision = toBody(given);
   const behavior = uniqueMember(decision, 'behavior');
-  const extras = { ...beside, metadata: withPermissions(beside.metadata, decision) };
+  // They are recorded, and not applied.
+  const updatedPermissions = decision.get('updatedPermissions');
+  const metadata = Json.from({
+    ...(beside.metadata && membersOf(beside.metadata)),
+    ...(updatedPermissions && { updatedPermissions }),
+  });
+  const extras = { ...beside, metadata };
   switch (behavior?.value) {
-    case 'deny':
-      return readDenial(decision, extras);
+    case 'deny': {
+      const message = textAt(decision, 'message');
+      return decision.get('interrupt')?.value === true
+        ? answers.abort(message, 'turn', extras)
+        : answers.deny(message, extras);
+    }
     case 'allow': {
       const isFit = answered.fault === undefined && answered.blocked === undefined;
       return isFit ? readApproval(decision, extras) : undefined;
@@ -337,28 +341,11 @@ function readPermission(
   }
 }
 
-type Extras = ParsedReply['beside'];
-
-function readDenial(decision: Body, extras: Extras): Answer {
-  const message = textAt(decision, 'message');
-  return decision.get('interrupt')?.value === true
-    ? answers.abort(message, 'turn', extras)
-    : answers.deny(message, extras);
-}
-
-function readApproval(decision: Body, extras: Extras): Answer {
+function readApproval(decision: Body, extras: ParsedReply['beside']): Answer {
   const args = uniqueMember(decision, 'updatedInput');
   const wrong = findWrongType(decision, { updatedInput: 'object', interrupt: 'flag' });
   if (wrong !== undefined) return answers.deny(`it ${wrong}`, extras);
   return args === undefined ? answers.allow(extras) : answers.modify({ args }, extras);
-}
-
-function withPermissions(metadata: Json | undefined, decision: Body): Json {
-  const updatedPermissions = decision.get('updatedPermissions');
-  return Json.from({
-    ...(metadata && membersOf(metadata)),
-    ...(updatedPermissions && { updatedPermissions }),
-  });
 }
 
 function readDecision(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
@@ -390,17 +377,10 @@ function blockOf(
     );
   }
   if (isBlock) return block(asked, replyVerdict.reason, beside);
-  return replyVerdict.isUnknown ? denyUnknown(asked, replyVerdict, beside) : undefined;
-}
-
-/** An unknown word denies where the event can block; elsewhere it breaks the schema. */
-function denyUnknown(
-  { rule, entry }: HookQuestion,
-  replyVerdict: ReplyVerdict,
-  beside: ParsedReply['beside'],
-): Answer | undefined {
+  // An unknown word denies where the event can block; elsewhere it breaks the schema.
+  const { rule, entry } = asked;
   const canBlock = rule.block !== 'none' && rule.block !== 'beside' && !entry.settings.isAsync;
-  return canBlock ? denyAs(replyVerdict, beside) : undefined;
+  return replyVerdict.isUnknown && canBlock ? denyAs(replyVerdict, beside) : undefined;
 }
 
 function readReplacement(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {

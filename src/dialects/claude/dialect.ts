@@ -4,7 +4,7 @@ import { asText } from '../../base/json/as-text.ts';
 import { Json } from '../../base/json/json.ts';
 import { membersOf } from '../../base/json/scan.ts';
 import { type Answer, answers, type HookEvent, type ToolHookRequest } from '../../contract/hook.ts';
-import type { FinishedCall, HookContext } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { type Composed, compose, type HookAnswer } from '../compose.ts';
 import type { ForeignDialect, HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';
@@ -63,7 +63,10 @@ export function toNeutralAnswer(event: HookEvent, _question: Question, answer: A
   const wrapped: Answer = context === undefined ? bare : { ...bare, context: context.map(toReminder) };
   switch (event.phase) {
     case 'approval':
-      return wrapped.verdict === 'ask' ? allowUndecided(wrapped) : wrapped;
+      // No handler has decided: nothing stands in the way of the person.
+      return wrapped.verdict === 'ask'
+        ? answers.allow({ metadata: wrapped.metadata, ...(wrapped.context && { context: wrapped.context }) })
+        : wrapped;
     case 'after_execution':
       return wrapped.verdict === 'modify' ? { ...wrapped, replace: toTextContent(wrapped.replace) } : wrapped;
     case 'batch': {
@@ -79,11 +82,6 @@ export function toNeutralAnswer(event: HookEvent, _question: Question, answer: A
 /** The text in the `<system-reminder>` tags in which the model reads it. */
 export function toReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
-}
-
-/** An ask for a person's approval that no handler decided, as an allow without a deciding hook. */
-function allowUndecided({ metadata, context }: Answer): Answer {
-  return answers.allow({ metadata, ...(context && { context }) });
 }
 
 function toTextContent(replace: Json): Json {
@@ -111,9 +109,20 @@ export function describe(point: string, event: HookEvent, hookContext: HookConte
     case 'pending':
       return { message: event.message, notification_type: 'permission_prompt', pending_id: event.id };
     case 'batch':
-      return { tool_calls: event.calls.map(describeCall) };
+      return {
+        tool_calls: event.calls.map(({ call_id, content, ...call }) => ({
+          ...describeTool(call),
+          tool_use_id: call_id,
+          tool_response: content,
+        })),
+      };
     case 'stop':
-      return describeStop(event.response, hookContext);
+      return {
+        stop_hook_active: hookContext.forcedTurns > 0,
+        last_assistant_message: event.response,
+        background_tasks: [],
+        session_crons: [],
+      };
     case 'error':
       return { error: errorKind(event.error), error_details: event.error.message };
     default:
@@ -146,19 +155,6 @@ function describeResult({ request, response }: Extract<HookEvent, { phase: 'afte
   return { ...call, tool_response: result ?? content, ...callMembers };
 }
 
-function describeCall({ name, aliases, args, call_id, content }: FinishedCall): Payload {
-  return { ...describeTool({ name, aliases, args }), tool_use_id: call_id, tool_response: content };
-}
-
-function describeStop(response: string, hookContext: HookContext): Payload {
-  return {
-    stop_hook_active: hookContext.forcedTurns > 0,
-    last_assistant_message: response,
-    background_tasks: [],
-    session_crons: [],
-  };
-}
-
 function errorKind({ details }: Fault): string {
   const status = details?.['status'];
   if (typeof status !== 'number') return 'unknown';
@@ -186,35 +182,28 @@ export function conclude(
   hookAnswers: readonly HookAnswer[],
   composed: Composed,
 ): Composed {
-  const concluded = concludePoint(point, hookAnswers, composed);
+  const concluded = conclusions[point]?.(hookAnswers, composed) ?? composed;
   return { ...concluded, answer: withRemarks(point, hookAnswers, concluded.answer) };
 }
 
-function concludePoint(point: string, hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
-  switch (point) {
-    case 'PreToolUse':
-      return concludeTool(hookAnswers, composed);
-    case 'PermissionRequest':
-      return concludePermission(hookAnswers, composed);
-    case 'Stop':
-    case 'SubagentStop':
-      return concludeStop(hookAnswers, composed);
-    default:
-      return composed;
-  }
-}
+const conclusions: Readonly<
+  Record<string, (hookAnswers: readonly HookAnswer[], composed: Composed) => Composed>
+> = {
+  PreToolUse: concludeTool,
+  PermissionRequest: concludePermission,
+  Stop: concludeStop,
+  SubagentStop: concludeStop,
+};
 
 /** A deferral wins over an ask, and drops rewritten arguments. */
 function concludeTool(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { answer } = composed;
-  const deferred = hookAnswers.find((one) => one.answer.verdict === 'ask' && isDeferred(one.answer));
+  const deferred = hookAnswers.find(
+    (one) => one.answer.verdict === 'ask' && valueAt(one.answer.metadata, 'deferred') === true,
+  );
   if (answer.verdict !== 'ask' || deferred === undefined) return composed;
   const { replace: _dropped, ...rest } = answer;
   return { hook: deferred.hook, answer: { ...rest, reason: deferred.answer.reason } };
-}
-
-function isDeferred({ metadata }: Answer): boolean {
-  return valueAt(metadata, 'deferred') === true;
 }
 
 /** One explicit approval suffices unless another handler refuses; without any the answer is ask. */
@@ -256,7 +245,11 @@ function textsOf(answer: Answer): readonly string[] {
 function withRemarks(point: string, hookAnswers: readonly HookAnswer[], answer: Answer): Answer {
   const texts = hookAnswers.map((one) => valueAt(one.answer.metadata, 'system_message'));
   const messages = texts.filter((text) => typeof text === 'string');
-  const warnings = [...new Set([...hookAnswers.flatMap(warningsOf), ...lostRewrites(point, hookAnswers)])];
+  const given = hookAnswers.flatMap((one) => {
+    const own = valueAt(one.answer.metadata, 'warnings');
+    return Array.isArray(own) ? own.map(String) : [];
+  });
+  const warnings = [...new Set([...given, ...lostRewrites(point, hookAnswers)])];
   if (messages.length < 2 && warnings.length === 0) return answer;
   const metadata = Json.from({
     ...membersOf(answer.metadata),
@@ -264,11 +257,6 @@ function withRemarks(point: string, hookAnswers: readonly HookAnswer[], answer: 
     ...(warnings.length > 0 && { warnings }),
   });
   return { ...answer, metadata };
-}
-
-function warningsOf({ answer }: HookAnswer): readonly string[] {
-  const warnings = valueAt(answer.metadata, 'warnings');
-  return Array.isArray(warnings) ? warnings.map(String) : [];
 }
 
 function lostRewrites(point: string, hookAnswers: readonly HookAnswer[]): string[] {

@@ -6,8 +6,13 @@ import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
 import { type Finding, isError } from '../../../base/yaml/finding.ts';
 import { omitUndefined } from '../../../base/yaml/present.ts';
 import { integerAt, nonEmptyTextAt, textAt, valueAt } from '../../../base/yaml/read.ts';
-import type { VolatileFields } from '../../../process/cassette/volatile-fields.ts';
-import type { DialectConfig, EntryCheckInput, EntryContext, EntryReading } from '../../dialect-config.ts';
+import {
+  type DialectConfig,
+  type EntryCheckInput,
+  type EntryContext,
+  type EntryReading,
+  sharedVolatileFields,
+} from '../../dialect-config.ts';
 import { type HookDraft, type ImportContext, type KeyUses, shortPath } from '../../foreign-files.ts';
 import { findMatcherFaults } from '../matcher.ts';
 import { points, pointsAt } from '../points.ts';
@@ -19,21 +24,6 @@ import {
   agentaoMandatoryEvents,
   agentaoStopCap,
 } from './settings.ts';
-
-/** What stands at the top level of payloads in the form of Claude Code, and in `data` of all others. */
-const volatileFields: VolatileFields = {
-  session_id: 'drop run ids',
-  prompt_id: 'drop',
-  transcript_path: 'drop',
-  agent_transcript_path: 'drop',
-  // Where the project lies on this machine.
-  cwd: 'drop',
-  tool_use_id: 'drop',
-  duration_ms: 'drop',
-  turn_id: 'drop run ids',
-  tool_calls: { each: { tool_use_id: 'drop' } },
-  data: { sessionId: 'drop run ids', cwd: 'drop' },
-};
 
 const manifestKeys: KeyUses = {
   hooks: 'read',
@@ -53,7 +43,7 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   loadHooks: async () => (await import('../dialect.ts')).agentao,
   loadTrial: async () => (await import('../dialect.ts')).trial,
   loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
-  volatileFields,
+  volatileFields: { ...sharedVolatileFields, data: { sessionId: 'drop run ids', cwd: 'drop' } },
   entry: agentaoEntry,
   readEntry,
   checkEntry,

@@ -1,25 +1,11 @@
 import { join } from 'node:path';
 import { isObject } from '../../../base/json/json.ts';
-import type { VolatileFields } from '../../../process/cassette/volatile-fields.ts';
-import type { DialectConfig } from '../../dialect-config.ts';
+import { type DialectConfig, sharedVolatileFields } from '../../dialect-config.ts';
 import { points, pointsAt } from '../points.ts';
 import { addEnv, checkEntry, readEntry, readGroup } from './handler.ts';
 import { endpointOf, toProcess } from './process.ts';
 import { claudeEntry, claudeFileKeys, claudeHandlerSchema, claudeManifestKeys } from './schema.ts';
 import { type ClaudeSettings, capTimeout, claudeEvents, claudeGuardEvents, timeoutMs } from './settings.ts';
-
-const volatileFields: VolatileFields = {
-  session_id: 'drop run ids',
-  prompt_id: 'drop',
-  transcript_path: 'drop',
-  agent_transcript_path: 'drop',
-  // Where the project lies on this machine.
-  cwd: 'drop',
-  tool_use_id: 'drop',
-  duration_ms: 'drop',
-  turn_id: 'drop run ids',
-  tool_calls: { each: { tool_use_id: 'drop' } },
-};
 
 /** Hooks written for Claude Code, as a config declares or imports them. */
 export const claude: DialectConfig<ClaudeSettings> = {
@@ -30,7 +16,7 @@ export const claude: DialectConfig<ClaudeSettings> = {
   loadHooks: async () => (await import('../dialect.ts')).claude,
   loadTrial: async () => (await import('../trial.ts')).trial,
   loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
-  volatileFields,
+  volatileFields: sharedVolatileFields,
   entry: claudeEntry,
   readEntry,
   checkEntry,
