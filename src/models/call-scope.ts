@@ -39,7 +39,7 @@ export function currentCallScope(): CallScope | undefined {
   return scopes.getStore();
 }
 
-export interface Retry {
+interface Retry {
   readonly attempt: number;
   readonly maxRetries: number;
   readonly error: RuntimeError;

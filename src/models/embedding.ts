@@ -13,7 +13,7 @@ import { currentCallScope, inCallScope } from './call-scope.ts';
 import { createProviderError } from './provider-error.ts';
 import { createModel } from './wrapped-model.ts';
 
-export interface Embedded {
+interface Embedded {
   readonly vectors: number[][];
   /** How many the API counts; undefined where it does not tell. */
   readonly tokens: number | undefined;
@@ -43,7 +43,7 @@ export function toEmbeddingCall(
 }
 
 /** The texts of such a call. Throws REPLY_MALFORMED for what hooks have made into another one. */
-export function textsOf({ prompt }: LanguageModelV4CallOptions): string[] {
+function textsOf({ prompt }: LanguageModelV4CallOptions): string[] {
   return prompt.map(({ role, content }) => {
     const [part, other] = role === 'user' ? content : [];
     if (part?.type === 'text' && other === undefined) return part.text;
@@ -73,7 +73,7 @@ export function createEmbeddingModel(
   );
 }
 
-export function toResult(
+function toResult(
   { vectors, tokens, warnings = [] }: Embedded,
   modelId: string,
 ): LanguageModelV4GenerateResult {
@@ -259,7 +259,7 @@ function isRefused(thrown: unknown): boolean {
 }
 
 /** The vectors that the models of a runtime have given, by model and text. */
-export type TextMemory = ReturnType<typeof createTextMemory>;
+type TextMemory = ReturnType<typeof createTextMemory>;
 
 export function createTextMemory() {
   return {

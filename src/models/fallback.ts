@@ -6,7 +6,7 @@ import type {
 import { RuntimeError } from '../base/errors.ts';
 import { createModel } from './wrapped-model.ts';
 
-export interface Candidate {
+interface Candidate {
   readonly id: string;
   /** Its guarded model. Throws PROVIDER_UNUSABLE. */
   open(): Promise<LanguageModelV4>;

@@ -3,7 +3,7 @@ import { isObject } from '../base/json/json.ts';
 import { createSecretHider, type SecretHider } from '../base/text/hide-secrets.ts';
 import { shorten } from '../base/text/shorten.ts';
 
-export interface ApiFailure {
+interface ApiFailure {
   readonly message: string;
   /** The HTTP status; absent when no answer came. */
   readonly status?: number | undefined;

@@ -1,5 +1,5 @@
 /** A closed environment: what a process sees, which of it is secret, and which names the host lacks. */
-export interface ClosedEnv {
+interface ClosedEnv {
   readonly variables: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   readonly missing: readonly string[];

@@ -196,7 +196,7 @@ async function postTrusting(url: URL, { headers, body, ca, signal }: TrustingPos
 }
 
 /** The URL and headers for fetch; the endpoint's own headers replace the default ones. Throws CONFIG_INVALID. */
-export function createRequest({ name, url: text, headers: given }: RequestTarget): {
+function createRequest({ name, url: text, headers: given }: RequestTarget): {
   url: URL;
   headers: Headers;
 } {

@@ -3,7 +3,7 @@ import { abortedError } from '../base/time/deadline.ts';
 import { whenAborted } from '../base/time/when-aborted.ts';
 import type { Output } from './launch/launch.ts';
 
-export interface CountedOutput {
+interface CountedOutput {
   readonly maxBytes: number;
   readonly pause: () => void;
   readonly resume: () => void;

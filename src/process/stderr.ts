@@ -3,14 +3,14 @@ import { crashLineOf } from '../base/text/crash-line.ts';
 import { createTranscoder } from '../base/text/encoding/utf16.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 
-export interface StderrOptions extends Partial<StderrListener> {
+interface StderrOptions extends Partial<StderrListener> {
   /** For a server: the line limits start anew after this time; default: never. */
   readonly windowMs?: number;
   /** Takes secrets out before anything is truncated. */
   readonly scrubber?: Scrubber | undefined;
 }
 
-export interface StderrReader {
+interface StderrReader {
   push(chunk: Buffer): void;
   end(): void;
   tail(): string;
@@ -130,7 +130,7 @@ export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
   return new RuntimeError(code, message, { hint, details: { ...details, stderr }, cause });
 }
 
-export interface StderrListener {
+interface StderrListener {
   onLine(line: string): void;
   onOmitted(omitted: LeftOut): void;
   /** Called before the last lines of what was left out are emitted, so that these are pushed that are not yet. */
@@ -138,13 +138,13 @@ export interface StderrListener {
 }
 
 /** How many lines, and bytes of them, are emitted at the beginning, and again at the end. */
-export interface StderrLimits {
+interface StderrLimits {
   readonly lines: number;
   readonly bytes: number;
   readonly windowMs: number;
 }
 
-export interface StderrLines {
+interface StderrLines {
   /** Whether what comes now is only counted, but for its end. */
   readonly isOmitting: boolean;
   push(chunk: Buffer): void;
@@ -239,14 +239,14 @@ function decode(line: Buffer): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }
 
-export interface Omission {
+interface Omission {
   readonly lines: readonly Buffer[];
   readonly count: LeftOut;
   readonly rest: Buffer;
 }
 
 /** Text that is counted rather than read, of which only the end is kept. */
-export class OmittedText {
+class OmittedText {
   readonly #keepBytes: number;
   /** The first line is the end of one that began before. */
   #isTorn: boolean;
@@ -315,13 +315,13 @@ export class OmittedText {
 
 const NEWLINE = 0x0a;
 
-export interface LeftOut {
+interface LeftOut {
   readonly lines: number;
   readonly bytes: number;
 }
 
 /** Text of which only the end is kept, as it came, while nobody has asked for it. */
-export class KeptEnd {
+class KeptEnd {
   readonly #keepBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -354,7 +354,7 @@ export class KeptEnd {
   }
 }
 
-export function countNewlines(bytes: Uint8Array): number {
+function countNewlines(bytes: Uint8Array): number {
   let count = 0;
   // Faster than to look for each one where lines are short, and fast enough where they are long.
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === NEWLINE) count += 1;

@@ -37,13 +37,13 @@ export interface LineListener {
   onLongLine(prefix: Uint8Array): void;
 }
 
-export interface LineLimits {
+interface LineLimits {
   readonly maxBytes: number;
   /** How many bytes of a line over the limit `onLongLine` is given. */
   readonly prefixBytes: number;
 }
 
-export interface LineSplitter {
+interface LineSplitter {
   push(chunk: Buffer): void;
   end(): void;
 }

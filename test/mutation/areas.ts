@@ -43,7 +43,7 @@ export const areas: readonly Area[] = [
   {
     name: 'approvals',
     sources: ['src/calls/tool-call/approvals.ts', 'src/store/store-rules.ts'],
-    tests: ['test/calls/tool-call/{decision-rules,approval-rule}.test.ts'],
+    tests: ['test/calls/tool-call/{approval-rule,decider,named-approvers,quorum,read-decision}.test.ts'],
   },
   {
     name: 'decided',
@@ -63,12 +63,12 @@ export const areas: readonly Area[] = [
   {
     name: 'events',
     sources: ['src/calls/hooks/observer-queue.ts'],
-    tests: ['test/calls/hooks/{background-hooks,background-queue,drop-report,event-queues}.test.ts'],
+    tests: ['test/calls/hooks/{background-hooks,background-queue,event-queues,observer-queue}.test.ts'],
   },
   {
     name: 'contents',
     sources: ['src/calls/hooks/{event-input,replace}.ts'],
-    tests: ['test/calls/hooks/{call-result,event-input,message,reconcile-messages,replace}.test.ts'],
+    tests: ['test/calls/hooks/{call-result,event-input,reconcile-messages,replace}.test.ts'],
   },
   {
     name: 'scores',

@@ -24,7 +24,7 @@ export interface HookQuestion extends Invocation<NativeEvent> {
 }
 
 /** Takes what a filter affirmed, an allow or a modify; throws to refuse it. */
-export type Accept = (answer: Allow | Modify) => void;
+type Accept = (answer: Allow | Modify) => void;
 
 /**
  * Asks a hook for its verdict. This is where filters fail closed: any error between the question and

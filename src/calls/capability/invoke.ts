@@ -53,7 +53,7 @@ export async function invoke<Input, Output extends object>(
   }
 }
 
-export interface Outcomes<Output, Result> {
+interface Outcomes<Output, Result> {
   /** Default: the output as it is. What it throws is a fault as well, whose message is left as it stands. */
   readonly onOutput?: ((output: Output) => Result) | undefined;
   readonly onFault: (fault: Fault) => Result;
@@ -98,7 +98,7 @@ function takeReply<Input, Output extends object>(
 }
 
 /** A call whose start has been emitted. */
-export interface TrackedCall {
+interface TrackedCall {
   /** Runs a part of the call; the queues that it enters anywhere count as those of the call. */
   run<Result>(work: () => Result): Result;
   readonly clock: QueueClock;

@@ -209,7 +209,7 @@ const eventParts = {
 };
 
 /** The shape of each part of an event, by hook, phase and part; members may be left out, not mistyped. */
-export const eventShapes: ReadonlyMap<string, Shape> = new Map(
+const eventShapes: ReadonlyMap<string, Shape> = new Map(
   Object.entries(eventParts).map(([place, schema]) => [place, createShape(schema)]),
 );
 

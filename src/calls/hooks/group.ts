@@ -347,7 +347,7 @@ export function pointOf({ points, name }: ForeignDialect, point: string): Point 
   return known;
 }
 
-export interface MemberCall {
+interface MemberCall {
   readonly hookCall: HookCall;
   readonly question: Question;
   readonly mode: HookMode;

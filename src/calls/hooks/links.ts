@@ -72,7 +72,7 @@ interface FilterQuestion {
 }
 
 /** What happens at a phase, one step after another. */
-export type Step = ForeignLink | FilterLink | FollowerLink | FilterBatch;
+type Step = ForeignLink | FilterLink | FollowerLink | FilterBatch;
 
 /** The steps of a phase, in the order of the links. They are put together once for each list of links. */
 export function stepsAt(links: readonly Link[], phase: EventPhase): readonly Step[] {

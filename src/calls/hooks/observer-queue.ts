@@ -167,7 +167,7 @@ interface DropReport {
 }
 
 /** Emits each of the first drops of a queue that is full, then how many there were each time that number has doubled. */
-export function createDropReport(emit: Emit, queueLength: number): DropReport {
+function createDropReport(emit: Emit, queueLength: number): DropReport {
   const floods = new Map<string, Flood>();
   const drop = (name: string, detail: string) =>
     emit({ type: 'dropped', name, what: 'observer event', detail });

@@ -220,8 +220,8 @@ export function parseMessage(text: string): ChatMessage {
 }
 
 /** The members that may hold a message's text a second time, beside `content`. */
-export const partFields = ['parts', 'tool_result'] as const;
-export type PartField = (typeof partFields)[number];
+const partFields = ['parts', 'tool_result'] as const;
+type PartField = (typeof partFields)[number];
 
 /** The texts of the parts in that member; undefined if it has no list of parts. */
 export function textsAt(message: Readonly<Record<string, unknown>>, field: PartField): string[] | undefined {
@@ -269,7 +269,7 @@ function exact(value: unknown): unknown {
 type Parts = ReadonlyMap<string, Json>;
 
 /** Applies the replacements of a turn event to its turn. Throws Error when a part has the wrong shape. */
-export function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
+function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
   const { turn } = event;
   switch (event.phase) {
     case 'prompt': {
@@ -289,9 +289,7 @@ export function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
 }
 
 /** Reads a replaced model, tools and options of a model call. Throws Error when a part has the wrong shape. */
-export function readModelChanges(
-  parts: Parts,
-): Partial<Pick<ProviderRequest, 'tools' | 'model' | 'options'>> {
+function readModelChanges(parts: Parts): Partial<Pick<ProviderRequest, 'tools' | 'model' | 'options'>> {
   const model = textAt(parts, 'model');
   const tools = parts.get('tools')?.value;
   const options = parts.get('options')?.value;

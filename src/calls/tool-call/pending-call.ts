@@ -88,7 +88,7 @@ export async function notifyPending(
 }
 
 /** The decision about a pending call, and what those before it left. */
-export interface CallDecision {
+interface CallDecision {
   readonly record: DecidedRecord;
   /** The arguments as a person edited them last; null: as they were. */
   readonly editedArgs: Json | null;
@@ -146,7 +146,7 @@ export async function prepareDecidedCall(
 }
 
 /** A call that a person has approved. */
-export interface ApprovedCall {
+interface ApprovedCall {
   readonly pending: PendingCall & Pick<PendingRecord, 'consents'>;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
   /** The arguments before any filter changed them. */

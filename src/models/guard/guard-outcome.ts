@@ -153,7 +153,7 @@ function reasonOf({ verdict, reason }: Decision): string {
   return verdict === 'deny' ? 'no reason given' : `its verdict "${verdict}" has no meaning here`;
 }
 
-export interface AnswerEventInput {
+interface AnswerEventInput {
   readonly request: ProviderRequest;
   readonly message: ChatMessage;
   readonly latencyMs: number;
@@ -219,7 +219,7 @@ export type PieceVerdict = { readonly kind: 'pass'; readonly text: string } | St
 
 export type AskAboutPiece = (piece: string) => Promise<PieceVerdict>;
 
-export interface ReleasedText {
+interface ReleasedText {
   readonly text: string;
   readonly stopped: StoppedAnswer | undefined;
 }

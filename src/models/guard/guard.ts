@@ -93,13 +93,13 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
 
 type Part = LanguageModelV4StreamPart;
 
-export interface StreamSettings extends CallSettings {
+interface StreamSettings extends CallSettings {
   /** The hold-back window; undefined: the answer is held until it is complete. */
   readonly windowChars: number | undefined;
 }
 
 /** Streams the model's answer through the hooks of both phases. Rejects with what the model throws first. */
-export async function streamGuarded(
+async function streamGuarded(
   call: ModelCall,
   settings: StreamSettings,
 ): Promise<LanguageModelV4StreamResult> {
@@ -162,7 +162,7 @@ async function callModel(
  * Streams an answer to the AI SDK. Without a window nothing goes out before the after_call hooks have seen the whole of
  * it; behind one its text does, as one part however many the model streamed.
  */
-export class AnswerDoor implements StreamDoor<Part, Part> {
+class AnswerDoor implements StreamDoor<Part, Part> {
   readonly #passage: GuardedStream;
   readonly #window: TextWindow | undefined;
   readonly #collector = new StreamCollector();
@@ -313,7 +313,7 @@ function isNoText({ type }: Part): boolean {
   return type !== 'text-start' && type !== 'text-delta' && type !== 'text-end';
 }
 
-export interface GuardedStream {
+interface GuardedStream {
   readonly fire: Fire;
   readonly admitted: AdmittedCall;
   readonly upstream: Upstream;
@@ -323,7 +323,7 @@ export interface GuardedStream {
   readonly onSame: () => void;
 }
 
-export async function runAfterCallOnCollected(
+async function runAfterCallOnCollected(
   { fire, admitted, signal, latencyMs }: GuardedStream,
   collector: StreamCollector,
   { finishReason, usage }: StreamEnd,
@@ -339,7 +339,7 @@ interface ReleasedAnswer {
 }
 
 /** The remaining parts of a released answer, and its finish part. */
-export function endReleased(
+function endReleased(
   { onSame }: GuardedStream,
   outcome: Exclude<AnswerOutcome, StoppedAnswer>,
   { parts, end, decisions }: ReleasedAnswer,
@@ -354,11 +354,7 @@ export function endReleased(
 }
 
 /** The end of a stream whose answer is withheld: the denial, or what stands in for the answer. */
-export function endWithheld(
-  withheld: StoppedAnswer,
-  decisions: Decisions,
-  usage: StreamEnd['usage'],
-): Part[] {
+function endWithheld(withheld: StoppedAnswer, decisions: Decisions, usage: StreamEnd['usage']): Part[] {
   const end = { usage: tokenCounts(usage), providerMetadata: reportDecisions(decisions) };
   if (withheld.kind === 'answer') {
     const { text, finishReason } = withheld.answer;
@@ -369,7 +365,7 @@ export function endWithheld(
 }
 
 /** The error and finish parts of a stream that failed; held parts are dropped. Throws when the caller aborted. */
-export function endFailed({ upstream, admitted, signal }: GuardedStream, error: unknown): Part[] {
+function endFailed({ upstream, admitted, signal }: GuardedStream, error: unknown): Part[] {
   upstream.abandon(error);
   signal.throwIfAborted();
   return [
@@ -390,7 +386,7 @@ type UpstreamEvent =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** A model's stream that can be abandoned at any moment. */
-export interface Upstream {
+interface Upstream {
   /** Never rejects. Skips raw chunks, which hold the answer unfiltered. */
   next(): Promise<UpstreamEvent>;
   /** Reads the stream to its end, so that its other transforms finish. Never rejects. */
@@ -402,7 +398,7 @@ export interface Upstream {
  * Reads a stream; `stop` ends the signal that its model was called with. Tool call ids are made unique,
  * and uncounted zeros are removed from the usage.
  */
-export function openUpstream(
+function openUpstream(
   stream: ReadableStream<Part>,
   stop: AbortController,
   calls: UniqueToolCallIds,
@@ -436,7 +432,7 @@ export function openUpstream(
   };
 }
 
-export const interruptedEnd: StreamEnd = {
+const interruptedEnd: StreamEnd = {
   finishReason: { unified: 'interrupted', raw: undefined },
   usage: unknownUsage,
 };

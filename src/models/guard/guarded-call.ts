@@ -185,7 +185,7 @@ export type AnswerOutcome =
   | { readonly kind: 'answer'; readonly decision: Decision; readonly answer: SubstituteAnswer }
   | Refusal;
 
-export interface AfterCallOptions {
+interface AfterCallOptions {
   readonly fire: Fire;
   readonly admitted: Pick<AdmittedCall, 'request'>;
   readonly latencyMs: number;

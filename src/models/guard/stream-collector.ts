@@ -181,7 +181,7 @@ function metadataOf({ providerMetadata }: StartPart | DeltaPart | EndPart) {
   return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
-export interface StreamControl {
+interface StreamControl {
   /** Called when the consumer goes away; ends whatever the parts may be waiting for. */
   readonly cancel: (reason: unknown) => void;
 }

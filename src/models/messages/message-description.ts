@@ -17,7 +17,7 @@ export type BodyPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 export type ToolPart = LanguageModelV4ToolResultPart | LanguageModelV4ToolApprovalResponsePart;
 
 /** A message as hooks are sent it, and the tool part that it stands for if it stands for one. */
-export interface DescribedMessage {
+interface DescribedMessage {
   readonly message: ChatMessage;
   readonly part: ToolPart | undefined;
 }

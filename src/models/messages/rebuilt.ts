@@ -19,7 +19,7 @@ export type PlainObject = Readonly<Record<string, unknown>>;
 /** Finds the file that was sent as this description; undefined when none was. */
 export type FindFile = (part: PlainObject) => LanguageModelV4FilePart | undefined;
 
-export interface BodyOrigin {
+interface BodyOrigin {
   readonly body: readonly BodyPart[];
   readonly findFile: FindFile;
   /** Whether a changed text keeps its provider options: a person's may, a model's can refer to the old text. */
@@ -91,10 +91,10 @@ function rebuildPart(
   throw new RuntimeError('REPLY_MALFORMED', 'a document of a replaced message has lost its text');
 }
 
-export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
+type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 export type AssistantPart = AssistantMessage['content'][number];
 
-export interface AssistantOrigin {
+interface AssistantOrigin {
   /** What was sent in this message's place; empty for a new one. */
   readonly content: readonly AssistantPart[];
   readonly findFile: FindFile;
@@ -181,7 +181,7 @@ function malformedCalls(): RuntimeError {
 export type Replacement<Part> = readonly [old: Part, parts: readonly Part[]];
 
 /** The old parts of one kind, and what becomes of them: the same parts when nothing has changed. */
-export interface ChangedParts<Part> {
+interface ChangedParts<Part> {
   readonly old: readonly Part[];
   readonly parts: readonly Part[];
 }
@@ -313,7 +313,7 @@ function keepMembers(value: unknown, forms: MemberTests): Record<string, JSONVal
 }
 
 /** The index of the sent message that a replaced message stands for, and whether it is unchanged. */
-export interface Alignment {
+interface Alignment {
   readonly index: number;
   readonly isSame: boolean;
 }

@@ -202,7 +202,7 @@ interface StreamContext {
  * stream breaks off, is silent for too long, or ends unfinished. Tool calls are held back, with all that follows them, until
  * `finish`, so that callers never act upon an incomplete answer. Throws what happens before the first part.
  */
-export async function openCheckedStream(
+async function openCheckedStream(
   source: ReadableStream<LanguageModelV4StreamPart>,
   context: StreamContext,
 ): Promise<ReadableStream<LanguageModelV4StreamPart>> {

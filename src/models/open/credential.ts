@@ -4,7 +4,7 @@ import { readBounded } from '../../base/files/read-bounded.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
 
-export interface CredentialSources {
+interface CredentialSources {
   readonly env: HostEnv;
   /** Where a relative `credential_file` starts. */
   readonly folder: string;

@@ -33,7 +33,7 @@ export interface MockAnswer {
 }
 
 /** Compiles the responses of a mock that `checkMock` has found sound. */
-export function readResponses({ id, additionalConfig }: ProviderConfig): readonly MockResponse[] {
+function readResponses({ id, additionalConfig }: ProviderConfig): readonly MockResponse[] {
   return listOf(additionalConfig['responses']).map((fields, position) =>
     readResponse(fields, (thrown, key) =>
       createProviderError(id, {

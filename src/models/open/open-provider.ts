@@ -116,7 +116,7 @@ async function openReplayModel({ id, model, additionalConfig }: ProviderConfig, 
 }
 
 /** The model, with the entry's sampling settings where a call has none of its own, and with a signal for all calls. */
-export function withDefaults(
+function withDefaults(
   model: LanguageModelV4,
   { temperature, topP, maxTokens }: ProviderConfig['defaults'],
   signal: AbortSignal | undefined,
@@ -142,7 +142,7 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
 }
 
 /** Tells of each setting of a call that the API does not take, once for all calls of the model. */
-export function withWarnings(model: LanguageModelV4, warn: (message: string) => void): LanguageModelV4 {
+function withWarnings(model: LanguageModelV4, warn: (message: string) => void): LanguageModelV4 {
   const told = new Set<string>();
   const tell = (warnings: readonly SharedV4Warning[]) => {
     for (const warning of warnings) {
@@ -192,7 +192,7 @@ const settingNames: ReadonlyMap<string, string> = new Map([
  * The model; a JSON Schema that its calls ask the answer to fit goes to the API where that keeps to one, else into the
  * system prompt.
  */
-export function withStructuredOutput(
+function withStructuredOutput(
   model: LanguageModelV4,
   method: ProviderConfig['structuredOutput'] = 'schema',
 ): LanguageModelV4 {
@@ -278,7 +278,7 @@ function withSystemText(prompt: LanguageModelV4Prompt, text: string): LanguageMo
  * A model that embeds, with deadline and retries around it. Calls for one text each go to the API together; recordings and caches
  * stand above, and have them one by one. Throws PROVIDER_UNUSABLE.
  */
-export async function openEmbeddings(
+async function openEmbeddings(
   config: ProviderConfig,
   context: ProviderContext,
 ): Promise<{ readonly model: LanguageModelV4; readonly peer: Peer }> {
@@ -330,7 +330,7 @@ function readDimensions({ id, additionalConfig }: ProviderConfig): number | unde
   throw unusableError(id, 'additional_config.dimensions must be a whole number from 1 on');
 }
 
-export function askEmbeddingModel(
+function askEmbeddingModel(
   model: EmbeddingModelV4,
   { provider, dimensions }: { readonly provider: string; readonly dimensions: number | undefined },
 ): EmbedTexts {
@@ -367,7 +367,7 @@ function inOrder(vectors: number[][], body: unknown, provider: string): number[]
 const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** The deadline and retries of a provider’s calls. Throws PROVIDER_UNUSABLE. */
-export function readLimits(config: ProviderConfig, retries: number, streams?: StreamLimits): Limits {
+function readLimits(config: ProviderConfig, retries: number, streams?: StreamLimits): Limits {
   const timeoutMs = config.requestTimeoutMs ?? DEFAULT_TIMEOUT_MS;
   const own = {
     retries: readCount(config, 'max_retries', { max: 10, fallback: retries }),
@@ -415,7 +415,7 @@ export interface ProviderContext {
 }
 
 /** The kind of API of a provider. Throws PROVIDER_UNUSABLE. */
-export function requireKind({ id, type }: ProviderConfig): ProviderKind {
+function requireKind({ id, type }: ProviderConfig): ProviderKind {
   const kind = providerKinds.get(type);
   if (kind !== undefined) return kind;
   const { hint } = suggest(type, providerTypes, 'types');
@@ -423,7 +423,7 @@ export function requireKind({ id, type }: ProviderConfig): ProviderKind {
 }
 
 /** The API, whose secrets no error shows. */
-export function toPeer(peer: Peer, { scrubber }: ProviderContext): Peer {
+function toPeer(peer: Peer, { scrubber }: ProviderContext): Peer {
   scrubber?.add(peer.secrets);
   return { ...peer, scrub: scrubber?.text };
 }

@@ -164,7 +164,7 @@ export type Drawn =
   | { readonly waitMs: number; readonly limit: keyof typeof limitNames };
 
 /** Each limit as config files call it. */
-export const limitNames = {
+const limitNames = {
   requests: 'rate_limit.requests_per_minute or rps',
   tokens: 'rate_limit.tokens_per_minute',
   hold: 'what the API asked for with Retry-After',

@@ -237,7 +237,7 @@ export const outcome: Shape<CallOutcome> = {
   },
 };
 
-export const callShape = members<RecordedCall>({
+const callShape = members<RecordedCall>({
   provider: text,
   model: text,
   mode: oneOf('generate', 'stream'),

@@ -15,7 +15,7 @@ export interface ResponseCache {
   keep(key: string, write: () => string): Promise<void>;
 }
 
-export interface ResponseCacheOptions {
+interface ResponseCacheOptions {
   readonly warn: (message: string) => void;
   readonly scrubber: Pick<Scrubber, 'values'>;
   /** From this size of all entries on the oldest are removed. */

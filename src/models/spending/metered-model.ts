@@ -204,7 +204,7 @@ function watchStream(
   return { ...rest, stream: watched };
 }
 
-export interface CachedCall {
+interface CachedCall {
   findResult(): Promise<LanguageModelV4GenerateResult | undefined>;
   findParts(): Promise<readonly LanguageModelV4StreamPart[] | undefined>;
   /** Keeps an answer that is whole, and no other. Never rejects. */
@@ -214,7 +214,7 @@ export interface CachedCall {
 }
 
 /** Undefined where there is no cache. */
-export function findCachedCall(
+function findCachedCall(
   scope: CallScope,
   provider: ProviderConfig,
   mode: 'generate' | 'stream',

@@ -40,7 +40,7 @@ export interface CassetteOptions {
   readonly live?: readonly string[] | undefined;
 }
 
-export interface CassetteContext extends ExchangeRecorderContext {
+interface CassetteContext extends ExchangeRecorderContext {
   /** Every name that `live` may contain. */
   readonly names: readonly string[];
 }
@@ -258,7 +258,7 @@ function parse(body: string): unknown {
 type LineMembers = Readonly<Record<string, unknown>>;
 
 /** Finds exchanges and blobs in a cassette. Keeps their offsets only; the contents stay on the disk. */
-export interface CassetteIndex extends Pick<ReplayQueues, 'count'> {
+interface CassetteIndex extends Pick<ReplayQueues, 'count'> {
   /** The next exchange of that key in the order in which they began, each of which is taken once. */
   take(key: string): Promise<LineMembers | undefined>;
   entry(entry: Pick<Entry, 'capability' | 'name'>): ReturnType<ReplayQueues['group']>;

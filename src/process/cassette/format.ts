@@ -25,7 +25,7 @@ import { type ByteRange, readerOf, scanLines } from './lines.ts';
 import type { FoundExchange } from './replay-queues.ts';
 import { withoutVolatileFields } from './volatile-fields.ts';
 
-export interface CassetteListener {
+interface CassetteListener {
   readonly onBlob?: (id: string, place: ByteRange) => void;
   readonly onExchange?: (found: FoundExchange) => void;
 }
@@ -160,7 +160,7 @@ export function textToBlob(text: string): Blob {
 }
 
 /** Bytes that are no UTF-8 are searched for secrets byte by byte, and kept as Base64. */
-export function bytesToBlob(bytes: Uint8Array, redact: Redact): Blob {
+function bytesToBlob(bytes: Uint8Array, redact: Redact): Blob {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isUtf8(buffer)) return textToBlob(redact(buffer.toString('utf8')));
   const kept = Buffer.from(redact(buffer.toString('latin1')), 'latin1');
@@ -236,7 +236,7 @@ export interface StoredOutcome {
   readonly blobs: readonly Blob[];
 }
 
-export type FetchBlob = (id: string) => Promise<Buffer>;
+type FetchBlob = (id: string) => Promise<Buffer>;
 
 export function replyToStored(reply: Reply, redact: Redact): StoredOutcome {
   if (reply.via === 'process') {

@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 /** Called with each line that is not blank, in order, and its number from 1. The bytes are valid until it returns. */
-export type OnLine = (line: Buffer, place: ByteRange, number: number) => void;
+type OnLine = (line: Buffer, place: ByteRange, number: number) => void;
 
 /** Reads bytes at a position into a buffer; resolves to how many, 0 at the end. */
 export type ReadAt = (into: Buffer, position: number) => Promise<number>;

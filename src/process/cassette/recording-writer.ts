@@ -21,7 +21,7 @@ export interface RecordingWriter {
   close(): Promise<void>;
 }
 
-export interface RecordingWriterOptions {
+interface RecordingWriterOptions {
   readonly isDurable: boolean;
   readonly inspect?: (handle: FileHandle) => Promise<void>;
   /** Called once, with FILE_UNREADABLE, when the file cannot be written. */

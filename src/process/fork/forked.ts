@@ -397,7 +397,7 @@ function findPipeMaker(): ((input: Uint8Array) => HandedPipes) | undefined {
 }
 
 /** How Python is started for a script: `command flags… script arguments…`. */
-export interface PythonCommand {
+interface PythonCommand {
   readonly command: string;
   readonly flags: readonly string[];
   readonly script: string;

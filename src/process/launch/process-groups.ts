@@ -133,7 +133,7 @@ function requireWatcher(): Watcher | undefined {
  * A small shell process that ends the process groups that this process leaves running, even when it is killed. It does
  * nothing until then: what it has to end stands in a table.
  */
-export interface Watcher {
+interface Watcher {
   /** Adds what `describeStart` or its neighbours give; undefined where there is no watcher any more. */
   add(text: string): Row | undefined;
   /** Nothing is left to be ended, by the watcher or by a later start: for the exit of this process. Never throws. */
@@ -320,7 +320,7 @@ each TERM || exit 0
 for try in 1 2 3 4 5 6 7 8 9 10; do pause; each 0 || exit 0; done
 each KILL`;
 
-export interface Row {
+interface Row {
   /** Replaces the line, before it returns. At most 250 bytes of UTF-8 without a newline. Throws the system error. */
   write(text: string): void;
   /** Empties the line for whoever adds the next one. Throws the system error. */
@@ -332,7 +332,7 @@ export interface Row {
  * process ends. The file is named by this thread and goes with `close` or `discard`: one whose owner is gone tells
  * a later start what ran when the owner was killed.
  */
-export interface Table {
+interface Table {
   readonly fd: number;
   add(text: string): Row;
   /** Removes the file; whoever has the descriptor can read on. Never throws. */
@@ -341,7 +341,7 @@ export interface Table {
 }
 
 /** Opens an empty table. Throws the system error. */
-export function openTable(): Table {
+function openTable(): Table {
   const { fd, path } = openFile();
   const free: number[] = [];
   const bytes = Buffer.alloc(ROW_BYTES);

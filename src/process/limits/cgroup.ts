@@ -6,7 +6,7 @@ import { tryScript } from '../launch/try-script.ts';
 import type { ProcessLimits } from '../process-config.ts';
 
 /** A folder in which control groups can be made. */
-export interface Place extends Pick<Hierarchy, 'version' | 'controllers'> {
+interface Place extends Pick<Hierarchy, 'version' | 'controllers'> {
   readonly folder: string;
 }
 
@@ -27,7 +27,7 @@ export interface ControlGroup {
 }
 
 /** Makes a group of that name in each place that bounds one of the limits. Throws the system's error. */
-export function makeGroup(places: readonly Place[], name: string, limits: ProcessLimits): ControlGroup {
+function makeGroup(places: readonly Place[], name: string, limits: ProcessLimits): ControlGroup {
   const wanted = new Set(controllersOf(limits));
   const used = places.filter(({ controllers }) => controllers.some((each) => wanted.has(each)));
   const folders: string[] = [];
@@ -148,7 +148,7 @@ const FIRST_TRY_MS = 5;
 const LAST_TRY_MS = 10_000;
 
 /** False while it has processes. */
-export function removeGroup(folder: string): boolean {
+function removeGroup(folder: string): boolean {
   try {
     rmdirSync(folder);
     return true;
@@ -157,10 +157,10 @@ export function removeGroup(folder: string): boolean {
   }
 }
 
-export type Controller = 'memory' | 'pids';
+type Controller = 'memory' | 'pids';
 
 /** A tree of control groups that may count for us, and the folders in which groups of ours may stand, the best first. */
-export interface Hierarchy {
+interface Hierarchy {
   readonly version: 1 | 2;
   readonly controllers: readonly Controller[];
   readonly folders: readonly string[];

@@ -171,7 +171,7 @@ const memberOf = {
 } as const satisfies Record<LimitName, keyof ProcessLimits>;
 
 /** The processes that one process has started, directly or not, itself included. */
-export class Family {
+class Family {
   readonly #leader: number;
   readonly #known = new Map<number, number>();
 
@@ -226,11 +226,11 @@ function tryReadTable(): ReadonlyMap<number, ProcessRow> {
   }
 }
 
-export interface ProcessRow extends ProcessStat {
+interface ProcessRow extends ProcessStat {
   readonly pid: number;
 }
 
-export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
+function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   const rows = new Map<number, ProcessRow>();
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
@@ -241,7 +241,7 @@ export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
 }
 
 /** Bytes in memory of a process, in which what is shared counts in parts; undefined where that cannot be read. */
-export function readSharedOutBytes(pid: number): number | undefined {
+function readSharedOutBytes(pid: number): number | undefined {
   try {
     const [, kib] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
     return kib === undefined ? undefined : Number(kib) * 1024;
@@ -252,7 +252,7 @@ export function readSharedOutBytes(pid: number): number | undefined {
 
 let knownPageBytes: number | undefined;
 
-export function pageBytes(): number {
+function pageBytes(): number {
   knownPageBytes ??= readPageBytes();
   return knownPageBytes;
 }

@@ -28,7 +28,7 @@ export function sweepOrphans(times: SweepTimes = usual): Promise<void> {
   return sweeping;
 }
 
-export interface SweepTimes {
+interface SweepTimes {
   /** Before anything is done: a watcher that still lives ends most of it by itself, and asks politely first. */
   readonly watcherMs: number;
   readonly graceMs: number;
@@ -78,7 +78,7 @@ function isThere({ pid, startedAt }: Orphan): boolean {
 }
 
 /** A process that a killed Signalbox has left, whatever session it went into. */
-export interface Orphan {
+interface Orphan {
   readonly pid: number;
   /** In clock ticks since the start of the system; with `pid` it names one process for good. */
   readonly startedAt: number;
@@ -95,7 +95,7 @@ export async function listOrphans(): Promise<Orphan[]> {
 }
 
 /** The orphans of these owners, without this process. */
-export async function findOrphans(killed: ReadonlyMap<string, KilledOwner>): Promise<Orphan[]> {
+async function findOrphans(killed: ReadonlyMap<string, KilledOwner>): Promise<Orphan[]> {
   const hadWork = [...killed.values()].some(({ groups, stdouts }) => groups.size + stdouts.size > 0);
   if (!hadWork) return [];
   const marked: MarkedProcess[] = [];
@@ -170,7 +170,7 @@ interface KilledOwner {
 }
 
 /** Reads the tables of this user whose owner is gone, by `ownerToText`. Reads no other process. Never rejects. */
-export async function findKilledOwners(): Promise<ReadonlyMap<string, KilledOwner>> {
+async function findKilledOwners(): Promise<ReadonlyMap<string, KilledOwner>> {
   const killed = new Map<string, KilledOwner>();
   for (const folder of tableFolders()) {
     for (const name of await readdir(folder).catch(() => [])) {

@@ -29,7 +29,7 @@ import {
 import { probeBubblewrap, wordsOf } from './bubblewrap/probe.ts';
 import { openStatusFile, type StatusFile, sandboxError, startBubblewrap } from './bubblewrap/start.ts';
 
-export interface SandboxContext {
+interface SandboxContext {
   readonly launch: Launcher;
   readonly emit: Emit;
   readonly input: Uint8Array | null;

@@ -316,7 +316,7 @@ async function awaitOutcome<Outcome>(inFlight: InFlight<Outcome>, deadline: Dead
 }
 
 /** Decides whether and when a server that has died may be started and called again. */
-export interface RestartTracker {
+interface RestartTracker {
   readonly deaths: number;
   readonly isTripped: boolean;
   readonly isRefusing: boolean;
@@ -333,7 +333,7 @@ export interface RestartTracker {
 }
 
 /** Counts deaths and keeps the time; `now` gives milliseconds on a clock that only goes forward. */
-export function createRestartTracker(
+function createRestartTracker(
   policy: RestartPolicy,
   now: () => number = () => performance.now(),
 ): RestartTracker {

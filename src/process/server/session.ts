@@ -280,7 +280,7 @@ function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
 /** A message has the limit of its point or that of its entry; whoever gives each its own gets a list for each. */
 const MOST_LISTS = 16;
 
-export interface QueuedLine {
+interface QueuedLine {
   text: string;
   readonly onWritten: (() => void) | undefined;
 }
@@ -289,7 +289,7 @@ export interface QueuedLine {
  * Lines on their way into a stream, in order. What is sent in one turn of the event loop, or while the reader is busy,
  * leaves in one write, of at most BATCH_LENGTH or one line, so that a line which is in no write yet can be taken back.
  */
-export class Outbox {
+class Outbox {
   readonly #stream: Writable;
   #queue: QueuedLine[] = [];
   #queuedLength = 0;

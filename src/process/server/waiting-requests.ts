@@ -149,7 +149,7 @@ interface AbandonedRequests {
  * Remembers the last `capacity` ids. An older one counts as unanswered for good, so that a reply without an
  * id is never taken for that of another request.
  */
-export function createAbandonedRequests(capacity = 1000): AbandonedRequests {
+function createAbandonedRequests(capacity = 1000): AbandonedRequests {
   const ids = new Set<number>();
   let overflowed = false;
   return {

@@ -233,7 +233,7 @@ function isBusy(pid: number): boolean {
 }
 
 /** The state of the files that a process is started from. */
-export interface Stamp {
+interface Stamp {
   /** Differs after any change of them. */
   readonly text: string;
   /** Some of them changed so lately that the next change may leave the same time. */
@@ -322,7 +322,7 @@ function tryStat(path: string): Stats | undefined {
 }
 
 /** Decides whether and when a process may be started ahead of its call, where earlier ones ended before they were asked. */
-export interface BackOff {
+interface BackOff {
   /** False for files from which too many in a row have ended unasked. */
   admits(stamp: string): boolean;
   /** Milliseconds to wait before the next start. */

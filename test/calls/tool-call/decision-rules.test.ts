@@ -1,11 +1,5 @@
 import { expect, test } from 'vitest';
 import { Json } from '../../../src/base/json/json.ts';
-import {
-  type DecisionInput,
-  readPendingDecision,
-  requireDecider,
-  requireDecision,
-} from '../../../src/calls/tool-call/approvals.ts';
 import { isApproved, isSameJson } from '../../../src/calls/tool-call/before-execution.ts';
 import type { CallableTool, CallPaused } from '../../../src/calls/tool-call/callable-tool.ts';
 import { notifyPending, type PlannedCall, toPendingCall } from '../../../src/calls/tool-call/pending-call.ts';
@@ -23,89 +17,7 @@ import {
   unknownRunError,
   unusableStoreError,
 } from '../../../src/store/store-rules.ts';
-import { newCall } from '../../store/examples.ts';
 import { openPlayed } from '../hooks/played.ts';
-
-const asked = newCall('p1', 'r1');
-const by = 'mara';
-
-test.each<[unknown, object]>([
-  [
-    { kind: 'approved', by },
-    { kind: 'approved', args: null, by, reason: '' },
-  ],
-  [
-    { kind: 'approved', by, args: null, reason: 'fine' },
-    { kind: 'approved', args: null, by, reason: 'fine' },
-  ],
-  [
-    { kind: 'approved', by, args: { a: 1 } },
-    { kind: 'approved', args: new Json('{"a":1}'), by, reason: '' },
-  ],
-  [
-    { kind: 'approved', by, args: '{"a": 1}' },
-    { kind: 'approved', args: new Json('{"a": 1}'), by, reason: '' },
-  ],
-  [
-    { kind: 'rejected', by, reason: 'no', args: 1 },
-    { kind: 'rejected', by, reason: 'no' },
-  ],
-  [
-    { kind: 'responded', by, result: null },
-    { kind: 'responded', result: new Json('null'), by, reason: '' },
-  ],
-  [
-    { kind: 'responded', by, result: { a: 1 } },
-    { kind: 'responded', result: new Json('{"a":1}'), by, reason: '' },
-  ],
-])('%j is a decision', (given, decision) => {
-  expect(readPendingDecision(asked, given)).toStrictEqual(decision);
-});
-
-test.each<[unknown, string]>([
-  ...[undefined, null, 'approved', ['approved'], true].map((given) => [given, 'USAGE'] as [unknown, string]),
-  [{ kind: 'approved' }, 'USAGE'],
-  [{ kind: 'approved', by: ' ' }, 'USAGE'],
-  [{ kind: 'approved', by, reason: 7 }, 'USAGE'],
-  [{ kind: 'approved', by, reason: null }, 'USAGE'],
-  [{ kind: 'approved', by, args: '' }, 'ARGS_INVALID'],
-  [{ kind: 'approved', by, args: ' null ' }, 'ARGS_INVALID'],
-  [{ kind: 'approved', by, args: [1] }, 'ARGS_INVALID'],
-  [{ kind: 'approved', by, args: '{"a":1,"a":2}' }, 'ARGS_INVALID'],
-  [{ kind: 'responded', by }, 'USAGE'],
-  [{ kind: 'expired', by }, 'USAGE'],
-  [{ kind: 'cancelled', by }, 'USAGE'],
-  [{ by }, 'USAGE'],
-])('%j is none: %s', (given, code) => {
-  expect(() => readPendingDecision(asked, given)).toThrow(expect.objectContaining({ code }));
-});
-
-test('a decision has a reason, and what else was given', () => {
-  const more = { by, result: 1 };
-  expect(requireDecision(more)).toStrictEqual({ by, result: 1, reason: '' });
-  expect(requireDecision({ by, reason: 'fine' })).toStrictEqual({ by, reason: 'fine' });
-});
-
-test.each([undefined, null, 'mara', ['mara'], { by, reason: 7 }, { by, reason: null }, {}])(
-  '%j is no decision',
-  (given) => {
-    const decision: DecisionInput = JSON.parse(JSON.stringify([given]))[0];
-    expect(() => requireDecision(decision)).toThrow(expect.objectContaining({ code: 'USAGE' }));
-  },
-);
-
-test.each(['mara', 'Jürgen von der Au', 'محمد‌علی', ' o’neill '])('%s is somebody', (name) => {
-  expect(requireDecider(name)).toBe(name);
-});
-
-test.each(['', ' ', '\n', 'a\nb', 'a\tb', 'a\0b', '\u200b', '\u202ea', '\ud800', 7, null, undefined, {}])(
-  '%j is nobody',
-  (name) => {
-    expect(() => requireDecider(name)).toThrow(
-      expect.objectContaining({ code: 'USAGE', hint: expect.any(String) }),
-    );
-  },
-);
 
 const json = (text: string) => new Json(text);
 

@@ -7,7 +7,7 @@ import { signalGroup } from '../../launch/process-groups.ts';
 import { openStatusFile, startBubblewrap } from './start.ts';
 
 /** What a sandbox of this machine has, or why there is none and what to do about it. */
-export type Probe =
+type Probe =
   | { readonly isPossible: true }
   | { readonly isPossible: false; readonly reason: string; readonly hint: string };
 

@@ -459,7 +459,7 @@ export function openStatusFile(): StatusFile {
 }
 
 /** A nameless file with that content, which is read from its start. Throws what the system says. */
-export function openDataFile(content: Uint8Array): number {
+function openDataFile(content: Uint8Array): number {
   const fd = openNameless();
   // At its place, so that the position of the descriptor stays at the start.
   writeSync(fd, content, 0, content.length, 0);
