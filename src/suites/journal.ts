@@ -170,7 +170,6 @@ async function* casesOf(records: AsyncIterable<StoredResult>, header: RunHeader)
     if (group.length === header.epochs) yield toCase(group, weightings, header);
 }
 
-/** Lists of neighbours that belong together. */
 async function* inGroups<Item>(
   items: AsyncIterable<Item>,
   isSame: (before: Item, next: Item) => boolean,

@@ -106,7 +106,6 @@ function openPipelineSubject(
   };
 }
 
-/** Stored answers, found by a digest of everything that determines them. */
 interface AnswerCache {
   /** The entry of the answer to this request in this epoch. */
   entryFor(

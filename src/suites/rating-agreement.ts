@@ -13,7 +13,6 @@ export interface RatingAgreement extends RatedCases {
   readonly variants?: readonly VariantAgreement[];
 }
 
-/** What was rated of one variant. */
 interface VariantAgreement extends RatedCases {
   readonly name: string;
 }

@@ -92,7 +92,6 @@ const notCopied = [
   'which build a run belongs to, and who works on it',
 ];
 
-/** The file of a store that can be copied there. */
 function requireCopyable(store: StateStoreConfig, to: string): string {
   if (store.type === 'refused') throw unusableStoreError(store.reason);
   if (store.type === 'memory') throw new RuntimeError('USAGE', 'a store in memory ends with its process');

@@ -101,7 +101,6 @@ function plain(text: string): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-/** The names of new hooks, then the folders of new imports. */
 function namesAdded(before: string, after: string): string[] {
   const [old, now] = [specOf(before), specOf(after)];
   const hooks = Object.keys(now.hooks).filter((name) => !Object.hasOwn(old.hooks, name));

@@ -20,7 +20,6 @@ import { readLabel } from './case-identity.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
 
-/** A case with its evals, every expression evaluated. */
 interface PreparedCase {
   /** The judged text; empty when the case has none. */
   readonly content: string;

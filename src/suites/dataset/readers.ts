@@ -126,7 +126,6 @@ function* takeRecords(
 
 const quotesHint = 'Put the whole field into quotes, and write each quote in it twice.';
 
-/** The position behind the line feed that comes next. */
 function endOfLine(bytes: Buffer, from: number): number {
   const end = bytes.indexOf(LINE_FEED, from);
   return end === -1 ? bytes.length : end + 1;
@@ -141,7 +140,6 @@ function toRecord(line: number, bytes: Buffer, fields: readonly string[]): TextR
   return { line, content: isUtf8(bytes) ? { usable: true, fields } : notUtf8('the row', bytes) };
 }
 
-/** One record of separated values. */
 interface CsvRecord {
   /** Where it ends in the bytes, behind its line feed. */
   readonly end: number;
@@ -185,7 +183,6 @@ function wordFault({ code, message }: CsvError): string {
   return /opening quote/i.test(message) ? 'a quote stands inside a field that is not quoted' : message;
 }
 
-/** Turns records into rows, with the column names of the first record. */
 interface CsvTable {
   /**
    * Undefined for the first record, the header. Throws DATASET_INVALID when that is not a usable header.

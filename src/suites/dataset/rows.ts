@@ -83,7 +83,6 @@ async function* readFile(
 
 const compressionHint = 'Pack the dataset again, or copy it again as a whole.';
 
-/** How much of some files has been read. */
 interface ReadProgress {
   /** Sums the sizes of the files; never throws. */
   measure(files: readonly string[], signal: AbortSignal): Promise<void>;

@@ -89,7 +89,6 @@ interface YamlBreak {
   readonly reason: string;
 }
 
-/** The first syntax error of the document. */
 function findBreak(
   document: Document.Parsed,
   file: string,
@@ -126,12 +125,10 @@ function* rowsOfDocument(
   }
 }
 
-/** Whether the document has a value at all. */
 function isWritten(contents: Node | null): contents is Node {
   return !!contents?.range && contents.range[1] > contents.range[0];
 }
 
-/** The offset where an item starts; infinity when there is no item. */
 function startOf(item: unknown): number {
   return (isNode(item) ? item.range?.[0] : undefined) ?? Number.POSITIVE_INFINITY;
 }
@@ -168,7 +165,6 @@ function newYamlReader(): YamlReader {
   };
 }
 
-/** The value of an anchor, and how many values are in it. */
 interface Anchored {
   readonly value: unknown;
   readonly size: number;

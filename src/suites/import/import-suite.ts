@@ -99,7 +99,6 @@ function wholeOf(text: string, ending: string): unknown {
   return ending === '.json' ? tryParse(text) : tryParse(first);
 }
 
-/** Files that are known by name and that no reader here takes. */
 function refuseKnown(file: string, text: string): void {
   const whole = /\.(?:json|jsonl|ndjson)$/.test(file) ? wholeOf(text, extname(file)) : undefined;
   const has = (...keys: readonly string[]): boolean => isObject(whole) && keys.every((key) => key in whole);
@@ -288,7 +287,6 @@ function leaveSettings(config: Source): void {
       config.at(key).leave(`\`${key}\` is for promptfoo’s own command`, undefined, 'note');
 }
 
-/** What changes no verdict. */
 const idle: ReadonlySet<string> = new Set([
   'tags',
   'outputPath',
@@ -318,7 +316,6 @@ async function readCases(config: Source, context: CaseContext): Promise<readonly
   return cases;
 }
 
-/** What all tests share, which may stand in a file. */
 function readDefaults(given: Source, files: SourceFiles): Source {
   const name = given.text();
   const found = name === undefined ? given : files.open(name);

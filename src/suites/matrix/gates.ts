@@ -4,7 +4,6 @@ import type { GateResult, GateTest } from '../record.ts';
 import { type Judged, judgeGates } from '../run/gates.ts';
 import type { Interval, PairedDifference, VariantComparison, VariantReport } from '../run/stats-record.ts';
 
-/** A gate, and the one variant that it is judged of. */
 interface VariantGate {
   readonly gate: Gate;
   readonly variant: string;

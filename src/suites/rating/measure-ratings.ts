@@ -69,7 +69,6 @@ interface Gathered {
   of(variant: string): GivenRatings;
 }
 
-/** The verdicts of these people. */
 async function gather(source: RunSource, { by, minScore }: GatherOptions): Promise<Gathered> {
   const all: GivenRatings = new Map();
   const each = new Map<string, GivenRatings>();
@@ -181,7 +180,6 @@ interface GivenVerdict {
   readonly comment: string | null;
 }
 
-/** What the run says of it. */
 interface RunVerdict {
   readonly passed: boolean;
   readonly score: number | null;

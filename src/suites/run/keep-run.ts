@@ -11,7 +11,6 @@ import type { JudgeAgain, RunHeader, SuiteReport } from '../record.ts';
 import type { EpochJournal } from '../suite-run.ts';
 import { findChanges, fingerprintOf, isUnchanged } from './fingerprint.ts';
 
-/** What a run is stored with. */
 interface KeepOptions {
   /** Cases that there will be, as far as is known. */
   readonly total: number | null;
@@ -69,7 +68,6 @@ async function reopen(store: ResultStore, run: ResultRun, { cases }: JudgeAgain)
   await store.reopenRun(run.id, next, await numbersToJudge(store, run, cases));
 }
 
-/** Calls `work`; when it throws, marks the run as interrupted. */
 async function runOrInterrupt<Result>(
   store: ResultStore,
   id: string,

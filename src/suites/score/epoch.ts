@@ -120,7 +120,6 @@ function failedEpoch(suite: Suite, { row, epoch }: EpochTask, answer: Answer): E
   return { epoch, content: text, messages, tool_calls, metadata, subject: toSubjectRecord(answer), results };
 }
 
-/** The result of an eval that was not called. */
 function unscoredResult(id: string, threshold: Threshold, detail: string): EvalResult {
   return {
     eval: id,

@@ -108,7 +108,6 @@ function toGuardResult(preparedEval: PreparedEval, reply: GuardReply): EvalResul
   };
 }
 
-/** The outcome of a check, or of several combined, with its times. */
 interface CheckReply extends Timing {
   readonly outcome: EvalOutcome;
   readonly attempts: number;

@@ -63,7 +63,6 @@ export function newSeenKeys(): SeenKeys {
 /** No hash is 0. */
 const EMPTY = 0;
 
-/** Where the hash stands, or where it belongs. */
 function placeOf(table: Float64Array, hash: number): number {
   let place = hash % table.length;
   while (table[place] !== EMPTY && table[place] !== hash) place = (place + 1) % table.length;

@@ -100,7 +100,6 @@ function hashText(text: string): number {
   return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }
 
-/** Takes the cases that have any of the tags. */
 function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): SelectionStage {
   return async function* (candidates) {
     for await (const candidate of candidates) {

@@ -70,7 +70,6 @@ export function readPlace(text: string): ChunkPlace {
 
 const chunkPlace = members<ChunkPlace>({ chunk: datasetChunk, shownFile: anyText });
 
-/** What the rows of a chunk came to, beside their results. */
 interface SharedTally {
   /** How many there were. */
   readonly rows: number;

@@ -57,7 +57,6 @@ export function openChatSubject(
   };
 }
 
-/** A provider and those that may answer in its place. */
 function withFallbacks(providers: SubjectContext['config']['providers'], id: string): readonly string[] {
   return [id, ...(providers.find((each) => each.id === id)?.fallback ?? [])];
 }
@@ -83,7 +82,6 @@ function toPipeline(config: string, chat: Chat): Pipeline {
   };
 }
 
-/** The final answer of a chat. */
 function textOf(view: unknown): string {
   const text = isObject(view) ? view['text'] : '';
   return typeof text === 'string' ? text : '';

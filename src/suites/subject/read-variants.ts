@@ -34,7 +34,6 @@ function isGrid(document: YamlDocument, path: Path): boolean {
   ].some((place) => Array.isArray(valueAt(document, place)));
 }
 
-/** Each pair of a provider and a prompt, by provider. */
 function readGrid(document: YamlDocument, path: Path): Variant[] {
   const chat = [...path, 'chat'];
   const subject = readSubject(document, path);

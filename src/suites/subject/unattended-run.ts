@@ -54,7 +54,6 @@ export async function runUnattended(
   }
 }
 
-/** The run, and those that its steps began. */
 async function readRuns(
   store: Store,
   { run_id: id, status }: RunDocument,
@@ -93,7 +92,6 @@ function failedWith(error: NonNullable<SubjectOutput['error']>) {
   return { text: '', result: null, error };
 }
 
-/** A run and its journal. */
 interface TranscribedRun {
   readonly run: Pick<RunRecord, 'id' | 'status'>;
   readonly steps: readonly StepRecord[];

@@ -187,7 +187,6 @@ function findMisplacedKeys({ path, value }: StepNode): Finding[] {
 
 const variablesHint = 'Expressions see the row as `case`, and the number of its run as `epoch`.';
 
-/** Every tree of the subject at `path` whose strings are expressions. */
 function subjectFieldsOf(document: YamlDocument, path: Path): ExpressionField[] {
   const chat = [...path, 'chat'];
   const guardrails = itemsAt(document, [...chat, 'guardrails']);

@@ -125,6 +125,7 @@ const bare = {
   provider: 'main',
   vars: { n: 1 },
   response: { output: 'two' },
+  error: 'beside an answer',
   success: true,
 };
 

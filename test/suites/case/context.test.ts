@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
-import { readContext } from '../../../src/suites/case/prepared-case.ts';
+import { lastAnswer, readContext } from '../../../src/suites/case/prepared-case.ts';
 
 const openai = [
   { role: 'developer', content: 'Be kind.' },
@@ -220,4 +220,13 @@ test.each(misfits)('DATASET_INVALID: $message', ({ messages, message }) => {
   expect(() => readContext({ messages })).toThrow(
     expect.objectContaining({ code: 'DATASET_INVALID', message: `context.messages${message}` }),
   );
+});
+
+test.each([
+  { title: 'the last of several', roles: ['user', 'assistant', 'user', 'assistant'], answer: 'text 3' },
+  { title: 'one that is not the last message', roles: ['assistant', 'tool', 'user'], answer: 'text 0' },
+  { title: 'none', roles: ['system', 'user'], answer: undefined },
+  { title: 'none without messages', roles: [], answer: undefined },
+] as const)('the last answer is $title', ({ roles, answer }) => {
+  expect(lastAnswer(roles.map((role, index) => ({ role, content: `text ${index}` })))).toBe(answer);
 });

@@ -15,21 +15,6 @@ const scoreOf = (outcome: EvalOutcome): number | null => (outcome.status === 'sc
 const scoreFrom = (kind: 'any_of' | 'all_of', scores: readonly (number | null)[]) =>
   scoreOf(combine(kind, scores.map(toOutcome)));
 
-test.each<{ kind: 'any_of' | 'all_of'; of: readonly (number | null)[]; score: number | null }>([
-  { kind: 'any_of', of: [0.2, 0.7], score: 0.7 },
-  { kind: 'all_of', of: [0.2, 0.7], score: 0.2 },
-  { kind: 'any_of', of: [null, 1], score: 1 },
-  { kind: 'all_of', of: [0, null], score: 0 },
-  { kind: 'any_of', of: [null, 0.99], score: null },
-  { kind: 'all_of', of: [null, 0.01], score: null },
-  { kind: 'any_of', of: [0, null], score: null },
-  { kind: 'all_of', of: [1, null], score: null },
-  { kind: 'any_of', of: [null], score: null },
-  { kind: 'all_of', of: [null, null], score: null },
-])('$kind of $of is $score, where null is unscored', ({ kind, of, score }) => {
-  expect(scoreFrom(kind, of)).toBe(score);
-});
-
 test('the reason and the fault of a part without a score are those of the whole', () => {
   const error = { code: 'PROCESS_EXIT', message: 'exit 3', hint: 'look' } as const;
   expect(combine('all_of', [scored(1, 'fine'), unscored('exit 3', error)])).toEqual(

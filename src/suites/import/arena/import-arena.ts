@@ -98,7 +98,6 @@ export const arenaKeys = {
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** One file of an Arena: its kind, and what it specifies. */
 interface ArenaFile {
   readonly kind: string;
   readonly name: string;
@@ -152,8 +151,7 @@ export function importArena(
           entry.leave(`an entry of \`${key}\` without a file is left out`);
           return [];
         }
-        const found = files.find(name);
-        const body = 'fault' in found ? found : textOfFile(found.file);
+        const body = files.text(name);
         if (typeof body !== 'string') {
           entry.leave(body.fault);
           return [];
@@ -228,7 +226,6 @@ export function importArena(
   return toSuiteImport([...distinct.values()], cases.length, notes.all());
 }
 
-/** Reads what every file of PromptKit's has around its `spec`. */
 function openArenaFile({ keyPositionOf }: YamlDocument, value: unknown, notes: Notes): ArenaFile {
   const root = notes.open(value, keyPositionOf);
   root.at('apiVersion').scalar();

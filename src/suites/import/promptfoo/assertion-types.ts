@@ -45,7 +45,6 @@ export interface AssertionContext {
 /** The check, or why there is none; undefined where such a value has no counterpart. */
 type ReadCheck = (given: GivenAssertion, context: AssertionContext) => Check | Fault | undefined;
 
-/** What becomes of a type of assertion. */
 interface AssertionType {
   /** Judges the answer itself. */
   readonly check: ReadCheck;
@@ -181,7 +180,6 @@ function changeable(check: ReadCheck): AssertionType {
   return { check, changed: check };
 }
 
-/** A check that the program which the import writes makes. */
 function inProgram({ type, transforms }: GivenAssertion, params: Readonly<Record<string, unknown>> = {}) {
   const more = transforms.length > 0 ? { transforms } : {};
   return { type: codeEvals.javascript, params: { kind: type, ...params, ...more } };
@@ -247,7 +245,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : String(value);
 }
 
-/** The user's own code, in a program that the import writes. */
 function inCode(given: GivenAssertion, { files, isAggregated }: AssertionContext): Check | Fault {
   const { type, value, own, transforms } = given;
   const language = type === 'python' ? 'python' : 'javascript';

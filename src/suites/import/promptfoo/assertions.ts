@@ -1,6 +1,6 @@
 import type { Source } from '../../../base/yaml/source.ts';
 import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
-import { type Fault, valueOfFile } from '../suite/source-files.ts';
+import type { Fault } from '../suite/source-files.ts';
 import { type Check, type ImportedAssertion, judged } from '../suite/suite.ts';
 import { toExpressionText, variablesOf } from '../suite/template.ts';
 import { type AssertionContext, assertionTypeOf, type GivenAssertion } from './assertion-types.ts';
@@ -130,15 +130,13 @@ function loadValue(source: Source, context: AssertionContext): { readonly value:
   const value = source.whole();
   if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
     return { value };
-  const file =
-    typeof value === 'string' && value.startsWith('file://') ? context.files.find(value) : undefined;
-  const loaded = file === undefined ? { value } : 'fault' in file ? file : valueOfFile(file.file);
+  const isFile = typeof value === 'string' && value.startsWith('file://');
+  const loaded = isFile ? context.files.value(value) : { value };
   if ('fault' in loaded) return loaded;
   const filled = context.nunjucks.fill(loaded.value, context.vars);
   return 'value' in filled ? filled : { fault: `an assertion whose template ${filled.fault} is left out` };
 }
 
-/** What the test, and then the assertion, makes of the answer. */
 function transformsOf(own: Source, { transforms = [], files }: AssertionContext): readonly Code[] | Fault {
   if (!own.isGiven) return transforms;
   const code = readTransform(own, files);

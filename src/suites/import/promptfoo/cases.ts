@@ -1,6 +1,6 @@
 import type { Source } from '../../../base/yaml/source.ts';
 import { type ImportedProvider, readProvider } from '../suite/providers.ts';
-import { type Notes, type SourceFiles, valueOfFile } from '../suite/source-files.ts';
+import type { Notes, SourceFiles } from '../suite/source-files.ts';
 import type { ImportedAssertion } from '../suite/suite.ts';
 import type { AssertionContext } from './assertion-types.ts';
 import { readAssertion, readTransform } from './assertions.ts';
@@ -96,7 +96,6 @@ function caseOf(vars: Mapping, given: GivenTest, context: CaseContext): Omit<Imp
   };
 }
 
-/** What the last of the parts says that says it. */
 function inherited<Value>(
   parts: readonly Source[],
   key: string,
@@ -151,7 +150,6 @@ function askedOf(parts: readonly Source[], test: Source, context: CaseContext): 
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** The variables of a test, which may stand in a file. */
 function varsOf(test: Source, files: SourceFiles): readonly (readonly [string, Source])[] {
   const given = test.at('vars');
   const name = given.text();
@@ -181,8 +179,7 @@ function loadFile(value: string, source: Source, files: SourceFiles): unknown {
     source.note('error', `the variable ${value} is no text and is left empty`);
     return '';
   }
-  const found = files.find(value);
-  const loaded = 'fault' in found ? found : valueOfFile(found.file);
+  const loaded = files.value(value);
   if ('value' in loaded) return loaded.value;
   source.note('error', `${loaded.fault}; the variable is left empty`);
   return '';
@@ -215,7 +212,6 @@ function isListOfValues(value: unknown): value is readonly unknown[] {
 /** What the files of a pattern hold. */
 class FileValues extends Array<unknown> {}
 
-/** The variables with their templates filled in; they may name one another. */
 function fillVariables(vars: Mapping, test: Source, nunjucks: Templates): Mapping {
   const known = resolveNames(vars);
   const entries = Object.entries(known).map(([name, value]) => {

@@ -68,7 +68,6 @@ interface ModelKind {
   readonly read: (source: Source) => { readonly entry: Mapping; readonly label: string } | undefined;
 }
 
-/** Models that are read once each, equal ones under one id. */
 function collectModels(common: Source, { id: name, namedIn, byDefault, read }: ModelKind) {
   const known = new Map<Source, ReturnType<ModelKind['read']>>();
   const ids = new Map<string, { readonly id: string; readonly entry: Mapping }>();

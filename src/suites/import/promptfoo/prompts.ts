@@ -63,7 +63,6 @@ async function readPrompt(place: PromptPlace): Promise<readonly UnnumberedPrompt
   return found.map((prompt) => ({ ...prompt, ...chat }));
 }
 
-/** The prompts of a file, or of those that fit a pattern. */
 async function readNamed(
   { name: pattern, label }: { readonly name: string; readonly label: string | undefined },
   place: PromptPlace,
@@ -75,7 +74,6 @@ async function readNamed(
   return found.map((prompt) => ({ ...prompt, source: pattern }));
 }
 
-/** Settings of a model that hold for this prompt. */
 function chatOf({ at, files }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
   let chat: Readonly<Record<string, unknown>> = {};
   for (const [key, setting] of at.at('config').members()) {
@@ -88,7 +86,6 @@ function chatOf({ at, files }: PromptPlace): Pick<UnnumberedPrompt, 'chat'> {
   return Object.keys(chat).length > 0 ? { chat } : {};
 }
 
-/** Whether a prompt of the config is the name of a file. */
 function isNamedFile(raw: string): boolean {
   return (
     raw.startsWith('file://') ||
@@ -96,7 +93,6 @@ function isNamedFile(raw: string): boolean {
   );
 }
 
-/** The prompts of one file; what cannot be read is noted. */
 async function readFilePrompts(
   name: string,
   label: string | undefined,
@@ -178,7 +174,6 @@ async function rowsOf(text: string, file: string, notes: PromptPlace['notes']): 
   return parts;
 }
 
-/** The prompt of a text, which may be a conversation as JSON. */
 function promptOfText(template: string, label: string, place: PromptPlace): readonly UnnumberedPrompt[] {
   const start = template.trimStart();
   const value = /^[[{"]/.test(start) ? tryParse(template) : undefined;
@@ -196,7 +191,6 @@ function promptOfText(template: string, label: string, place: PromptPlace): read
   return [{ ...common, body: { kind: 'messages', messages, isText: true } }];
 }
 
-/** The prompt of a list of messages, each with a text. */
 function promptOfMessages(list: Source, label: string, place: PromptPlace): readonly UnnumberedPrompt[] {
   const items = list.items();
   const messages = items.flatMap((each) => {
@@ -215,7 +209,6 @@ function promptOfMessages(list: Source, label: string, place: PromptPlace): read
   return [{ label, source: label, at: place.at, body: { kind: 'messages', messages, isText: false } }];
 }
 
-/** A text, which may stand in a file. */
 function contentOf(given: Source, { files }: PromptPlace): string | undefined {
   const text = given.text();
   if (text?.startsWith('file://') !== true) return text;
@@ -258,10 +251,8 @@ export interface ImportedPrompt {
   readonly at: Source;
 }
 
-/** A prompt that has no number yet. */
 type UnnumberedPrompt = Omit<ImportedPrompt, 'number'>;
 
-/** Where a prompt stands, and where to say what is left out. */
 interface PromptPlace {
   readonly at: Source;
   readonly files: SourceFiles;
@@ -273,13 +264,11 @@ export function promptName({ number }: Pick<ImportedPrompt, 'number'>): string {
   return `prompt-${number}`;
 }
 
-/** Says why a prompt is left out. */
 function leaveOut({ at }: PromptPlace, message: string, hint?: string): readonly [] {
   at.leave(message, hint);
   return [];
 }
 
-/** The label of a prompt, by which providers and tests name it. */
 function noteLabel(given: Source): string | undefined {
   const label = given.text();
   if (label !== undefined && label.trim() !== '')

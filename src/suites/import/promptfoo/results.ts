@@ -42,9 +42,22 @@ async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Prom
       judged.flatMap(({ assertions }) => assertions.map((each) => [each.id, each] as const)),
     ).values(),
   ];
-  const records = judged.map(({ each, name, assertions }) =>
-    toRecord(each, assertions, { evals, file, variant: variants.length > 1 ? name : undefined }),
-  );
+  const weightings = evals.map(({ id: evalId, weight }) => ({
+    id: evalId,
+    role: 'assertion' as const,
+    weight,
+    reducer: { kind: 'mean' as const },
+  }));
+  const records = judged.map(({ each, name, assertions }) => {
+    const record = recordOf(each, assertions, { evals: weightings, file });
+    const isPassed = each.row.at('success').boolean() === true;
+    if (record.passed !== isPassed)
+      each.row.note(
+        'warning',
+        `the result ${isPassed ? 'passes' : 'fails'} there, and ${isPassed ? 'fails' : 'passes'} by the assertions that it lists`,
+      );
+    return variants.length > 1 ? { ...record, variant: name } : record;
+  });
   const header: RunHeader = {
     run_id: id ?? 'promptfoo',
     suite: 'promptfoo',
@@ -52,46 +65,12 @@ async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Prom
     started_at: startedAt ?? new Date(0).toISOString(),
     epochs: 1,
     evals: evals.map(({ id: evalId, type, weight }) => ({
-      id: evalId,
-      type,
-      weight,
-      role: 'assertion',
-      reducer: 'mean',
+      ...{ id: evalId, type, weight },
+      ...{ role: 'assertion', reducer: 'mean' },
     })),
     total: records.length,
     ...(variants.length > 1 && { variants: variants.map(({ name }) => ({ name })) }),
   };
-  return [{ name: 'promptfoo.run.jsonl', text: await writeRun(header, records) }];
-}
-
-interface Origin {
-  readonly evals: readonly ImportedResult[];
-  readonly file: string;
-  readonly variant: string | undefined;
-}
-
-function toRecord(
-  each: NumberedResult,
-  assertions: readonly ImportedResult[],
-  { evals, file, variant }: Origin,
-): CaseRecord {
-  const weightings = evals.map(({ id, weight }) => ({
-    id,
-    role: 'assertion' as const,
-    weight,
-    reducer: { kind: 'mean' as const },
-  }));
-  const record = recordOf(each, assertions, { evals: weightings, file });
-  const isPassed = each.row.at('success').boolean() === true;
-  if (record.passed !== isPassed)
-    each.row.note(
-      'warning',
-      `the result ${isPassed ? 'passes' : 'fails'} there, and ${isPassed ? 'fails' : 'passes'} by the assertions that it lists`,
-    );
-  return variant === undefined ? record : { ...record, variant };
-}
-
-async function writeRun(header: RunHeader, records: readonly CaseRecord[]): Promise<string> {
   const cases = async function* (): AsyncGenerator<CaseRecord> {
     for (const record of records) yield await Promise.resolve(record);
   };
@@ -102,10 +81,9 @@ async function writeRun(header: RunHeader, records: readonly CaseRecord[]): Prom
     ...records.map((record) => ({ type: 'case', ...record })),
     { type: 'report', ...report, status, duration_ms: 0 },
   ];
-  return lines.map((line) => `${stringifyJson(line)}\n`).join('');
+  return [{ name: 'promptfoo.run.jsonl', text: lines.map((line) => `${stringifyJson(line)}\n`).join('') }];
 }
 
-/** The results of one pair of a prompt and a provider. */
 interface ResultVariant {
   /** As an import of the config names the variant. */
   readonly name: string;
@@ -180,7 +158,6 @@ function labelOf(row: Source): string {
   return label ?? display ?? row.at('promptIdx').scalar() ?? '';
 }
 
-/** A result with the number of its case. */
 interface NumberedResult {
   readonly number: number;
   readonly row: Source;
@@ -234,35 +211,47 @@ function toResult(id: string, type: string, component: Source): EvalResult {
   return { ...plain, eval: id, score, passed, detail: component.at('reason').text() ?? '' };
 }
 
-/** The record of one case of a run. */
 function recordOf(
   { number, row: source }: NumberedResult,
   results: readonly ImportedResult[],
   { evals, file }: { readonly evals: readonly EvalWeighting[]; readonly file: string },
 ): CaseRecord {
-  const answer = answerOf(source);
+  const [answer, response] = [answerOf(source), source.at('response')];
   const limit = source.at('testCase').at('threshold').number();
+  const raw = source.at('prompt').at('raw').text();
+  const usage = response.at('tokenUsage');
+  // Both are read only where there is no answer: beside one, an error is reported as not carried.
+  const errors = answer === undefined ? [response, source].map((each) => each.at('error').text()) : [];
+  const message = errors.find((error) => error !== undefined) ?? 'there is no answer';
+  const hint = 'The message is promptfoo’s own.';
   const epoch: EpochRecord = {
     epoch: 1,
     content: answer ?? '',
-    messages: messagesOf(source, answer),
+    messages: [
+      ...(raw === undefined ? [] : [{ role: 'user' as const, content: raw }]),
+      ...(answer === undefined ? [] : [{ role: 'assistant' as const, content: answer }]),
+    ],
     tool_calls: [],
-    metadata: metadataOf(source),
+    metadata: omitUndefined({
+      latency_ms: source.at('latencyMs').number(),
+      cost_usd: source.at('cost').number() ?? response.at('cost').number(),
+      input_tokens: usage.at('prompt').number(),
+      output_tokens: usage.at('completion').number(),
+      total_tokens: usage.at('total').number(),
+    }),
     ...(limit !== undefined && { threshold: { min_score: limit } }),
     subject: {
       status: answer === undefined ? 'failed' : 'ok',
       duration_ms: source.at('latencyMs').number() ?? 0,
-      cached: source.at('response').at('cached').boolean() === true,
+      cached: response.at('cached').boolean() === true,
       attempts: 1,
-      ...(answer === undefined && {
-        error: { code: 'PROVIDER_FAILED', message: errorOf(source), hint: 'The message is promptfoo’s own.' },
-      }),
+      ...(answer === undefined && { error: { code: 'PROVIDER_FAILED', message, hint } }),
     },
     results: results.map(({ result }) => result),
   };
-  const row = { number, file, line: 1 };
   const vars = source.at('vars').mapping();
   const kept = vars === undefined ? undefined : keepRow(vars);
+  const row = { number, file, line: 1 };
   return toCaseRecord(evals, { row, id: String(number), tags: [], epochs: [epoch], kept });
 }
 
@@ -272,30 +261,6 @@ function answerOf(row: Source): string | undefined {
   return output.isGiven ? (output.text() ?? stringifyJson(output.whole())) : undefined;
 }
 
-function errorOf(row: Source): string {
-  const [inner, outer] = [row.at('response').at('error').text(), row.at('error').text()];
-  return inner ?? outer ?? 'there is no answer';
-}
-
-function messagesOf(row: Source, answer: string | undefined): EpochRecord['messages'] {
-  const raw = row.at('prompt').at('raw').text();
-  const asked = raw === undefined ? [] : [{ role: 'user' as const, content: raw }];
-  return answer === undefined ? asked : [...asked, { role: 'assistant' as const, content: answer }];
-}
-
-function metadataOf(row: Source): Readonly<Record<string, unknown>> {
-  const response = row.at('response');
-  const usage = response.at('tokenUsage');
-  return omitUndefined({
-    latency_ms: row.at('latencyMs').number(),
-    cost_usd: row.at('cost').number() ?? response.at('cost').number(),
-    input_tokens: usage.at('prompt').number(),
-    output_tokens: usage.at('completion').number(),
-    total_tokens: usage.at('total').number(),
-  });
-}
-
-/** The results of a file of promptfoo’s, and when it was written. */
 interface ResultRows {
   readonly rows: readonly Source[];
   /** ISO 8601; undefined where the file does not say. */
@@ -321,7 +286,6 @@ function isResult(value: unknown): boolean {
   return isObject(value) && typeof value['success'] === 'boolean' && isObject(value['vars']);
 }
 
-/** Reads the results of a text that holds some. */
 function readResultRows(file: string, text: string, notes: Notes): ResultRows {
   const root = listIn(tryParse(text)) === undefined ? undefined : openText(file, text, notes);
   if (root === undefined || 'fault' in root) {

@@ -51,7 +51,6 @@ function textsOf(value: unknown): readonly string[] {
   return isObject(value) ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/** The value with its texts replaced, in their order. */
 function withTexts(value: unknown, texts: Iterator<string>): unknown {
   if (typeof value === 'string') return texts.next().value ?? '';
   if (Array.isArray(value)) return value.map((each: unknown) => withTexts(each, texts));

@@ -168,7 +168,6 @@ function assertionOf(text: string, cell: Source): Record<string, unknown> {
   return { type, value: value?.trim(), ...measured };
 }
 
-/** Types whose threshold in a cell has a default of its own. */
 const measuredTypes: ReadonlySet<string> = new Set(
   'answer-relevance classifier context-faithfulness context-recall context-relevance cost latency levenshtein perplexity perplexity-score rouge-n similar starts-with'.split(
     ' ',

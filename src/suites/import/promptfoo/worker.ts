@@ -44,7 +44,6 @@ interface Compiled {
   readonly template: () => nunjucks.Template;
 }
 
-/** A prompt is filled in for every case. */
 const compiled = new Map<string, Compiled>();
 const mostCompiled = 500;
 
@@ -61,7 +60,6 @@ function compile(text: string): Compiled {
   return made;
 }
 
-/** What a template names. */
 interface Inspection {
   /** Variables, filters, blocks and whatever else has a name. */
   readonly names: ReadonlySet<string>;

@@ -181,7 +181,6 @@ export interface ImportedConfig {
   readonly files: SourceFiles;
 }
 
-/** A provider with a prompt that it is asked. */
 interface Pair {
   /** Of the variant, as the results of promptfoo’s have it when they are imported. */
   readonly name: string;
@@ -189,7 +188,6 @@ interface Pair {
   readonly prompt: ImportedPrompt;
 }
 
-/** The pairs that the tests of a group ask, by provider. */
 function pairsOf(config: ImportedConfig, { provider: own, providers, prompts }: AskedOf): readonly Pair[] {
   const asked = own === undefined ? config.providers : [own];
   return asked
@@ -220,7 +218,6 @@ function isAsked({ label, source }: ImportedPrompt, { prompts }: ImportedProvide
   return prompts === undefined || isNamed(prompts, [label, source]);
 }
 
-/** The runtime with whatever the suites name. */
 function runtimeOf(
   { name, graders, files }: ImportedConfig,
   { evals }: EvalPlan,
@@ -347,7 +344,6 @@ function pipelineOf(pair: Pair): ImportedFile | undefined {
   return { name: pipelineName(pair), text: yamlOf(pipeline) };
 }
 
-/** The tool that makes a prompt. */
 function makerOf({ prompt }: Pick<Pair, 'prompt'>): string {
   return `make-${promptName(prompt)}`;
 }

@@ -27,7 +27,6 @@ import {
 import { escapePattern } from '../suite/template.ts';
 import { readSample, type Sample, type SampleKind } from './sample.ts';
 
-/** What a file of samples is imported with. */
 interface SampleOptions {
   readonly kind: SampleKind;
   readonly output: string;
@@ -130,7 +129,6 @@ function formatOf(file: string): 'json' | 'csv' | 'tsv' | 'yaml' | 'jsonl' {
   return ending === 'yml' ? 'yaml' : 'jsonl';
 }
 
-/** Samples, and who answers and judges them. */
 interface SampleSuite {
   readonly name: string;
   readonly samples: readonly Sample[];
@@ -140,7 +138,6 @@ interface SampleSuite {
   readonly note: (message: string, hint: string) => void;
 }
 
-/** The runtime, the cases and the suite of these samples. */
 function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
   const { samples, subject, judge } = given;
   const embedder = embedderOf(judge);
@@ -204,7 +201,6 @@ function rowOf(sample: Sample, index: number): object {
   };
 }
 
-/** A pattern that finds any of the texts, in any case. */
 function patternOf(texts: readonly string[]): string {
   const patterns = texts.map(escapePattern);
   return `(?i)(?:${patterns.join('|')})`;

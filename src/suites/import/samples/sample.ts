@@ -153,7 +153,6 @@ function answerOf(output: Source): string | undefined {
   return message?.at('content').text() ?? (isWhole ? texts.join('\n') : completion);
 }
 
-/** The question with its choices below. */
 function withChoices(
   messages: readonly { readonly role: string; readonly content: string }[],
   choices: readonly string[],

@@ -237,7 +237,6 @@ export function embeddingProviderOf(
   return lost.length > 0 || isElsewhere ? undefined : { entry, label: id };
 }
 
-/** Types of APIs that have embeddings here. */
 const embeds = ['openai', 'openai-compatible', 'ollama', 'gemini'];
 
 /** An address without a password, and without anything that is filled in. */
@@ -262,7 +261,6 @@ function credentialOf({ config }: GivenProvider, key: string | undefined): objec
   return { credential_env: found };
 }
 
-/** How the models of one maker are asked. */
 interface Api {
   readonly type: string;
   readonly base_url?: string;

@@ -42,7 +42,6 @@ export function readProviders(given: Source, context: ProviderContext): Imported
   return { providers, count: list.length };
 }
 
-/** A provider, or those of a file that it names. */
 function loaded(given: Source, { files }: ProviderContext): readonly Source[] {
   const name = given.text();
   if (name === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/.test(name)) return [given];
@@ -152,7 +151,6 @@ const scriptPattern =
   /^(?:python:(?:file:\/\/)?|file:\/\/|(?=[\w./-]+\.(?:js|cjs|mjs|py)(?::|$)))(.+?\.(py|js|cjs|mjs))(?::([\w.]+))?$/;
 const addressPattern = /^https?(?:$|:)/;
 
-/** Whether an id means a program or an address. */
 function isProgram(id: string): boolean {
   return scriptPattern.test(id) || id.startsWith('exec:') || addressPattern.test(id);
 }

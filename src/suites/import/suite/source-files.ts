@@ -11,7 +11,6 @@ import { type Problem, type SourceLocation, sortProblems } from '../../../base/y
 import { Source } from '../../../base/yaml/source.ts';
 import { readers } from '../../dataset/readers.ts';
 
-/** A file that is there. */
 interface FoundFile {
   readonly file: string;
   /** Its path from the folder of the config, in which programs run. */
@@ -30,7 +29,10 @@ export interface SourceFiles {
   /** The way back, for the programs that the import writes. */
   readonly outputFromFolder: string;
   find(name: string): FoundFile | Fault;
-  /** What is in a file of YAML or JSON, each key at its place; of another its text. */
+  text(name: string): string | Fault;
+  /** What a text file stands for: YAML and JSON their value, all others their text. */
+  value(name: string): { readonly value: unknown } | Fault;
+  /** The value with each key at its place. */
   open(name: string): Source | Fault;
   /** The files of a glob pattern; a name that is no pattern is itself. */
   match(pattern: string): readonly string[];
@@ -57,9 +59,17 @@ export function openSourceFiles(configFolder: string, output: string, notes: Not
     opened.set(found.file, known);
     return known;
   };
+  const text = (name: string): string | Fault => {
+    const found = find(name);
+    return 'fault' in found ? found : textOfFile(found.file);
+  };
+  const value = (name: string): { readonly value: unknown } | Fault => {
+    const read = text(name);
+    return typeof read === 'string' ? valueOfText(resolve(folder, plainName(name)), read) : read;
+  };
   const target = followLinks(resolve(output));
   const ways = { folderFromOutput: relative(target, folder), outputFromFolder: relative(folder, target) };
-  return { ...ways, find, open, match };
+  return { ...ways, find, text, value, open, match };
 }
 
 function findWithin(folder: string, name: string): FoundFile | Fault {
@@ -92,12 +102,6 @@ export function textOfFile(file: string, most = largestFile): string | Fault {
   } catch (thrown) {
     return { fault: `${file} ${whyUnreadable(thrown)}` };
   }
-}
-
-/** What a text file stands for: YAML and JSON their value, all others their text. */
-export function valueOfFile(file: string): { readonly value: unknown } | Fault {
-  const text = textOfFile(file);
-  return typeof text === 'string' ? valueOfText(file, text) : text;
 }
 
 function openFile(file: string, notes: Notes): Source | Fault {

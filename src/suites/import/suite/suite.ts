@@ -201,7 +201,6 @@ export interface ImportedAssertion {
   readonly weight: number;
 }
 
-/** A case by what judges it. */
 interface Judged {
   readonly assertions: readonly ImportedAssertion[];
 }
@@ -294,7 +293,6 @@ function shapeOf(check: Check): unknown {
   return { type: check.type, threshold: check.threshold };
 }
 
-/** The params of all its parts, from left to right. */
 function paramsOf(check: Check): readonly Mapping[] {
   if ('not' in check) return paramsOf(check.not);
   if ('all_of' in check) return check.all_of.flatMap(paramsOf);
@@ -334,7 +332,6 @@ export function judged(check: Check): Check {
   return 'type' in check && check.threshold === undefined ? { ...check, threshold: { min_score: 1 } } : check;
 }
 
-/** A value in which no text is an expression. */
 function escapeAll(value: unknown): unknown {
   if (typeof value === 'string') return escapeText(value);
   if (Array.isArray(value)) return value.map(escapeAll);
