@@ -22,23 +22,24 @@ export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure
   const fields = row === undefined ? {} : { fields: briefFields(row) };
   const location = { case: id, ...(variant === undefined ? {} : { variant }), file, line };
   const failed = record.results.filter((result) => classifyResult(record, result, roleOf) !== 'good');
-  if (failed.length === 0)
-    return [{ ...location, eval: 'case', score: record.score, detail: whyFailed(record), ...fields }];
-  const reported = record.epochs.some(({ subject }) => subject?.status === 'failed')
-    ? withoutRepeats(failed)
-    : failed;
-  return reported.map(({ eval: evalId, score, detail }) => ({
-    ...{ ...location, eval: evalId, score, detail },
-    ...faultOf(record, evalId),
-    ...fields,
-  }));
-}
-
-function faultOf(record: CaseRecord, evalId: string): Pick<Failure, 'code' | 'hint'> {
-  const fault = resultsOf(record, evalId).find(({ error }) => error !== undefined)?.error;
-  if (fault === undefined) return {};
-  const { code, hint } = fault;
-  return { code, ...(hint !== '' && { hint }) };
+  const unanswered = record.epochs.find(({ subject }) => subject?.status === 'failed')?.subject;
+  if (failed.length === 0) {
+    const fault = unanswered?.error;
+    const detail =
+      fault === undefined
+        ? 'the case misses its own threshold'
+        : `the subject gave no answer: ${fault.message}`;
+    return [{ ...location, eval: 'case', score: record.score, detail, ...fields }];
+  }
+  const reported = unanswered === undefined ? failed : withoutRepeats(failed);
+  return reported.map(({ eval: evalId, score, detail }) => {
+    const fault = resultsOf(record, evalId).find(({ error }) => error !== undefined)?.error;
+    return {
+      ...{ ...location, eval: evalId, score, detail },
+      ...(fault && { code: fault.code, ...(fault.hint !== '' && { hint: fault.hint }) }),
+      ...fields,
+    };
+  });
 }
 
 /** Drops repeated unscored results: without an answer of the subject all evals have the same detail. */
@@ -48,13 +49,6 @@ function withoutRepeats(failed: readonly CaseResult[]): readonly CaseResult[] {
       score !== null || failed.findIndex((each) => each.score === null && each.detail === detail) === index
     );
   });
-}
-
-function whyFailed({ epochs }: CaseRecord): string {
-  const fault = epochs.find(({ subject }) => subject?.status === 'failed')?.subject?.error;
-  return fault === undefined
-    ? 'the case misses its own threshold'
-    : `the subject gave no answer: ${fault.message}`;
 }
 
 /** Whether a result made its case fail; metrics never do, nor does any result of a case that passed. */
@@ -80,8 +74,6 @@ export function durationMsOf(record: CaseRecord, evalId: string): number {
   return resultsOf(record, evalId).reduce((sum, { duration_ms: ms }) => sum + ms, 0);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** A field of a row as a text: a text as it stands, any other value as JSON, nothing as nothing. */
 export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -89,22 +81,19 @@ export function fieldText(value: unknown): string {
 }
 
 /** The first fields of a row, each as a text that is short enough for a list of failures. */
-function briefFields(row: Fields): Readonly<Record<string, string>> {
-  const fields = Object.entries(row)
-    .slice(0, MOST_FIELDS)
-    .map(([name, value]) => [shortText(name, LONGEST_NAME), shortText(briefText(value), LONGEST_VALUE)]);
-  return Object.fromEntries(fields);
+function briefFields(row: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const short = (text: string, longest: number) =>
+    text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
+  const fields = Object.entries(row).slice(0, MOST_FIELDS);
+  return Object.fromEntries(
+    fields.map(([name, value]) => {
+      // Cut before it is written down: a field may be megabytes.
+      const brief = cutValue(value, { characters: 2 * LONGEST_VALUE, items: LONGEST_VALUE }).value;
+      return [short(name, LONGEST_NAME), short(fieldText(brief), LONGEST_VALUE)];
+    }),
+  );
 }
 
 const MOST_FIELDS = 12;
 const LONGEST_NAME = 100;
 const LONGEST_VALUE = 200;
-
-/** Cut before it is written down: a field may be megabytes. */
-function briefText(value: unknown): string {
-  return fieldText(cutValue(value, { characters: 2 * LONGEST_VALUE, items: LONGEST_VALUE }).value);
-}
-
-function shortText(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
-}

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { suggest } from '../../base/text/suggest.ts';
@@ -10,7 +11,6 @@ import { documentOf, outcomeRows } from './document.ts';
 import { type InputFile, openFileSink, refuseOverwriting } from './file-sink.ts';
 import { openJson, openJsonl } from './json.ts';
 import { openJunit } from './junit.ts';
-import { toLocalPath, toUri } from './location.ts';
 import { openMarkdown } from './markdown.ts';
 import {
   type FileSink,
@@ -236,6 +236,30 @@ function escapeData(text: string): string {
 
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** The file from the current folder, with slashes; undefined where it lies elsewhere, or is stdin. */
+function toLocalPath(file: string): string | undefined {
+  if (isStdin(file)) return undefined;
+  const path = relative('', resolve(file));
+  const isOutside = path === '' || path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
+  return isOutside ? undefined : path.split(sep).join('/');
+}
+
+/** The file as a URI: relative below the current folder, else absolute; undefined of stdin. */
+function toUri(file: string): string | undefined {
+  if (isStdin(file)) return undefined;
+  const path = toLocalPath(file);
+  return path === undefined
+    ? pathToFileURL(resolve(file)).href
+    : path
+        .split('/')
+        .map((part) => encodeURIComponent(part.toWellFormed()))
+        .join('/');
+}
+
+function isStdin(file: string): boolean {
+  return file === '-' || file === '<stdin>';
 }
 
 interface ReporterEntry {

@@ -175,23 +175,17 @@ function fold(title: string, items: readonly string[]): string[] {
 
 /** A failure, and the row that failed below the first of its failures. */
 function failureItems(failure: Failure, index: number, failures: readonly Failure[]): string[] {
-  const before = failures[index - 1];
-  const isSameRow =
-    before?.line === failure.line && before.file === failure.file && before.case === failure.case;
-  const fields = isSameRow ? [] : Object.entries(failure.fields ?? {});
-  return [failureItem(failure), ...fields.map(([name, text]) => `  - ${fieldName(name)}: ${longCode(text)}`)];
-}
-
-/** An empty name would leave no code span, and an empty text leaves none. */
-function fieldName(name: string): string {
-  const code = shortCode(name);
-  return code === '' ? '(no name)' : code;
-}
-
-function failureItem(failure: Failure): string {
   const { case: id, variant, file, line, eval: evalId } = failure;
-  const name = shortCode(nameCase({ id, variant }));
-  return `- ${shortCode(`${file}:${line}`)} case ${name}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
+  const before = failures[index - 1];
+  const isSameRow = before?.line === line && before.file === file && before.case === id;
+  const place = `- ${shortCode(`${file}:${line}`)} case ${shortCode(nameCase({ id, variant }))}`;
+  return [
+    `${place}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`,
+    ...Object.entries(isSameRow ? {} : (failure.fields ?? {})).map(
+      // An empty name would leave no code span.
+      ([name, text]) => `  - ${shortCode(name) || '(no name)'}: ${longCode(text)}`,
+    ),
+  ];
 }
 
 function problemItem({ file, line, message, hint }: RowProblem): string {

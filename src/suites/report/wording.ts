@@ -3,7 +3,7 @@ import { formatCount } from '../../base/text/format-count.ts';
 import { fewestPairs, mostMissing, significance } from '../matrix/gates.ts';
 import type { Failure, GateResult, GateTest, RunSummary, Spending } from '../record.ts';
 import { isSumOfAnswers } from '../run/gates.ts';
-import type { Agreement, Times, Totals } from '../run/stats-record.ts';
+import type { Agreement, Totals } from '../run/stats-record.ts';
 import {
   formatDifference,
   formatDuration,
@@ -22,7 +22,13 @@ export function describeFailure({ eval: evalId, ...result }: FailureWords): stri
 type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail' | 'code'>;
 
 /** `r1`; in a matrix `r1 (small)`. */
-export function nameCase({ id, variant }: NamedCase): string {
+export function nameCase({
+  id,
+  variant,
+}: {
+  readonly id: string;
+  readonly variant?: string | undefined;
+}): string {
   return variant === undefined ? id : `${id} (${variant})`;
 }
 
@@ -31,11 +37,6 @@ export function describeScore({ score, detail, code }: Pick<Failure, 'score' | '
   const verdict = score === null ? 'unscored' : `score ${formatScore(score)}`;
   const reason = code === undefined ? detail : `[${code}] ${detail}`;
   return reason === '' ? verdict : `${verdict}: ${reason}`;
-}
-
-interface NamedCase {
-  readonly id: string;
-  readonly variant?: string | undefined;
 }
 
 /** `exact [large]: mean`; of the cases as wholes `all cases: mean`; of a variant `exact (small): mean`. */
@@ -119,39 +120,31 @@ export function describeAgreement({ n, observed, kappa, ci95, only_eval, only_pe
 
 /** `120 answers, 40 cached: 34,100 tokens in, 8,020 out, $0.31; p50 812 ms, p95 1.9 s, p99 2.2 s; 35.0 s in queues`. */
 export function describeTotals(totals: Totals): string {
-  const { answers, cached, failed, answer_ms: times, queue_ms: waits } = totals;
+  const { answers, cached, failed, input_tokens: input, output_tokens: output, cost_usd: cost } = totals;
+  const { unknown, answer_ms: times, queue_ms: waits } = totals;
   const counted = [
     formatCount(answers, 'answer'),
     ...(cached === 0 ? [] : [`${cached} cached`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
   ].join(', ');
-  const used = usedParts(totals).join(', ');
-  const parts = [
-    ...(used === '' ? [] : [used]),
-    ...(times === null ? [] : [describeTimes(times)]),
-    ...(waits === null || waits.sum < 1 ? [] : [`${formatDuration(waits.sum)} in queues`]),
-  ];
-  return parts.length === 0 ? counted : `${counted}: ${parts.join('; ')}`;
-}
-
-/** Sums that lack some answers say so. */
-function usedParts({ answers, input_tokens: input, output_tokens: output, cost_usd: cost, unknown }: Totals) {
   const tokens = [
     ...(input === null ? [] : [`${grouped.format(input)} tokens in`]),
     ...(output === null ? [] : [`${grouped.format(output)} ${input === null ? 'tokens ' : ''}out`]),
   ].join(', ');
-  return [
-    ...(tokens === '' ? [] : [`${tokens}${missing(unknown.tokens, answers)}`]),
-    ...(cost === null ? [] : [`${formatUsd(cost)}${missing(unknown.cost_usd, answers)}`]),
+  // Sums that lack some answers say so.
+  const missing = (lacks: number) => (lacks === 0 ? '' : ` (${lacks} of ${answers} unknown)`);
+  const used = [
+    ...(tokens === '' ? [] : [`${tokens}${missing(unknown.tokens)}`]),
+    ...(cost === null ? [] : [`${formatUsd(cost)}${missing(unknown.cost_usd)}`]),
+  ].join(', ');
+  const percentiles =
+    times && (['p50', 'p95', 'p99'] as const).map((name) => `${name} ${formatDuration(times[name])}`);
+  const parts = [
+    ...(used === '' ? [] : [used]),
+    ...(percentiles === null ? [] : [percentiles.join(', ')]),
+    ...(waits === null || waits.sum < 1 ? [] : [`${formatDuration(waits.sum)} in queues`]),
   ];
-}
-
-function missing(unknown: number, answers: number): string {
-  return unknown === 0 ? '' : ` (${unknown} of ${answers} unknown)`;
-}
-
-function describeTimes({ p50, p95, p99 }: Times): string {
-  return `p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}, p99 ${formatDuration(p99)}`;
+  return parts.length === 0 ? counted : `${counted}: ${parts.join('; ')}`;
 }
 
 const grouped = new Intl.NumberFormat('en');
@@ -161,14 +154,19 @@ const grouped = new Intl.NumberFormat('en');
  * (paired t of 120 pairs, 31 of them ties)`.
  */
 export function explainTest({ value, better_than: base = '', passed }: GateResult, test: GateTest): string {
-  const { name, pairs, p_value: p } = test;
-  const counts = [`${testNames[name]} of ${formatCount(pairs, 'pair')}`, ...asides(test)].join(', ');
+  const { name, pairs, p_value: p, ties, unscored, unpaired, ci95 } = test;
+  const counts = [
+    `${testNames[name]} of ${formatCount(pairs, 'pair')}`,
+    ...(ties === 0 ? [] : [`${ties} tied`]),
+    ...(unscored === 0 ? [] : [`${unscored} without both scores`]),
+    ...(unpaired === 0 ? [] : [`${formatCount(unpaired, 'case')} of only one variant`]),
+  ];
   const found = [
-    ...(value === null ? [] : [`${formatDifference(value, test.ci95)} against ${base}`]),
+    ...(value === null ? [] : [`${formatDifference(value, ci95)} against ${base}`]),
     ...(p === null ? [] : [formatP(p)]),
   ];
   const what = found.length === 0 ? `nothing to compare with ${base}` : found.join(', ');
-  return `${what} (${counts})${passed ? '' : `, but ${whyMissed(test, { value, base })}`}`;
+  return `${what} (${counts.join(', ')})${passed ? '' : `, but ${whyMissed(test, value, base)}`}`;
 }
 
 const testNames = {
@@ -177,18 +175,7 @@ const testNames = {
   paired_t: 'paired t test',
 } as const satisfies Record<GateTest['name'], string>;
 
-function asides({ ties, unscored, unpaired }: GateTest): string[] {
-  return [
-    ...(ties === 0 ? [] : [`${ties} tied`]),
-    ...(unscored === 0 ? [] : [`${unscored} without both scores`]),
-    ...(unpaired === 0 ? [] : [`${formatCount(unpaired, 'case')} of only one variant`]),
-  ];
-}
-
-function whyMissed(
-  { flaw, pairs, ties }: GateTest,
-  { value, base }: { readonly value: number | null; readonly base: string },
-): string {
+function whyMissed({ flaw, pairs, ties }: GateTest, value: number | null, base: string): string {
   if (flaw === 'too_few_pairs') return `so few pairs show nothing: it takes ${fewestPairs} at least`;
   if (flaw === 'too_many_missing')
     return `more than ${mostMissing * 100} % of the cases have no result of both`;

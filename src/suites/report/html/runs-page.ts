@@ -32,64 +32,54 @@ export function addressOfRun(id: string): string {
 
 /** Renders the list: the runs, a filter by suite, and a choice of two to be compared. Throws INTERNAL when the style was not built. */
 export function renderRunsPage({ runs, suite, older, isFirst }: RunsPage): string {
+  const all = suite === undefined ? '' : ` ${link('/', 'All suites')}`;
+  const filter = `<form class="form-row" method="get" action="/"><label for="suite">Suite</label>
+<input id="suite" name="suite" value="${plain(suite ?? '')}"> <button>Show</button>${all}</form>`;
+  const which = suite === undefined ? 'No run is kept' : `No run of the suite ${suite} is kept`;
+  const why = isFirst ? `${which}: signalbox eval run SUITE keeps one.` : 'There are no older runs.';
+  const first = isFirst ? '' : link(suite === undefined ? '/' : addressOfSuite(suite), 'Newest');
+  const next = older === undefined ? '' : link(`/?${older}`, 'Older ›');
   return renderPlainPage({
     title: 'Runs of suites',
     heading: 'Runs of suites',
     hasForms: true,
-    sections: [filterForm(suite), runs.length === 0 ? nothing(suite, isFirst) : compareForm(runs), pager()],
+    sections: [
+      filter,
+      runs.length === 0 ? box('Runs', `<p>${text(why)}</p>`) : compareForm(runs),
+      first + next === '' ? '' : `<nav class="pager" aria-label="Pages">${first}${next}</nav>`,
+    ],
   });
-
-  function pager(): string {
-    const first = isFirst ? '' : link(suite === undefined ? '/' : `/?${queryOf(suite)}`, 'Newest');
-    const next = older === undefined ? '' : link(`/?${older}`, 'Older ›');
-    return first + next === '' ? '' : `<nav class="pager" aria-label="Pages">${first}${next}</nav>`;
-  }
 }
 
-function queryOf(suite: string): string {
-  return new URLSearchParams({ suite }).toString();
-}
-
-function filterForm(suite: string | undefined): string {
-  const all = suite === undefined ? '' : ` ${link('/', 'All suites')}`;
-  return `<form class="form-row" method="get" action="/"><label for="suite">Suite</label>
-<input id="suite" name="suite" value="${plain(suite ?? '')}"> <button>Show</button>${all}</form>`;
-}
-
-function nothing(suite: string | undefined, isFirst: boolean): string {
-  const which = suite === undefined ? 'No run is kept' : `No run of the suite ${suite} is kept`;
-  const why = isFirst ? `${which}: signalbox eval run SUITE keeps one.` : 'There are no older runs.';
-  return box('Runs', `<p>${text(why)}</p>`);
+function addressOfSuite(suite: string): string {
+  return `/?${new URLSearchParams({ suite })}`;
 }
 
 /** Two of the list, of which the newer is B. */
 function compareForm(runs: readonly ListedRun[]): string {
-  const chosen = { a: runs[1]?.id, b: runs[0]?.id };
+  const radio = (name: 'a' | 'b', id: string, chosen: string | undefined): string => {
+    const label = plain(`${name.toUpperCase()}: ${id}`);
+    const checked = id === chosen ? ' checked' : '';
+    return `<input type="radio" name="${name}" value="${plain(id)}" aria-label="${label}"${checked}>`;
+  };
   const heads = ['Run', 'Suite', 'Status', 'Started', 'Cases', 'Passed', 'A', 'B'];
-  const rows = runs.map((run) => [
-    link(addressOfRun(run.id), run.id.slice(0, SHORT_ID), run.id),
-    link(`/?${queryOf(run.suite)}`, run.suite),
-    statusOf(run),
-    escapeHtml(run.started_at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')),
-    String(run.cases),
-    run.pass_rate === null ? '–' : formatPercent(run.pass_rate),
-    radio('a', run.id, chosen.a),
-    radio('b', run.id, chosen.b),
-  ]);
+  const rows = runs.map(({ id, kind, suite, status, started_at, cases, pass_rate }) => {
+    // A collection of a shadow has no end.
+    const shown = escapeHtml(kind === 'shadow' ? 'shadow' : status);
+    return [
+      link(addressOfRun(id), id.slice(0, SHORT_ID), id),
+      link(addressOfSuite(suite), suite),
+      `<span class="pill ${shown}">${shown}</span>`,
+      escapeHtml(started_at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')),
+      String(cases),
+      formatPercent(pass_rate),
+      radio('a', id, runs[1]?.id),
+      radio('b', id, runs[0]?.id),
+    ];
+  });
   const button = runs.length < 2 ? '' : '<div class="form-row"><button>Compare A with B</button></div>';
   const count = `<p class="note">${formatCount(runs.length, 'run')} on this page, the newest first</p>`;
   return `<form method="get" action="/compare">${box('Runs', table(heads, rows))}${count}${button}</form>`;
 }
 
 const SHORT_ID = 8;
-
-/** A collection of a shadow has no end. */
-function statusOf({ kind, status }: ListedRun): string {
-  const shown = kind === 'shadow' ? 'shadow' : status;
-  return `<span class="pill ${escapeHtml(shown)}">${escapeHtml(shown)}</span>`;
-}
-
-function radio(name: 'a' | 'b', id: string, chosen: string | undefined): string {
-  const checked = id === chosen ? ' checked' : '';
-  return `<input type="radio" name="${name}" value="${plain(id)}" aria-label="${plain(`${name.toUpperCase()}: ${id}`)}"${checked}>`;
-}
