@@ -1,11 +1,37 @@
+import { RuntimeError } from '../../base/errors.ts';
 import { followLinks } from '../../base/files/real-path.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
+import { summarize } from '../../config/load.ts';
+import { stateFolderOf } from '../../config/store.ts';
 import { findExposure, isTooBroad, type Sandbox } from '../../process/binding.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { Launcher } from '../../process/launch/launch.ts';
 import { probeBubblewrap } from '../../process/sandbox/bubblewrap/probe.ts';
+import { makeFolder } from '../../store/sqlite/folder.ts';
 import { resolveSandbox } from './resolve-sandbox.ts';
+
+/** Throws CONFIG_INVALID with `details.problems` for sandboxes that an entry names and this machine cannot make. */
+export async function requireSandboxes(
+  config: RuntimeConfig,
+  host: HostEnv,
+  launch: Launcher,
+): Promise<void> {
+  const problems = await findMissingBackends(config, host, launch);
+  if (problems.length > 0)
+    throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
+}
+
+/** Makes the state folder that sandboxes hide, before the first process could look for it. */
+export function makeStateFolder({ stateStore }: RuntimeConfig): void {
+  const folder = stateFolderOf(stateStore);
+  if (folder === undefined) return;
+  try {
+    makeFolder(folder);
+  } catch {
+    // Whoever needs the store is told.
+  }
+}
 
 /** A sandbox that an entry names. */
 export interface UsedSandbox {
@@ -22,7 +48,7 @@ interface SandboxFault {
 }
 
 /** An error for each sandbox that an entry names and this machine cannot make: a filter in it could only deny. */
-export async function findMissingBackends(
+async function findMissingBackends(
   config: RuntimeConfig,
   host: HostEnv,
   launch: Launcher,

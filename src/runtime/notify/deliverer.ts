@@ -18,7 +18,7 @@ import type { Transport } from '../../process/transport.ts';
 import { type Notice, type NoticeEvent, type NoticeRule, noticeEvents } from '../../store/outbox.ts';
 import type { Store } from '../../store/store.ts';
 import { resolveEntry } from '../binding/resolve.ts';
-import { redactDocument } from '../runs/redacted-document.ts';
+import { redactDocument } from '../runs/serve.ts';
 
 /** Tells targets what is due, beside whatever else the process does. */
 export interface Deliverer {

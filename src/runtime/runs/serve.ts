@@ -1,5 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { isObject } from '../../base/json/json.ts';
+import { toDocument } from '../../base/json/document-builder.ts';
+import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { exactMembers } from '../../base/json/scan.ts';
 import { createSecretHider } from '../../base/text/hide-secrets.ts';
 import { once } from '../../base/time/once.ts';
 import { unknownName } from '../../base/yaml/unknown-name.ts';
@@ -18,7 +20,7 @@ import { identityOf } from '../../config/overlay/identity.ts';
 import type { DecisionDocument, EvalDocument } from '../../contract/document.ts';
 import type { Emit, RunEvent } from '../../contract/event.ts';
 import type { RunDocument } from '../../contract/run.ts';
-import { scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
+import { type Redact, scrubError, scrubMembers, scrubMessages } from '../../contract/scrub.ts';
 import { nextEventId } from '../../contract/tool.ts';
 import { lazyGuard } from '../../models/guard/lazy-guard.ts';
 import { type EvalInput, toEvalRequest } from '../../pipelines/run/eval-request.ts';
@@ -34,7 +36,6 @@ import type { LoadedRuntime } from '../stages/load.ts';
 import type { Rates } from '../stages/rates.ts';
 import type { WiredRuntime } from '../stages/wire.ts';
 import type { BuildOf } from '../worker/build.ts';
-import { redactDocument } from './redacted-document.ts';
 
 interface ServeContext {
   readonly rates: Rates;
@@ -414,4 +415,13 @@ function sizeOf(event: RunEvent): number {
     default:
       return 'error' in event ? (event.error?.message.length ?? 0) : 0;
   }
+}
+
+/** The document with what is secret in its data hidden; the same one if there was nothing to hide. */
+export function redactDocument<Document extends object>(document: Document, redact: Redact): Document {
+  const text = stringifyJson(document);
+  const shown = redact(text);
+  if (shown === text) return document;
+  // The shape is the same: only texts were hidden.
+  return toDocument(Object.fromEntries(exactMembers(new Json(shown)))) as Document;
 }

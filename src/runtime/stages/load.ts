@@ -37,7 +37,7 @@ export async function loadRuntime(
   // In the background: what killed processes left must not delay the start, and most commands are over by then.
   setTimeout(() => void sweepLeftBehind(), SWEEP_AFTER_MS).unref();
   const { config: declared, host, launch, problems } = await readOpenable(file, options);
-  if (hasSandboxes(declared)) (await import('./sandboxes.ts')).makeStateFolder(declared);
+  if (hasSandboxes(declared)) (await import('../binding/sandbox-backends.ts')).makeStateFolder(declared);
   const events: RuntimeEvent[] = [];
   const scrubber = createScrubber(secretsOf(declared, host));
   const context = { launch, scrubber, emit: (event: RuntimeEvent) => events.push(event) };
@@ -67,7 +67,8 @@ export async function readOpenable(
   const { config = requireConfig(path, searchPath, read), problems } = loaded;
   const host = environmentOf(config, env);
   const launch = await lazyLauncher(options.launcher ?? 'auto');
-  if (hasSandboxes(config)) await (await import('./sandboxes.ts')).requireSandboxes(config, host, launch);
+  if (hasSandboxes(config))
+    await (await import('../binding/sandbox-backends.ts')).requireSandboxes(config, host, launch);
   return { config, host, launch, problems };
 }
 

@@ -1,7 +1,14 @@
 import { RuntimeError } from '../../../base/errors.ts';
-import type { RuntimeOptions, Selection, SuiteRunOptions } from '../../../runtime/runtime.ts';
-import type { Flags } from '../../command.ts';
+import type {
+  Reporter,
+  Runtime,
+  RuntimeOptions,
+  Selection,
+  SuiteRunOptions,
+} from '../../../runtime/runtime.ts';
+import type { CommandContext, Flags } from '../../command.ts';
 import { readWhole } from '../../input.ts';
+import { nextEvalCommands } from '../../next-command.ts';
 import type { Terminal } from '../../terminal.ts';
 
 export const runOptions = {
@@ -56,6 +63,51 @@ export function maxFailures(
   if (most !== undefined) return most;
   const hasTable = reporters.some(({ name, file }) => name === 'table' && file === undefined);
   return hasTable && !stderr.isTTY ? undefined : 10;
+}
+
+/**
+ * What a run of a suite is given so that its progress and failures are told on stderr, before what `reporter` writes. `end` ends that,
+ * with where more is to be seen.
+ */
+export async function openTelling(
+  own: RunFlags,
+  { invocation, options, terminal }: CommandContext,
+  { runtime, reporter, failures }: Told,
+) {
+  const { loadResults } = await import('../../../runtime/runtime.ts');
+  const { openProgress } = await loadResults();
+  // A JSON log on stderr must not be mixed with other lines.
+  const isQuiet = own.quiet === true || options.json === true || runtime.logFormat === 'json';
+  const progress = openProgress(terminal.stderr, {
+    ...{ quiet: isQuiet, colour: terminal.hasErrorColour, failures },
+  });
+  let hint = '--show-failures N tells more, --reporter html=FILE shows all of them';
+  const end = () => progress.end(hint);
+  const told: Pick<SuiteRunOptions, 'reporter' | 'onStart' | 'onProgress'> = {
+    reporter: {
+      ...reporter,
+      end: async (report) => {
+        end();
+        await reporter.end(report);
+      },
+    },
+    onStart: (header) => {
+      if (own.store && runtime.isDurable) hint = nextEvalCommands(invocation, runtime).html(header.run_id);
+      progress.begin(header);
+    },
+    onProgress: (now, record) => {
+      progress.update(now);
+      if (record !== undefined && !record.passed) progress.failure(record);
+    },
+  };
+  return { isQuiet, end, told };
+}
+
+interface Told {
+  readonly runtime: Runtime;
+  readonly reporter: Reporter;
+  /** How many are told. */
+  readonly failures: number | undefined;
 }
 
 /** Throws USAGE with --workers, before a file is begun. */

@@ -4,10 +4,10 @@ import type { Runtime, SuiteReport } from '../../../runtime/runtime.ts';
 import type { CommandContext } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
-import { nextEvalCommands } from '../../next-command.ts';
 import {
   cassetteOf,
   maxFailures,
+  openTelling,
   type RunFlags,
   readOptions,
   refuseOtherStdoutReporter,
@@ -135,49 +135,28 @@ async function runOne(
   { file, suite }: PlannedSuite,
   { own, context, runtime, delivery, place, cost }: OneRun,
 ): Promise<SuiteReport> {
-  const { invocation, options, terminal, signal } = context;
+  const { options, terminal, signal } = context;
   const { loadResults } = await import('../../../runtime/runtime.ts');
-  const { openProgress, oneLine, readReporter } = await loadResults();
+  const { oneLine, readReporter } = await loadResults();
   const reporters = reportersOf(own, options.json === true).map(readReporter);
-  const isQuiet = own.quiet === true || options.json === true || runtime.logFormat === 'json';
-  const progress = openProgress(terminal.stderr, {
-    quiet: isQuiet,
-    colour: terminal.hasErrorColour,
-    failures: maxFailures(own, reporters, terminal),
-  });
-  let hint = '--show-failures N tells more, --reporter html=FILE shows all of them';
-  if (!isQuiet) terminal.printStderr(`${oneLine(suite)} ${place}`);
+  const failures = maxFailures(own, reporters, terminal);
   const reporter = delivery.next({ suite, file });
-  const runOptions = await readOptions(own);
-  const { maxCostUsd } = runOptions;
+  const { told, isQuiet, end } = await openTelling(own, context, { runtime, reporter, failures });
+  if (!isQuiet) terminal.printStderr(`${oneLine(suite)} ${place}`);
+  const suiteOptions = await readOptions(own);
+  const { maxCostUsd } = suiteOptions;
   const run = async (resume: RunFlags['resume']) =>
     await runtime.evals.run(file, {
-      ...runOptions,
-      ...{ resume, signal },
+      ...{ ...suiteOptions, ...told, resume, signal },
       ...(maxCostUsd !== undefined && { maxCostUsd: Math.max(0, sumOf([maxCostUsd, -cost.spentUsd])) }),
       onSpent: (usd) => {
         cost.spentUsd = sumOf([cost.spentUsd, usd]);
-      },
-      reporter: {
-        ...reporter,
-        end: async (report) => {
-          progress.end(hint);
-          await reporter.end(report);
-        },
-      },
-      onStart: (header) => {
-        if (own.store && runtime.isDurable) hint = nextEvalCommands(invocation, runtime).html(header.run_id);
-        progress.begin(header);
-      },
-      onProgress: (now, record) => {
-        progress.update(now);
-        if (record !== undefined && !record.passed) progress.failure(record);
       },
     });
   try {
     return await resumeOrRun(own, run);
   } finally {
-    progress.end(hint);
+    end();
   }
 }
 

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
-import type { Progress, SuiteReport, SuiteRunOptions } from '../../../runtime/runtime.ts';
+import type { Reporter, SuiteReport, SuiteRunOptions } from '../../../runtime/runtime.ts';
 import { type CommandContext, command } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
-import { nextEvalCommands } from '../../next-command.ts';
 import { findRun, openRunFinder } from './find-run.ts';
 import {
   cassetteOf,
   maxFailures,
+  openTelling,
   type RunFlags,
   readOptions,
   refuseOtherStdoutReporter,
@@ -104,7 +104,7 @@ async function runSuite(
   invocation.limitHeapGrowth();
   const { loadInputs, loadResults } = await import('../../../runtime/runtime.ts');
   const { findSuiteInputs, runtimeOfSuite } = await loadInputs();
-  const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
+  const { explainVerdict, openDelivery, readReporter } = await loadResults();
   const suiteOptions = await readOptions(own);
   const concurrency = readWhole('--concurrency', own.concurrency);
   const reporters = reportersOf(own, options.json === true).map(readReporter);
@@ -120,58 +120,43 @@ async function runSuite(
       ? await findSuiteInputs(file, { config, overlays: options.overlays, cassette, dataset: own.dataset })
       : [],
   });
-  let progress: Progress | undefined;
   const failures = maxFailures(own, reporters, terminal);
   const files = reporters.flatMap(({ file }) => file ?? []);
   let cases = 0;
   let isKept = false;
-  let hintToSeeMore = '';
+  let endTelling = () => {};
   let verdict: SuiteReport | undefined;
+  const reporter: Reporter = {
+    ...delivery.reporter,
+    end: async (report) => {
+      verdict = report;
+      await delivery.reporter.end(report);
+    },
+  };
   try {
-    const runtime = await open(config, {
-      cassette,
-      concurrency,
-      // The stderr of eval processes is in the record of each case.
-      logLevel: 'warn',
-    });
-    progress = openProgress(terminal.stderr, {
-      // A JSON log on stderr must not be mixed with other lines.
-      quiet: own.quiet === true || options.json === true || runtime.logFormat === 'json',
-      colour: terminal.hasErrorColour,
-      failures,
-    });
+    // The stderr of eval processes is in the record of each case.
+    const runtime = await open(config, { cassette, concurrency, logLevel: 'warn' });
+    const { told, end } = await openTelling(own, context, { runtime, reporter, failures });
+    endTelling = end;
     const { resume } = own;
     const report = await runtime.evals.run(file, {
-      ...suiteOptions,
+      ...{ ...suiteOptions, ...told, again, signal: context.signal },
       resume: typeof resume === 'string' ? (await findRun([runtime], resume)).id : resume,
-      again,
-      signal: context.signal,
-      reporter: {
-        ...delivery.reporter,
-        // The table comes after the last line of progress.
-        end: async (report) => {
-          progress?.end(hintToSeeMore);
-          verdict = report;
-          await delivery.reporter.end(report);
-        },
-      },
       onStart: (header) => {
         isKept = own.store && runtime.isDurable;
-        hintToSeeMore = isKept ? nextEvalCommands(invocation, runtime).html(header.run_id) : hintToSeeAll;
-        progress?.begin(header);
+        told.onStart?.(header);
       },
       onProgress: (now, record) => {
         cases = now.cases;
-        progress?.update(now);
-        if (record !== undefined && !record.passed) progress?.failure(record);
+        told.onProgress?.(now, record);
       },
     });
-    progress?.end(hintToSeeMore);
+    endTelling();
     await delivery.close();
     for (const line of explainVerdict(report, files)) terminal.printStderr(line);
     return exitCodeOfSuite[report.status];
   } catch (error) {
-    progress?.end(hintToSeeMore);
+    endTelling();
     await delivery.abort();
     // The run itself ended; only a report could not be written.
     if (verdict !== undefined) for (const line of explainVerdict(verdict, [])) terminal.printStderr(line);
@@ -190,5 +175,3 @@ function hintToResume(cases: number, isFirst: boolean): string {
 }
 
 const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be resumed.';
-
-const hintToSeeAll = '--show-failures N tells more, --reporter html=FILE shows all of them';
