@@ -1,3 +1,4 @@
+import { type Fields, usual } from '../base/yaml/fields.ts';
 import type { SourceLocation } from '../base/yaml/problem.ts';
 
 /** An entry of `spec.sandboxes`: paths and programs are as the file has them. */
@@ -8,11 +9,8 @@ export type SandboxConfig = { readonly name: string; readonly position: SourceLo
   | { readonly mode: 'refused'; readonly reason: string }
 );
 
-interface BubblewrapConfig {
+interface BubblewrapConfig extends Fields<typeof keysOfMode.bubblewrap> {
   readonly mode: 'bubblewrap';
-  readonly network: boolean;
-  readonly read: readonly string[];
-  readonly write: readonly string[];
 }
 
 /** A program that commands are handed to; PromptKit's modes are read as one. */
@@ -27,21 +25,28 @@ export interface CommandConfig {
 }
 
 const text = { type: 'string', minLength: 1 } as const;
-const texts = { type: 'array', items: { type: 'string' } } as const;
+const texts = { type: 'array', items: { type: 'string', [usual]: '' } } as const;
+const list = { ...texts, [usual]: [] } as const;
+
+const docker = { ...text, [usual]: 'docker' } as const;
 
 /** The keys of each mode beside `mode`, with the shapes that their values have there. */
-const keysOfMode = {
+export const keysOfMode = {
   direct: {},
-  bubblewrap: { network: { type: 'boolean' }, read: texts, write: texts },
+  bubblewrap: { network: { type: 'boolean', [usual]: false }, read: list, write: list },
   command: {
-    ...{ command: text, args: texts, prefix: { ...texts, minItems: 1 } },
-    ...{ env: { enum: ['inherit', 'flags', 'stdin'] }, env_flag: text, kill: { ...texts, minItems: 1 } },
+    ...{ command: text, args: list, prefix: { ...list, minItems: 1 } },
+    ...{
+      env: { enum: ['inherit', 'flags', 'stdin'] as const },
+      env_flag: text,
+      kill: { ...texts, minItems: 1 },
+    },
   },
-  docker_run: { image: text, network: text, mounts: texts, extra_args: texts, docker_path: text },
-  docker_exec: { container: text, workdir: text, user: text, extra_args: texts, docker_path: text },
+  docker_run: { image: text, network: text, mounts: list, extra_args: list, docker_path: docker },
+  docker_exec: { container: text, workdir: text, user: text, extra_args: list, docker_path: docker },
   kubectl_exec: {
     ...{ pod: text, namespace: text, container: text, kubeconfig: text, context: text },
-    ...{ extra_args: texts, kubectl_path: text },
+    ...{ extra_args: list, kubectl_path: { ...text, [usual]: 'kubectl' } },
   },
 } as const;
 

@@ -24,6 +24,7 @@ import { foreignAt } from './exec.ts';
 import { unusedProviderKeys, whyProviderRefused } from './provider.ts';
 import { checkReferences, type ExecEntry, execEntries } from './references.ts';
 import { locateFinding, promptkitVersion, runtimeSchema, unusedSections } from './schema.ts';
+import { toolSchema } from './tool.ts';
 import { wordViolation } from './words.ts';
 
 /**
@@ -175,7 +176,10 @@ function unusedInProvider(document: YamlDocument, path: Finding['path']): Findin
   ];
 }
 
-const unusedToolKeys = ['mock_result', 'mock_template', 'mock_parts', 'http', 'client'] as const;
+/** Keys whose values may be anything are PromptKit’s. */
+const unusedToolKeys = Object.entries(toolSchema.properties).flatMap(([key, field]) =>
+  'type' in field ? [] : [key],
+);
 
 function unusedInTool(document: YamlDocument, { name, path }: MappingEntry): Finding[] {
   const unused = unusedToolKeys.flatMap((key) => unusedAt(document, [...path, key]));

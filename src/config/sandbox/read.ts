@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
+import { readFields } from '../../base/yaml/fields.ts';
 import { type Finding, isError } from '../../base/yaml/finding.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
-import { choiceAt, entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { choiceAt, entriesAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import { findViolations, type Violation } from '../../base/yaml/violation.ts';
-import type { CommandConfig, SandboxConfig } from '../sandbox.ts';
-import { sandboxModes } from '../sandbox.ts';
+import { type CommandConfig, keysOfMode, type SandboxConfig, sandboxModes } from '../sandbox.ts';
 import { runtimeSchema } from '../schema.ts';
 
 /** The sandboxes that a document declares, in its order. */
@@ -32,30 +31,15 @@ function readSandbox(document: YamlDocument, name: string, path: Path): SandboxC
   if (mode === 'direct') return { ...own, mode };
   const fault = findFault(document, path);
   if (fault !== undefined) return refused(`its sandbox "${name}" cannot be used: ${fault}`);
-  const list = (key: string) =>
-    itemsAt(document, [...path, key]).flatMap((item) => textAt(document, item) ?? []);
-  if (mode === 'bubblewrap') {
-    const network = valueAt(document, [...path, 'network']) === true;
-    return { ...own, mode, network, read: list('read'), write: list('write') };
-  }
+  if (mode === 'bubblewrap') return { ...own, mode, ...readFields(document, path, keysOfMode.bubblewrap) };
   if (mode !== 'command') {
     const line = readContainer(document, path, mode);
     return { ...own, ...complete(line, {}, mode === 'kubectl_exec' ? 'kubectl' : 'docker') };
   }
-  const [program = '', ...rest] = list('prefix');
-  const command = nonEmptyTextAt(document, [...path, 'command']);
-  const line = command === undefined ? { command: program, args: rest } : { command, args: list('args') };
-  const kill = list('kill');
-  return {
-    ...own,
-    ...complete(line, {
-      ...omitUndefined({
-        env: choiceAt(document, [...path, 'env'], ['inherit', 'flags', 'stdin']),
-        envFlag: nonEmptyTextAt(document, [...path, 'env_flag']),
-        kill: kill.length === 0 ? undefined : kill,
-      }),
-    }),
-  };
+  const { command, args, prefix, ...given } = readFields(document, path, keysOfMode.command);
+  const [program = '', ...rest] = prefix;
+  const line = command === undefined ? { command: program, args: rest } : { command, args };
+  return { ...own, ...complete(line, given) };
 }
 
 /** What the file says counts; what it leaves out is what a client of containers needs, if it is one. */
@@ -96,8 +80,6 @@ interface ClientLine {
   readonly args: readonly string[];
 }
 
-type Read = (key: string) => string | undefined;
-
 /**
  * The client that a sandbox of PromptKit's modes starts. Source: `buildArgs` in sdk/examples/sandboxes/dockerrun/dockerrun.go,
  * dockerexec/dockerexec.go and kubectlexec/kubectlexec.go of AltairaLabs/PromptKit, and the keys that their `Factory` reads.
@@ -107,26 +89,23 @@ function readContainer(
   path: Path,
   mode: 'docker_run' | 'docker_exec' | 'kubectl_exec',
 ): ClientLine {
-  const read: Read = (key) => nonEmptyTextAt(document, [...path, key]);
-  const list = (key: string) =>
-    itemsAt(document, [...path, key]).flatMap((item) => textAt(document, item) ?? []);
-  const extra = list('extra_args');
   switch (mode) {
     case 'docker_run': {
-      const mounts = list('mounts').flatMap((mount) => ['-v', mount]);
-      const args = ['run', '--rm', '-i', ...joined('--network', read('network')), ...mounts, ...extra];
-      return { command: read('docker_path') ?? 'docker', args: [...args, read('image') ?? ''] };
+      const { dockerPath: command, image = '', ...flags } = readFields(document, path, keysOfMode[mode]);
+      const mounts = flags.mounts.flatMap((mount) => ['-v', mount]);
+      const own = ['run', '--rm', '-i', ...joined('--network', flags.network), ...mounts];
+      return { command, args: [...own, ...flags.extraArgs, image] };
     }
     case 'docker_exec': {
-      const where = [...joined('--workdir', read('workdir')), ...joined('--user', read('user'))];
-      const args = ['exec', '-i', ...where, ...extra, read('container') ?? ''];
-      return { command: read('docker_path') ?? 'docker', args };
+      const { dockerPath: command, container = '', ...flags } = readFields(document, path, keysOfMode[mode]);
+      const where = [...joined('--workdir', flags.workdir), ...joined('--user', flags.user)];
+      return { command, args: ['exec', '-i', ...where, ...flags.extraArgs, container] };
     }
     case 'kubectl_exec': {
-      const global = [...joined('--kubeconfig', read('kubeconfig')), ...joined('--context', read('context'))];
-      const where = [...pair('-n', read('namespace')), ...pair('-c', read('container'))];
-      const args = [...global, 'exec', '-i', ...where, ...extra, read('pod') ?? '', '--'];
-      return { command: read('kubectl_path') ?? 'kubectl', args };
+      const { kubectlPath: command, pod = '', ...flags } = readFields(document, path, keysOfMode[mode]);
+      const global = [...joined('--kubeconfig', flags.kubeconfig), ...joined('--context', flags.context)];
+      const where = [...pair('-n', flags.namespace), ...pair('-c', flags.container)];
+      return { command, args: [...global, 'exec', '-i', ...where, ...flags.extraArgs, pod, '--'] };
     }
   }
 }
