@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -234,6 +234,38 @@ spec:
     - {role: user, content: And now?}
 `,
 };
+
+const api = 'apiVersion: promptkit.altairalabs.ai/v1alpha1\n';
+
+test.each([
+  {
+    title: 'a provider whose headers hold a key',
+    provider: 'headers: {x-api-key: sk-secret-value}',
+    assertion: '{type: contains, params: {patterns: [a]}}',
+    says: 'the provider `mini` is left out: `headers.x-api-key` is not carried',
+    written: [],
+  },
+  {
+    title: 'an assertion that holds at times only',
+    provider: 'defaults: {temperature: 0}',
+    assertion: '{type: contains, params: {patterns: [a]}, when: {x: 1}, enabled: true}',
+    says: 'an assertion with `when`, `enabled` is left out',
+    written: ['cases.jsonl', 'mini.suite.yaml', 'runtime.yaml'],
+  },
+])('of an Arena $title is left out, and no key is written [DS-IMPORT-03]', async (each) => {
+  const cwd = folderOf({
+    'arena.yaml': `${api}kind: Arena\nspec: {providers: [{file: p.yaml}], scenarios: [{file: s.yaml}]}\n`,
+    'p.yaml': `kind: Provider\nmetadata: {name: mini}\nspec: {type: openai, model: m, ${each.provider}}\n`,
+    's.yaml': `kind: Scenario\nspec: {id: s, turns: [{role: user, content: hi, assertions: [${each.assertion}]}]}\n`,
+  });
+  const { document } = await runJson('eval import arena.yaml', { cwd });
+  const { problems } = JSON.parse(JSON.stringify(document));
+  expect(problems.map(({ message }: { readonly message: string }) => message)).toEqual([each.says]);
+  const out = join(cwd, 'signalbox');
+  const names = existsSync(out) ? readdirSync(out).toSorted() : [];
+  expect(names).toEqual(each.written);
+  expect(names.some((name) => /sk-secret|contains/.test(readFileSync(join(out, name), 'utf8')))).toBe(false);
+});
 
 test('scenarios of PromptKit Arena keep their first turns, assertions and programs [DS-IMPORT-03]', async () => {
   const cwd = folderOf(arena);
