@@ -15,20 +15,17 @@ export type { CassetteOptions } from '../process/cassette/cassette.ts';
 export type { SuiteProgress } from '../suites/file/model.ts';
 export type { Rating, RatingInput, RatingPlace } from '../suites/rating/rating.ts';
 export type { RatingAgreement, RatingAgreementOptions } from '../suites/rating-agreement.ts';
-export type { CaseRecord, RunHeader, RunReopening, RunSource, SuiteReport } from '../suites/record.ts';
+export type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../suites/record.ts';
 export { formatDuration, formatPercent, formatUsd } from '../suites/report/numbers.ts';
 export type { Reporter, Sink } from '../suites/report/reporter.ts';
-export type { Progress } from '../suites/report/terminal/progress.ts';
 export type { Selection } from '../suites/select/select.ts';
 export type * from './api.ts';
 export type { ChaosCell, ChaosReport, UntriedHook } from './doctor/chaos/report.ts';
 export type { Check } from './doctor/checks/check.ts';
 export type { ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';
-export type { CopiedStore } from './project/copy-store.ts';
 export { type FoundState, findResults, findStates } from './project/find-state.ts';
-export type { HooksImport } from './project/import-hooks.ts';
-export { type TemplateLanguage, writeTemplate } from './project/init-template.ts';
+export { writeTemplate } from './project/init-template.ts';
 export type { PlannedRow, SuitePlan } from './project/suite-files.ts';
 
 // Modules that are imported on first use.

@@ -106,7 +106,7 @@ function withContext(turn: Turn, texts: readonly string[]): Turn {
 }
 
 /** Takes the context of session start hooks that the model has not been given yet, and empties the list. */
-export function takeContext({ context }: Session): TakenContext {
+function takeContext({ context }: Session): TakenContext {
   const taken = context.splice(0);
   return { texts: taken.flatMap(({ texts }) => texts), from: taken.map(({ from }) => from) };
 }

@@ -60,7 +60,7 @@ export interface TurnState {
 }
 
 /** A tool call of the turn, as the step's view shows it. */
-export interface ToolCallRecord {
+interface ToolCallRecord {
   readonly name: string;
   readonly args: Json | string;
   readonly status: 'ok' | 'failed' | 'denied';

@@ -20,7 +20,7 @@ export interface RetryRequest {
  * What a retry does again: the steps that failed, as little of each as may be, and with `from` that step and all that came after it.
  * Everything else of the journal is kept. Throws USAGE for a step that the run has not come to.
  */
-export function planRetry({ run, pipeline, steps, from }: RetryRequest): Redo[] {
+function planRetry({ run, pipeline, steps, from }: RetryRequest): Redo[] {
   const failed = [
     ...findFailed({ run, current: steps.current }, pipeline.steps),
     // They follow whatever the steps come to.

@@ -137,7 +137,7 @@ const natives = inputs.map((event) => {
 });
 
 /** The moments at which a native filter is asked. */
-export function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
+function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
   return natives.filter(({ native }) => native.hook === hook && phases.some((each) => each === native.phase));
 }
 
@@ -145,7 +145,7 @@ export function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
  * The moments at which a foreign hook is asked: the native phase that leads to its point, else the point itself. Of a hook
  * whose points only its process knows, those of its whole dialect.
  */
-export function foreignMoments({ config }: ForeignEntry, trial: Trial): readonly Moment[] {
+function foreignMoments({ config }: ForeignEntry, trial: Trial): readonly Moment[] {
   const dialect = foreignDialects[config.dialect];
   const declared = dialect.declaredPoints(config.settings) ?? Object.keys(dialect.points);
   return declared
@@ -175,7 +175,7 @@ function pointsReached(
 }
 
 /** The first path of the hook's `when` that no event of its phases has, as `event.request.nmae`; undefined where there is none. */
-export function unknownPath({ hook, phases, match }: Pick<HookConfig, 'hook' | 'phases' | 'match'>) {
+function unknownPath({ hook, phases, match }: Pick<HookConfig, 'hook' | 'phases' | 'match'>) {
   const isAfter = phases.some((phase) => phase.startsWith('after_'));
   const parts = { ...members[hook], ...(!isAfter && { response: undefined }), hook: {}, phase: {} };
   const known = new Map<string, object | undefined>(Object.entries(parts));
