@@ -4,8 +4,9 @@ import type { GatewayConfig } from '../config/config.ts';
 import type { Decision } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
 import type { Breaker } from '../models/fallback.ts';
-import type { ClientHeaders, HeaderMap, OfferedModel } from './upstream/upstream.ts';
+import type { HeaderMap, OfferedModel } from './upstream/upstream.ts';
 import type {
+  ClientHeaders,
   EndpointCodec,
   EndpointName,
   TokenUsage,

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { ClientCall, ClientReply } from '../ports.ts';
-import { type ClientHeaders, isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
-import type { EndpointName } from '../wire/codec.ts';
+import { isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
+import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { invalidRequest, type RefusedCall, refuse } from '../wire/refusal.ts';
 
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */

@@ -91,16 +91,14 @@ function openFetchUpstream({ url, headers }: Request, inner: Fetch): Upstream {
   };
 }
 
-interface FetchCall {
-  readonly request: UpstreamRequest;
-  readonly inner: Fetch;
-  readonly host: string;
-}
-
 async function sendByFetch(
   url: string,
   headers: Headers,
-  { request: { body, signal }, inner, host }: FetchCall,
+  {
+    request: { body, signal },
+    inner,
+    host,
+  }: { readonly request: UpstreamRequest; readonly inner: Fetch; readonly host: string },
 ): Promise<UpstreamAnswer> {
   try {
     const bytes = typeof body === 'string' ? body : new Uint8Array(body);

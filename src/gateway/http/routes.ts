@@ -5,14 +5,13 @@ import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import { presentedKey } from '../keys/admission.ts';
 import type { Caller, GatewayServices } from '../ports.ts';
 import {
-  type ClientHeaders,
   endpointNames,
   endpointPaths,
   findReadiness,
   type OfferedModel,
   toHeaderMap,
 } from '../upstream/upstream.ts';
-import type { EndpointName } from '../wire/codec.ts';
+import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 import { headersOf, type NodeBindings, queryOf, toClientCall, toResponse } from './client-call.ts';
 

@@ -21,8 +21,7 @@ import {
 } from '../../models/guard/guard-outcome.ts';
 import type { ReadCall, RequestedCall } from '../account.ts';
 import type { Caller, ClientCall, JudgeContext } from '../ports.ts';
-import type { ClientHeaders } from '../upstream/upstream.ts';
-import type { Substitute, WireAnswer, WireRequest } from '../wire/codec.ts';
+import type { ClientHeaders, Substitute, WireAnswer, WireRequest } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 
 /** A request that may go upstream. */

@@ -201,16 +201,18 @@ async function openCallWaiting(
 
 const ignore = () => {};
 
-interface Holding {
-  readonly run: ReturnType<typeof openPendingRun>;
-  readonly context: JudgeContext;
-  readonly options: WaitingOptions;
-}
-
 async function hold(
   first: readonly PendingRecord[],
   calls: readonly PendingCall[],
-  { run, context: { signal }, options: { openStore, holdMs, openWaiter } }: Holding,
+  {
+    run,
+    context: { signal },
+    options: { openStore, holdMs, openWaiter },
+  }: {
+    readonly run: ReturnType<typeof openPendingRun>;
+    readonly context: JudgeContext;
+    readonly options: WaitingOptions;
+  },
 ): Promise<readonly PendingRecord[]> {
   if (holdMs <= 0) throw pendingRefusal(first);
   // Not by the clock of the day, which may be set.

@@ -2,7 +2,7 @@ import type { StateStoreConfig } from '../../config/config.ts';
 import type { HostEnv } from '../../process/env.ts';
 import type { HookSetUse } from '../../store/keys/key-book.ts';
 import type { Admission, Caller, Estimate, Lease } from '../ports.ts';
-import type { ClientHeaders } from '../upstream/upstream.ts';
+import type { ClientHeaders } from '../wire/codec.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { isKeyText, keysFileOf } from './key-text.ts';
 import type { KeyLedger, PresentedKey } from './ledger.ts';
@@ -94,13 +94,14 @@ async function authenticate(parts: Parts, text: string | undefined): Promise<Cal
   return caller;
 }
 
-interface Entering {
-  readonly caller: Caller;
-  readonly model: string;
-  readonly estimate: () => Estimate;
-}
-
-async function enter(parts: Parts, { caller, model, estimate }: Entering): Promise<Lease> {
+async function enter(
+  parts: Parts,
+  {
+    caller,
+    model,
+    estimate,
+  }: { readonly caller: Caller; readonly model: string; readonly estimate: () => Estimate },
+): Promise<Lease> {
   if (caller.models !== undefined && !caller.models.includes(model)) throw forbiddenModel();
   if (caller.keyId === null) return freeLease;
   const presented = parts.presented.get(caller);

@@ -183,16 +183,23 @@ function checkBudgets(
   return undefined;
 }
 
-interface Wanted {
-  readonly key: string;
-  readonly kind: RateKind;
-  readonly amount: number;
-  readonly limit: number;
-  readonly at: number;
-}
-
 /** Seconds until the amount fits into the minute before it; 0: now. */
-function waitFor(rates: KeysTables['rates'], { key, kind, amount, limit, at }: Wanted): number {
+function waitFor(
+  rates: KeysTables['rates'],
+  {
+    key,
+    kind,
+    amount,
+    limit,
+    at,
+  }: {
+    readonly key: string;
+    readonly kind: RateKind;
+    readonly amount: number;
+    readonly limit: number;
+    readonly at: number;
+  },
+): number {
   const second = Math.floor(at / 1000);
   let sum = rates.sumOf(key, kind, second);
   if (sum + amount <= limit) return 0;

@@ -87,26 +87,30 @@ export async function openSharedLedger(
   };
 }
 
-interface Admitting {
-  readonly number: number;
-  readonly presented: PresentedKey;
-  readonly estimate: Estimate;
-}
-
-async function admit(calls: CountedCalls, { number, presented, estimate }: Admitting) {
+async function admit(
+  calls: CountedCalls,
+  {
+    number,
+    presented,
+    estimate,
+  }: { readonly number: number; readonly presented: PresentedKey; readonly estimate: Estimate },
+) {
   const { inputTokens, outputTokens, cost } = reservationOf(estimate, 0);
   const wanted = { number, key: presented.key.id, hash: presented.hash, inputTokens, outputTokens };
   return await calls.admit({ ...wanted, cost: estimate.cost === null ? null : cost });
 }
 
-interface OpenCall {
+function openLease({
+  calls,
+  number,
+  key,
+  keep,
+}: {
   readonly calls: CountedCalls;
   readonly number: number;
   readonly key: string;
   keep(work: () => Promise<unknown>): Promise<void>;
-}
-
-function openLease({ calls, number, key, keep }: OpenCall): Lease {
+}): Lease {
   let hasEnded = false;
   return {
     end: async (used) => {

@@ -95,13 +95,17 @@ function shortenPort(port: FilterPort, { prepare, shorten, note }: Shortening): 
   };
 }
 
-interface LateEncoding {
-  readonly prepare: NonNullable<Shortening['prepare']>;
-  readonly encode: (event: NativeEvent) => Message;
-}
-
 /** What is sent is known only after something that takes time: until then something else stands for it. */
-function encodeLate(transport: Transport, { prepare, encode }: LateEncoding) {
+function encodeLate(
+  transport: Transport,
+  {
+    prepare,
+    encode,
+  }: {
+    readonly prepare: NonNullable<Shortening['prepare']>;
+    readonly encode: (event: NativeEvent) => Message;
+  },
+) {
   const waiting = new WeakMap<Message, NativeEvent>();
   const late: Transport = {
     ...(transport.notify && { notify: (message, signal) => notifyOver(transport, message, signal) }),

@@ -66,7 +66,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     try {
       for await (const chunk of passAnswer(this)) {
         if (chunk === '') continue;
-        this.#log.begin();
+        this.#log.hasBegun = true;
         this.#patience.feed();
         yield chunk;
       }

@@ -47,10 +47,8 @@ export interface StreamReport {
   readonly refusal: Refusal | undefined;
   /** Undefined where the upstream has not told it. */
   readonly usage: TokenUsage | undefined;
-  /** How many pieces filters were asked about. */
-  readonly windows: number;
-  /** Milliseconds since the stream was opened; `firstByte` is null when the client was sent nothing. */
-  readonly times: { readonly firstByte: number | null; readonly total: number; readonly hooks: number };
+  /** Milliseconds since the stream was opened. */
+  readonly times: { readonly total: number; readonly hooks: number };
 }
 
 export type OpenedStream =
@@ -69,20 +67,13 @@ export class StreamLog {
   outcome: StreamReport['outcome'] = 'aborted';
   refusal: Refusal | undefined;
   usage: TokenUsage | undefined;
+  /** How many pieces filters were asked about. */
   windows = 0;
+  /** Whether the client was sent something. */
+  hasBegun = false;
   readonly #startedAt = performance.now();
   readonly #decisions: Decision[] = [];
-  #firstByte: number | null = null;
   #hooks = 0;
-
-  /** Whether the client was sent something. */
-  get hasBegun(): boolean {
-    return this.#firstByte !== null;
-  }
-
-  begin(): void {
-    this.#firstByte ??= this.#elapsed();
-  }
 
   /** The client went away before it had everything. */
   breakOff(): void {
@@ -114,9 +105,9 @@ export class StreamLog {
   }
 
   report(): StreamReport {
-    const { outcome, refusal, usage, windows } = this;
-    const times = { firstByte: this.#firstByte, total: this.#elapsed(), hooks: this.#hooks };
-    return { outcome, decisions: this.#decisions, refusal, usage, windows, times };
+    const { outcome, refusal, usage } = this;
+    const times = { total: performance.now() - this.#startedAt, hooks: this.#hooks };
+    return { outcome, decisions: this.#decisions, refusal, usage, times };
   }
 
   async #timed<T>(work: Promise<T>): Promise<T> {
@@ -126,10 +117,6 @@ export class StreamLog {
     } finally {
       this.#hooks += performance.now() - startedAt;
     }
-  }
-
-  #elapsed(): number {
-    return performance.now() - this.#startedAt;
   }
 }
 

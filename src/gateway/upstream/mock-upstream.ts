@@ -436,14 +436,12 @@ interface Rendering {
   stream(reply: ScriptedReply): Iterable<ScriptedEvent>;
 }
 
-function toEvent(data: unknown, { name, isPiece = false }: EventOptions = {}): ScriptedEvent {
+function toEvent(
+  data: unknown,
+  { name, isPiece = false }: { readonly name?: string; readonly isPiece?: boolean } = {},
+): ScriptedEvent {
   const json = JSON.stringify(data);
   return { text: name === undefined ? `data: ${json}\n\n` : `event: ${name}\ndata: ${json}\n\n`, isPiece };
-}
-
-interface EventOptions {
-  readonly name?: string;
-  readonly isPiece?: boolean;
 }
 
 function inputPieces(input: string): readonly string[] {

@@ -18,11 +18,10 @@ import { providerKinds } from '../../models/open/provider-kinds.ts';
 import { readRetryAfter } from '../../models/provider-error.ts';
 import type { RateQueue, StreamLimits, Turn } from '../../models/rate/rate-queue.ts';
 import type { HostEnv } from '../../process/env.ts';
-import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
+import type { ClientHeaders, EndpointCodec, EndpointName } from '../wire/codec.ts';
 import { RefusedCall, refusal } from '../wire/refusal.ts';
 import { openMockUpstream } from './mock-upstream.ts';
 import {
-  type ClientHeaders,
   endpointPaths,
   type HeaderMap,
   type OfferedModel,
@@ -171,14 +170,15 @@ function limitUpstream(upstream: Upstream, limit: UpstreamLimit): Upstream {
   };
 }
 
-interface StreamsLimit {
-  readonly provider: string;
-  readonly streams: StreamLimits;
-  readonly waitMs: number;
-}
-
 /** The upstream, of whose streams no more are open at once than its provider allows. */
-function limitStreams(upstream: Upstream, { provider, streams, waitMs }: StreamsLimit): Upstream {
+function limitStreams(
+  upstream: Upstream,
+  {
+    provider,
+    streams,
+    waitMs,
+  }: { readonly provider: string; readonly streams: StreamLimits; readonly waitMs: number },
+): Upstream {
   return {
     ...upstream,
     send: async (request) => {

@@ -1,6 +1,6 @@
 import { concatBytes } from '../../base/files/concat-bytes.ts';
 import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
-import type { EndpointName } from '../wire/codec.ts';
+import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 
 /** Headers by their lower-case names. */
@@ -104,9 +104,6 @@ export function createModelFinder(models: readonly OfferedModel[]) {
     });
   };
 }
-
-/** Headers of a client by their lower-case names, as Node and `Headers` give them. */
-export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * What of a client's headers goes upstream: the SDKs' own, the trace context, those that the config names, and credentials only

@@ -53,13 +53,11 @@ function readList(list: string, body: Place, { hold, schema }: ToolForm): SentTo
   });
 }
 
-interface SentTools {
-  readonly sent: readonly SentTool[];
-  readonly body: Place;
-  readonly form: ToolForm;
-}
-
-function writeTools(changed: readonly ToolListing[], { sent, body, form }: SentTools, edits: Edits): void {
+function writeTools(
+  changed: readonly ToolListing[],
+  { sent, body, form }: { readonly sent: readonly SentTool[]; readonly body: Place; readonly form: ToolForm },
+  edits: Edits,
+): void {
   const wanted = new Map(changed.map((listing) => [listing.name, listing]));
   if (changed.some(({ name }) => !sent.some(({ listing }) => listing.name === name)))
     throw unwritable('a hook offers the model a tool that the request has not');

@@ -253,15 +253,13 @@ function writeReasoning(
   return '';
 }
 
-interface NamedTexts {
-  readonly given: unknown;
-  readonly name: string;
-  readonly add: ((text: string) => void) | undefined;
-}
-
 function writeTexts(
   texts: readonly TextFacet[],
-  { given, name, add }: NamedTexts,
+  {
+    given,
+    name,
+    add,
+  }: { readonly given: unknown; readonly name: string; readonly add: ((text: string) => void) | undefined },
   edits: Edits,
   options: RewriteOptions,
 ): string {

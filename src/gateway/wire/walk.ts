@@ -364,17 +364,21 @@ function showResult(spot: Spot, shape: ShowResult, context: WalkContext, seen: S
   walkMembers(spot, shape.of ?? {}, context, seen, told);
 }
 
-interface SeenResult {
-  readonly content: string;
-  readonly shape?: Shape | undefined;
-  readonly bytes?: BytesForm | undefined;
-  readonly id: string;
-  readonly isError: boolean;
-}
-
 function addResult(
   spot: Spot,
-  { content, shape, bytes, id, isError }: SeenResult,
+  {
+    content,
+    shape,
+    bytes,
+    id,
+    isError,
+  }: {
+    readonly content: string;
+    readonly shape?: Shape | undefined;
+    readonly bytes?: BytesForm | undefined;
+    readonly id: string;
+    readonly isError: boolean;
+  },
   context: WalkContext,
   seen: Seen,
 ): void {

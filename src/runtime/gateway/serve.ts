@@ -108,14 +108,16 @@ function requireKeys(document: GatewayDocument): void {
   throw new RuntimeError('LISTEN_FAILED', `${message} there is no key yet`, { hint });
 }
 
-interface Generation {
+/** A gateway and the calls that it has taken. */
+function startGeneration({
+  runtime,
+  gateway,
+  document,
+}: {
   readonly runtime: Runtime;
   readonly gateway: Gateway;
   readonly document: GatewayDocument;
-}
-
-/** A gateway and the calls that it has taken. */
-function startGeneration({ runtime, gateway, document }: Generation) {
+}) {
   let running = 0;
   let isEnding = false;
   const { promise: idle, resolve } = Promise.withResolvers<void>();

@@ -64,14 +64,15 @@ export async function openSharedWriter(
   }
 }
 
-interface WorkContext {
-  readonly chain: OwnChain;
-  readonly chains: Chains;
-  readonly maker: RowMaker;
-  readonly writer: string;
-}
-
-async function doWork(work: AuditWork, { chain, chains, maker, writer }: WorkContext): Promise<AuditDone> {
+async function doWork(
+  work: AuditWork,
+  {
+    chain,
+    chains,
+    maker,
+    writer,
+  }: { readonly chain: OwnChain; readonly chains: Chains; readonly maker: RowMaker; readonly writer: string },
+): Promise<AuditDone> {
   switch (work.what) {
     case 'append': {
       let head: Head | undefined;

@@ -47,12 +47,10 @@ interface ReadChoice {
   readonly seen: Seen;
 }
 
-interface ReadAnswer {
-  readonly choices: readonly ReadChoice[];
-  readonly usage: TokenUsage | undefined;
-}
-
-function readChoices(place: Place, rules: WireRules): ReadAnswer {
+function readChoices(
+  place: Place,
+  rules: WireRules,
+): { readonly choices: readonly ReadChoice[]; readonly usage: TokenUsage | undefined } {
   const list = place.at('choices');
   if (list?.kind !== 'array' || list.items.length === 0) throw invalidAnswer('it has no `choices`');
   for (const [index, choice] of list.items.entries())

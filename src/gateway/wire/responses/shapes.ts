@@ -491,21 +491,19 @@ export const eventMembers: Members = {
   logprobs: { emptied: '[]' },
 };
 
-interface ChannelPlace {
-  readonly index: number;
-  readonly list: string;
-  readonly at: number;
-  readonly member: string;
-  readonly itemId: string;
-}
-
 /** The key of a channel, from which a writer can open its item. */
 export function formatChannel(index: number, path: readonly (string | number)[], itemId: string): string {
   return [index, ...path, itemId].join('/');
 }
 
 /** Throws Error for what is no such key. */
-export function parseChannel(key: string): ChannelPlace {
+export function parseChannel(key: string): {
+  readonly index: number;
+  readonly list: string;
+  readonly at: number;
+  readonly member: string;
+  readonly itemId: string;
+} {
   const [index = '', list = '', at = '', member = '', ...id] = key.split('/');
   if (list === '' || member === '') throw new Error('not a channel of a response');
   return { index: Number(index), list, at: Number(at), member, itemId: id.join('/') };
