@@ -12,8 +12,8 @@ test('calls pass few files, without the vocabulary that every stage uses', () =>
     expect(files).toEqual(expect.arrayContaining(['process/oneshot.ts', 'calls/capability/invoke.ts']));
   const counts = Object.entries(walks).map(([kind, { length }]) => [kind, length] as const);
   const most = new Map([
-    ['tool', 21],
-    ['guarded tool', 30],
+    ['tool', 20],
+    ['guarded tool', 26],
     ['gateway', 50],
     ['streamed gateway', 57],
   ]);
