@@ -52,7 +52,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'pendings',
-    sources: ['src/store/sqlite/pending-table.ts'],
+    sources: ['src/store/sqlite/write/make-change.ts'],
     tests: ['test/store/{sqlite-store,damaged-records}.test.ts'],
   },
   {
