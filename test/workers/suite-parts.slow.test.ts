@@ -107,8 +107,8 @@ describe.runIf(hasPostgres)(`suites that workers share${unlessMissing}`, () => {
     const args = ['eval', 'run', project.suite, '--config', project.config, '--workers', '--json'];
     const worker = await startWorker(project.config, { url, args: ['--concurrency', '1'] });
     const database = new URL(url).pathname.slice(1);
-    const first = runProgram(args, { url, prefix: ['timeout', '-s', 'KILL', '1.2'] });
-    await first;
+    const isBegun = expect.poll(() => worker.log(), { timeout: 60_000 }).toContain('was judged');
+    await runProgram(args, { url, killedAfter: isBegun });
     const done = await server.ask('SELECT number, xmin::text FROM signalbox.results ORDER BY 1', database);
     const resumed = await runProgram([...args, '--resume'], { url });
     expect(resumed.code).toBe(0);

@@ -12,10 +12,6 @@ export interface Statement {
 
 export type Values = Readonly<Record<string, string | number | null>>;
 
-export interface Preparing {
-  readonly prepare: (sql: string) => Statement;
-}
-
 /** Values go in and come out as they are, whatever SQLite does to some strings. */
 export function createStatement(statement: StatementSync): Statement {
   return {

@@ -43,7 +43,7 @@ export async function migratePostgres(
 }
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */
-export async function findVersion(link: Link): Promise<number> {
+async function findVersion(link: Link): Promise<number> {
   const [there] = await link.query({ text: look });
   if (there?.['there'] !== true) return 0;
   const [row] = await link.query({ text: 'SELECT version FROM signalbox.layout' });

@@ -72,7 +72,7 @@ const SLOW_MS = 4;
 const FEW = 5;
 
 /** STORE_FAILED: whether the changes under way were made is not known. */
-export function endedThreadError(location: string, why: string): RuntimeError {
+function endedThreadError(location: string, why: string): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',
     `the thread that writes the state store ${location} ended: ${why}`,
