@@ -187,7 +187,7 @@ function nextState(state: ScanState, byte: number): Transition {
 }
 
 /** The words of messages about one row of a format. */
-export interface RowWording {
+interface RowWording {
   /** Such as `the line`. */
   readonly subject: string;
   readonly hint: string;
@@ -200,7 +200,7 @@ export const maxRowBytes = 64 * 1024 * 1024;
  * Parses the object of one row; undefined bytes stand for a row that was too long. Throws SyntaxError when
  * it is not JSON.
  */
-export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording): RowContent {
+function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording): RowContent {
   if (bytes === undefined) return unusable(`${subject} is longer than 64 MiB`);
   if (!isUtf8(bytes)) return notUtf8(subject, bytes);
   try {

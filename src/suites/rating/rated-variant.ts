@@ -33,7 +33,7 @@ export function isOfVariant(
 }
 
 /** Throws NAME_UNKNOWN, with the name that was probably meant, for a variant that a run does not have. */
-export function requireKnownVariant(variants: readonly Pick<VariantHeader, 'name'>[], wanted: string): void {
+function requireKnownVariant(variants: readonly Pick<VariantHeader, 'name'>[], wanted: string): void {
   const known = variants.map(({ name }) => name);
   if (known.includes(wanted)) return;
   throw new RuntimeError(

@@ -104,13 +104,13 @@ export interface BoundedList<Item> extends Mergeable<BoundedListState<Item>> {
   count(): number;
 }
 
-export interface BoundedListState<Item> {
+interface BoundedListState<Item> {
   /** Those that are kept, by rising place. */
   readonly kept: readonly { readonly place: number; readonly item: Item }[];
   readonly count: number;
 }
 
-export function boundedListState<Item>(item: Shape<Item>): Shape<BoundedListState<Item>> {
+function boundedListState<Item>(item: Shape<Item>): Shape<BoundedListState<Item>> {
   return members<BoundedListState<Item>>({
     kept: listOf(members<BoundedListState<Item>['kept'][number]>({ place: number, item })),
     count: number,
