@@ -216,7 +216,7 @@ export interface PairTally extends Mergeable<PairTallyState> {
   difference(): PairedDifference;
 }
 
-export type PairTallyState = TypeOf<typeof pairTallyState>;
+type PairTallyState = TypeOf<typeof pairTallyState>;
 
 const counters = {
   counts: ['only_in_a', 'only_in_b', 'regressions', 'improvements', 'flaky'],

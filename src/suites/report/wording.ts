@@ -22,14 +22,13 @@ export function describeFailure({ eval: evalId, ...result }: FailureWords): stri
 type FailureWords = Pick<Failure, 'case' | 'variant' | 'eval' | 'score' | 'detail' | 'code'>;
 
 /** `r1`; in a matrix `r1 (small)`. */
-export function nameCase({
-  id,
-  variant,
-}: {
+export function nameCase({ id, variant }: NamedCase): string {
+  return variant === undefined ? id : `${id} (${variant})`;
+}
+
+interface NamedCase {
   readonly id: string;
   readonly variant?: string | undefined;
-}): string {
-  return variant === undefined ? id : `${id} (${variant})`;
 }
 
 /** `score 0.25: said 41`, or `unscored: [PROCESS_TIMEOUT] timed out`. */

@@ -12,7 +12,7 @@ export interface Distribution extends Mergeable<DistributionState> {
   p10(): number | null;
 }
 
-export type DistributionState = TypeOf<typeof distributionState>;
+type DistributionState = TypeOf<typeof distributionState>;
 
 export const distributionState = members({
   is_exact: flag,

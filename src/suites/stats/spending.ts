@@ -9,7 +9,7 @@ export interface SpendingTally extends Mergeable<SpendingState> {
   value(): Spending | undefined;
 }
 
-export type SpendingState = TypeOf<typeof spendingState>;
+type SpendingState = TypeOf<typeof spendingState>;
 
 export const spendingState = members({
   calls: number,

@@ -36,7 +36,7 @@ const evalTallyState = members({
   labels: agreementCounts,
 });
 
-export type StatsState = TypeOf<typeof statsState>;
+type StatsState = TypeOf<typeof statsState>;
 
 export const statsState = members({
   has_too_many_tags: flag,

@@ -33,7 +33,10 @@ function showPage(page: Element, data: Data | null) {
     help,
   );
   explorer.start();
-  listenToKeys(explorer, help);
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+    if (act(event, explorer, help)) event.preventDefault();
+  });
   coverMain(page);
 }
 
@@ -57,8 +60,8 @@ const storageKey = 'eval-report-theme';
 /** A switch between light and dark; before it is used, the system decides. */
 function makeThemeSwitch() {
   const root = document.documentElement;
-  const kept = readChoice();
-  if (kept !== null) root.dataset['theme'] = kept;
+  const kept = readKept(storageKey);
+  if (kept === 'light' || kept === 'dark') root.dataset['theme'] = kept;
   const isDark = () => (root.dataset['theme'] ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
   const toggle = button(
     'Dark',
@@ -79,11 +82,6 @@ function makeThemeSwitch() {
 }
 
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
-
-function readChoice(): 'light' | 'dark' | null {
-  const kept = readKept(storageKey);
-  return kept === 'light' || kept === 'dark' ? kept : null;
-}
 
 /** The keys of the page, in a dialog that is still closed. */
 function makeHelp() {
@@ -118,14 +116,6 @@ interface Explorer {
   close: () => void;
 }
 
-/** The page by keyboard. */
-function listenToKeys(explorer: Explorer, help: HTMLDialogElement) {
-  document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
-    if (act(event, explorer, help)) event.preventDefault();
-  });
-}
-
 /** @returns whether the key meant something here */
 function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialogElement): boolean {
   const place = target instanceof Element ? target : document.body;
@@ -140,13 +130,11 @@ function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialo
       return true;
     case 'j':
     case 'k':
-      explorer.step(key === 'j' ? 1 : -1);
-      return true;
     case 'ArrowDown':
     case 'ArrowUp':
-      // Elsewhere the arrows scroll.
-      if (place.closest('.list') === null) return false;
-      explorer.step(key === 'ArrowDown' ? 1 : -1);
+      // Outside of the list the arrows scroll.
+      if (key.length > 1 && place.closest('.list') === null) return false;
+      explorer.step(key === 'j' || key === 'ArrowDown' ? 1 : -1);
       return true;
     case 'Enter':
       if (place.closest('button, summary, a, select') !== null) return false;
