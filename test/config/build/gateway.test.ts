@@ -22,6 +22,15 @@ test('a config without a gateway has one with every default', () => {
   expect({ gateway: config?.gateway, problems }).toEqual({ gateway: usualGateway, problems: [] });
 });
 
+test('an audit that says nothing refuses calls while rows cannot be kept, and keeps no bodies', () => {
+  expect(read('audit: {head: {}}').gateway?.audit).toEqual({
+    required: true,
+    content: false,
+    keepMs: 30 * 86_400_000,
+    head: { stdout: false, everyMs: 60_000 },
+  });
+});
+
 test('every key is read', () => {
   const { gateway, problems } = read(`
 listen: "[::1]:0"
