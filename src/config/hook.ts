@@ -113,7 +113,7 @@ const names = {
   items: { type: 'string', minLength: 1 },
 } as const;
 
-export const matchSchema = {
+const matchSchema = {
   type: 'object',
   description:
     'Which events of its phases a native hook hears of; no process starts for others. All that is said must hold. Default: every event.',
@@ -132,7 +132,7 @@ export const matchSchema = {
 } as const;
 
 /** What a hook that is an endpoint has. */
-export const endpointKeys = {
+const endpointKeys = {
   url: {
     type: 'string',
     minLength: 1,

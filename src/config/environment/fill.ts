@@ -239,17 +239,17 @@ function commandLineAt(
 }
 
 /** A `${env:NAME}` or `${env:NAME:-default}` of a text. */
-export interface Reference {
+interface Reference {
   readonly name: string;
   /** What stands for a variable that is not set, or empty; never filled in itself. */
   readonly fallback: string | undefined;
 }
 
 /** A text in its parts: what stands as it is, references, and what begins like one and is none, as the file spells it. */
-export type TextPart = string | Reference | { readonly broken: string };
+type TextPart = string | Reference | { readonly broken: string };
 
 /** The parts of a text; `$${env:…}` stands for `${env:…}` itself. */
-export function splitText(text: string): readonly TextPart[] {
+function splitText(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
   for (const { 0: match, 1: dollar, 2: inner = '', 3: close, index } of text.matchAll(referencePattern)) {

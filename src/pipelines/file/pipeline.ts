@@ -56,7 +56,7 @@ interface StepBase extends Fields<typeof stepKeys> {
 }
 
 /** What follows when the step failed or was denied. */
-export type OnError =
+type OnError =
   | { readonly kind: 'stop' }
   | { readonly kind: 'continue' }
   /** These steps run first; `stop` then fails the pipeline with the first error. */
