@@ -40,6 +40,8 @@ const roots = {
   cli: ['cli/process/run.ts'],
   runtime: ['runtime/runtime.ts'],
   guards: ['cli/guards/run.ts', 'base/files/output-sink.ts'],
+  // Needed by models too, which shall not load all of the guards for it.
+  cache: ['../node_modules/lru-cache/dist/esm/node/index.min.js'],
   ...Object.fromEntries(['pii', ...guards].map((name) => [name, [`builtins/guards/${name}/guard.ts`]])),
 };
 
