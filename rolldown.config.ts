@@ -61,7 +61,10 @@ export default defineConfig([
       codeSplitting: {
         groups: [
           {
-            name: chunksOf(mapValues(roots, (files) => files.map((file) => join(source, file)))),
+            name: chunksOf(
+              mapValues(roots, (files) => files.map((file) => join(source, file))),
+              new Set(['guards', 'pii', ...guards]),
+            ),
             includeDependenciesRecursively: false,
             debugName: 'roots',
           },

@@ -6,9 +6,10 @@ interface Graph {
 /**
  * Names the chunk of a module: those that are loaded together, because the same of the `roots` need them, share one. A root
  * is some modules that are loaded whole, their static imports with them; a module that no root needs gets no name. What the first
- * root needs is loaded always, and makes one chunk whoever else needs it.
+ * root needs is always loaded, and makes one chunk. Of the roots in `programs`, which never load together, those that share a
+ * module with another root share one chunk with it: each is small, and a start reads fewer files.
  */
-export function chunksOf(roots: Readonly<Record<string, readonly string[]>>) {
+export function chunksOf(roots: Readonly<Record<string, readonly string[]>>, programs: ReadonlySet<string>) {
   let closures: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (id: string, graph: Graph): string | null => {
     // An entry has a file of its own, which stands for its name.
@@ -16,7 +17,10 @@ export function chunksOf(roots: Readonly<Record<string, readonly string[]>>) {
     closures ??= new Map(Object.entries(roots).map(([name, files]) => [name, closureOf(files, graph)]));
     const names = [...closures].filter(([, closure]) => closure.has(id)).map(([name]) => name);
     const [first] = closures.keys();
-    return names[0] === first ? (first ?? null) : names.join('-') || null;
+    if (names[0] === first) return first ?? null;
+    const others = names.filter((name) => !programs.has(name));
+    const isShared = others.length > 0 && others.length < names.length;
+    return [...(isShared ? [...others, 'programs'] : names)].join('-') || null;
   };
 }
 
