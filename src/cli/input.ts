@@ -3,9 +3,9 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../base/errors.ts';
 import { whyUnreadable } from '../base/files/file-error.ts';
-import { nearFileHint } from '../base/files/near-file.ts';
+import { nearFileHint } from '../base/files/paths.ts';
 import { isObject, Json, parseLossless } from '../base/json/json.ts';
-import { jsonHint } from '../base/json/json-hint.ts';
+import { jsonHint } from '../base/json/parse.ts';
 import type { Invocation } from './invocation.ts';
 
 /** Reads what options name; stdin can be named by one of them only. */

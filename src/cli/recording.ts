@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs
 import { resolve } from 'node:path';
 import { RuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
-import { tryParseLossless } from '../base/json/try-parse.ts';
+import { tryParseLossless } from '../base/json/parse.ts';
 import { reasonOf, requireFile } from './input.ts';
 import type { Invocation } from './invocation.ts';
 

@@ -1,8 +1,8 @@
-import { longestMs } from '../base/time/longest-timer.ts';
+import { longestMs } from '../base/time/async.ts';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { type Fields, read, readFields, usual } from '../base/yaml/fields.ts';
-import { omitUndefined } from '../base/yaml/present.ts';
 import { choiceAt, itemsAt, textAt, valueAt } from '../base/yaml/read.ts';
+import { omitUndefined } from '../base/yaml/wording.ts';
 import { milliseconds } from '../dialects/dialect-config.ts';
 import {
   type DialectName,

@@ -1,4 +1,4 @@
-import { isLoopbackName } from '../base/text/loopback-name.ts';
+import { isLoopbackName } from '../base/text/url.ts';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { type Fields, read, readFields, usual } from '../base/yaml/fields.ts';
 import type { Finding } from '../base/yaml/finding.ts';

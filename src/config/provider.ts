@@ -1,8 +1,7 @@
 import { isObject } from '../base/json/json.ts';
-import { longestMs } from '../base/time/longest-timer.ts';
+import { longestMs } from '../base/time/async.ts';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { as, type Fields, read, readFields, usual, usually } from '../base/yaml/fields.ts';
-import { omitUndefined } from '../base/yaml/present.ts';
 import type { SourceLocation } from '../base/yaml/problem.ts';
 import {
   exactValueAt,
@@ -13,6 +12,7 @@ import {
   textsByNameAt,
   valueAt,
 } from '../base/yaml/read.ts';
+import { omitUndefined } from '../base/yaml/wording.ts';
 import { duration } from './duration.ts';
 import { providerRoles, whyNotRole } from './provider-types.ts';
 

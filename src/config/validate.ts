@@ -1,6 +1,6 @@
 import { takesInlineCode } from '../base/files/script.ts';
 import { isObject } from '../base/json/json.ts';
-import { longestMs } from '../base/time/longest-timer.ts';
+import { longestMs } from '../base/time/async.ts';
 import { locateViolation, withoutEchoes } from '../base/yaml/check.ts';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import { findExpressionIn, textsAt } from '../base/yaml/expressions.ts';

@@ -1,6 +1,6 @@
 import { type Fault, RuntimeError } from '../base/errors.ts';
 import { isObject, Json } from '../base/json/json.ts';
-import { isJson } from '../base/json/try-parse.ts';
+import { isJson } from '../base/json/parse.ts';
 
 /** Takes secrets out of a text; JSON stays JSON. */
 export type Redact = (text: string) => string;

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { RuntimeError, type RuntimeErrorOptions, toRuntimeError } from '../base/errors.ts';
 import { isObject, Json } from '../base/json/json.ts';
-import { jsonHint } from '../base/json/json-hint.ts';
+import { jsonHint, tryParse } from '../base/json/parse.ts';
 import { type Member, memberOf, scanMembers } from '../base/json/scan.ts';
-import { tryParse } from '../base/json/try-parse.ts';
 import { crashLineOf } from '../base/text/crash-line.ts';
 import { detectUtf16 } from '../base/text/encoding/utf16.ts';
 import { findNearest } from '../base/text/suggest.ts';

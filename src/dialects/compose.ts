@@ -1,5 +1,5 @@
-import { asText } from '../base/json/as-text.ts';
 import { Json } from '../base/json/json.ts';
+import { asText } from '../base/json/parse.ts';
 import { elementsOf, membersOf } from '../base/json/scan.ts';
 import { type Answer, answers, type Verdict } from '../contract/hook.ts';
 import { mergeMetadata } from './metadata.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json/json.ts';
-import { longestMs } from '../base/time/longest-timer.ts';
+import { longestMs } from '../base/time/async.ts';
 import type { Path, YamlDocument } from '../base/yaml/document.ts';
 import type { Finding } from '../base/yaml/finding.ts';
 import type { HookEvent } from '../contract/hook.ts';

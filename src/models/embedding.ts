@@ -6,9 +6,9 @@ import type {
 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { RuntimeError } from '../base/errors.ts';
-import { formatCount } from '../base/text/format-count.ts';
+import { formatCount } from '../base/text/phrases.ts';
+import { whenAborted } from '../base/time/async.ts';
 import { abortedError } from '../base/time/deadline.ts';
-import { whenAborted } from '../base/time/when-aborted.ts';
 import { currentCallScope, inCallScope } from './call-scope.ts';
 import { createProviderError } from './provider-error.ts';
 import { createModel } from './wrapped-model.ts';

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../base/errors.ts';
 import { isObject } from '../base/json/json.ts';
 import { createSecretHider, type SecretHider } from '../base/text/hide-secrets.ts';
-import { shorten } from '../base/text/shorten.ts';
+import { shorten } from '../base/text/phrases.ts';
 
 interface ApiFailure {
   readonly message: string;

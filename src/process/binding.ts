@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
-import { holds } from '../base/files/holds.ts';
-import { followLinks } from '../base/files/real-path.ts';
+import { followLinks, holds } from '../base/files/paths.ts';
 import type { Capability } from '../contract/event.ts';
 import type { VolatileFields } from './cassette/volatile-fields.ts';
 import type { ProcessLimits } from './process-config.ts';

@@ -1,6 +1,6 @@
-import { concatBytes } from '../base/files/concat-bytes.ts';
+import { concatBytes } from '../base/text/bytes.ts';
+import { whenAborted } from '../base/time/async.ts';
 import { abortedError } from '../base/time/deadline.ts';
-import { whenAborted } from '../base/time/when-aborted.ts';
 import type { Output } from './launch/launch.ts';
 
 interface CountedOutput {

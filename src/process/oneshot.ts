@@ -1,6 +1,6 @@
 import { RuntimeError } from '../base/errors.ts';
+import { trackWork } from '../base/time/async.ts';
 import { drain, startDeadline } from '../base/time/deadline.ts';
-import { trackWork } from '../base/time/work.ts';
 import type { Binding } from './binding.ts';
 import type { CollectedOutput } from './in-flight-bytes.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { RuntimeError } from '../base/errors.ts';
+import { whenAborted } from '../base/time/async.ts';
 import { abortedError, waitForSettled } from '../base/time/deadline.ts';
 import { currentFence, type Fence } from '../base/time/fence.ts';
 import { currentClock, inSlot, type QueueClock } from '../base/time/stopwatch.ts';
 import { currentTurn, inTurnOf, TurnQueue } from '../base/time/turns.ts';
-import { whenAborted } from '../base/time/when-aborted.ts';
 import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { concatBytes } from '../base/files/concat-bytes.ts';
+import { concatBytes } from '../base/text/bytes.ts';
 
 /** Settles when the stream has ended or was destroyed. Never rejects. */
 export function whenClosed(stream: Readable): Promise<void> {

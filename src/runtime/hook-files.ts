@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toRuntimeError } from '../base/errors.ts';
-import { toFileName } from '../base/files/file-name.ts';
+import { toFileName } from '../base/files/paths.ts';
 import { makeTempFolder, removeTempFolder } from '../base/files/temp-folder.ts';
 import { stringifyJson } from '../base/json/json.ts';
 import type { GroupContext } from '../calls/hooks/group.ts';

@@ -1,5 +1,5 @@
 import { toRuntimeError } from '../base/errors.ts';
-import { type Once, once } from '../base/time/once.ts';
+import { type Once, once } from '../base/time/async.ts';
 import type { StateStoreConfig } from '../config/config.ts';
 import { type HostEnv, hostEnv } from '../process/env.ts';
 import { readAddress } from '../store/postgres/connection/address.ts';

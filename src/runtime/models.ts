@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { unknownName } from '../base/yaml/unknown-name.ts';
+import { unknownName } from '../base/yaml/wording.ts';
 import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';

@@ -2,7 +2,7 @@ import { RuntimeError } from '../base/errors.ts';
 import { composeJson } from '../base/json/compose.ts';
 import { isObject, type Json } from '../base/json/json.ts';
 import { exactMembers } from '../base/json/scan.ts';
-import { once } from '../base/time/once.ts';
+import { once } from '../base/time/async.ts';
 import { identityOf } from '../config/overlay/identity.ts';
 import type { Emit } from '../contract/event.ts';
 import { type Scrubber, scrubFault, scrubMessages } from '../contract/scrub.ts';

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../base/errors.ts';
 import { suggest } from '../base/text/suggest.ts';
-import { once } from '../base/time/once.ts';
+import { once } from '../base/time/async.ts';
 import type { CheckInput, Embed, Judge } from '../builtins/checks/check.ts';
 import {
   type EvalBatches,

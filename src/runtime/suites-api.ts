@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RuntimeError } from '../base/errors.ts';
-import { unknownName } from '../base/yaml/unknown-name.ts';
+import { unknownName } from '../base/yaml/wording.ts';
 import type { Link } from '../calls/hooks/gate.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { HookEvent } from '../contract/hook.ts';

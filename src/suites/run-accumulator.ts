@@ -1,5 +1,5 @@
-import { formatCount } from '../base/text/format-count.ts';
-import { omitUndefined } from '../base/yaml/present.ts';
+import { formatCount } from '../base/text/phrases.ts';
+import { omitUndefined } from '../base/yaml/wording.ts';
 import type { Row, RowFault } from './dataset/row.ts';
 import type { Suite, SuiteProgress } from './file/model.ts';
 import type {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { RuntimeError, toFault } from '../../src/base/errors.ts';
-import { lastLineOf } from '../../src/base/text/last-line.ts';
+import { lastLineOf } from '../../src/base/text/phrases.ts';
 import type { Scrubber } from '../../src/contract/scrub.ts';
 import { createStderrLines, createStderrReader, withStderr } from '../../src/process/stderr.ts';
 import { createScrubber } from '../../src/runtime/log/scrub.ts';

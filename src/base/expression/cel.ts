@@ -2,7 +2,7 @@ import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
 import { RuntimeError } from '../errors.ts';
 import { isObject, Json, parseLossless } from '../json/json.ts';
 import { measureValue } from '../json/measure.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text/phrases.ts';
 import { withinLimit } from '../time/time-limit.ts';
 import {
   celLibrary,

@@ -1,4 +1,4 @@
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text/phrases.ts';
 import { ExpressionError, type TreePath } from './error.ts';
 
 /** A piece of a text: what stands as it is, or the code of one `${…}`. */

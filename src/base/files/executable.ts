@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isObject } from '../json/json.ts';
 import { suggest } from '../text/suggest.ts';
 import { findHeadFault, interpreters, isFile, tryReadHead } from './interpreter.ts';
-import { nearFileHint } from './near-file.ts';
-import { followLinks } from './real-path.ts';
+import { followLinks, nearFileHint } from './paths.ts';
 
 /** The file that a command starts, or why none can be started. */
 type Executable =

@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import threads from 'node:worker_threads';
-import { formatCount } from '../text/format-count.ts';
+import { formatCount } from '../text/phrases.ts';
 
 /** Writes text to a file descriptor without blocking. */
 export interface OutputSink {

@@ -1,4 +1,4 @@
-import { lastLineOf } from './last-line.ts';
+import { lastLineOf } from './phrases.ts';
 
 /**
  * The line of stderr that says why a program ended: the message of the error that ended it where a runtime reports one, else the last

@@ -1,4 +1,4 @@
-import { decodePercent } from './decode-percent.ts';
+import { decodePercent } from './url.ts';
 
 /** One spelling of a secret: a sequence of UTF-16 units, each matched plain or escaped. */
 export interface SecretForm {

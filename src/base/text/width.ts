@@ -55,3 +55,24 @@ function graphemeWidth(grapheme: string): number {
   if (/\p{Emoji_Presentation}|\uFE0F/u.test(grapheme)) return 2;
   return eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
+
+/** The text in lines of at most that many columns, cut between words; a longer word has a line of its own. */
+export function wrapWords(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || textWidth(longer) <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}
+
+/** What is written for where no terminal says how wide it is. */
+export const defaultColumns = 80;
+
+/** Back to the beginning of the line, and nothing in it. Source: ECMA-48, EL. */
+export const eraseLine = '\r\x1b[2K';

@@ -1,5 +1,5 @@
+import { longestMs } from './async.ts';
 import { STALL_MS, startTimer, type Timer } from './deadline.ts';
-import { longestMs } from './longest-timer.ts';
 
 /** A limit that runs. */
 export interface Limit {

@@ -1,7 +1,6 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { RuntimeError } from '../errors.ts';
-import { longestMs } from './longest-timer.ts';
-import { whenAborted } from './when-aborted.ts';
+import { longestMs, whenAborted } from './async.ts';
 
 /** A time that runs out. */
 export interface Timer {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Document, LineCounter } from 'yaml';
 import { RuntimeError } from '../errors.ts';
 import { systemCode, whyUnreadable } from '../files/file-error.ts';
-import { nearFileHint } from '../files/near-file.ts';
+import { nearFileHint } from '../files/paths.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import type { Problem, SourceLocation } from './problem.ts';
 import { lowerFirst, parseYaml, syntaxProblems, tooDeep } from './syntax.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../json/json.ts';
-import { longestMs } from '../time/longest-timer.ts';
+import { longestMs } from '../time/async.ts';
 import type { Path, YamlDocument } from './document.ts';
 import { choiceAt, entriesAt, integerAt, itemsAt, nonEmptyTextAt, numberAt, valueAt } from './read.ts';
 

@@ -1,5 +1,5 @@
 import { isObject, parseLossless } from '../json/json.ts';
-import { longestMs } from '../time/longest-timer.ts';
+import { longestMs } from '../time/async.ts';
 import type { Path, YamlDocument } from './document.ts';
 
 /** One entry of a mapping, in the order of the file. */

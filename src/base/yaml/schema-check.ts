@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { measureValue } from '../json/measure.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text/phrases.ts';
 import { withinLimit } from '../time/time-limit.ts';
 import { compileDataSchema, type DataValidator } from './data-schema.ts';
 

@@ -8,7 +8,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text/phrases.ts';
 import type { Problem, SourceLocation } from './problem.ts';
 
 /** The message for nesting beyond our limit or that of the parser. */

@@ -1,5 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import { shorten } from '../text/shorten.ts';
+import { RuntimeError } from '../errors.ts';
+import { shorten } from '../text/phrases.ts';
+import { suggest } from '../text/suggest.ts';
 
 /** One ajv error as a sentence about the value, without its path. */
 export function wordError(error: ErrorObject, value: unknown): string {
@@ -85,4 +87,22 @@ function bare(value: unknown): string {
 
 function shortLine(text: string): string {
   return shorten(text.replaceAll(/\s+/g, ' '), 60, 57);
+}
+
+type WithoutUndefined<Value> = { [Key in keyof Value]?: Exclude<Value[Key], undefined> };
+
+/** The object without its undefined members. */
+export function omitUndefined<Value extends object>(value: Value): WithoutUndefined<Value> {
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(entries) as WithoutUndefined<Value>;
+}
+
+/** Throws NAME_UNKNOWN, with the name that was probably meant. */
+export function unknownName(
+  what: 'tool' | 'eval' | 'provider',
+  name: string,
+  known: Iterable<string>,
+): never {
+  const hint = suggest(name, [...known], `${what}s`);
+  throw new RuntimeError('NAME_UNKNOWN', `there is no ${what} "${name}"`, hint);
 }

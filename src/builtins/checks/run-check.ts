@@ -1,5 +1,5 @@
 import { RuntimeError, toFault } from '../../base/errors.ts';
-import { unknownName } from '../../base/yaml/unknown-name.ts';
+import { unknownName } from '../../base/yaml/wording.ts';
 import { type EvalOutcome, type EvalRequest, unscored } from '../../contract/eval.ts';
 import type { Check, CheckInput } from './check.ts';
 import type { ParamFinding } from './param-names.ts';

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../../base/json/json.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
+import { tryJson } from '../../base/json/parse.ts';
 import { Anonymizer } from './anonymizer.ts';
 import { createDetector } from './detector.ts';
 import { applyEdits } from './edit.ts';

@@ -1,7 +1,7 @@
 import { QUOTE } from '../../base/json/ends.ts';
 import { parseLossless, stringifyJson } from '../../base/json/json.ts';
+import { isJson } from '../../base/json/parse.ts';
 import { decodeString, JsonTokens } from '../../base/json/tokens.ts';
-import { isJson } from '../../base/json/try-parse.ts';
 import { applyEdits, type Edit } from './edit.ts';
 import { integerDigits } from './integer-digits.ts';
 import type { TextChanger, TextSource } from './text-changer.ts';

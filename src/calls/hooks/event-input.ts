@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import { RuntimeError } from '../../base/errors.ts';
-import { asText } from '../../base/json/as-text.ts';
 import { isTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
 import { isObject } from '../../base/json/json.ts';
+import { asText } from '../../base/json/parse.ts';
 import { validatorOf } from '../../base/yaml/validator.ts';
 import {
   type EvalEvent,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toRuntimeError } from '../../base/errors.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { unwatched } from '../../base/time/stopwatch.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Answer, NativeEvent } from '../../contract/hook.ts';

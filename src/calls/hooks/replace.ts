@@ -1,7 +1,7 @@
 import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
 import { isObject, Json, parseLossless } from '../../base/json/json.ts';
+import { tryJson } from '../../base/json/parse.ts';
 import { elementsOf, exactMembers } from '../../base/json/scan.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
 import type { HookEvent, ToolHookResponse, TurnEvent } from '../../contract/hook.ts';
 import type { ChatMessage, ModelOptions, ProviderRequest, ToolListing } from '../../contract/provider.ts';
 import type { Turn } from '../../contract/turn.ts';

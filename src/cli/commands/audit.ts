@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { AuditReport, KeptCall } from '../../runtime/gateway/audit.ts';
 import { type CommandContext, command, group } from '../command.ts';
 import { shortIds } from '../id.ts';

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { KeyDetails, KeyManager, NewKey, UsageDocument } from '../../runtime/gateway/keys.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';
 import { readAge } from '../input.ts';

@@ -1,5 +1,5 @@
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { command, group } from '../command.ts';
 import { commandName } from '../next-command.ts';
 

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { RuntimeError, toFault } from '../../base/errors.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { RunInfo, RunPage, ShownStatus } from '../../contract/run.ts';
 import type { RunListFilter, Runtime } from '../../runtime/runtime.ts';
 import { type CommandContext, command, type Flags, group, type Outcome } from '../command.ts';

@@ -1,6 +1,6 @@
 import { toRuntimeError } from '../../base/errors.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { GatewayDocument, ServedGateway } from '../../runtime/runtime.ts';
 import { type CommandContext, command, untilAborted } from '../command.ts';
 import { formatColumns } from '../show/columns.ts';

@@ -1,5 +1,5 @@
 import type { Fault } from '../../base/errors.ts';
-import { isJson } from '../../base/json/try-parse.ts';
+import { isJson } from '../../base/json/parse.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import type { ToolDocument } from '../../contract/document.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -1,6 +1,6 @@
 import type { Fault } from '../../base/errors.ts';
 import { escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { RunStatus } from '../../contract/run.ts';
 import type { WorkedRun } from '../../runtime/runtime.ts';
 import { type CommandContext, command, group, untilAborted } from '../command.ts';

@@ -1,5 +1,5 @@
 import { escapeInvisible, escapeInvisibleLine } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { cut } from '../../base/text/width.ts';
 import type { RunDetails, RunInfo, RunLabels, ShownStatus, TimelineEntry } from '../../contract/run.ts';
 import type { NextCommands } from '../next-command.ts';

@@ -1,8 +1,6 @@
 import { escapeInvisibleLine as oneLine } from '../../base/text/escape-invisible.ts';
-import { formatCount } from '../../base/text/format-count.ts';
-import { defaultColumns, eraseLine } from '../../base/text/terminal.ts';
-import { cut, padEnd, textWidth } from '../../base/text/width.ts';
-import { wrapWords } from '../../base/text/wrap.ts';
+import { formatCount } from '../../base/text/phrases.ts';
+import { cut, defaultColumns, eraseLine, padEnd, textWidth, wrapWords } from '../../base/text/width.ts';
 import type { ChaosCell, ChaosReport, Check, UntriedHook } from '../../runtime/runtime.ts';
 import type { Style, Terminal } from '../terminal.ts';
 

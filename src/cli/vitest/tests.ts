@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { CaseRecord, loadResults, RunHeader, SuitePlan, SuiteReport } from '../../runtime/runtime.ts';
 import type { AwaitedRow, SuiteRun } from './run.ts';
 

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { readFields } from '../../base/yaml/fields.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import { choiceAt, entriesAt, integerAt, itemsAt, nonEmptyTextAt, valueAt } from '../../base/yaml/read.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
 import { readApprovals } from '../approval.ts';
 import type { EvalConfig, HookConfig, RuntimeConfig } from '../config.ts';

@@ -1,7 +1,7 @@
 import type { YamlDocument } from '../../base/yaml/document.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { choiceAt, entriesAt } from '../../base/yaml/read.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import type { DefaultsConfig, ForeignHookConfig } from '../config.ts';
 import { foreignAt, readExec } from '../exec.ts';

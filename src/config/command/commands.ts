@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../../base/files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../base/files/interpreter.ts';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import { findScript, isShell } from '../../base/files/script.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import type { Finding } from '../../base/yaml/finding.ts';

@@ -3,7 +3,6 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { suggest } from '../../base/text/suggest.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import type { Finding } from '../../base/yaml/finding.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import {
   choiceAt,
@@ -13,6 +12,7 @@ import {
   nonEmptyTextAt,
   textAt,
 } from '../../base/yaml/read.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
 import { foreignDialects, foreignNames, isForeign } from '../../dialects/registry.ts';
 import { findUnfilledVariables } from '../../process/process-config.ts';

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import type { Finding } from '../../base/yaml/finding.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import { valueAt } from '../../base/yaml/read.ts';
 import { trackReads } from '../../base/yaml/reads.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import {
   type HookDraft,
   type ImportContext,

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
-import { holds } from '../../base/files/holds.ts';
-import { followLinks } from '../../base/files/real-path.ts';
+import { followLinks, holds } from '../../base/files/paths.ts';
 import { isObject } from '../../base/json/json.ts';
 import { type Path, parseDocument, readText, type YamlDocument } from '../../base/yaml/document.ts';
 import { itemsAt, valueAt } from '../../base/yaml/read.ts';

@@ -1,5 +1,5 @@
-import { asText } from '../../base/json/as-text.ts';
 import { isObject, type Json } from '../../base/json/json.ts';
+import { asText } from '../../base/json/parse.ts';
 import { elementsOf } from '../../base/json/scan.ts';
 import { type Body, excerpt, isAmbiguous, malformed, nonNull, objectAt, toBody } from '../body.ts';
 

@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path/posix';
-import { asText } from '../../base/json/as-text.ts';
+import { asText } from '../../base/json/parse.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { valueAt } from '../payload-table.ts';
 import { parseRule } from './matcher.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import { type Fault, RuntimeError } from '../../base/errors.ts';
-import { asText } from '../../base/json/as-text.ts';
 import { Json } from '../../base/json/json.ts';
+import { asText } from '../../base/json/parse.ts';
 import { membersOf } from '../../base/json/scan.ts';
 import { type Answer, answers, type HookEvent, type ToolHookRequest } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';

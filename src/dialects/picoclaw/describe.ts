@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
-import { asText } from '../../base/json/as-text.ts';
 import { isObject } from '../../base/json/json.ts';
+import { asText } from '../../base/json/parse.ts';
 import type { HookEvent } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';

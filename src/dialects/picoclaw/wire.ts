@@ -1,5 +1,5 @@
-import { asText } from '../../base/json/as-text.ts';
 import { isObject, Json, parseLossless } from '../../base/json/json.ts';
+import { asText } from '../../base/json/parse.ts';
 import { elementsOf, type Member, membersOf } from '../../base/json/scan.ts';
 import type { ToolHookResponse } from '../../contract/hook.ts';
 import type { ChatMessage, ToolListing } from '../../contract/provider.ts';

@@ -1,7 +1,7 @@
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { isObject, type Json, stringifyJson } from '../../base/json/json.ts';
 import { elementsOf } from '../../base/json/scan.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { type Body, excerpt, malformed, nonNull, noteUnknownKeys, readReply, toBody } from '../body.ts';

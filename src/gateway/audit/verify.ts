@@ -136,7 +136,7 @@ export interface HeadComparison {
 }
 
 /** Checks what the heads say of themselves, and prepares to compare them. */
-export function compareHeads(
+function compareHeads(
   heads: readonly Head[],
   chain: string,
   publicKeys: readonly KeyObject[],
@@ -226,11 +226,7 @@ export interface Walked {
 }
 
 /** Starts a walk along the chain of that id; tells `onHash` the number and the kept hash of each row. */
-export function startWalk(
-  chain: string,
-  problems: Problems,
-  onHash: (seq: number, hash: string) => void,
-): Walk {
+function startWalk(chain: string, problems: Problems, onHash: (seq: number, hash: string) => void): Walk {
   let rows = 0;
   let first: KeptRow | undefined;
   let last = 0;

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json/json.ts';
-import { tryParse } from '../../base/json/try-parse.ts';
+import { tryParse } from '../../base/json/parse.ts';
 import { startTimer } from '../../base/time/deadline.ts';
 import { isTransientStatus } from '../../models/provider-error.ts';
 import type { CallOfCaller } from '../account.ts';

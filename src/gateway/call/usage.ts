@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json/json.ts';
-import { tryParse } from '../../base/json/try-parse.ts';
+import { tryParse } from '../../base/json/parse.ts';
 import type { TokenUsage } from '../wire/codec.ts';
 import { Edits, openPlace } from '../wire/place.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { concatBytes } from '../../base/files/concat-bytes.ts';
+import { concatBytes } from '../../base/text/bytes.ts';
 import type { ClientCall, ClientReply } from '../ports.ts';
 import { isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
 import type { ClientHeaders, EndpointName } from '../wire/codec.ts';

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { isLoopbackName } from '../../base/text/loopback-name.ts';
+import { isLoopbackName } from '../../base/text/url.ts';
 import { answerCall } from '../call/answer.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import { presentedKey } from '../keys/admission.ts';

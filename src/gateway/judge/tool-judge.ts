@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isCancelled, RuntimeError } from '../../base/errors.ts';
 import { isObject, Json } from '../../base/json/json.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
+import { tryJson } from '../../base/json/parse.ts';
 import { type Link, passGate } from '../../calls/hooks/gate.ts';
 import { isFilter, isHeard } from '../../calls/hooks/links.ts';
 import { type AgentTools, agentTools, type DeclaredTools } from '../../calls/tool-call/agent-tool.ts';

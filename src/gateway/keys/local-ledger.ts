@@ -1,4 +1,4 @@
-import { once } from '../../base/time/once.ts';
+import { once } from '../../base/time/async.ts';
 import { type KeysTables, type RateKind, WINDOW_SECONDS } from '../../store/keys/count-tables.ts';
 import { type KeyRecord, PREFIX_LENGTH, readHookSets } from '../../store/keys/key-book.ts';
 import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';

@@ -206,7 +206,7 @@ const MOST = 1e12;
 const MOST_DOLLARS = 1e6;
 
 /** A key as people and programs are shown it; never the key itself. Times in ISO 8601, money in US dollars. */
-export interface KeyDocument {
+interface KeyDocument {
   readonly id: string;
   readonly name: string;
   readonly status: 'active' | 'expired' | 'revoked';

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
 import { elementsOf, exactMembers } from '../../base/json/scan.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { FilterPort } from '../../calls/capability/hook.ts';
 import { type FilterLink, isFilter, type Link } from '../../calls/hooks/links.ts';
 import { parseMessage } from '../../calls/hooks/replace.ts';

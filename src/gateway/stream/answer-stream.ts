@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../base/errors.ts';
-import { whenAborted } from '../../base/time/when-aborted.ts';
+import { whenAborted } from '../../base/time/async.ts';
 import type { Decision } from '../../contract/hook.ts';
 import {
   createContradictionRefusal,

@@ -1,8 +1,8 @@
 import { toRuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
-import { tryParse } from '../../base/json/try-parse.ts';
+import { tryParse } from '../../base/json/parse.ts';
+import { once } from '../../base/time/async.ts';
 import { sleep } from '../../base/time/deadline.ts';
-import { once } from '../../base/time/once.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import {
   type MockResponse,

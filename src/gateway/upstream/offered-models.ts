@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
+import { once, whenAborted } from '../../base/time/async.ts';
 import { startTimer } from '../../base/time/deadline.ts';
-import { once } from '../../base/time/once.ts';
-import { whenAborted } from '../../base/time/when-aborted.ts';
 import type {
   GatewayConfig,
   GatewayLimits,

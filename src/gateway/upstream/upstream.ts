@@ -1,4 +1,4 @@
-import { concatBytes } from '../../base/files/concat-bytes.ts';
+import { concatBytes } from '../../base/text/bytes.ts';
 import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
 import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';

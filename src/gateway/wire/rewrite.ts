@@ -1,7 +1,7 @@
 import { isSameToTheDigit } from '../../base/json/equal.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { isJson } from '../../base/json/parse.ts';
 import { exactMembers } from '../../base/json/scan.ts';
-import { isJson } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { readCalls, type ToolCallMember } from '../../models/messages/rebuilt.ts';
 import { encodeWireText } from './media.ts';

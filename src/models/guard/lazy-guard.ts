@@ -1,6 +1,6 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import { RuntimeError } from '../../base/errors.ts';
-import { once } from '../../base/time/once.ts';
+import { once } from '../../base/time/async.ts';
 import { requireSupportedVersion } from '../wrapped-model.ts';
 import type { GuardOptions } from './guard.ts';
 import { requireWindow } from './text-window.ts';

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 
 type Part = LanguageModelV4StreamPart;
 type Kind = 'text' | 'reasoning';

@@ -12,7 +12,7 @@ import {
 import { RuntimeError } from '../../base/errors.ts';
 import { isSameToTheDigit } from '../../base/json/equal.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { type BodyPart, describeBody } from './message-description.ts';
 import {

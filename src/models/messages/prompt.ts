@@ -8,7 +8,7 @@ import {
 } from '@ai-sdk/provider';
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject } from '../../base/json/json.ts';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { describeMessage, type ToolPart } from './message-description.ts';
 import {

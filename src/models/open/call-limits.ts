@@ -8,9 +8,9 @@ import type {
 } from '@ai-sdk/provider';
 import pRetry from 'p-retry';
 import { RuntimeError } from '../../base/errors.ts';
+import { whenAborted } from '../../base/time/async.ts';
 import { sleep } from '../../base/time/deadline.ts';
 import { currentClock } from '../../base/time/stopwatch.ts';
-import { whenAborted } from '../../base/time/when-aborted.ts';
 import { notifyRetry } from '../call-scope.ts';
 import { createProviderError, type Peer, toProviderError } from '../provider-error.ts';
 import type { RateQueue, Turn } from '../rate/rate-queue.ts';

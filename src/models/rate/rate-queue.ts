@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { RuntimeError } from '../../base/errors.ts';
+import { whenAborted } from '../../base/time/async.ts';
 import { sleep } from '../../base/time/deadline.ts';
-import { whenAborted } from '../../base/time/when-aborted.ts';
 import type { RateLimit, StreamLimitsConfig } from '../../config/config.ts';
 
 /** The calls of one provider, which begin one after another as its limit has room for them. */

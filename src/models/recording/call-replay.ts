@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { canonicalJson, findDifference } from '../../base/json/equal.ts';
-import { sharedPrefixLength } from '../../base/text/shared-prefix.ts';
+import { sharedPrefixLength } from '../../base/text/phrases.ts';
 import { abortedError } from '../../base/time/deadline.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { type ByteRange, type ReadAt, readerOf, readRange, scanLines } from '../../process/cassette/lines.ts';

@@ -8,6 +8,7 @@ import type {
 import { RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
 import { canonicalJson } from '../../base/json/equal.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 import {
   anyMembers,
   anything,
@@ -23,7 +24,6 @@ import {
   shapeOf,
   text,
 } from '../../base/json/shape.ts';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { Redact } from '../../contract/scrub.ts';
 import { readStoredFault } from '../../contract/stored-fault.ts';
 import { versionError } from '../../process/cassette/format.ts';

@@ -4,7 +4,7 @@ import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { systemCode } from '../../base/files/file-error.ts';
-import { makeFolders } from '../../base/files/make-folders.ts';
+import { makeFolders } from '../../base/files/paths.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 
 /** Answers of models in files, each under the digest of its call; several processes may share the folder. */

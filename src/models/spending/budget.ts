@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { compare, exact, newDecimalSum, add as plus } from '../../base/json/decimal.ts';
-import { whenAborted } from '../../base/time/when-aborted.ts';
+import { whenAborted } from '../../base/time/async.ts';
 
 /** An amount of money for model calls, kept with those that are under way. */
 export interface Budget {

@@ -1,6 +1,6 @@
 import type { Fault } from '../../base/errors.ts';
 import { sumOf } from '../../base/json/decimal.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import type { EvalContext, EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';

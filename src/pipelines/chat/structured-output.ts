@@ -1,8 +1,8 @@
 import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
 import type { Json } from '../../base/json/json.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
-import { shorten } from '../../base/text/shorten.ts';
+import { tryJson } from '../../base/json/parse.ts';
+import { shorten } from '../../base/text/phrases.ts';
 import { compileSchema, type SchemaCheck } from '../../base/yaml/schema-check.ts';
 import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { ChatStep } from '../file/pipeline.ts';

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
+import { tryJson } from '../../base/json/parse.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { completeMessage } from '../../calls/hooks/replace.ts';
 import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import type { Decision } from '../../contract/hook.ts';

@@ -4,10 +4,10 @@ import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { expressionAt, mappingAt } from '../../base/yaml/expressions.ts';
 import { type Fields, readFields } from '../../base/yaml/fields.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import type { SourceLocation } from '../../base/yaml/problem.ts';
 import { choiceAt, integerAt, itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
 import type { SchemaCheck } from '../../base/yaml/schema-check.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { askSchema, type Chat, evalKeys, readChat, stepKeys, toolKeys } from './schema.ts';
 
 export type { Chat } from './schema.ts';

@@ -1,11 +1,11 @@
 import { compileExpressions } from '../../base/expression/expression.ts';
 import { isObject } from '../../base/json/json.ts';
-import { longestMs } from '../../base/time/longest-timer.ts';
+import { longestMs } from '../../base/time/async.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { expressionAt } from '../../base/yaml/expressions.ts';
 import { as, type Fields, read, readFields, usual, usually } from '../../base/yaml/fields.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import { choiceAt, integerAt, numberAt, schemaAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { duration, durationPattern } from '../../config/duration.ts';
 import type { Threshold } from '../../contract/eval.ts';
 import { readRetry } from './retry.ts';

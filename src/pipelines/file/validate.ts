@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { catalogue } from '../../base/errors.ts';
 import type { ExpressionError } from '../../base/expression/expression.ts';
 import { findReferences, type Reference } from '../../base/expression/references.ts';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import { isObject } from '../../base/json/json.ts';
 import { findNearest, suggest } from '../../base/text/suggest.ts';
 import { locateFindings } from '../../base/yaml/check.ts';

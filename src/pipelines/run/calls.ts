@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { RuntimeError, toFault } from '../../base/errors.ts';
 import { composeJson } from '../../base/json/compose.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
+import { tryJson } from '../../base/json/parse.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
 import { type PreparedCall, prepareCall, stoppedCall } from '../../calls/tool-call/call.ts';
 import {

@@ -4,7 +4,7 @@ import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../base/json/depth.ts';
 import { findDuplicateKey } from '../../base/json/duplicate-key.ts';
 import { isObject, Json } from '../../base/json/json.ts';
-import { jsonHint } from '../../base/json/json-hint.ts';
+import { jsonHint } from '../../base/json/parse.ts';
 import { escapeInvisible } from '../../base/text/escape-invisible.ts';
 import { isSameJson } from '../../calls/tool-call/before-execution.ts';
 import type { RunLabels } from '../../contract/run.ts';

@@ -1,7 +1,7 @@
 import { composeJson } from '../../base/json/compose.ts';
 import { type Json, parseLossless } from '../../base/json/json.ts';
 import { fillIn, LongJson, type LongText, PartedJson } from '../../base/json/parted.ts';
-import { shorten } from '../../base/text/shorten.ts';
+import { shorten } from '../../base/text/phrases.ts';
 import { KeptText, QuotedText } from '../../store/kept-text.ts';
 
 /** The value with its long strings and lists cut short. What is very long is not read: its length stands for it. */

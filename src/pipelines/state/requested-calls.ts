@@ -1,6 +1,6 @@
 import { isObject, Json, stringifyJson } from '../../base/json/json.ts';
+import { tryJson } from '../../base/json/parse.ts';
 import { elementsOf, exactMembers } from '../../base/json/scan.ts';
-import { tryJson } from '../../base/json/try-parse.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 
 /** A tool call that a model asks for; `args` is the text that it wrote. */

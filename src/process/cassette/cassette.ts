@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 import { findDifference } from '../../base/json/equal.ts';
 import { isObject, parseLossless } from '../../base/json/json.ts';
-import { sharedPrefixLength } from '../../base/text/shared-prefix.ts';
+import { sharedPrefixLength } from '../../base/text/phrases.ts';
 import { abortedError } from '../../base/time/deadline.ts';
 import { type QueueClock, type Stopwatch, startStopwatch, wholeMs } from '../../base/time/stopwatch.ts';
 import type { Emit } from '../../contract/event.ts';

@@ -1,5 +1,5 @@
+import { isJson } from '../../base/json/parse.ts';
 import { type Member, scanElements, scanMembers } from '../../base/json/scan.ts';
-import { isJson } from '../../base/json/try-parse.ts';
 
 /** What happens to the members of one object of a payload, by key; others stay. `each` applies to the elements of an array. */
 export interface VolatileFields {

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import threads from 'node:worker_threads';
-import { createSlots, type Slots } from '../../base/time/slots.ts';
+import { createSlots, type Slots } from '../../base/time/async.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 import {
   errorName,

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import { RuntimeError } from '../../base/errors.ts';
-import { lastLineOf } from '../../base/text/last-line.ts';
+import { lastLineOf } from '../../base/text/phrases.ts';
+import { whenAborted } from '../../base/time/async.ts';
 import { abortedError, drain, timeoutError, waitForSettled } from '../../base/time/deadline.ts';
 import { DeadlineList } from '../../base/time/deadline-list.ts';
-import { whenAborted } from '../../base/time/when-aborted.ts';
 import type { Binding, Sandbox } from '../binding.ts';
 import type { ExitStatus } from '../launch/launch.ts';
 import { isComputing } from '../limits/supervisor.ts';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { findExecutable } from '../../base/files/executable.ts';
-import { holds } from '../../base/files/holds.ts';
-import { followLinks } from '../../base/files/real-path.ts';
+import { followLinks, holds } from '../../base/files/paths.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { stateFolderOf } from '../../config/store.ts';
 import {

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../base/errors.ts';
-import { followLinks } from '../../base/files/real-path.ts';
+import { followLinks } from '../../base/files/paths.ts';
 import type { Problem } from '../../base/yaml/problem.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
 import { summarize } from '../../config/load.ts';

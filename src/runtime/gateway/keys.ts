@@ -10,7 +10,6 @@ import { hostEnv } from '../../process/env.ts';
 export { parseDuration } from '../../config/duration.ts';
 export type {
   KeyDetails,
-  KeyDocument,
   KeyManager,
   NewKey,
   UsageDocument,

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../base/errors.ts';
-import { once } from '../../base/time/once.ts';
+import { once } from '../../base/time/async.ts';
 import { parseListen } from '../../config/listen.ts';
 import type { Fetch } from '../../gateway/http/guarded-fetch.ts';
 import type { Gateway, GatewayOptions } from './document.ts';

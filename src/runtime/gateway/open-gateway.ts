@@ -1,5 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { isLoopbackName } from '../../base/text/loopback-name.ts';
+import { isLoopbackName } from '../../base/text/url.ts';
 import type { Link } from '../../calls/hooks/gate.ts';
 import { namesOf } from '../../calls/hooks/links.ts';
 import type { DeclaredTools } from '../../calls/tool-call/agent-tool.ts';

@@ -1,5 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { isLoopbackName } from '../../base/text/loopback-name.ts';
+import { isLoopbackName } from '../../base/text/url.ts';
 import { parseListen } from '../../config/listen.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
 import type { Runtime } from '../api.ts';

@@ -1,6 +1,6 @@
 import { type Fault, RuntimeError } from '../../base/errors.ts';
 import { isObject, stringifyJson } from '../../base/json/json.ts';
-import { unknownName } from '../../base/yaml/unknown-name.ts';
+import { unknownName } from '../../base/yaml/wording.ts';
 import { callTool } from '../../calls/tool-call/call.ts';
 import type { CallableTool } from '../../calls/tool-call/callable-tool.ts';
 import { type EmbedByTool, requireVectors } from '../../models/embedding.ts';

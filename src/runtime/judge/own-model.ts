@@ -1,4 +1,4 @@
-import { unknownName } from '../../base/yaml/unknown-name.ts';
+import { unknownName } from '../../base/yaml/wording.ts';
 import { environmentOf } from '../../config/environment/read.ts';
 import { requireConfig } from '../../config/load.ts';
 import { openProvider } from '../../models/open/open-provider.ts';

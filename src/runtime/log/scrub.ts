@@ -1,6 +1,6 @@
 import { QUOTE } from '../../base/json/ends.ts';
+import { isJson } from '../../base/json/parse.ts';
 import { decodeString, JsonTokens } from '../../base/json/tokens.ts';
-import { isJson } from '../../base/json/try-parse.ts';
 import { createSecretHider, redactedMark, type SecretHider } from '../../base/text/hide-secrets.ts';
 import type { Redact, Scrubber, ScrubStream } from '../../contract/scrub.ts';
 import { hideCredentials, isCredentialName } from './redact.ts';

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { RuntimeError } from '../../base/errors.ts';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import { writeWithoutLinks } from '../../base/files/write-inside.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Problem } from '../../base/yaml/problem.ts';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RuntimeError } from '../../base/errors.ts';
-import { makeFolders } from '../../base/files/make-folders.ts';
+import { makeFolders } from '../../base/files/paths.ts';
 
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 const examples = join(ownRoot, 'examples');

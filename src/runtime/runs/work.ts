@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type ErrorCode, RuntimeError, toFault, toRuntimeError } from '../../base/errors.ts';
-import { untilAborted, within } from '../../base/time/within.ts';
+import { untilAborted, within } from '../../base/time/async.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { RunDocument } from '../../contract/run.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { sweepTempFolders } from '../../base/files/temp-folder.ts';
 import { requirePlatform } from '../../base/platform.ts';
-import { decodePercent } from '../../base/text/decode-percent.ts';
-import { once } from '../../base/time/once.ts';
+import { decodePercent } from '../../base/text/url.ts';
+import { once } from '../../base/time/async.ts';
 import type { ForeignName, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import { environmentOf } from '../../config/environment/read.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';

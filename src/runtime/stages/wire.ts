@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { followLinks } from '../../base/files/real-path.ts';
+import { followLinks } from '../../base/files/paths.ts';
 import { isObject, type Json } from '../../base/json/json.ts';
 import { compileSchema } from '../../base/yaml/schema-check.ts';
 import { openEvalBatches } from '../../calls/capability/eval.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { RuntimeError } from '../../base/errors.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { CopiedPart, CopiedRow, CopiedTable, CopyEnd, CopyTarget } from './copied-table.ts';
 
 /** What was copied of a table; the same digest at both ends. */

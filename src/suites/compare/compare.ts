@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { suggest } from '../../base/text/suggest.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { onlyVariant } from '../rating/rated-variant.ts';
 import type { CaseRecord, EvalHeader, RunHeader, RunSource } from '../record.ts';
 import { hintOfTags } from '../select/tag-watch.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { formatP } from '../report/numbers.ts';
 import type { Comparison, Difference, EvalDifference } from './comparison.ts';
 

@@ -1,5 +1,5 @@
 import { escapeShownLine as oneLine } from '../../base/text/escape-commands.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { cut } from '../../base/text/width.ts';
 import { box, fold, table as htmlTable, link, list, renderPlainPage, text } from '../report/html/plain.ts';
 import { addressOfRun } from '../report/html/runs-page.ts';

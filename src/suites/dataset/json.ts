@@ -9,7 +9,7 @@ import {
   startValue,
 } from '../../base/json/ends.ts';
 import { isObject, parseLossless } from '../../base/json/json.ts';
-import { jsonHint, wordJsonError } from '../../base/json/json-hint.ts';
+import { jsonHint, wordJsonError } from '../../base/json/parse.ts';
 import { type BoundedBuffer, countLines, newBoundedBuffer, splitLines } from './lines.ts';
 import { type FileRow, notUtf8, type RowContent, unusable } from './row.ts';
 

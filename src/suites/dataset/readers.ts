@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { RuntimeError } from '../../base/errors.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { cut } from '../../base/text/width.ts';
 import type { DatasetFormat } from '../file/model.ts';
 import { DecompressionError } from './decompress.ts';

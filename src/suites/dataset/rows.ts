@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { RuntimeError } from '../../base/errors.ts';
 import { whyUnreadable } from '../../base/files/file-error.ts';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import type { Dataset, DatasetFormat, FileDataset } from '../file/model.ts';
 import { DecompressionError, decompress, decompressPacked } from './decompress.ts';
 import { findFiles } from './files.ts';

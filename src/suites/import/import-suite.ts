@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import { isObject } from '../../base/json/json.ts';
-import { tryParse } from '../../base/json/try-parse.ts';
+import { tryParse } from '../../base/json/parse.ts';
 import { parseDocument, type YamlDocument } from '../../base/yaml/document.ts';
 import { requireLoaded } from '../../base/yaml/problem.ts';
 import type { Source } from '../../base/yaml/source.ts';

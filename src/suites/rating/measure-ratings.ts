@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { suggest } from '../../base/text/suggest.ts';
-import { unknownName } from '../../base/yaml/unknown-name.ts';
+import { unknownName } from '../../base/yaml/wording.ts';
 import { isWithin } from '../../calls/capability/eval.ts';
 import { verdictOfWord } from '../case/case-identity.ts';
 import type {

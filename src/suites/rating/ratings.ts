@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../base/errors.ts';
+import { tryParse } from '../../base/json/parse.ts';
 import { members, nullOr, number, optional, readShape, text } from '../../base/json/shape.ts';
-import { tryParse } from '../../base/json/try-parse.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import type { KeptRating, ResultStore } from '../../store/result-store.ts';

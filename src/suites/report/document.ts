@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { GateResult, RowProblem, RunSummary, SuiteReport } from '../record.ts';
 import type {
   Classification,

@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { RuntimeError } from '../../base/errors.ts';
 import { systemCode } from '../../base/files/file-error.ts';
-import { makeFolders } from '../../base/files/make-folders.ts';
+import { makeFolders } from '../../base/files/paths.ts';
 import type { FileSink } from './reporter.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../base/json/json.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import type { SuiteReport } from '../record.ts';
 import { countStatuses, type OpenWriter, writesAtEnd } from './reporter.ts';
 

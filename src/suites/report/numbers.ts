@@ -1,5 +1,5 @@
 import { formatNumber } from '../../base/json/decimal.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { Interval } from '../record.ts';
 
 /** A share as a percentage with two decimals; 0.00% and 100.00% only for exactly 0 and 1. */

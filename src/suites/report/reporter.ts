@@ -1,5 +1,5 @@
 import type { Fault } from '../../base/errors.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { Rating } from '../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../record.ts';
 

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../base/json/decimal.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { fewestPairs, mostMissing, significance } from '../matrix/gates.ts';
 import type { Failure, GateResult, GateTest, RunSummary, Spending } from '../record.ts';
 import { isSumOfAnswers } from '../run/gates.ts';

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { isObject, stringifyJson } from '../../base/json/json.ts';
-import { tryParse } from '../../base/json/try-parse.ts';
+import { tryParse } from '../../base/json/parse.ts';
 import type { EpochKey } from '../suite-run.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import type { RowFault } from '../dataset/row.ts';
 

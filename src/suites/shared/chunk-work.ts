@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { RuntimeError } from '../../base/errors.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 import {
   flag,
   listOf,
@@ -10,7 +11,6 @@ import {
   type Shape,
   text,
 } from '../../base/json/shape.ts';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
 import { isRemote } from '../dataset/remote/address.ts';
 import { type Suite, subjectsOf } from '../file/model.ts';
 import { type RunHeader, runHeader } from '../record.ts';

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../base/errors.ts';
 import { stringifyJson } from '../../base/json/json.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 import { text as anyText, anything, members, number, readShape } from '../../base/json/shape.ts';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
 import type { NewResult } from '../../store/result-store.ts';
 import { type DatasetChunk, datasetChunk } from '../dataset/ranges/dataset-chunk.ts';
 import { readChunk } from '../dataset/ranges/read-chunk.ts';

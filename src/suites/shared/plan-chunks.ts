@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../base/errors.ts';
 import { stringifyJson } from '../../base/json/json.ts';
-import { formatCount } from '../../base/text/format-count.ts';
+import { formatCount } from '../../base/text/phrases.ts';
 import type { ChunkProgress, SuiteChunks } from '../../store/result-store.ts';
 import { indexDataset } from '../dataset/ranges/index-dataset.ts';
 import type { Suite } from '../file/model.ts';

@@ -1,5 +1,5 @@
 import { flag, listOf, members, type Shape, type TypeOf, text } from '../../base/json/shape.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import type { CaseRecord, CaseStats, EvalHeader, EvalStats } from '../record.ts';
 import { agreementCounts, newAgreementTally } from './agreement.ts';
 import { classificationState, newClassificationTally } from './classification.ts';

@@ -1,8 +1,8 @@
 import { isObject } from '../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../base/yaml/document.ts';
 import { expressionAt, mappingAt } from '../../base/yaml/expressions.ts';
-import { omitUndefined } from '../../base/yaml/present.ts';
 import { itemsAt, textAt, valueAt } from '../../base/yaml/read.ts';
+import { omitUndefined } from '../../base/yaml/wording.ts';
 import { readChat } from '../../pipelines/file/schema.ts';
 import type { Subject, Suite, Variant } from '../file/model.ts';
 import { besideFile } from '../file/read-eval.ts';

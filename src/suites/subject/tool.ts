@@ -1,6 +1,6 @@
 import { type Fault, RuntimeError, toFault } from '../../base/errors.ts';
 import { isObject, type Json, parseLossless, stringifyJson } from '../../base/json/json.ts';
-import { unknownName } from '../../base/yaml/unknown-name.ts';
+import { unknownName } from '../../base/yaml/wording.ts';
 import { callTool } from '../../calls/tool-call/call.ts';
 import type { CallResult } from '../../calls/tool-call/callable-tool.ts';
 import { toDenial } from '../../pipelines/run/step-kinds.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json/json.ts';
-import { tryParseLossless } from '../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../base/json/parse.ts';
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { datasetError } from '../dataset/row.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import { isObject } from '../../base/json/json.ts';
 import { suggest } from '../../base/text/suggest.ts';
 import { locateFindings } from '../../base/yaml/check.ts';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
-import { nearFileHint } from '../../base/files/near-file.ts';
+import { nearFileHint } from '../../base/files/paths.ts';
 import type { YamlDocument } from '../../base/yaml/document.ts';
 import { type Problem, sortProblems } from '../../base/yaml/problem.ts';
 import { valueAt } from '../../base/yaml/read.ts';

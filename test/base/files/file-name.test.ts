@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toFileName } from '../../../src/base/files/file-name.ts';
+import { toFileName } from '../../../src/base/files/paths.ts';
 
 test.each(['run_3f2a', 's-1', '0'])('%s names its file itself', (name) => {
   expect(toFileName(name)).toBe(name);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { once } from '../../../src/base/time/once.ts';
+import { once } from '../../../src/base/time/async.ts';
 
 test('simultaneous first uses share one making, and later ones what was made', async () => {
   let count = 0;

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { whenAborted } from '../../../src/base/time/when-aborted.ts';
+import { whenAborted } from '../../../src/base/time/async.ts';
 
 test('all who wait on one signal are told once, in order, by one listener', () => {
   const caller = new AbortController();

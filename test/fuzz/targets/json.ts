@@ -1,9 +1,9 @@
 import { findDuplicateKey } from '../../../src/base/json/duplicate-key.ts';
 import { canonicalJson, isSameByValue, isSameToTheDigit } from '../../../src/base/json/equal.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../../../src/base/json/json.ts';
+import { tryJson, tryParse } from '../../../src/base/json/parse.ts';
 import { elementsOf, exactMembers } from '../../../src/base/json/scan.ts';
 import { JsonTokens } from '../../../src/base/json/tokens.ts';
-import { tryJson, tryParse } from '../../../src/base/json/try-parse.ts';
 import { openStrictly } from '../../../src/gateway/wire/place.ts';
 import { holds, isSame, type Target } from '../target.ts';
 

@@ -1,7 +1,7 @@
 import { escapeInvisible, escapeInvisibleLine } from '../../../src/base/text/escape-invisible.ts';
 import { escapeAt } from '../../../src/base/text/escapes.ts';
 import { findLastText, findText, splitText } from '../../../src/base/text/find.ts';
-import { shorten } from '../../../src/base/text/shorten.ts';
+import { shorten } from '../../../src/base/text/phrases.ts';
 import { cut, padEnd, padStart, textWidth } from '../../../src/base/text/width.ts';
 import { holds, isSame, type Target } from '../target.ts';
 

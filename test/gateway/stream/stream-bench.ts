@@ -10,7 +10,7 @@ import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 import type { Fire } from '../../../src/models/guard/guard-outcome.ts';
 import { type Said, say, smallCodec, smallRequest } from './small-codec.ts';
 
-export const request: ProviderRequest = {
+const request: ProviderRequest = {
   provider_id: 'p',
   model: 'm',
   messages: [],
@@ -19,7 +19,7 @@ export const request: ProviderRequest = {
   metadata: {},
 };
 
-export const plentyOfBytes = () => new HeldBytes({ perStream: 1_000_000, inTotal: 10_000_000 });
+const plentyOfBytes = () => new HeldBytes({ perStream: 1_000_000, inTotal: 10_000_000 });
 
 export interface Case {
   readonly fire: Fire;

@@ -48,7 +48,7 @@ function send(response: ServerResponse, reply: ResponsesReply, body: Members): v
 }
 
 /** A response with what the API repeats of the request, and its defaults. */
-export function responseTo(body: Members, output: readonly Members[], more: Members = {}) {
+function responseTo(body: Members, output: readonly Members[], more: Members = {}) {
   const tools = Array.isArray(body['tools']) ? body['tools'] : [];
   return {
     id: 'resp_68a1f0c2',

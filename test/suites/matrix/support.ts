@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../src/base/yaml/present.ts';
+import { omitUndefined } from '../../../src/base/yaml/wording.ts';
 import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
 import type { CaseRecord, SuiteReport } from '../../../src/suites/record.ts';
 import { toHeader } from '../../../src/suites/run/keep-run.ts';

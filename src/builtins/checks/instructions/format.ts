@@ -1,4 +1,4 @@
-import { isJson } from '../../../base/json/try-parse.ts';
+import { isJson } from '../../../base/json/parse.ts';
 import { countText } from '../../../base/text/words.ts';
 import type { Check } from '../check.ts';
 import { compareCount, countParam, instructionCheck } from './instruction.ts';

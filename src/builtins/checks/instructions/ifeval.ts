@@ -1,5 +1,5 @@
 import { isObject, Json } from '../../../base/json/json.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { findNearest } from '../../../base/text/suggest.ts';
 import { countText, countWords, foldCase, searchFolded, wordJoints } from '../../../base/text/words.ts';
 import { findViolations } from '../../../base/yaml/violation.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { type EvalOutcome, scored, unscored } from '../../../contract/eval.ts';
 import type { Check, CheckExample, ParamProblem, ParamSpec, Params } from '../check.ts';
 

@@ -1,6 +1,6 @@
 import { compile, isRegistered, TreeInterpreter } from '@jmespath-community/jmespath';
 import { isObject } from '../../../base/json/json.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import type { Jobs, SearchResult } from '../bounded/job.ts';
 
 /** Evaluates a JMESPath expression over a JSON text, without a time limit. Throws RangeError only. */

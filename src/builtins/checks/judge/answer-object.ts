@@ -3,8 +3,8 @@ import { findDuplicateKey } from '../../../base/json/duplicate-key.ts';
 import { endOfContainer } from '../../../base/json/ends.ts';
 import { isSameByValue } from '../../../base/json/equal.ts';
 import { isObject, Json, toLossless } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { tryParse } from '../../../base/json/parse.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import { type EvalUnscored, unscored } from '../../../contract/eval.ts';
 
 /** What a judge was told to answer with. */

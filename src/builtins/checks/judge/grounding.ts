@@ -1,6 +1,5 @@
 import { isObject, Json } from '../../../base/json/json.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { formatCount, shorten } from '../../../base/text/phrases.ts';
 import { type EvalOutcome, scored, unscored } from '../../../contract/eval.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { findAnswerObject, unreadableAnswer } from './answer-object.ts';

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { Json } from '../../../base/json/json.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import { foldText, searchFolded } from '../../../base/text/words.ts';
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../../contract/eval.ts';
 import type { Check, CheckInput, ParamSpec, Params } from '../check.ts';

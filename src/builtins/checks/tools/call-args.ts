@@ -1,6 +1,6 @@
 import { isSameByValue } from '../../../base/json/equal.ts';
 import { Json } from '../../../base/json/json.ts';
-import { tryParseLossless } from '../../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../../base/json/parse.ts';
 import { type EvalOutcome, type EvalToolCall, scored } from '../../../contract/eval.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { argsOf, findMismatches, formatValue } from './call-arguments.ts';

@@ -1,6 +1,6 @@
 import { isSameByValue } from '../../../base/json/equal.ts';
 import { parseLossless, stringifyJson, toLossless } from '../../../base/json/json.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import type { EvalToolCall } from '../../../contract/eval.ts';
 import { isMembers, type Members } from './exact-values.ts';
 

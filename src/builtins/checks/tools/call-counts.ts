@@ -1,5 +1,5 @@
 import { Json } from '../../../base/json/json.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import { type EvalToolCall, scored } from '../../../contract/eval.ts';
 import type { Check, Params } from '../check.ts';
 import { textsOf } from '../text/text-params.ts';

@@ -1,6 +1,6 @@
 import { isObject, Json, toPlain } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { tryParse } from '../../../base/json/parse.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { type EvalOutcome, type EvalToolCall, scored } from '../../../contract/eval.ts';
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';

@@ -1,5 +1,5 @@
 import { isObject, Json } from '../../../base/json/json.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import { searchFolded } from '../../../base/text/words.ts';
 import { type EvalOutcome, type EvalToolCall, scored, unscored } from '../../../contract/eval.ts';
 import type { Check, CheckInput, ParamProblem, ParamSpec, Params } from '../check.ts';

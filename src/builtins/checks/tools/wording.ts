@@ -1,5 +1,4 @@
-import { formatCount } from '../../../base/text/format-count.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { formatCount, shorten } from '../../../base/text/phrases.ts';
 import type { EvalToolCall } from '../../../contract/eval.ts';
 
 /** `called: lookup, refund (2)`, in the order of their first calls. */

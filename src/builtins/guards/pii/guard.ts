@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { toRuntimeError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import { type Action, actions } from '../../pii/action.ts';
 import { defaultEntities, type Entity, entityNames, isEntity } from '../../pii/entity.ts';
 import { createPiiFilter } from '../../pii/filter.ts';

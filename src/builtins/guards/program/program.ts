@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
 import { isObject, parseLossless, stringifyJson } from '../../../base/json/json.ts';
-import { readLines } from '../../../base/text/byte-lines.ts';
+import { readLines } from '../../../base/text/bytes.ts';
 
 /** Everything that a program takes from its process. */
 export interface Invocation {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import type { RunSource, Runtime, SuiteRunInfo } from '../../../runtime/runtime.ts';
 import { ambiguousId } from '../../id.ts';
 import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../show/state-stores.ts';

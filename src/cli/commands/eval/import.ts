@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { escapeInvisible, escapeInvisibleLine } from '../../../base/text/escape-invisible.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { command } from '../../command.ts';
 
 export const importCommand = command('import <file>', {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { RuntimeError } from '../../../base/errors.ts';
 import { escapeInvisibleLine } from '../../../base/text/escape-invisible.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { type CommandContext, command, type Flags, type Outcome } from '../../command.ts';
 import { shortIds } from '../../id.ts';
 import { readAge, readNumber, readWhole } from '../../input.ts';

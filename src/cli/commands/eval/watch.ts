@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
 import { escapeInvisibleLine as oneLine } from '../../../base/text/escape-invisible.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import type { Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';

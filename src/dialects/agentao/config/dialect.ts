@@ -4,8 +4,8 @@ import { variablesOf } from '../../../base/files/shell-line.ts';
 import { isObject } from '../../../base/json/json.ts';
 import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
 import { type Finding, isError } from '../../../base/yaml/finding.ts';
-import { omitUndefined } from '../../../base/yaml/present.ts';
 import { integerAt, nonEmptyTextAt, textAt, valueAt } from '../../../base/yaml/read.ts';
+import { omitUndefined } from '../../../base/yaml/wording.ts';
 import {
   type DialectConfig,
   type EntryCheckInput,

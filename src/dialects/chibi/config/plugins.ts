@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { RuntimeError, toRuntimeError } from '../../../base/errors.ts';
-import { followLinks } from '../../../base/files/real-path.ts';
+import { followLinks } from '../../../base/files/paths.ts';
 import { isObject, type Json } from '../../../base/json/json.ts';
 import { compileDataSchema } from '../../../base/yaml/data-schema.ts';
 import type { Problem } from '../../../base/yaml/problem.ts';

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { toShellLine } from '../../../base/files/shell-line.ts';
 import { isObject } from '../../../base/json/json.ts';
-import { tryParseLossless } from '../../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../../base/json/parse.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type {
   DecisionTime,

@@ -3,7 +3,6 @@ import { isObject } from '../../../base/json/json.ts';
 import { findNearest, suggest } from '../../../base/text/suggest.ts';
 import type { Path, YamlDocument } from '../../../base/yaml/document.ts';
 import { type Finding, isError } from '../../../base/yaml/finding.ts';
-import { omitUndefined } from '../../../base/yaml/present.ts';
 import {
   choiceAt,
   entriesAt,
@@ -14,6 +13,7 @@ import {
   textAt,
   valueAt,
 } from '../../../base/yaml/read.ts';
+import { omitUndefined } from '../../../base/yaml/wording.ts';
 import type { EntryContext, EntryReading } from '../../dialect-config.ts';
 import {
   type DraftContext,

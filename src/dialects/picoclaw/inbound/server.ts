@@ -1,7 +1,7 @@
 import { toRuntimeError } from '../../../base/errors.ts';
 import { findDuplicateKey } from '../../../base/json/duplicate-key.ts';
 import { isObject, Json, stringifyJson } from '../../../base/json/json.ts';
-import { tryParseLossless } from '../../../base/json/try-parse.ts';
+import { tryParseLossless } from '../../../base/json/parse.ts';
 import type { DecisionDocument } from '../../../contract/document.ts';
 import type { AskHooks, DecisionTime, InboundEvent, InboundServer, Told } from '../../inbound.ts';
 import {

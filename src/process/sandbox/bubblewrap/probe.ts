@@ -1,4 +1,4 @@
-import { lastLineOf } from '../../../base/text/last-line.ts';
+import { lastLineOf } from '../../../base/text/phrases.ts';
 import { waitForSettled } from '../../../base/time/deadline.ts';
 import type { BubblewrapSandbox } from '../../binding.ts';
 import { collect } from '../../in-flight-bytes.ts';

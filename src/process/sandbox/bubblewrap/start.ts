@@ -15,8 +15,7 @@ import {
 import { endianness } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../../../base/errors.ts';
-import { holds } from '../../../base/files/holds.ts';
-import { followLinks } from '../../../base/files/real-path.ts';
+import { followLinks, holds } from '../../../base/files/paths.ts';
 import { makeTempFolder } from '../../../base/files/temp-folder.ts';
 import { type BubblewrapSandbox, findExposure } from '../../binding.ts';
 import type { LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from '../../launch/launch.ts';

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bundledFolders, findExecutable } from '../../../base/files/executable.ts';
-import { holds } from '../../../base/files/holds.ts';
 import { interpreterWords, isFile } from '../../../base/files/interpreter.ts';
+import { holds } from '../../../base/files/paths.ts';
 import { findScript } from '../../../base/files/script.ts';
 import type { LaunchRequest } from '../../launch/launch.ts';
 

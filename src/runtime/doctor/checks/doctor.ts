@@ -6,7 +6,7 @@ import { createExecutableFinder } from '../../../base/files/executable.ts';
 import { systemCode } from '../../../base/files/file-error.ts';
 import { findInterpreterFault, findLineEndFault } from '../../../base/files/interpreter.ts';
 import { findScript, isShell } from '../../../base/files/script.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import type { SourceLocation } from '../../../base/yaml/problem.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../../config/config.ts';
 import { environmentOf } from '../../../config/environment/read.ts';

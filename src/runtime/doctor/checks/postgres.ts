@@ -1,5 +1,5 @@
 import { toRuntimeError } from '../../../base/errors.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import type { HostEnv } from '../../../process/env.ts';
 import { readAddress } from '../../../store/postgres/connection/address.ts';
 import { inspectPostgres, type PostgresState } from '../../../store/postgres/layout/migrations.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { toRuntimeError } from '../../../base/errors.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import type { StateStoreConfig } from '../../../config/config.ts';
 import { type HostEnv, hostEnv } from '../../../process/env.ts';
 import { type DatabaseState, inspectDatabase } from '../../../store/sqlite/inspect.ts';

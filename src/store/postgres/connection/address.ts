@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { RuntimeError } from '../../../base/errors.ts';
 import { whyUnreadable } from '../../../base/files/file-error.ts';
-import { isLoopbackName } from '../../../base/text/loopback-name.ts';
+import { isLoopbackName } from '../../../base/text/url.ts';
 
 /** Where a Postgres store is, and as whom it is used. */
 export interface Address {

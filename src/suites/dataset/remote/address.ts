@@ -1,4 +1,4 @@
-import { isLoopbackName } from '../../../base/text/loopback-name.ts';
+import { isLoopbackName } from '../../../base/text/url.ts';
 
 /** Whether a path of a dataset is an address of something that another machine serves. */
 export function isRemote(path: string): boolean {

@@ -1,8 +1,8 @@
 import { isObject } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import { asDraft07 } from '../../../base/yaml/ajv.ts';
-import { omitUndefined } from '../../../base/yaml/present.ts';
 import type { Source } from '../../../base/yaml/source.ts';
+import { omitUndefined } from '../../../base/yaml/wording.ts';
 import { type Code, javascriptEndings, readCode } from '../suite/programs.ts';
 import type { Fault, Notes, SourceFiles } from '../suite/source-files.ts';
 import type { Check } from '../suite/suite.ts';

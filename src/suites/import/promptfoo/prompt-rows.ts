@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isObject, stringifyJson } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import { parseDocument } from '../../../base/yaml/document.ts';
 import { envNamesOfFile, programOf } from '../suite/programs.ts';
 import type { SourceFiles } from '../suite/source-files.ts';

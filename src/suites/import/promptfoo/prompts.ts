@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { isObject } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import type { Source } from '../../../base/yaml/source.ts';
 import { settingOf } from '../suite/models.ts';
 import { type Code, javascriptEndings } from '../suite/programs.ts';

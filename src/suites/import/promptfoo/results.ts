@@ -1,8 +1,8 @@
 import { RuntimeError } from '../../../base/errors.ts';
 import { isObject, stringifyJson } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
-import { omitUndefined } from '../../../base/yaml/present.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import type { Source } from '../../../base/yaml/source.ts';
+import { omitUndefined } from '../../../base/yaml/wording.ts';
 import { type EvalWeighting, keepRow, toCaseRecord } from '../../case/case-record.ts';
 import type { CaseRecord, EpochRecord, EvalResult, RunHeader } from '../../record.ts';
 import { summarize } from '../../run-accumulator.ts';

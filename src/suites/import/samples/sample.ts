@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../../base/json/json.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import type { Source } from '../../../base/yaml/source.ts';
 import { asScalar, type KeyTable, readKeys, type TakeFirst } from '../suite/keys.ts';
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../../base/json/json.ts';
-import { omitUndefined } from '../../../base/yaml/present.ts';
 import type { Source } from '../../../base/yaml/source.ts';
+import { omitUndefined } from '../../../base/yaml/wording.ts';
 import type { Notes, SourceFiles } from './source-files.ts';
 
 /** One provider as the config has it. */

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../../base/json/json.ts';
-import { omitUndefined } from '../../../base/yaml/present.ts';
 import type { Source } from '../../../base/yaml/source.ts';
+import { omitUndefined } from '../../../base/yaml/wording.ts';
 import { chatProviderOf, type GivenProvider, type ProviderContext } from './models.ts';
 import { envNamesOf, envNamesOfFile, javascriptEndings, programOf, readCode } from './programs.ts';
 

@@ -1,11 +1,11 @@
 import { globSync, realpathSync, statSync } from 'node:fs';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { whyUnreadable } from '../../../base/files/file-error.ts';
+import { followLinks } from '../../../base/files/paths.ts';
 import { readBounded } from '../../../base/files/read-bounded.ts';
-import { followLinks } from '../../../base/files/real-path.ts';
-import { tryParse } from '../../../base/json/try-parse.ts';
+import { tryParse } from '../../../base/json/parse.ts';
 import { readText } from '../../../base/text/encoding/decode.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { shorten } from '../../../base/text/phrases.ts';
 import { type Path, parseDocument } from '../../../base/yaml/document.ts';
 import { type Problem, type SourceLocation, sortProblems } from '../../../base/yaml/problem.ts';
 import { Source } from '../../../base/yaml/source.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { formatPercent } from '../numbers.ts';
 import { box, escapeHtml, link, plain, renderPlainPage, table, text } from './plain.ts';
 

@@ -1,6 +1,5 @@
 import { escapeInvisibleLine as oneLine } from '../../../base/text/escape-invisible.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
-import { shorten } from '../../../base/text/shorten.ts';
+import { formatCount, shorten } from '../../../base/text/phrases.ts';
 import { cut } from '../../../base/text/width.ts';
 import type { PersonAgreement, RatedCases, RatedVerdicts, RatingAgreement } from '../../rating-agreement.ts';
 import { formatInterval, formatPercent, formatScore } from '../numbers.ts';

@@ -1,7 +1,6 @@
 import { escapeInvisibleLine as oneLine } from '../../../base/text/escape-invisible.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
-import { defaultColumns, eraseLine } from '../../../base/text/terminal.ts';
-import { cut, textWidth } from '../../../base/text/width.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
+import { cut, defaultColumns, eraseLine, textWidth } from '../../../base/text/width.ts';
 import type { SuiteProgress } from '../../file/model.ts';
 import type { CaseRecord, RunHeader } from '../../record.ts';
 import { failuresOf, roleLookup } from '../case-failures.ts';

@@ -1,5 +1,5 @@
 import { escapeShownLine as oneLine } from '../../../base/text/escape-commands.ts';
-import { formatCount } from '../../../base/text/format-count.ts';
+import { formatCount } from '../../../base/text/phrases.ts';
 import { cut, textWidth } from '../../../base/text/width.ts';
 import type { Failure, RowProblem, RunSummary, SuiteReport } from '../../record.ts';
 import {

@@ -1,3 +1,37 @@
+import { Json, parseLossless, stringifyJson } from './json.ts';
+
+/** Whether the text is JSON. */
+export function isJson(text: string): boolean {
+  return tryParse(text) !== undefined;
+}
+
+/** The value of a JSON text; undefined when it is none, which no JSON value is. */
+export function tryParse(text: string): unknown {
+  return attempt(() => JSON.parse(text));
+}
+
+/** Like `tryParse`, with numbers that a double cannot hold as their digits. */
+export function tryParseLossless(text: string): unknown {
+  return attempt(() => parseLossless(text));
+}
+
+/** Like `tryParse`, with the exact text. */
+export function tryJson(text: string): Json | undefined {
+  return attempt(() => {
+    const json = new Json(text);
+    void json.value;
+    return json;
+  });
+}
+
+function attempt<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
 /** What V8 says of a text that is no JSON, on one line and without a position, which would be taken for one in the file. */
 export function wordJsonError(thrown: unknown, text: string): string {
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
@@ -17,4 +51,9 @@ export function jsonHint(text: string): string | undefined {
   if (/[{,]\s*[A-Za-z_][\w-]*\s*:/.test(text))
     return 'Put names and texts into double quotes: {"name": "text"}.';
   return undefined;
+}
+
+/** A value of a document as a text: itself, or its JSON. `String()` would throw at `{"toString": null}`. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : stringifyJson(value ?? null);
 }
