@@ -41,7 +41,7 @@ test.skipIf(!existsSync(solutions))(
     const detect = detector();
     const findings = texts.reduce((count, text) => count + detect(text).length, 0);
     const [, numbers = '', total = ''] =
-      /In ([\d,]+) texts of arithmetic[\s\S]*?the default\nfinds (\d+)\./.exec(docs) ?? [];
+      /In ([\d,]+) texts of arithmetic[\s\S]*?the default\s+finds (\d+)\./.exec(docs) ?? [];
     expect({ texts: texts.length, findings }).toEqual({
       texts: Number(numbers.replace(',', '')),
       findings: Number(total),
