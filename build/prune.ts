@@ -2,14 +2,14 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** Removes what an earlier build has left: modules in dist/ that are neither of this bundle nor made by another step. */
+/** Removes what an earlier build has left: modules in dist/, and their source maps, that are neither of this bundle nor made by another step. */
 export function prune(): Plugin {
   return {
     name: 'prune',
     writeBundle({ dir = '' }, files) {
       for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
         const isOurs = file in files || file.startsWith('validators/') || file === 'report-page.js';
-        if (file.endsWith('.js') && !isOurs) rmSync(join(dir, file), { force: true });
+        if (/\.js(?:\.map)?$/.test(file) && !isOurs) rmSync(join(dir, file), { force: true });
       }
     },
   };
