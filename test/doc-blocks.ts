@@ -90,7 +90,8 @@ interface Block {
   readonly line: number;
 }
 
-function blocksOf(page: string): Block[] {
+/** The fenced blocks of a page, in order. */
+export function blocksOf(page: string): Block[] {
   return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info = '', 2: text = '' }) => ({
     info,
     text,

@@ -4,15 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtProgram } from './built.ts';
-import { isAsShown, runPage } from './doc-blocks.ts';
+import { blocksOf, isAsShown, runPage } from './doc-blocks.ts';
 import { freePort } from './store/postgres/server.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/start/first-guard.md'), 'utf8');
 const blocks = new Map(
-  [...page.matchAll(/^```\w+ (?:file|says)=(\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [
-    name,
-    text,
-  ]),
+  blocksOf(page).map(({ info, text }) => [/ (?:file|says)=(\S+)$/.exec(info)?.[1], text] as const),
 );
 
 function block(name: string): string {
