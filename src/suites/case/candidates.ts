@@ -8,10 +8,7 @@ import { identifyCase, SuiteFileError } from './case-identity.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
 
-/**
- * Maps each row to a case with its id and tags, or to the problem that it has. Throws what reading `rows`
- * throws.
- */
+/** Maps each row to a case with its id and tags, or to a row fault. Rethrows errors from `rows`. */
 export async function* toCandidates(suite: Suite, rows: AsyncIterable<Row>): AsyncGenerator<Candidate> {
   for await (const row of rows) {
     const { content } = row;
@@ -33,8 +30,8 @@ function withProblem(row: Row, value: RowValue, read: () => Candidate): Candidat
 }
 
 /**
- * Turns DATASET_INVALID, EXPRESSION_FAILED and EVENT_INVALID into the problem of `row`, with a hint about
- * its columns. Throws every other error again.
+ * Turns DATASET_INVALID, EXPRESSION_FAILED and EVENT_INVALID into a fault of `row`, with a hint about its columns.
+ * Rethrows every other error.
  */
 export function toRowFault(error: unknown, row: RowValue): RowFault {
   if (!(error instanceof RuntimeError)) throw error;
@@ -46,9 +43,6 @@ export function toRowFault(error: unknown, row: RowValue): RowFault {
   return { message, ...located, ...(hints.length === 0 ? {} : { hint: hints.join(' ') }) };
 }
 
-/**
- * Names the columns of the row when an expression read one that is missing; undefined for other messages.
- */
 function hintOfColumns(message: string, row: RowValue): string | undefined {
   const [, key = ''] = /No such key: (.+)$/s.exec(message) ?? [];
   const isOfRow = key !== '' && !Object.hasOwn(row, key) && message.includes('case');

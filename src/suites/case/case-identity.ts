@@ -4,16 +4,13 @@ import type { SourceLocation } from '../../base/yaml/problem.ts';
 import { datasetError } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
 
-/** The id and the tags of a case. */
 export interface CaseIdentity {
   readonly id: string;
-  /** Each once, none empty. */
+  /** No duplicates, no empty strings. */
   readonly tags: readonly string[];
 }
 
-/**
- * Evaluates the id (default: `rowNumber`) and the tags of a row. Throws DATASET_INVALID, EXPRESSION_FAILED.
- */
+/** Evaluates the id (default: `rowNumber`) and the tags of a row. Throws DATASET_INVALID or EXPRESSION_FAILED. */
 export function identifyCase(
   suite: Suite,
   row: Readonly<Record<string, unknown>>,
@@ -31,7 +28,7 @@ function readId(value: unknown, rowNumber: number): string {
   return id;
 }
 
-/** DATASET_INVALID whose cause is a line of the suite file rather than the row; `location` is that line. */
+/** A DATASET_INVALID error caused by a line of the suite file, given in `location`, rather than by the row. */
 export class SuiteFileError extends RuntimeError {
   readonly location: Pick<SourceLocation, 'file' | 'line'>;
 
@@ -57,17 +54,13 @@ function readTags(value: unknown, { file, mapping }: Suite): string[] {
   return [...new Set(tags)].filter((tag) => tag !== '');
 }
 
-/**
- * The text of a string, number or boolean, since ids and tags are often numbers; undefined for other
- * values.
- */
 function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
-/** What a person said: true to pass, false to fail, undefined where nobody said anything. Throws DATASET_INVALID. */
+/** A person's verdict: true for pass, false for fail, undefined if there is none. Throws DATASET_INVALID. */
 export function readLabel(value: unknown, place: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'boolean') return value;
@@ -81,7 +74,6 @@ export function readLabel(value: unknown, place: string): boolean | undefined {
 const passing = ['true', 'pass', 'passed', 'yes', 'good', '1'];
 const failing = ['false', 'fail', 'failed', 'no', 'bad', '0'];
 
-/** The verdict that a word means; undefined of any other. */
 export function verdictOfWord(text: string): boolean | undefined {
   const word = text.trim().toLowerCase();
   if (passing.includes(word)) return true;

@@ -9,18 +9,15 @@ import { reduceEpochs, resultsOf, weightedMean } from '../stats/epoch-reduction.
 export interface JudgedCase {
   readonly row: Pick<Row, 'number' | 'file' | 'line'>;
   readonly id: string;
-  /** Of a matrix. */
   readonly variant?: string | undefined;
   readonly tags: readonly string[];
   readonly epochs: readonly EpochRecord[];
-  /** The row as it is reported and kept; undefined where it is not known. */
   readonly kept?: KeptRow | undefined;
 }
 
-/** The settings of an eval that decide how its results count in a case. */
 export type EvalWeighting = Pick<SuiteEval, 'id' | 'role' | 'weight' | 'reducer'>;
 
-/** Builds the record of a case: reduces its epochs, weighs the scores, compares them with the threshold. */
+/** Reduces the epochs of a case, weights the scores and compares the result with the threshold. */
 export function toCaseRecord(
   evals: readonly EvalWeighting[],
   { row: { number, file, line }, id, variant, tags, epochs, kept }: JudgedCase,
@@ -33,7 +30,7 @@ export function toCaseRecord(
   });
   const deciding = judged.filter(({ role }) => role !== 'metric');
   const score = weightedMean(deciding);
-  // An epoch whose subject gave no answer has no threshold.
+  // An epoch whose subject failed has no threshold.
   const threshold = epochs.find((epoch) => epoch.threshold !== undefined)?.threshold;
   const meetsBounds =
     threshold === undefined
@@ -54,17 +51,15 @@ export function toCaseRecord(
   };
 }
 
-/** Whether the subject answered in at least one epoch; a case without any answer has not passed. */
 function isAnswered(epochs: readonly EpochRecord[]): boolean {
   return epochs.some(({ subject }) => subject?.status !== 'failed');
 }
 
-/** A row as it is reported and kept. */
 export type KeptRow = Pick<CaseRecord, 'row' | 'row_cuts'>;
 
 /**
- * The row as it is reported and kept: whole, or of a very large one the beginnings of its texts. What is judged of it is
- * kept whole beside it.
+ * Returns the row as reports and stores keep it. Long texts of a very large row are cut; the judged content is stored
+ * in full elsewhere.
  */
 export function keepRow(row: Readonly<Record<string, unknown>>): KeptRow {
   if (!isLarge(row)) return { row };
@@ -72,13 +67,13 @@ export function keepRow(row: Readonly<Record<string, unknown>>): KeptRow {
   return cuts.length === 0 ? { row } : { row: value, row_cuts: cuts satisfies readonly Cut[] };
 }
 
-/** Characters in the texts of a row: with the text that is judged, a record must still be one string. */
+/** Characters in the texts of a row. A record, which also has the judged text, must fit in one string. */
 const LARGEST_ROW = 16 * 1024 * 1024;
 const LONGEST_TEXT = 1024 * 1024;
 
 function isLarge(row: Readonly<Record<string, unknown>>): boolean {
   let size = 0;
-  // Not by recursion: a row may be nested deeply.
+  // Iterative, because a row may be deeply nested.
   const left: unknown[] = [row];
   while (left.length > 0 && size <= LARGEST_ROW) {
     const value = left.pop();

@@ -21,32 +21,29 @@ import { readLabel } from './case-identity.ts';
 type RowValue = Readonly<Record<string, unknown>>;
 
 interface PreparedCase {
-  /** The judged text; empty when the case has none. */
+  /** The judged text; empty if the case has none. */
   readonly content: string;
   readonly context: EvalContext;
   readonly threshold: Threshold | undefined;
   readonly evals: readonly PreparedEval[];
 }
 
-/** One eval of the suite with its bounds and its check, evaluated for this case. */
 export interface PreparedEval {
   readonly evaluation: SuiteEval;
   readonly threshold: Threshold;
-  /** What a person said of the case. */
   readonly label: boolean | undefined;
   readonly check: PreparedCheck;
 }
 
 type PreparedCheck = PreparedTree | PreparedGuard;
 
-/** One eval request, or several combined. */
 export type PreparedTree =
   | { readonly kind: 'check'; readonly request: EvalRequest; readonly content: string | undefined }
   | { readonly kind: 'bounded'; readonly part: PreparedTree; readonly threshold: Threshold }
   | { readonly kind: 'not'; readonly part: PreparedTree }
   | { readonly kind: 'any_of' | 'all_of'; readonly parts: readonly PreparedTree[] };
 
-/** An event to fire through the hooks; `expected`: whether they should flag it. */
+/** `expected`: whether the hooks should flag the event. */
 export interface PreparedGuard {
   readonly kind: 'guard';
   readonly only: string | undefined;
@@ -54,10 +51,10 @@ export interface PreparedGuard {
   readonly expected: boolean;
 }
 
-/** The answer of the subject as expressions see it, under `subject`. */
+/** The answer as expressions see it in `subject`. */
 export type SubjectView = Pick<Answer, 'text' | 'result' | 'messages' | 'tool_calls' | 'metadata'>;
 
-/** Maps a row, and the subject's answer if there is one, to requests. Throws DATASET_INVALID, EXPRESSION_FAILED. */
+/** Maps a row and the subject's answer, if any, to eval requests. Throws DATASET_INVALID or EXPRESSION_FAILED. */
 export function prepareCase(suite: Suite, row: RowValue, subject: SubjectView | undefined): PreparedCase {
   const scope = subject === undefined ? { case: row } : { case: row, subject };
   const body = suite.mapping.body.evaluate(scope);
@@ -74,7 +71,7 @@ export function prepareCase(suite: Suite, row: RowValue, subject: SubjectView | 
   };
 }
 
-/** The evals that judge the case of that row, each with its bounds. Throws DATASET_INVALID, EXPRESSION_FAILED. */
+/** The evals that apply to the row, each with its bounds. Throws DATASET_INVALID or EXPRESSION_FAILED. */
 export function findEvalsOfCase(suite: Suite, row: RowValue): readonly Omit<PreparedEval, 'check'>[] {
   return suite.evals.flatMap((evaluation) => {
     const applies = evaluation.condition?.evaluate({ case: row }) ?? true;
@@ -88,7 +85,7 @@ export function findEvalsOfCase(suite: Suite, row: RowValue): readonly Omit<Prep
   });
 }
 
-/** Fills members that the mapped context leaves out with those of the subject; the mapped ones win. */
+/** Mapped members take precedence over those of the subject. */
 function withSubject(mapped: unknown, subject: SubjectView | undefined): unknown {
   if (subject === undefined || (mapped !== undefined && mapped !== null && !isObject(mapped))) return mapped;
   const { metadata, ...own } = mapped ?? {};
@@ -104,7 +101,6 @@ interface PrepareContext {
   readonly row: RowValue;
   readonly scope: RowValue;
   readonly context: EvalContext;
-  /** The content for checks that have none of their own. */
   readonly defaultContent: unknown;
 }
 
@@ -175,14 +171,11 @@ function prepareCheck(
   };
 }
 
-/** The text of the last assistant message; undefined when there is no assistant message. */
 export function lastAnswer(messages: readonly ChatMessage[]): string | undefined {
   return messages.findLast(({ role }) => role === 'assistant')?.content;
 }
 
-/**
- * Reads evaluated bounds; null counts as none. Throws DATASET_INVALID when they are not bounds of a score.
- */
+/** Null counts as no bounds. Throws DATASET_INVALID for invalid bounds. */
 function readThreshold(value: unknown, place: string): Threshold {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw datasetError(place, 'a mapping', value);
@@ -214,8 +207,8 @@ function readBound<Key extends 'min_score' | 'max_score'>(
 }
 
 /**
- * The conversation around a case, with every absent or null member empty; tool calls that it does not list are those of
- * its messages. Throws DATASET_INVALID.
+ * Absent and null members become empty. Without listed tool calls, those of the messages are used. Throws
+ * DATASET_INVALID.
  */
 export function readContext(value: unknown): EvalContext {
   const context = readObject(value, 'context');
@@ -286,8 +279,8 @@ function optionalText(context: JsonObject, key: 'session_id' | 'prompt_id'): Rec
 }
 
 /**
- * Messages as OpenAI's API or PromptKit has them, with their whole text in `content`; their other members stay as
- * they are. Throws DATASET_INVALID.
+ * Accepts messages of OpenAI's API and of PromptKit. Collects the text in `content` and keeps other members. Throws
+ * DATASET_INVALID.
  */
 function readMessages(value: unknown, place: string): readonly ChatMessage[] {
   return readList(value, place).map((item, index) => readMessage(item, `${place}[${index}]`));
@@ -300,7 +293,7 @@ function readMessage(value: unknown, place: string): ChatMessage {
 }
 
 function readRole(value: unknown, place: string): ChatMessage['role'] {
-  // OpenAI's newer name for the same thing.
+  // OpenAI's newer name for `system`.
   const role = value === 'developer' ? 'system' : roles.find((known) => known === value);
   if (role === undefined) throw datasetError(place, `one of ${roles.join(', ')}`, value);
   return role;
@@ -308,7 +301,7 @@ function readRole(value: unknown, place: string): ChatMessage['role'] {
 
 const roles = ['system', 'user', 'assistant', 'tool'] as const;
 
-/** A message's own text, or where it has none that of PromptKit's `parts` or `tool_result`. */
+/** Falls back to PromptKit's `parts` or `tool_result`. */
 function readContent(message: JsonObject, place: string): string {
   const content = textOf(message['content'], `${place}.content`);
   if (content !== '') return content;
@@ -319,7 +312,7 @@ function readContent(message: JsonObject, place: string): string {
   return resultText === '' ? textOf(result['parts'], `${place}.tool_result.parts`) : resultText;
 }
 
-/** A text, or the texts of parts; an image or a recording has none. */
+/** Images and audio have no text. */
 function textOf(value: unknown, place: string): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;

@@ -9,20 +9,18 @@ import { newRowTally, type RowTally } from './pair-tally.ts';
 import { type ComparisonRow, casesOf, pairCases, type ResultKey, type Side } from './side.ts';
 
 export interface CompareOptions {
-  /** Only cases of these tags. */
   readonly tagA?: string | undefined;
   readonly tagB?: string | undefined;
-  /** One eval against another, rather than each against the one of its id; both or neither. */
+  /** Compares one eval with another instead of each with the one of the same id. Set both or neither. */
   readonly evalA?: string | undefined;
   readonly evalB?: string | undefined;
-  /** Only this variant of both; a run without variants is taken as it is. */
+  /** Selects one variant of both runs; ignored for a run without variants. */
   readonly variant?: string | undefined;
 }
 
 /**
- * Compares a run with another, or with itself where tags or evals make two sides of it; cases are paired by their
- * ids. Throws NAME_UNKNOWN for an eval or a variant that its run does not have, USAGE, also for a tag that no case of its run has,
- * and what reading the runs throws.
+ * Compares two runs, or two parts of one run selected by tags or evals. Pairs cases by id. Throws NAME_UNKNOWN for an
+ * unknown eval or variant and USAGE for an unknown tag. Rethrows errors from reading the runs.
  */
 export async function compareRuns(
   runA: RunSource,
@@ -41,7 +39,6 @@ export async function compareRuns(
   if (counts.a === 0) await refuseUnknownTag(a);
   if (counts.b === 0) await refuseUnknownTag(b);
 
-  // The results on side A of the first changes are read when all are known.
   const wanted = new Set(
     states.flatMap(({ regression, improvement }) =>
       [...regression, ...improvement].map(({ numberInA }) => numberInA),
@@ -89,7 +86,6 @@ export async function compareRuns(
   };
 }
 
-/** Cases of a matrix are paired with those of the same variant, one after another. */
 function refuseOtherVariants(a: RunHeader, b: RunHeader): void {
   const [ofA, ofB] = [a, b].map(({ variants }) => (variants ?? []).map(({ name }) => name));
   if (JSON.stringify(ofA) === JSON.stringify(ofB)) return;
@@ -99,7 +95,6 @@ function refuseOtherVariants(a: RunHeader, b: RunHeader): void {
   });
 }
 
-/** The one row for `evalA` against `evalB`; undefined when neither is given. */
 function findCrossRow(
   ofA: readonly EvalHeader[],
   ofB: readonly EvalHeader[],
@@ -116,7 +111,6 @@ function findCrossRow(
   return { a: evalA, b: evalB };
 }
 
-/** The cases as wholes, and the evals that both runs have. */
 function sharedRows(a: RunHeader, b: RunHeader): ComparisonRow[] {
   const ids = new Set(b.evals.map(({ id }) => id));
   const isShadows = a.kind === 'shadow' && b.kind === 'shadow';
@@ -131,7 +125,6 @@ function idsOnlyIn(one: RunHeader, other: RunHeader): string[] {
   return one.evals.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
 }
 
-/** A row with its first changes. */
 interface RowState {
   readonly row: ComparisonRow;
   readonly tally: RowTally;
@@ -140,7 +133,6 @@ interface RowState {
 }
 
 interface ListedChange {
-  /** The number of the case in its run. */
   readonly numberInA: number;
   readonly case: string;
   readonly b: SideResult;
@@ -176,7 +168,7 @@ function toInfo({ source, tag }: Side, evalId: string | undefined, cases: number
   };
 }
 
-/** What a case asks: of a chat the last message of the user, of a recorded answer the field of its row that has such a name. */
+/** The last user message of a chat, otherwise the question field of the row. */
 function questionOf({ epochs: [first], row = {} }: CaseRecord): string | undefined {
   const asked = first?.messages.findLast(({ role }) => role === 'user')?.content;
   const field = ['question', 'input', 'prompt', 'query'].map((name) => row[name]);
@@ -197,7 +189,7 @@ function toSideResult(record: CaseRecord, key: ResultKey): SideResult {
   return { number, file, line, score: result?.score ?? null, detail: result?.detail ?? '' };
 }
 
-/** Throws USAGE, with the known tags as the hint; to be called when no case of the side has its tag. */
+/** Call only if no case has the tag. Throws USAGE with the known tags as a hint. */
 async function refuseUnknownTag({ source, tag }: Side): Promise<void> {
   if (tag === undefined) return;
   const known = new Set<string>();

@@ -2,50 +2,49 @@ import type { Role } from '../file/model.ts';
 import type { Classification, Latency } from '../record.ts';
 import type { PairedDifference } from '../run/stats-record.ts';
 
-// The comparison of two runs, or of two sides of one, as plain JSON values. A is the old side, B the new
-// one.
+// The comparison of two runs, or of two parts of one run, as plain JSON. A is the old side, B the new side.
 
 export interface Comparison {
   readonly a: SideInfo;
   readonly b: SideInfo;
-  /** The cases as wholes; null when one eval was compared with another, and of shadows. */
+  /** The comparison of whole cases. Null if one eval was compared with another, and for shadows. */
   readonly cases: Difference | null;
   /** In the order of A. */
   readonly evals: readonly EvalDifference[];
-  /** Evals that the other side does not have. */
+  /** Evals that only this side has. */
   readonly evals_only_in_a: readonly string[];
   readonly evals_only_in_b: readonly string[];
 }
 
 export interface SideInfo {
   readonly run_id: string;
-  /** What a hook in shadow mode would have decided, rather than a run of a suite. */
+  /** Present if the sides are decisions of hooks in shadow mode instead of suite runs. */
   readonly kind?: 'shadow';
   readonly suite: string;
   /** ISO 8601, UTC. */
   readonly started_at: string;
-  /** Only its cases were compared. */
+  /** Set if only cases with this tag were compared. */
   readonly tag?: string;
-  /** Only its results were compared. */
+  /** Set if only the results of this eval were compared. */
   readonly eval?: string;
-  /** How many cases were compared or looked for on the other side. */
+  /** The number of cases on this side, with or without a counterpart. */
   readonly cases: number;
-  /** False of a run that did not come to its end; a shadow has none. */
+  /** False if the run did not finish. Always true for a shadow, which has no end. */
   readonly is_complete: boolean;
 }
 
 export interface EvalDifference extends Difference {
-  /** The eval's id on both sides. */
+  /** The ids of the eval on both sides. */
   readonly eval_a: string;
   readonly eval_b: string;
   readonly role: Role;
-  /** Only of guards: over the decisions of the pairs. */
+  /** Only for guards, over the paired decisions. */
   readonly classification?: { readonly a: ComparedClassification; readonly b: ComparedClassification };
-  /** Likewise. */
+  /** Only for guards, over the paired decisions. */
   readonly decisions?: { readonly a: Decisions; readonly b: Decisions };
 }
 
-/** How often a guard gave each answer, and how long its hooks took together. */
+/** The number of each decision of a guard, and the time that its hooks took. */
 export interface Decisions {
   readonly allow: number;
   readonly modify: number;
@@ -53,35 +52,34 @@ export interface Decisions {
   readonly ask: number;
   readonly respond: number;
   readonly abort: number;
-  /** It gave no answer; not among the others. */
+  /** Events without a decision; not included in the other counts. */
   readonly failed: number;
   readonly latency_ms: Latency | null;
 }
 
 export type ComparedClassification = Omit<Classification, 'latency_ms' | 'roc'>;
 
-/** The difference over all pairs of cases, with those whose verdicts changed. */
+/** The difference over all pairs of cases, with the cases whose verdict changed. */
 export interface Difference extends PairedDifference {
   /** The first 50, in the order of B. */
   readonly first_regressions: readonly Change[];
   readonly first_improvements: readonly Change[];
 }
 
-/** A case whose verdict changed. */
 export interface Change {
   readonly case: string;
-  /** What the case asks, its beginning: the last message of a user, or what its row says; absent where neither is known. */
+  /** The beginning of what the case asks: the last user message or a field of the row. Absent if neither is known. */
   readonly question?: string;
   readonly a: SideResult;
   readonly b: SideResult;
 }
 
 export interface SideResult {
-  /** Of its row in the dataset, from 1. */
+  /** The row number in the dataset, from 1. */
   readonly number: number;
   readonly file: string;
   readonly line: number;
-  /** Null when unscored. */
+  /** Null if unscored. */
   readonly score: number | null;
   readonly detail: string;
 }

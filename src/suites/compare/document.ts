@@ -21,46 +21,34 @@ import type {
 } from './comparison.ts';
 import { nameOf } from './regressions.ts';
 
-/** A comparison as texts, which each format arranges and escapes. */
 export interface ComparisonDocument {
   readonly title: string;
-  /** Whether both sides are what hooks in shadow mode would have decided. */
   readonly isShadows: boolean;
   /** `gsm8k, tag large, eval exact, run 1f0c, 49 cases`. */
   readonly a: string;
   readonly b: string;
-  /** What differs, and the measures of guards where one has a label. */
   readonly tables: readonly [ComparisonTable, ...ComparisonTable[]];
-  /** Sentences with p-values; of shadows without a name. */
   readonly conclusions: readonly { readonly name?: string; readonly lines: readonly string[] }[];
-  /** Sentences about cases and evals that only one side has. */
   readonly unpaired: readonly string[];
-  /** The cases whose verdict changed. */
   readonly changes: readonly NamedChanges[];
-  /** Of shadows: the events that only one side would have let through. */
   readonly lists: readonly { readonly title: string; readonly lines: readonly string[] }[];
 }
 
 export interface ComparisonTable {
   readonly name: string;
   readonly columns: readonly ComparisonColumn[];
-  /** A cell for each column; the first is a name. */
   readonly rows: readonly (readonly string[])[];
 }
 
 interface ComparisonColumn {
   readonly title: string;
-  /** The title on the page, where it is another. */
   readonly longTitle?: string;
-  /** On a terminal that is too narrow, the column of the lowest number goes first. */
+  /** If the terminal is too narrow, the column with the lowest number is dropped first. */
   readonly priority: number;
   /** The cell is not a plain number. */
   readonly isText?: boolean;
-  /** Anything but 0 is bad news. */
   readonly isBad?: boolean;
-  /** What an empty cell shows where columns cannot be left out. */
   readonly empty?: string;
-  /** Not shown where a line has to be short. */
   readonly isExtra?: boolean;
 }
 
@@ -116,7 +104,6 @@ export function toDocument(comparison: Comparison): ComparisonDocument {
       ]),
     };
   }
-  // Without labels there are no measures.
   const guards = evals.flatMap(({ classification: found, ...each }): Guard[] =>
     found === undefined || (found.a.accuracy === null && found.b.accuracy === null)
       ? []
@@ -229,7 +216,6 @@ const guardColumns: readonly Column<Guard>[] = [
 
 type Shadow = Decisions & { readonly name: string; readonly pairs: number };
 
-/** A row of each side: how often it answered what. */
 const shadowColumns: readonly Column<Shadow>[] = [
   { title: '', cell: ({ name }: Shadow) => name },
   { title: 'events', cell: ({ pairs }: Shadow) => String(pairs) },
@@ -242,7 +228,6 @@ const shadowColumns: readonly Column<Shadow>[] = [
   })),
 ].map((column, index) => ({ ...column, priority: -index, isText: true }));
 
-/** Sentences about verdicts and scores with their p-values, and the counts of the pairs. */
 function describeDifference({ table, p_value: p, score }: Difference): string[] {
   if (p === null) return ['there is no pair to compare'];
   const { both_passed: both, only_a_passed: onlyA, only_b_passed: onlyB, neither_passed: neither } = table;
@@ -263,7 +248,6 @@ function describeDifference({ table, p_value: p, score }: Difference): string[] 
   ];
 }
 
-/** How often each would have stopped or changed something, with the p-value of the difference. */
 function describeShadows({ pairs, table, p_value: p }: EvalDifference): string[] {
   if (p === null) return ['no event was seen by both'];
   const { both_passed: neither, only_a_passed: onlyB, only_b_passed: onlyA, neither_passed: both } = table;
@@ -282,5 +266,4 @@ function shadowList(side: string, count: number, first: readonly Change[]): Comp
   return [{ title: `only ${side} would interfere: ${formatListed(count, 'event', first.length)}`, lines }];
 }
 
-/** What a person reads of one text in a list. */
 const longestText = 200;

@@ -24,10 +24,9 @@ import {
 import type { ComparedClassification, Decisions } from './comparison.ts';
 import type { SideOutcome } from './side.ts';
 
-/** Compares the scores of pairs, B − A, in memory that does not grow with their number. */
 interface PairedScores extends Mergeable<PairedScoresState> {
   add(a: number, b: number): void;
-  /** The same in whatever order they came; null without pairs. */
+  /** Independent of the order of the pairs. Null without pairs. */
   difference(): ScoreDifference | null;
 }
 
@@ -37,7 +36,6 @@ const pairedScoresState = members({
   ...{ pairs: number, ties: number },
   ...{ sum_a: decimalSumState, sum_b: decimalSumState, sum: decimalSumState, squares: decimalSumState },
   sizes: groupsOf(1),
-  /** Null without pairs, as the greatest. */
   least: nullOr(number),
   greatest: nullOr(number),
 });
@@ -45,7 +43,7 @@ const pairedScoresState = members({
 export function newPairedScores(): PairedScores {
   const [ofA, ofB, all, squares] = [newDecimalSum(), newDecimalSum(), newDecimalSum(), newDecimalSum()];
   const sums = combine({ sum_a: ofA, sum_b: ofB, sum: all, squares });
-  /** The differences that are not 0, as far as the exact test needs them. */
+  /** The nonzero differences, kept only while there are few enough for the exact test. */
   const sizes: number[] = [];
   let [pairs, ties] = [0, 0];
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -92,18 +90,17 @@ export function newPairedScores(): PairedScores {
   };
 }
 
-/** Of the mean of at least two differences: exactly 0 where all are the same. */
 function standardError(pairs: number, sum: Exact, squares: Exact): number {
   const around = subtract(squares, divide(multiply(sum, sum), exact(pairs)));
   return toDouble({ rootOf: divide(around, exact(pairs * (pairs - 1))) });
 }
 
-/** The greatest number of differences for the exact test, which tries 2^n signs. */
+/** The exact test tries 2^n sign combinations. */
 const maxSignFlips = 16;
 
 /**
- * Few differences are tested by trying all their signs, which assumes nothing of how they are spread; many by
- * Student's t. All of one size are no basis for a t, and their signs alone speak.
+ * Few differences get an exact sign-flip test, which makes no assumption about their distribution. Many get Student's
+ * t. If all have the same size, a t is meaningless, so only their signs are tested.
  */
 function testDifferences({
   sizes,
@@ -112,7 +109,6 @@ function testDifferences({
   mean,
   stderr,
 }: {
-  /** Those that are not 0; only the first where there are many. */
   readonly sizes: readonly number[];
   readonly pairs: number;
   readonly ties: number;
@@ -126,7 +122,6 @@ function testDifferences({
   return { p_value: studentPValue(mean / stderr, pairs - 1), test: 'paired_t' };
 }
 
-/** The share of all ways to give the differences signs whose sum is at least as far from 0 as theirs. */
 function signFlipP(differences: readonly number[]): number {
   const exacts = differences.map((each) => exact(each));
   const unit = Math.min(0, ...exacts.map(({ exponent }) => exponent));
@@ -136,7 +131,6 @@ function signFlipP(differences: readonly number[]): number {
   const observed = sizeOf(sum);
   const ways = 2 ** sizes.length;
   let extreme = 1;
-  // In the order of the Gray code, each way differs from the one before by one sign.
   for (let way = 1; way < ways; way++) {
     const flipped = 31 - Math.clz32(way & -way);
     const size = sizes[flipped] ?? 0n;
@@ -147,10 +141,7 @@ function signFlipP(differences: readonly number[]): number {
   return extreme / ways;
 }
 
-/**
- * The exact two-sided p-value of McNemar's test: how likely so uneven a split of the pairs whose verdict changed is
- * when both ways are equally likely. 1 when none changed.
- */
+/** The exact two-sided p-value of McNemar's test on the pairs whose verdict changed. Returns 1 if none changed. */
 export function mcNemarPValue(oneWay: number, otherWay: number): number {
   const changed = oneWay + otherWay;
   const fewer = Math.min(oneWay, otherWay);
@@ -158,7 +149,7 @@ export function mcNemarPValue(oneWay: number, otherWay: number): number {
   return Math.min(1, 2 * binomialTail(fewer, changed));
 }
 
-/** The chance of at most so many heads in n throws of a fair coin, summed from its largest term down. */
+/** The probability of at most `heads` heads in n fair tosses. Summed from the largest term down. */
 function binomialTail(heads: number, n: number): number {
   const logTerm = gammaln(n + 1) - gammaln(heads + 1) - gammaln(n - heads + 1) - n * Math.LN2;
   let ratio = 1;
@@ -170,20 +161,19 @@ function binomialTail(heads: number, n: number): number {
   return Math.exp(logTerm + Math.log(sum));
 }
 
-/** The two-sided p-value of a t statistic. */
 export function studentPValue(t: number, freedom: number): number {
   if (!Number.isFinite(t)) return 0;
   return incompleteBeta(freedom / (freedom + t ** 2), freedom / 2, 0.5);
 }
 
-/** The t that 95 % of a Student distribution do not exceed in size. */
+/** The t that the absolute value of a Student variable stays below with probability 95 %. */
 export function studentQuantile95(freedom: number): number {
   return bisect((t) => studentPValue(t, freedom) - 0.05, 1.9, 13, 200, 1e-12);
 }
 
 /**
- * The regularised incomplete beta function, by its continued fraction
- * (https://dlmf.nist.gov/8.17#SS5), on the side where that converges fast.
+ * The regularised incomplete beta function by its continued fraction (https://dlmf.nist.gov/8.17#SS5), on the side
+ * where it converges fast.
  */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
@@ -193,7 +183,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
   return Math.exp(logFront) / (a * betaFraction(x, a, b));
 }
 
-/** 1 + d1/(1 + d2/(1 + …)), evaluated from a depth at which more terms change nothing. */
+/** 1 + d1/(1 + d2/(1 + …)), evaluated from a depth at which further terms change nothing. */
 function betaFraction(x: number, a: number, b: number): number {
   let value = 1;
   for (let depth = 400; depth >= 1; depth--) {
@@ -209,9 +199,7 @@ function betaFraction(x: number, a: number, b: number): number {
 
 type VerdictChange = 'regression' | 'improvement' | 'none';
 
-/** Counts pairs of verdicts and scores, in any order and in bounded memory. */
 export interface PairTally extends Mergeable<PairTallyState> {
-  /** Undefined where a side does not have the case. */
   add(a: SideOutcome | undefined, b: SideOutcome | undefined): VerdictChange;
   difference(): PairedDifference;
 }
@@ -277,7 +265,6 @@ export function newPairTally(): PairTally {
 
 export type RowTally = ReturnType<typeof newRowTally>;
 
-/** Counts the pairs of outcomes of one row, and what guards decided on either side. */
 export function newRowTally() {
   const pairs = newPairTally();
   const [ofA, ofB] = [newDecisionTally(), newDecisionTally()];
@@ -292,13 +279,11 @@ export function newRowTally() {
       return pairs.add(a, b);
     },
     difference: pairs.difference,
-    /** Undefined where neither side is a guard. */
     classification: () => both(ofA.classification(), ofB.classification()),
     decisions: () => both(ofA.decisions(), ofB.decisions()),
   };
 }
 
-/** Counts what a guard decided; what it gives is undefined where there was no guard. */
 function newDecisionTally() {
   const { counts } = newCounters(['allow', 'modify', 'deny', 'ask', 'respond', 'abort', 'failed']);
   const [sketch, guard] = [newLatencySketch(), newClassificationTally()];

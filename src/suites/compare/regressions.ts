@@ -2,14 +2,14 @@ import { formatCount } from '../../base/text/phrases.ts';
 import { formatP } from '../report/numbers.ts';
 import type { Comparison, Difference, EvalDifference } from './comparison.ts';
 
-/** `any`: a case that passed does not pass any more; `significant`: more of them than chance explains. */
+/** `any`: at least one case regressed. `significant`: the regressions are statistically significant. */
 export type RegressionRule = 'any' | 'significant';
 
 const level = 0.05;
 
 /**
- * Why B is worse than A, as sentences; empty when it is not. Metrics count only when two evals were named.
- * A pair of runs without common cases, and an incomplete run, are reasons, too.
+ * Returns sentences that explain why B is worse than A; empty if it is not. Metrics count only if two evals were named.
+ * Runs without common cases and incomplete runs also count as worse.
  */
 export function findRegressions(comparison: Comparison, rule: RegressionRule): string[] {
   const { cases, evals, a, b } = comparison;
@@ -33,7 +33,7 @@ function anyRegression(cases: Difference | null, gated: readonly EvalDifference[
     .map(([name, { regressions }]) => `${name}: ${formatCount(regressions, 'regression')}`);
 }
 
-/** By the exact test of each eval, at 5 % over all of them together (Holm, 1979). */
+/** Applies the exact test of each eval at a family-wise level of 5 % (Holm, 1979). */
 function significantRegressions(gated: readonly EvalDifference[]): string[] {
   const ranked = gated.map((each) => ({ each, p: each.p_value ?? 1 })).sort((one, other) => one.p - other.p);
   const firstInsignificant = ranked.findIndex(({ p }, index) => p >= level / (ranked.length - index));
@@ -43,7 +43,6 @@ function significantRegressions(gated: readonly EvalDifference[]): string[] {
     .map(({ each, p }) => `${nameOf(each)}: significantly fewer pass (${formatP(p)})`);
 }
 
-/** `exact`, or `one → another`. */
 export function nameOf({ eval_a: a, eval_b: b }: Pick<EvalDifference, 'eval_a' | 'eval_b'>): string {
   return a === b ? a : `${a} → ${b}`;
 }

@@ -9,7 +9,7 @@ import { describeScore } from '../report/wording.ts';
 import type { Change, Comparison, SideInfo, SideResult } from './comparison.ts';
 import { type ComparisonTable, type NamedChanges, toDocument } from './document.ts';
 
-/** A comparison for people: several lines, each ended, none wider than so many columns. */
+/** Renders a comparison as text lines, none wider than `columns`. Each line ends in a newline. */
 export function renderComparison(comparison: Comparison, colour: boolean, columns?: number): string {
   const document = toDocument(comparison);
   const view = openView(colour, columns);
@@ -47,16 +47,14 @@ export function renderComparison(comparison: Comparison, colour: boolean, column
 
 function changeLine(change: Change): string {
   const { file, line } = change.b;
-  // A person reads so much of one text in a list.
   return `${oneLine(file)}:${line}  ${cut(oneLine(`case ${change.case}: ${describeChange(change)}`), 160)}`;
 }
 
-/** `score 1 → score 0: said 41`. */
 function describeChange({ a, b }: Change): string {
   return `${describeScore({ ...a, detail: '' })} → ${describeScore(b)}`;
 }
 
-/** A comparison in GitHub's Markdown; at most 60,000 characters, of the 65,536 that a comment may have. */
+/** Renders a comparison as GitHub Markdown of at most 60,000 characters. GitHub limits comments to 65,536. */
 export function renderComparisonMarkdown(comparison: Comparison): string {
   const { title, isShadows, a, b, ...document } = toDocument(comparison);
   const conclusions = document.conclusions.flatMap(({ name, lines }) =>
@@ -104,7 +102,7 @@ function regressionLines({ name, regressions: { title, changes } }: NamedChanges
     shortCode(`${change.b.file}:${change.b.line}`),
     toCode(cut(describeChange(change), 240)),
   ]);
-  // A summary is HTML, in which a code span means nothing unless a blank line goes before.
+  // A summary is HTML. A code span is rendered only after a blank line.
   const head = ['<details><summary>', '', `${title} of ${shortCode(name)}`, '', '</summary>', ''];
   return [...head, ...markdownTable(['case', 'at', 'what changed'], rows), '', '</details>'];
 }
@@ -114,8 +112,8 @@ function shortCode(value: string): string {
 }
 
 /**
- * A comparison as one page without a script or any other file; texts of others are text in it. `home` is where it links back to:
- * where the page is served, a case is a link to the page of its run. Throws INTERNAL when the page was not built.
+ * Renders a comparison as one self-contained HTML page without scripts. Foreign texts are escaped. `home` is the
+ * address of the run list; if set, cases link to the pages of their runs. Throws INTERNAL if the page was not built.
  */
 export function renderComparisonHtml(
   comparison: Comparison,
@@ -168,7 +166,6 @@ function tableBox({ name, columns, rows }: ComparisonTable): string {
 
 type LinkTo = (side: 'a' | 'b', number: number, label: string) => string;
 
-/** The cases whose verdict changed, both sides beside each other. */
 function changeTable(title: string, changes: readonly Change[], linkTo: LinkTo): string {
   if (changes.length === 0) return '';
   const rows = changes.map(({ case: id, question, a, b }) => [

@@ -4,14 +4,13 @@ import { glob } from 'tinyglobby';
 import { RuntimeError } from '../../base/errors.ts';
 import { isRemote } from './remote/address.ts';
 
-/** Whether a path may be meant as a glob pattern. */
 export function isPattern(path: string): boolean {
   return /[*?[{]|[!@+]\(/.test(path);
 }
 
 /**
- * The files that a path means: itself, or, when there is no such file and it is no address, those that match it as a glob pattern, sorted.
- * Throws FILE_UNREADABLE when none does.
+ * Returns the path itself if the file exists or the path is an address. Otherwise returns the sorted matches of the
+ * glob pattern. Throws FILE_UNREADABLE if nothing matches.
  */
 export async function findFiles(path: string): Promise<readonly string[]> {
   if (path === '-' || isRemote(path) || !isPattern(path) || existsSync(path)) return [path];
@@ -21,7 +20,7 @@ export async function findFiles(path: string): Promise<readonly string[]> {
   throw new RuntimeError('FILE_UNREADABLE', `no file matches ${path}`);
 }
 
-/** The folders at the start that are there are no pattern, even where their names look like one. */
+/** Leading folders that exist are literal, even if their names look like patterns. */
 function splitPattern(path: string): { folder: string; pattern: string } {
   const parts = path.split('/');
   let folders = 0;

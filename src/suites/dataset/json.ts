@@ -14,8 +14,8 @@ import { type BoundedBuffer, countLines, newBoundedBuffer, splitLines } from './
 import { type FileRow, notUtf8, type RowContent, unusable } from './row.ts';
 
 /**
- * Reads a list of JSON objects, or objects one after another, one in memory at a time. Invalid JSON becomes
- * one unusable row, which is the last.
+ * Reads a JSON list of objects or a sequence of objects, one in memory at a time. Invalid JSON yields one unusable row,
+ * which is the last.
  */
 export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
   const scanner = newElementScanner(maxRowBytes);
@@ -60,28 +60,24 @@ function brokenAt(line: number, reason: string, hint = words.hint): Reading {
   return { row: { line, content: unusable(message, hint) }, isLast: true };
 }
 
-/** One value of a JSON text, not yet parsed; `bytes` is undefined when it was too long to keep. */
 interface JsonElement {
   readonly kind: 'element';
   readonly line: number;
   readonly bytes: Buffer | undefined;
 }
 
-/** The line where the text is no valid list or sequence of values any more. */
 interface JsonBreak {
   readonly kind: 'break';
   readonly line: number;
   readonly reason: string;
 }
 
-/** Finds the values of one text, which comes in chunks; after a break it finds no more. */
 interface ElementScanner {
   push(chunk: Buffer): (JsonElement | JsonBreak)[];
-  /** The rest, when no more chunks come. */
   end(): (JsonElement | JsonBreak)[];
 }
 
-/** Finds the elements of the list at the top of a JSON text, or, without a list, the values that stand there one after another. */
+/** Finds the elements of the top-level list or, without a list, the values of a sequence. */
 export function newElementScanner(maxBytes: number): ElementScanner {
   let state: ScanState = 'start';
   let line = 1;
@@ -97,7 +93,6 @@ export function newElementScanner(maxBytes: number): ElementScanner {
     found.push({ kind: 'break', line, reason });
     state = 'broken';
   };
-  /** Takes what belongs to the element, and gives the position behind that. */
   const takeElement = (element: OpenElement, chunk: Buffer, text: string, from: number): number => {
     const end = continueValue(text, from, element.value);
     const part = chunk.subarray(from, end);
@@ -106,7 +101,6 @@ export function newElementScanner(maxBytes: number): ElementScanner {
     if (end !== undefined) finish(element);
     return end ?? chunk.length;
   };
-  /** Takes one byte between elements, unless an element begins with it. */
   const takeBetween = (byte: number): boolean => {
     if (byte === LINE_FEED) line += 1;
     if (isSpace(byte)) return true;
@@ -124,7 +118,7 @@ export function newElementScanner(maxBytes: number): ElementScanner {
   };
   return {
     push(chunk) {
-      // One character for each byte: what JSON consists of is ASCII.
+      // One character per byte. The syntax of JSON is ASCII.
       const text = chunk.toString('latin1');
       for (let at = 0; at < chunk.length && state !== 'broken'; ) {
         if (open !== undefined) at = takeElement(open, chunk, text, at);
@@ -143,11 +137,9 @@ export function newElementScanner(maxBytes: number): ElementScanner {
   };
 }
 
-/** The state between elements: what was read last, or `sequence` for values outside of a list. */
 type ScanState = 'start' | 'opened' | 'comma' | 'behind' | 'closed' | 'sequence' | 'broken';
 
 interface OpenElement {
-  /** Where it begins. */
   readonly line: number;
   readonly buffer: BoundedBuffer;
   readonly value: OpenValue;
@@ -161,7 +153,6 @@ function isInList(state: ScanState): boolean {
 
 type Transition = { readonly place: ScanState; readonly begins: boolean } | { readonly reason: string };
 
-/** The state after a byte between elements, and whether an element begins with it. */
 function nextState(state: ScanState, byte: number): Transition {
   switch (state) {
     case 'start':
@@ -186,20 +177,14 @@ function nextState(state: ScanState, byte: number): Transition {
   }
 }
 
-/** The words of messages about one row of a format. */
 interface RowWording {
-  /** Such as `the line`. */
   readonly subject: string;
   readonly hint: string;
 }
 
-/** The greatest number of bytes of one row; the bytes of a longer one are dropped. */
+/** The maximum size of a row in bytes. The bytes of a longer row are dropped. */
 export const maxRowBytes = 64 * 1024 * 1024;
 
-/**
- * Parses the object of one row; undefined bytes stand for a row that was too long. Throws SyntaxError when
- * it is not JSON.
- */
 function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording): RowContent {
   if (bytes === undefined) return unusable(`${subject} is longer than 64 MiB`);
   if (!isUtf8(bytes)) return notUtf8(subject, bytes);
@@ -214,7 +199,7 @@ function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording
   }
 }
 
-/** One JSON object on each line; blank lines are no rows. */
+/** Reads one JSON object per line and skips blank lines. */
 export async function* readJsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
   for await (const { number, bytes } of splitLines(chunks, maxRowBytes)) {
     if (bytes === undefined || !isBlank(bytes)) yield { line: number, content: readLine(bytes) };

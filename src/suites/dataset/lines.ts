@@ -1,11 +1,10 @@
-/** One line of a byte stream, without its line feed; `bytes` is undefined when it was too long to keep. */
+/** One line without its line feed. `bytes` is undefined if it was too long to keep. */
 export interface Line {
-  /** Counts from 1. */
   readonly number: number;
   readonly bytes: Buffer | undefined;
 }
 
-/** Cuts a stream of bytes at line feeds, wherever its chunks end; a line of more than `maxBytes` is skipped. */
+/** Splits a byte stream at line feeds. Drops the bytes of a line longer than `maxBytes`. */
 export async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
   let number = 0;
   let buffer = newBoundedBuffer(maxBytes);
@@ -29,14 +28,13 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: numbe
 
 const LINE_FEED = 0x0a;
 
-/** Collects the bytes of one line or element. */
 export interface BoundedBuffer {
   add(part: Buffer): void;
   size(): number;
   finish(): Buffer | undefined;
 }
 
-/** Holds up to `maxBytes`; `finish` returns undefined when there were more. */
+/** Holds up to `maxBytes`; `finish` returns undefined if there were more. */
 export function newBoundedBuffer(maxBytes: number): BoundedBuffer {
   let parts: Buffer[] = [];
   let size = 0;
@@ -54,7 +52,6 @@ export function newBoundedBuffer(maxBytes: number): BoundedBuffer {
   };
 }
 
-/** How many lines end in the bytes. */
 export function countLines(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;

@@ -17,29 +17,26 @@ import {
 } from './row.ts';
 import { readYaml } from './yaml.ts';
 
-/** One record of separated values and its first line; never a blank one. */
 interface TextRecord {
   readonly line: number;
   readonly content: { readonly usable: true; readonly fields: readonly string[] } | UnusableContent;
 }
 
-/** Splits one text, which comes in chunks, into records. Consume each result before the next call. */
+/** Splits a text that arrives in chunks into records. Consume each result before the next call. */
 interface RecordReader {
   push(chunk: Buffer): Iterable<TextRecord>;
-  /** The records that are complete so far. */
   complete(): Iterable<TextRecord>;
-  /** The rest, when no more chunks come. */
   end(): Iterable<TextRecord>;
 }
 
 /**
- * Holds at most twice `maxBytes`: a longer row is unusable, and a quote that stays open for longer counts
- * as never closed.
+ * Holds at most twice `maxBytes`. A longer row is unusable, and a quote that stays open for longer counts as never
+ * closed.
  */
 export function newRecordReader(delimiter: string, maxBytes: number): RecordReader {
   let parts: Buffer[] = [];
   let size = 0;
-  /** Parsing waits for this many bytes; it doubles while a record is incomplete. */
+  /** Parsing waits for this many bytes. Doubles while a record is incomplete. */
   let wanted = 0;
   const cursor: Cursor = { line: 1, isSkipping: false };
   const take = function* (isLast: boolean): Generator<TextRecord> {
@@ -62,7 +59,7 @@ export function newRecordReader(delimiter: string, maxBytes: number): RecordRead
 }
 
 interface Cursor {
-  /** Of the first byte that is not taken. */
+  /** The line of the first byte that is not consumed. */
   line: number;
   /** The rest of the line belongs to a row that is too long. */
   isSkipping: boolean;
@@ -78,18 +75,15 @@ function skipLine(chunk: Buffer, cursor: Cursor): Buffer {
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
-/** Bytes that are parsed at a time; doubled while a record goes on beyond them. */
 const stepBytes = 64 * 1024;
 
 interface TakeOptions {
   readonly delimiter: string;
   readonly maxBytes: number;
-  /** No more bytes come. */
   readonly isLast: boolean;
   readonly cursor: Cursor;
 }
 
-/** Yields the records; returns the bytes of an incomplete one. */
 function* takeRecords(
   bytes: Buffer,
   { delimiter, maxBytes, isLast, cursor }: TakeOptions,
@@ -131,7 +125,6 @@ function endOfLine(bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end + 1;
 }
 
-/** Whether the record is a blank line; one quoted empty field is not. */
 function isBlank(bytes: Buffer, fields: readonly string[]): boolean {
   return fields.length === 1 && fields[0]?.trim() === '' && bytes[0] !== QUOTE;
 }
@@ -141,21 +134,17 @@ function toRecord(line: number, bytes: Buffer, fields: readonly string[]): TextR
 }
 
 interface CsvRecord {
-  /** Where it ends in the bytes, behind its line feed. */
   readonly end: number;
   readonly fields: readonly string[];
 }
 
-/** The records of some bytes, and why the rest could not be parsed. */
 interface CsvWindow {
   readonly records: readonly CsvRecord[];
-  /** A quote that is open at the end: more bytes may close it. */
   readonly isOpen: boolean;
-  /** Why the record after the last one cannot be parsed. */
   readonly fault: string | undefined;
 }
 
-/** Reads bytes that start with a record, with quotes as RFC 4180 has them. */
+/** Reads bytes that start at a record boundary, with quotes as in RFC 4180. */
 function readWindow(bytes: Buffer, delimiter: string): CsvWindow {
   const records: CsvRecord[] = [];
   try {
@@ -179,14 +168,11 @@ function readWindow(bytes: Buffer, delimiter: string): CsvWindow {
 function wordFault({ code, message }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed';
   if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'text follows a closing quote';
-  // The library's type lists the code with a prefix that its value does not have.
+  // The library's type declares a prefix of the code that the value lacks.
   return /opening quote/i.test(message) ? 'a quote stands inside a field that is not quoted' : message;
 }
 
 interface CsvTable {
-  /**
-   * Undefined for the first record, the header. Throws DATASET_INVALID when that is not a usable header.
-   */
   toRow(record: TextRecord): FileRow | undefined;
 }
 
@@ -232,13 +218,13 @@ function readHeader({ line, content }: TextRecord, { file, delimiter }: TableOpt
   return fields;
 }
 
-/** In one walk: a header may have a million columns. */
+/** One pass, because a header may have a million columns. */
 function findRepeated(fields: readonly string[]): string | undefined {
   const names = new Set<string>();
   return fields.find((name) => names.size === names.add(name).size);
 }
 
-/** A header of one column in which another separator stands was separated by that one. */
+/** A single-column header that contains another separator was probably written with that separator. */
 function refuseOtherSeparator(
   fields: readonly string[],
   { file, line, delimiter }: TableOptions & { readonly line: number },
@@ -273,8 +259,8 @@ function badHeader(file: string, line: number, why: string): RuntimeError {
 }
 
 /**
- * Rows of text below a header, with quotes as RFC 4180 has them. After a row that cannot be read the reading goes on
- * with the next line. Throws DATASET_INVALID for a header that does not give every column a name of its own.
+ * Reads rows below a header, with quotes as in RFC 4180. Continues on the next line after an unreadable row. Throws
+ * DATASET_INVALID unless every column has a unique name.
  */
 export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
   return async function* (chunks, file) {
@@ -298,7 +284,6 @@ export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
 
 const maxRowBytes = 16 * 1024 * 1024;
 
-/** The reader of each format. */
 export const readers: Readonly<Record<DatasetFormat, ReadFormat>> = {
   jsonl: readJsonLines,
   json: readJson,

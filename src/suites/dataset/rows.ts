@@ -13,18 +13,17 @@ import { readers } from './readers.ts';
 import { isRemote, nameOf, remoteName } from './remote/address.ts';
 import { type FileRow, type Row, unusable } from './row.ts';
 
-/** The rows of a dataset, and how much of it has been read. */
 export interface Rows {
   /**
-   * In order; can be read once, in constant memory. Throws FILE_UNREADABLE, and DATASET_INVALID for a file
-   * without a usable header or of a size that cannot be read. An abort ends it early.
+   * In order, in constant memory; can be read once. Throws FILE_UNREADABLE. Throws DATASET_INVALID if a header is
+   * unusable or a file is too large to read. An abort ends the iteration early.
    */
   readonly rows: AsyncIterable<Row>;
-  /** The share of the bytes that have been read, 0..1; null where that is unknown, as on stdin. */
+  /** The share of bytes read, 0..1; null if unknown, as for stdin. */
   fraction(): number | null;
 }
 
-/** Opens a dataset; nothing is read before the first row is asked for. */
+/** Reads nothing before the first row is requested. */
 export function openRows(dataset: Dataset, signal: AbortSignal): Rows {
   if (dataset.kind === 'inline') return { rows: inlineRows(dataset), fraction: () => null };
   const progress = newReadProgress();
@@ -61,7 +60,7 @@ async function* fileRows(
   }
 }
 
-/** Damaged gzip becomes one unusable row, the last of the file. */
+/** Damaged gzip yields one unusable row, the last of the file. */
 async function* readFile(
   chunks: AsyncIterable<Buffer>,
   { file, format }: { readonly file: string; readonly format: DatasetFormat },
@@ -84,11 +83,8 @@ async function* readFile(
 const compressionHint = 'Pack the dataset again, or copy it again as a whole.';
 
 interface ReadProgress {
-  /** Sums the sizes of the files; never throws. */
   measure(files: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Starts the next file; `bytesRead` returns its bytes read so far. */
   startFile(bytesRead: () => number): void;
-  /** 0..1; null where it cannot be known how much there is. */
   fraction(): number | null;
 }
 
@@ -106,19 +102,17 @@ function newReadProgress(): ReadProgress {
     },
     fraction() {
       if (total === null) return null;
-      // The file may still grow.
       return total === 0 ? 1 : Math.min(1, (before + current()) / total);
     },
   };
 }
 
-/** Null when one of them is no plain file, such as a pipe. */
+/** Null if one is not a regular file, such as a pipe. */
 async function sumSizes(files: readonly string[], signal: AbortSignal): Promise<number | null> {
   try {
     const sizes = await Promise.all(files.map((file) => sizeOf(file, signal)));
     return sizes.includes(Number.NaN) ? null : sizes.reduce((sum, size) => sum + size, 0);
   } catch {
-    // Opening the file reports why it cannot be read.
     return null;
   }
 }
@@ -132,18 +126,16 @@ async function sizeOf(file: string, signal: AbortSignal): Promise<number> {
   return found.isFile() ? found.size : Number.NaN;
 }
 
-/** The bytes of one file, decompressed and without a byte order mark. */
 interface OpenBytes {
   /**
-   * Throws FILE_UNREADABLE, DATASET_INVALID for what is changed behind an address while it is read, DecompressionError for damaged
-   * gzip, and when the signal is aborted.
+   * Throws FILE_UNREADABLE, DATASET_INVALID if remote content changes during reading, DecompressionError for damaged
+   * gzip, and the abort reason.
    */
   readonly chunks: AsyncIterable<Buffer>;
-  /** How many bytes of the file, as it lies on the disk or is sent, have been read. */
   bytesRead(): number;
 }
 
-/** Opens a file, and decompresses it when its name ends in `.gz`; `-` is stdin, and what an address gives may be packed. */
+/** Opens a file or, for `-`, stdin. Decompresses names that end in `.gz`, and remote content with a gzip header. */
 function openBytes(path: string, signal: AbortSignal): OpenBytes {
   if (isRemote(path)) return openRemoteBytes(path, signal);
   if (path === '-') {
@@ -168,7 +160,6 @@ function openRemoteBytes(path: string, signal: AbortSignal): OpenBytes {
   return { chunks: readAll(decompressPacked(sent()), remoteName(path)), bytesRead: () => bytesRead };
 }
 
-/** How messages call stdin. */
 const stdinName = '<stdin>';
 
 function isCompressed(path: string): boolean {
@@ -189,7 +180,7 @@ async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGener
   }
 }
 
-/** Drops the byte order mark that some editors put in front of UTF-8; what has the mark of UTF-16 becomes UTF-8. */
+/** Drops the UTF-8 byte order mark that some editors write. Decodes UTF-16 to UTF-8. */
 async function* withoutByteOrderMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
   let decoder: TextDecoder | undefined;
@@ -214,14 +205,16 @@ async function* withoutByteOrderMark(source: AsyncIterable<Buffer>): AsyncGenera
 }
 
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Enough to see UTF-16 also where it has no mark. */
+/** Enough bytes to detect UTF-16 without a mark. */
 const longestMark = 4;
 
 function withoutUtf8Mark(bytes: Buffer): Buffer {
   return bytes.subarray(0, utf8Mark.length).equals(utf8Mark) ? bytes.subarray(utf8Mark.length) : bytes;
 }
 
-/** Of UTF-16, by its mark, which the decoder drops, or by the zeros between letters: no dataset begins with a NUL. */
+/**
+ * Detects UTF-16 by its mark, which the decoder drops, or by zero bytes between letters. No dataset starts with a NUL.
+ */
 function decoderOf(bytes: Buffer): TextDecoder | undefined {
   const [first, second] = bytes;
   const zeros = [...bytes.subarray(0, 4)].map((byte) => Number(byte === 0)).join('');
@@ -229,7 +222,7 @@ function decoderOf(bytes: Buffer): TextDecoder | undefined {
   return (first === 0xfe && second === 0xff) || zeros === '1010' ? new TextDecoder('utf-16be') : undefined;
 }
 
-/** The format by the extension of a file, before any `.gz`; JSON Lines for an unknown one. */
+/** The format by file extension, ignoring `.gz`; JSON Lines if unknown. */
 export function formatOf(file: string): DatasetFormat {
   const extension = /\.([^./]*)(?:\.gz)?$/i.exec(nameOf(file))?.[1]?.toLowerCase() ?? '';
   return byExtension.get(extension) ?? 'jsonl';
@@ -245,9 +238,7 @@ const byExtension: ReadonlyMap<string, DatasetFormat> = new Map([
   ['yml', 'yaml'],
 ]);
 
-/**
- * The number of rows of a small dataset; null for more than 8 MiB, for gzip, stdin, addresses and what cannot be read.
- */
+/** The number of rows of a small dataset. Null for more than 8 MiB, gzip, stdin, addresses and unreadable files. */
 export async function countRows(dataset: Dataset, signal: AbortSignal): Promise<number | null> {
   if (dataset.kind === 'inline') return dataset.rows.length;
   let count = 0;
@@ -258,7 +249,10 @@ export async function countRows(dataset: Dataset, signal: AbortSignal): Promise<
   return isRead ? count : null;
 }
 
-/** Shows the rows of a small file while it is told to go on; false where the dataset is none or cannot be read. */
+/**
+ * Passes the rows of a small file to the callback until it returns false. Returns false if the dataset is not a small
+ * readable file.
+ */
 export async function readSmall(
   dataset: Dataset,
   signal: AbortSignal,
@@ -273,10 +267,10 @@ export async function readSmall(
     for await (const row of openRows(dataset, signal).rows) if (!onRow(row)) break;
     return true;
   } catch {
-    // The run reads the dataset again, and reports what is wrong.
+    // The run reads the dataset again and reports the fault.
     return false;
   }
 }
 
-/** Takes some tens of milliseconds to read. */
+/** Takes tens of milliseconds to read. */
 const maxCountedBytes = 8 * 1024 * 1024;

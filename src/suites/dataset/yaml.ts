@@ -22,8 +22,8 @@ import { DecompressionError } from './decompress.ts';
 import { type FileRow, notUtf8, type RowContent, unusable } from './row.ts';
 
 /**
- * Reads YAML as a whole: the items of lists, and one row for each document that is not a list. A syntax
- * error becomes one unusable row, which is the last. Throws DATASET_INVALID for more than 8 MiB.
+ * Reads the whole text: yields the items of each list, and one row for each other document. A syntax error yields one
+ * unusable row, which is the last. Throws DATASET_INVALID for more than 8 MiB.
  */
 export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<FileRow> {
   const { bytes, fault } = await gather(chunks, file);
@@ -58,7 +58,6 @@ const maxYamlBytes = 8 * 1024 * 1024;
 
 interface Gathered {
   readonly bytes: Buffer;
-  /** Why reading ended early; undefined when it did not. */
   readonly fault: DecompressionError | undefined;
 }
 
@@ -102,9 +101,7 @@ function findBreak(
   return { offset, reason: problem?.message ?? first.message };
 }
 
-/**
- * The rows of one document; with a syntax error at `breakOffset`, only those that are complete before it.
- */
+/** With a syntax error at `breakOffset`, yields only the rows that are complete before it. */
 function* rowsOfDocument(
   document: Document.Parsed,
   lineAt: (offset: number) => number,
@@ -115,7 +112,7 @@ function* rowsOfDocument(
   const reader = newYamlReader();
   for (const [index, item] of items.entries()) {
     if (!isNode(item) || !item.range) continue;
-    // What the parser makes of an item that lacks its end looks whole, and is not.
+    // The parser completes a truncated item, so it looks whole but is not.
     if (breakOffset !== undefined && startOf(items[index + 1]) > breakOffset) return;
     const [from] = item.range;
     const { value, mistake } = reader.read(item);
@@ -139,21 +136,17 @@ function toContent(value: unknown): RowContent {
   return unusable(`the row is ${Array.isArray(value) ? 'a list' : 'no mapping'}`, hint);
 }
 
-/** The value of a node; with a mistake, the value is meaningless. */
+/** `value` is meaningless if there is a mistake. */
 interface YamlReading {
   readonly value: unknown;
   readonly mistake: TreeMistake | undefined;
 }
 
-/**
- * Reads the nodes of one document in their order, in time linear in their number, however many aliases
- * there are.
- */
 interface YamlReader {
   read(node: Node): YamlReading;
 }
 
-/** Plain values, in which numbers that a double cannot hold keep their digits. */
+/** Numbers that do not fit a double keep their digits. */
 function newYamlReader(): YamlReader {
   const anchors = new Map<string, Anchored | 'open'>();
   return {
@@ -171,17 +164,16 @@ interface Anchored {
 }
 
 interface Walk {
-  /** By name; `open` while the walk is inside the node of that anchor. */
+  /** By name; `open` while the walk is inside the anchored node. */
   readonly anchors: Map<string, Anchored | 'open'>;
   readonly mistakes: TreeMistake[];
-  /** Values so far, with those that aliases repeat. */
   size: number;
   depth: number;
 }
 
-/** Far beyond any real row, and far below what overflows a stack. */
+/** Far deeper than any real row, but safe for the call stack. */
 const maxDepth = 100;
-/** Aliases of aliases can make a short text mean more than any memory holds. */
+/** Nested aliases can expand a short text beyond any memory. */
 const maxValues = 1_000_000;
 
 function readNode(node: unknown, walk: Walk): unknown {
@@ -251,7 +243,7 @@ function isMergeKey({ key }: Pair): boolean {
   return isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
 }
 
-/** The members of a merge key, those of the highest precedence first. */
+/** Returns the members with the highest precedence first. */
 function readMerge(pair: Pair, walk: Walk): [string, unknown][] {
   const value = readNode(pair.value, walk);
   const sources: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -10,7 +10,7 @@ import type { CheckTree, GuardCheck, SuiteEval } from './model.ts';
 import { type Reduction, readReduction } from './model.ts';
 import { evalKeys } from './schema.ts';
 
-/** Reads one item of `spec.evals`; call it only for a valid document. */
+/** Reads an item of `spec.evals`. Requires a valid document. */
 export function toEval(document: YamlDocument, path: Path): SuiteEval {
   const check = isObject(valueAt(document, [...path, 'guard']))
     ? toGuardCheck(document, path)
@@ -24,7 +24,6 @@ export function toEval(document: YamlDocument, path: Path): SuiteEval {
   };
 }
 
-/** The path of the default reducer of the suite. */
 export const suiteReducerPath: Path = ['spec', 'repeat', 'reducer'];
 
 const mean: Reduction = { kind: 'mean' };
@@ -50,7 +49,7 @@ function toTree(document: YamlDocument, path: Path): CheckTree {
   };
 }
 
-/** Bounds make 1 or 0 of a part; those of an eval itself decide whether it passes. */
+/** Bounds on a part turn its score into 1 or 0. Bounds on the eval itself decide whether it passes. */
 function toPart(document: YamlDocument, path: Path): CheckTree {
   const part = toTree(document, path);
   const bounds = valueAt(document, [...path, 'threshold']);
@@ -70,18 +69,14 @@ function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
   };
 }
 
-/** A path that a file names: relative ones start in the file's own folder. */
+/** Resolves a relative path against the folder of the file that names it. */
 export function besideFile(file: string, path: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }
 
-/** The variables of expressions that are evaluated before the subject answers. */
 export const rowVariables: readonly string[] = ['case'];
 
-/**
- * The variables of expressions that are evaluated after the subject answered: `case`, and `subject` if
- * there is one.
- */
+/** The variables of expressions that are evaluated after the answer: `case`, and `subject` if there is one. */
 export function variablesOf(document: YamlDocument): readonly string[] {
   return valueAt(document, ['spec', 'subject']) === undefined ? rowVariables : ['case', 'subject'];
 }

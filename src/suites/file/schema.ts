@@ -3,16 +3,13 @@ import { expressionAt } from '../../base/yaml/expressions.ts';
 import { as, read, usual, usually } from '../../base/yaml/fields.ts';
 import { chatSchema } from '../../pipelines/file/schema.ts';
 
-/** Variants of one suite. */
 export const mostVariants = 16;
 
-/** The pattern of a text that is an expression. */
 const expressionPattern = '^\\$\\{';
 
-/** A tree whose texts are expressions; no keys where there is none. */
+/** A tree of expressions; no keys if it is absent. */
 const mapping = { [read]: expressionAt, [usual]: compileExpressions({}, []) } as const;
 
-/** A value of that type, or an expression that gives one. */
 function expressionOr(
   type: 'object' | 'array' | 'integer' | 'number' | 'boolean',
   more: object,
@@ -21,7 +18,6 @@ function expressionOr(
   return { type: [type, 'string'], pattern: expressionPattern, ...more, description };
 }
 
-/** The bounds of a score in a schema. */
 const scoreRange = { minimum: 0, maximum: 1 } as const;
 
 const contextSchema = expressionOr(
@@ -49,7 +45,6 @@ const contextSchema = expressionOr(
   'The conversation around the text. What is left out is empty, or what the subject gave.',
 );
 
-/** The bounds of a score; each may be an expression. */
 const thresholdSchema = {
   type: 'object',
   description:
@@ -61,7 +56,6 @@ const thresholdSchema = {
   },
 } as const;
 
-/** `spec.case`: how a row becomes a case. */
 const caseSchema = {
   type: 'object',
   description:
@@ -109,10 +103,8 @@ const combinations = {
   all_of: { type: 'array', minItems: 1, items: part, description: 'The lowest score of these checks.' },
 } as const;
 
-/** Exactly one of these says what an eval is. */
 const oneKind = (kinds: readonly string[]) => ({ oneOf: kinds.map((kind) => ({ required: [kind] })) });
 
-/** A part of a combination. */
 const checkSchema = {
   type: 'object',
   description: 'One check of a combination, or another combination.',
@@ -147,7 +139,6 @@ const guardSchema = {
   },
 } as const;
 
-/** What an eval has whatever it is. */
 export const evalKeys = {
   if: {
     type: 'string',
@@ -180,7 +171,6 @@ export const evalKeys = {
   },
 } as const;
 
-/** `spec.evals[]`. */
 const evalSchema = {
   type: 'object',
   additionalProperties: false,
@@ -196,7 +186,6 @@ const evalSchema = {
   },
 } as const;
 
-/** `spec.gates[]`. */
 export const gateSchema = {
   type: 'object',
   additionalProperties: false,
@@ -277,7 +266,7 @@ const variantName = {
   maxLength: 100,
 } as const;
 
-/** A chat of a suite: one provider and prompt, or several, each pair of which is a variant. */
+/** One provider and prompt, or several; each pair is then a variant. */
 const chatOrMatrix: object = {
   ...chatSchema,
   required: ['provider'],
@@ -341,7 +330,6 @@ function exactlyOne(keys: readonly string[]) {
   return keys.map((key) => ({ type: 'object', required: [key] }));
 }
 
-/** What makes the answers that a suite judges, as a JSON Schema. */
 const subjectSchema = {
   type: 'object',
   description:
@@ -374,7 +362,6 @@ const subjectSchema = {
   },
 } as const;
 
-/** How far a run goes. */
 export const limitKeys = {
   retries: usually(0, {
     type: 'integer',
@@ -428,7 +415,7 @@ const specSchema = {
   },
 } as const;
 
-/** Everything that an EvalSuite may say, as a JSON Schema (2020-12). */
+/** The JSON Schema (2020-12) of an EvalSuite. */
 export const suiteSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'https://signalbox.dev/schema/suite.schema.json',

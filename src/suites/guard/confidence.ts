@@ -1,9 +1,6 @@
 import { isObject } from '../../base/json/json.ts';
 
-/**
- * The confidence that a hook reports in its metadata: `confidence`, else `score`; null where neither is a
- * number from 0 to 1.
- */
+/** The `confidence` or else the `score` in a hook's metadata; null if neither is a number from 0 to 1. */
 export function readConfidence(metadata: unknown): number | null {
   if (!isObject(metadata)) return null;
   const { confidence, score } = metadata;

@@ -12,19 +12,15 @@ import { readConfidence } from './confidence.ts';
 
 export interface GuardFireOptions {
   readonly links: readonly Link[];
-  /** Returns what is wrong with an event that a filter has changed; undefined when it is valid. */
+  /** Returns why an event is invalid after a filter changed it; undefined if it is valid. */
   readonly check: (event: HookEvent) => string | undefined;
-  /**
-   * Events in flight at most: with more, the time in the queue for processes would count as time of the
-   * hooks.
-   */
+  /** The maximum number of events in flight. A higher number would count time in the process queue as hook time. */
   readonly concurrency: number;
 }
 
 /**
- * Makes the function that fires labelled events through the filters of a runtime, or through one filter or
- * shadow alone; observers are not told. It throws EVENT_INVALID when the event does not fit its hook and
- * phase, NAME_UNKNOWN.
+ * Returns a function that sends labelled events through all filters, or through one filter or shadow. Observers receive
+ * nothing. The function throws EVENT_INVALID if the event does not fit its hook and phase, and NAME_UNKNOWN.
  */
 export function openGuardFire({ links, check, concurrency }: GuardFireOptions): EvalHost['fire'] {
   const queue = new PQueue({ concurrency });
@@ -69,7 +65,7 @@ function readGuardEvent(members: Readonly<Record<string, unknown>>): HookEvent {
   });
 }
 
-/** The link of the hook `only`, as a filter, also of a shadow. Throws NAME_UNKNOWN, EVENT_INVALID. */
+/** Returns a shadow hook as a filter. Throws NAME_UNKNOWN or EVENT_INVALID. */
 function selectHook(links: readonly Link[], only: string, event: HookEvent): Link[] {
   const link = links.filter((each) => 'name' in each).find(({ name }) => name === only);
   const { listener } = link ?? {};
@@ -79,7 +75,7 @@ function selectHook(links: readonly Link[], only: string, event: HookEvent): Lin
   if (!handles(link, event)) {
     throw new RuntimeError('EVENT_INVALID', `hook "${only}" has no part in ${event.hook} ${event.phase}`);
   }
-  // As a filter in its port, too, so that the decision of a shadow is not recorded as one about traffic.
+  // The port also needs filter mode. Otherwise the shadow's decision would be recorded as one about real traffic.
   return [{ ...link, listener: { mode: 'filter', port: { ...listener.port, mode: 'filter' } } }];
 }
 

@@ -7,33 +7,29 @@ import { members, number, optional, type Shape, text } from '../../../base/json/
 import { isPacked } from '../decompress.ts';
 import { isRemote, nameOf } from '../remote/address.ts';
 
-/** Some rows of a dataset that follow one another in one file. Plain JSON. */
+/** Consecutive rows of one file of a dataset. Plain JSON. */
 export interface DatasetChunk {
-  /** As the dataset names it. */
   readonly file: string;
-  /** Of the file, in bytes; -1 where a server does not tell. */
+  /** The file size in bytes, or -1 if the server does not report it. */
   readonly size: number;
-  /** Of what is behind an address, as its server tells it. */
+  /** The version that the server reports; only for addresses. */
   readonly version?: string | undefined;
-  /** Of the first row through all files of the dataset, from 1, and in this file. */
+  /** The number of the first row, from 1: over all files of the dataset, and in this file. */
   readonly firstNumber: number;
   readonly firstOfFile: number;
   readonly rows: number;
-  /** Where the bytes are, if they can be read without those before. */
   readonly range?: ByteRange | undefined;
 }
 
 export interface ByteRange {
-  /** Behind the last byte is `end`. */
+  /** `end` is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** The line of the first byte, from 1. */
   readonly firstLine: number;
   /** CRC-32 of the bytes. */
   readonly sum: number;
 }
 
-/** Of a chunk that was kept as JSON. */
 export const datasetChunk: Shape<DatasetChunk> = members<DatasetChunk>({
   file: text,
   size: number,
@@ -44,16 +40,15 @@ export const datasetChunk: Shape<DatasetChunk> = members<DatasetChunk>({
   range: optional(members<ByteRange>({ start: number, end: number, firstLine: number, sum: number })),
 });
 
-/** By which a file is known again. */
+/** Used to detect that a file has changed. */
 export type FileFacts = Pick<DatasetChunk, 'size' | 'version'>;
 
 export interface FileLook {
   readonly facts: FileFacts;
-  /** How many bytes its mark of UTF-8 has; undefined for a text that cannot be read from the middle. */
+  /** The length of the UTF-8 byte order mark; undefined if the text cannot be read from the middle. */
   readonly mark: number | undefined;
 }
 
-/** Looks at the beginning of a file or of what is behind an address. Throws FILE_UNREADABLE. */
 export async function lookAt(file: string, signal: AbortSignal): Promise<FileLook> {
   return isRemote(file) ? await lookBehind(file, signal) : await lookInto(file);
 }
@@ -83,7 +78,7 @@ async function lookInto(file: string): Promise<FileLook> {
   }
 }
 
-/** Undefined for what seems to be UTF-16. */
+/** Undefined if the text seems to be UTF-16. */
 function markOf(head: Buffer): number | undefined {
   if (head.subarray(0, 3).equals(utf8Mark)) return utf8Mark.length;
   return head.includes(0) || head[0] === 0xff || head[0] === 0xfe ? undefined : 0;
@@ -91,7 +86,7 @@ function markOf(head: Buffer): number | undefined {
 
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Bytes of a file, or of what is behind an address. Throws what `toUnreadable` reads, and RuntimeErrors. */
+/** Reads bytes of a file or an address. Throws RuntimeErrors, and system errors to convert with `toUnreadable`. */
 export async function* readRange(
   file: string,
   { start, end, version }: Pick<ByteRange, 'start'> & { readonly end?: number } & Pick<FileFacts, 'version'>,
@@ -108,7 +103,7 @@ export async function* readRange(
 
 const READ_BYTES = 1024 * 1024;
 
-/** FILE_UNREADABLE, for what reading a file has thrown. */
+/** Converts an error from reading a file to FILE_UNREADABLE. */
 export function toUnreadable(file: string, cause: unknown): RuntimeError {
   if (cause instanceof RuntimeError) return cause;
   return new RuntimeError('FILE_UNREADABLE', `${nameOf(file)} ${whyUnreadable(cause)}`, { cause });

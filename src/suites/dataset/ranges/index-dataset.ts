@@ -16,15 +16,15 @@ import {
 
 interface IndexOptions {
   readonly rowsPerChunk: number;
-  /** A chunk of larger rows has fewer of them. Default: 4 MiB. */
+  /** Chunks of larger rows have fewer rows. Default: 4 MiB. */
   readonly bytesPerChunk?: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The chunks of a dataset, in order, in one pass and constant memory. JSON Lines in UTF-8 are cut as bytes; of other formats, of
- * other encodings and of what is compressed the rows are counted. Throws FILE_UNREADABLE, DATASET_INVALID, USAGE for stdin, and
- * what the signal is aborted with.
+ * Yields the chunks of a dataset in order, in one pass and constant memory. Plain JSON Lines in UTF-8 get byte ranges;
+ * for other formats, encodings and compressed files only rows are counted. Throws FILE_UNREADABLE, DATASET_INVALID,
+ * USAGE for stdin, and the abort reason of the signal.
  */
 export async function* indexDataset(dataset: Dataset, options: IndexOptions): AsyncGenerator<DatasetChunk> {
   let number = 1;
@@ -53,7 +53,7 @@ async function* chunksOf(dataset: Dataset, options: IndexOptions): AsyncGenerato
   }
 }
 
-/** The dataset of one of its files, whose name may look like a pattern. */
+/** The dataset of one of its files. The name may contain pattern characters. */
 export function oneFile({ format }: FileDataset, path: string): FileDataset {
   return { kind: 'file', path, ...(format !== undefined && { format }) };
 }
@@ -94,14 +94,12 @@ async function* countedChunks(
   if (rows > 0) yield { ...facts, firstOfFile, rows };
 }
 
-/** Lines with something in them, as bytes of a file. */
 interface LineRange extends ByteRange {
   readonly rows: number;
 }
 
 /**
- * Cuts the bytes of a file behind every so many lines that are not blank, at the speed at which they come. `offset`: of the first byte
- * in the file.
+ * Cuts the bytes of a file after a number of nonblank lines. `offset` is the position of the first byte in the file.
  */
 async function* indexLines(
   chunks: AsyncIterable<Buffer>,
@@ -131,7 +129,7 @@ async function* indexLines(
     let from = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, from)) {
       place.at += end + 1 - from;
-      // A line that is too long to be looked at is a row.
+      // A line that is too long to inspect counts as a row.
       const isLong = place.at - 1 - place.lineStart > maxRowBytes;
       if (place.hasText || isLong || hasText(bytes, from, end)) place.rows += 1;
       place.hasText = false;
@@ -153,7 +151,6 @@ async function* indexLines(
 
 const LINE_FEED = 0x0a;
 
-/** Whether there is more than white space, as lines of datasets have it. */
 function hasText(bytes: Buffer, from: number, end: number): boolean {
   for (let at = from; at < end; at += 1) {
     const byte = bytes[at] ?? 0;

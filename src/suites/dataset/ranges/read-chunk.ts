@@ -9,8 +9,9 @@ import { type ByteRange, type DatasetChunk, lookAt, readRange, toUnreadable } fr
 import { oneFile } from './index-dataset.ts';
 
 /**
- * The rows of a chunk, the same as those of the whole dataset. Throws FILE_UNREADABLE, and DATASET_INVALID when the file is not the
- * one that was cut: after the last row, so that nothing must be kept before. An abort ends it early.
+ * Yields the rows of a chunk, equal to those of the whole dataset. Throws FILE_UNREADABLE. Throws DATASET_INVALID if
+ * the file has changed since it was indexed. That error comes after the last row, so that no rows are buffered. An
+ * abort ends the iteration early.
  */
 export async function* readChunk(
   dataset: Dataset,
@@ -35,7 +36,7 @@ export async function* readChunk(
   if (!signal.aborted && seen < skipped + rows) throw changed(place);
 }
 
-/** An address is read as the dataset names it: what is kept of it lacks what may be secret. */
+/** A chunk stores addresses without secrets, so the address of the dataset is read. */
 function placeOf(dataset: Dataset, file: string): string {
   return dataset.kind === 'file' && isRemote(dataset.path) ? dataset.path : file;
 }

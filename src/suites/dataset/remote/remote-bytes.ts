@@ -5,17 +5,16 @@ import { type HostEnv, hostEnv } from '../../../process/env.ts';
 import { isPattern } from '../files.ts';
 import { isS3, isSafe, parseS3, remoteName, whyUnusable } from './address.ts';
 
-/** What is known of the bytes behind an address before they are read. */
 export interface RemoteFacts {
-  /** In bytes; null where the server does not tell. */
+  /** In bytes; null if the server does not report it. */
   readonly size: number | null;
-  /** The entity tag, or the time of the last change; another one is another text. */
+  /** The entity tag or the time of the last change. A different version means different content. */
   readonly version: string | null;
-  /** Whether the server gives bytes from the middle, as they are. */
+  /** Whether the server supports byte ranges of the unencoded content. */
   readonly hasRanges: boolean;
 }
 
-/** Looks at the first bytes behind an address. Throws FILE_UNREADABLE, and what the signal is aborted with. */
+/** Requests the first bytes of an address. Throws FILE_UNREADABLE and the abort reason of the signal. */
 export async function lookAtRemote(
   path: string,
   signal: AbortSignal,
@@ -29,7 +28,6 @@ export async function lookAtRemote(
     }
   } catch (thrown) {
     if (!(thrown instanceof TransientFault)) throw thrown;
-    // Reading tells what is wrong with it.
   } finally {
     await opened.close();
   }
@@ -41,16 +39,16 @@ const HEAD_BYTES = 4;
 export interface RemoteRange {
   readonly start: number;
   readonly end?: number | undefined;
-  /** Of the text that is expected; undefined: any. */
+  /** The expected version; undefined accepts any. */
   readonly version?: string | undefined;
-  /** How long a server may be silent, in milliseconds. Default: a minute. */
+  /** Milliseconds without data before the connection is reopened. Default: one minute. */
   readonly silenceMs?: number;
 }
 
 /**
- * Bytes behind an address. A connection that breaks, falls silent for a minute or is refused for the moment is opened again where
- * the bytes broke off, as often as it brings some, and five times where it brings none. Throws FILE_UNREADABLE, DATASET_INVALID for
- * a text that changed meanwhile, and what the signal is aborted with.
+ * Reads bytes of an address. Resumes a connection that breaks, times out or is temporarily refused. It resumes without
+ * limit while each attempt yields data, but at most five times in a row without data. Throws FILE_UNREADABLE,
+ * DATASET_INVALID if the content changed, and the abort reason of the signal.
  */
 export async function* readRemote(
   path: string,
@@ -89,7 +87,6 @@ function withoutRanges(path: string, bytes: number): RuntimeError {
   );
 }
 
-/** Of a dataset that is not the one that was looked at before. */
 function changed(file: string): RuntimeError {
   return new RuntimeError('DATASET_INVALID', `${remoteName(file)} was changed while it was read`, {
     hint: 'Leave the dataset as it is until the run has ended.',
@@ -98,7 +95,7 @@ function changed(file: string): RuntimeError {
 
 interface OpenPart {
   readonly facts: RemoteFacts;
-  /** Throws TransientFault when it breaks off, and not before it has brought something. */
+  /** Throws TransientFault if the connection breaks, but not before the first bytes. */
   readonly parts: AsyncGenerator<Buffer>;
   close(): Promise<void>;
 }
@@ -133,7 +130,7 @@ async function openOnce(path: string, range: Part, signal: AbortSignal): Promise
     const body = readBody(path, response, silence, signal);
     const close = async () => void (await body.return(undefined));
     if (response.status === 416) {
-      // Nothing is behind the end; of an empty text, that is all.
+      // The range starts at the end of the content, for example of an empty file.
       await response.body?.cancel();
       if (facts.size !== 0) throw changed(path);
       silence.timer.clear();
@@ -157,7 +154,6 @@ const SILENCE_MS = 60_000;
 interface Silence {
   readonly signal: AbortSignal;
   readonly timer: Timer;
-  /** To stand after the name of what was read. */
   readonly reason: string;
 }
 
@@ -186,7 +182,7 @@ async function* readBody(
 ): AsyncGenerator<Buffer> {
   try {
     for await (const part of response.body ?? []) {
-      // Whoever takes the part may take all the time there is.
+      // The time that the consumer takes does not count.
       silence.timer.pause();
       yield Buffer.from(part.buffer, part.byteOffset, part.byteLength);
       silence.timer.restart();
@@ -200,7 +196,7 @@ async function* readBody(
   }
 }
 
-/** A whole text begins at its beginning. */
+/** A response without a range starts at byte 0. */
 function beginsAt({ status, headers }: Response, start: number): boolean {
   return status !== 206 || Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1]) === start;
 }
@@ -217,19 +213,18 @@ function factsOf({ status, headers }: Response): RemoteFacts {
   };
 }
 
-/** A server that may be asked again: it has failed, or is busy, or was not reached. */
 class TransientFault extends Error {}
 
 /**
- * Asks for bytes of what is behind an address, from `start` and before `end`. Throws FILE_UNREADABLE, TransientFault, and what the signal
- * is aborted with. A range that there is none of is answered with 416; a server that knows no ranges answers with the whole.
+ * Requests the bytes from `start` up to, but not including, `end`. Throws FILE_UNREADABLE, TransientFault and the abort
+ * reason of the signal. A server answers 416 for an empty range, or the whole content if it does not support ranges.
  */
 async function requestBytes(
   path: string,
   { start, end }: { readonly start: number; readonly end?: number | undefined },
   signal: AbortSignal,
 ): Promise<Response> {
-  // `fetch` asks for the bytes as they are where it asks for a range: what is packed has no place for one to begin.
+  // With a range header, `fetch` requests unencoded bytes; offsets into compressed content are useless.
   const headers = { range: `bytes=${start}-${end === undefined ? '' : end - 1}` };
   const response = await send(path, headers, signal);
   if (response.ok || response.status === 416) return response;
@@ -253,7 +248,7 @@ async function send(
         path,
         `sends on to ${target.origin}, ${isSafe(target) ? 'and on and on' : 'in plain text'}`,
       );
-    // Who is asked next is not to be told what the first one was.
+    // Credentials are not sent to another origin after a redirect.
     request = target.origin === request.url.origin ? { ...request, url: target } : { url: target, headers };
   }
 }
@@ -266,7 +261,7 @@ function targetOf(response: Response, from: URL): URL | null {
   return URL.parse(location, from.href);
 }
 
-/** `fetch` takes no user and password in an address. */
+/** `fetch` rejects user and password in a URL. */
 function withUser(url: URL, headers: Readonly<Record<string, string>>): RemoteRequest {
   if (url.username === '' && url.password === '') return { url, headers };
   const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
@@ -288,7 +283,6 @@ async function get(path: string, { url, headers }: RemoteRequest, signal: AbortS
   }
 }
 
-/** In the words of the system, such as ECONNREFUSED. */
 function whyNotReached(thrown: unknown): string {
   const cause: unknown = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
   if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
@@ -313,7 +307,6 @@ const keysHint = 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of somebody wh
 const loginHint =
   'Give an address that may be read as it is, such as a presigned one, or https://USER:PASSWORD@HOST/…';
 
-/** FILE_UNREADABLE, with the reason to stand after the name. */
 function unreadable(path: string, reason: string, hint?: string): RuntimeError {
   return new RuntimeError(
     'FILE_UNREADABLE',
@@ -322,16 +315,16 @@ function unreadable(path: string, reason: string, hint?: string): RuntimeError {
   );
 }
 
-/** A GET as it is sent. */
 export interface RemoteRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * The request for an object of a bucket, with the names of variables that AWS's own programs have: `AWS_REGION` or
- * `AWS_DEFAULT_REGION`, `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, and unless the bucket is public `AWS_ACCESS_KEY_ID`,
- * `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. Source: https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html
+ * Signs the request for an S3 object. Reads the variables of AWS's own tools: `AWS_REGION` or `AWS_DEFAULT_REGION`, and
+ * `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`. Unless the bucket is public, also `AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. Source:
+ * https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html
  */
 export async function signS3(
   path: string,
@@ -353,7 +346,7 @@ export async function signS3(
   return { url: signed.url, headers: Object.fromEntries(signed.headers) };
 }
 
-/** A bucket is part of the host's name at AWS, where a certificate is for such a name, and of the path elsewhere. */
+/** AWS has the bucket in the host name, which its certificates cover; other servers have it in the path. */
 function baseOf(bucket: string, region: string, endpoint: string | undefined): string {
   if (endpoint !== undefined && endpoint !== '')
     return `${endpoint.replace(/\/+$/, '')}/${encodePart(bucket)}`;
@@ -362,7 +355,7 @@ function baseOf(bucket: string, region: string, endpoint: string | undefined): s
   return canBeHost ? `https://${bucket}.${host}` : `https://${host}/${encodePart(bucket)}`;
 }
 
-/** As S3 has it: all but letters, digits, `-`, `.`, `_` and `~`. */
+/** S3 encodes everything except letters, digits, `-`, `.`, `_` and `~`. */
 function encodePart(part: string): string {
   return encodeURIComponent(part).replace(
     /[!'()*]/g,
