@@ -1,4 +1,3 @@
-/** A closed environment: what a process sees, which of it is secret, and which names the host lacks. */
 interface ClosedEnv {
   readonly variables: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
@@ -9,10 +8,7 @@ export type HostEnv = Readonly<Record<string, string | undefined>>;
 
 const alwaysForwarded = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'USER']);
 
-/**
- * The closed environment for `entries`: a name forwards the host's value, `NAME=value` sets a literal.
- * Forwarded values are secrets, literals are not.
- */
+/** A name in `entries` forwards the host's value, a secret; `NAME=value` sets a literal. */
 export function closeEnv(entries: readonly string[], host: HostEnv): ClosedEnv {
   const read = (name: string) => (Object.hasOwn(host, name) ? host[name] : undefined);
   const variables: Record<string, string> = {};
@@ -33,12 +29,10 @@ export function closeEnv(entries: readonly string[], host: HostEnv): ClosedEnv {
   return { variables, secrets, missing };
 }
 
-/** Whether every process gets the host's value of the variable. */
 export function isAlwaysForwarded(name: string): boolean {
   return alwaysForwarded.has(name) || name.startsWith('LC_');
 }
 
-/** `process.env`; read here and in the programs only. */
 export function hostEnv(): HostEnv {
   return process.env;
 }

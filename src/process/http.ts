@@ -14,17 +14,16 @@ import type { ProcessReply, Transport } from './transport.ts';
 export interface Endpoint {
   readonly name: string;
   readonly url: string;
-  /** The resolved values; they may be secret and stand in no message. */
+  /** Values may be secret and never appear in messages. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
-  /** A file of certificates; absent: the server's own must be of those that the system trusts. */
+  /** The path of a CA certificate file; absent: the system's certificates. */
   readonly ca?: string | undefined;
-  /** Whether anything but status 200 and JSON is an error, rather than a reply for the dialect to read. */
+  /** Anything other than status 200 with JSON is an error; otherwise the dialect reads the reply. */
   readonly isJsonOnly?: boolean | undefined;
 }
 
-/** The transport of a native hook that is an endpoint, without a pool. Connects to nothing. */
 export function openEndpoint({ name, timeoutMs, maxOutputBytes }: Limits, endpoint: HookEndpoint): Transport {
   const { url, headers, ca } = endpoint;
   const own = { name, url, headers, timeoutMs, maxOutputBytes, isJsonOnly: true };
@@ -33,16 +32,12 @@ export function openEndpoint({ name, timeoutMs, maxOutputBytes }: Limits, endpoi
 
 type Limits = Pick<Binding, 'name' | 'timeoutMs' | 'maxOutputBytes'>;
 
-/** The transport of an endpoint, behind its pool. Connects to nothing. */
 export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
   const { name } = endpoint;
   return withPool(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool);
 }
 
-/**
- * One POST per exchange, its body that of the message and nothing else; a redirect is a reply like any other. The
- * endpoint that cannot be reached is PROCESS_START, with `details.http`. Throws CONFIG_INVALID for what cannot be sent.
- */
+/** A redirect is a reply. An unreachable endpoint is PROCESS_START. Throws CONFIG_INVALID. */
 export function openHttp(endpoint: Endpoint): Transport {
   const { name } = endpoint;
   const closing = new AbortController();
@@ -82,7 +77,7 @@ async function post(endpoint: Endpoint, body: string, signal: AbortSignal): Prom
     if (isJsonOnly) requireJson(name, status, contentType);
     const stdout = await readBody(response, maxOutputBytes);
     if (stdout === undefined) throw limitError(endpoint);
-    // To a codec that knows nothing of HTTP an endpoint that answered well is a process that ended well.
+    // Codecs know only exit codes, so a successful HTTP reply counts as exit code 0.
     const exitCode = isJsonOnly ? 0 : null;
     return { via: 'process', exitCode, signal: null, stdout, stderr: '', httpStatus: status };
   } catch (thrown) {
@@ -119,7 +114,6 @@ interface AnsweredBody {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Undefined once it is more than `maxBytes`; the rest is not read. */
 async function readBody({ body }: AnsweredBody, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -146,7 +140,7 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
 }
 
-/** PROCESS_START, or PROCESS_TIMEOUT where fetch's own limits of 300 s, named by the cause's code, ended the call. */
+/** PROCESS_START, or PROCESS_TIMEOUT if fetch's built-in limit of 300 s ended the call. */
 function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError {
   const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
   const code = codeOf(cause) ?? codeOf(thrown) ?? 'the connection failed';
@@ -171,7 +165,7 @@ interface TrustingPost {
   readonly signal: AbortSignal;
 }
 
-/** One POST on a connection of its own. Follows no redirect. Throws FILE_UNREADABLE, and the errors of the connection. */
+/** Posts over a new connection and follows no redirect. Throws FILE_UNREADABLE and connection errors. */
 async function postTrusting(url: URL, { headers, body, ca, signal }: TrustingPost) {
   const trusted = await readFile(ca).catch((cause: unknown) => {
     throw new RuntimeError('FILE_UNREADABLE', `${ca} ${whyUnreadable(cause)}`, { cause });
@@ -195,7 +189,6 @@ async function postTrusting(url: URL, { headers, body, ca, signal }: TrustingPos
   };
 }
 
-/** The URL and headers for fetch; the endpoint's own headers replace the default ones. Throws CONFIG_INVALID. */
 function createRequest({ name, url: text, headers: given }: RequestTarget): {
   url: URL;
   headers: Headers;
@@ -214,7 +207,6 @@ function createRequest({ name, url: text, headers: given }: RequestTarget): {
   return { url, headers };
 }
 
-/** The URL without query, fragment and credentials, for messages. */
 export function urlForMessages({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
@@ -225,13 +217,13 @@ interface RequestTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Fetch refuses a URL with credentials. Source: RFC 7617. */
+/** fetch rejects a URL with credentials. Source: RFC 7617. */
 function basicAuthorization(username: string, password: string): string {
   const pair = `${decodePercent(username)}:${decodePercent(password)}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-/** The platform's own error shows the value, which may be a secret. */
+/** The platform's error message contains the value, which may be a secret. */
 function setHeader(
   headers: Headers,
   { name, key, value }: { readonly name: string; readonly key: string; readonly value: string },

@@ -17,9 +17,8 @@ interface Waiting {
 }
 
 /**
- * The bytes of all requests that processes were given, and of all outputs that are collected. A request starts when there is room
- * for it, in turn; one that is larger than all the room starts when it is alone. When outputs fill the room, only the oldest of
- * them is read on, so that something ends always. Who finds room only counts here (`collect`, and pool.ts): the rest is for who does not.
+ * Bounds the bytes of running requests and collected outputs. A request larger than the limit runs alone. At the limit
+ * only the oldest output is read on, so that one always finishes.
  */
 export class InFlightBytes {
   readonly maxBytes: number;
@@ -34,7 +33,7 @@ export class InFlightBytes {
     this.maxBytes = maxBytes;
   }
 
-  /** Waits for room, which has to be given back, after all that waits already. Throws ABORTED if the caller gives up before. */
+  /** The caller must give the room back. Throws ABORTED if the signal aborts first. */
   wait(bytes: number, name: string, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { bytes, start: resolve };
@@ -49,7 +48,6 @@ export class InFlightBytes {
     return promise.finally(() => forget?.());
   }
 
-  /** The output is read no more for now, if it is not its turn. */
   restrict(output: CountedOutput): void {
     if (output.isPaused || this.used <= this.#readableBytes() || this.#isOldest(output)) return;
     output.isPaused = true;
@@ -57,7 +55,7 @@ export class InFlightBytes {
     output.pause();
   }
 
-  /** Gives what became free to the outputs first, which end something, and then to who waits. */
+  /** Outputs come first, since they finish work. */
   share(): void {
     for (const output of this.outputs) {
       if (!this.#isOldest(output) && this.used > this.#readableBytes()) break;
@@ -80,7 +78,7 @@ export class InFlightBytes {
     output.resume();
   }
 
-  /** What is left free lets the oldest output end, however long it becomes; but half of all is never left free. */
+  /** Reserves room for the oldest output to finish at any length, but never more than half of the limit. */
   #readableBytes(): number {
     let longest = 0;
     for (const { maxBytes } of this.outputs) longest = Math.max(longest, maxBytes);
@@ -101,23 +99,18 @@ export interface CollectedOutput {
   /** Settles at the end of the output, or once it is destroyed. Never rejects. */
   readonly done: Promise<void>;
   readonly isDone: boolean;
-  /** Settles when more bytes came than the limit; later ones are read and discarded. */
   readonly overflowed: Promise<void>;
-  /** Everything so far; undefined once it is more than the limit. */
   bytes(): Uint8Array | undefined;
   length(): number;
   readonly isPaused: boolean;
-  /** Resolves when it is read on, at once unless it has to wait. */
   flowing(): Promise<void>;
-  /** It is over and done with: its bytes count no more. Safe to call again. */
+  /** Stops counting the output's bytes. Safe to call again. */
   release(): void;
 }
 
 export interface CollectOptions {
-  /** More is read and discarded. */
   readonly maxBytes: number;
   readonly inFlight?: InFlightBytes | undefined;
-  /** It has to wait for room (true), or goes on. */
   readonly onPause?: ((isPaused: boolean) => void) | undefined;
 }
 

@@ -7,16 +7,14 @@ import { type ProcessContext, startProcess, type WatchedProcess } from './proces
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
-/** Gives a process that has the whole input on stdin. Throws PROCESS_START, and what `requireStart` throws. */
 type StartWith = (binding: Binding, input: Uint8Array, start: StartLimits) => Promise<WatchedProcess>;
 
 interface StartLimits {
-  /** Once it is aborted nobody waits for the process any more, and nothing more is to be started. */
+  /** Once aborted, nothing more may start. */
   readonly over: AbortSignal;
   readonly requireStart: Message['requireStart'];
 }
 
-/** The context, whose launcher starts nothing that `requireStart` does not allow. */
 export function onlyIf(requireStart: Message['requireStart'], context: ProcessContext): ProcessContext {
   if (requireStart === undefined) return context;
   const launch: ProcessContext['launch'] = async (request, watch) => {
@@ -26,10 +24,7 @@ export function onlyIf(requireStart: Message['requireStart'], context: ProcessCo
   return { ...context, launch };
 }
 
-/**
- * One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. `start` is by default
- * `startProcess`.
- */
+/** Runs one process per exchange: the request is its stdin, the reply its stdout. Has no `notify`. */
 export function openOneshot(
   binding: Binding,
   context: ProcessContext,
@@ -58,12 +53,10 @@ export function openOneshot(
   };
 }
 
-/** RUNTIME_CLOSED, for an exchange that is begun after `close`. */
 export function closedError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" cannot be called: the runtime is closed`);
 }
 
-/** RUNTIME_CLOSED, for an exchange that `close` interrupted. */
 export function unansweredError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" had not answered when the runtime was closed`);
 }
@@ -78,10 +71,7 @@ function hasValue(variable: [string, string | undefined]): variable is [string, 
   return variable[1] !== undefined;
 }
 
-/**
- * One start, from the spawn to the reply: the group is spawned with the whole stdin, its outputs are drained and bounded, and
- * whatever happens, `track` is given the work that ends the group.
- */
+/** Runs one exchange. Whatever its outcome, `track` receives the work that ends the process group. */
 async function runOnce(
   binding: Binding,
   start: StartWith,
@@ -91,19 +81,17 @@ async function runOnce(
   const { body, terminator = '\n', requireStart } = message;
   const deadline = startDeadline({ name, timeoutMs, signal });
   const over = new AbortController();
-  // The spawn, with all of stdin. The process leads a group of its own.
   const starting = start(binding, Buffer.from(body + terminator), { over: over.signal, requireStart });
   let child: WatchedProcess | undefined;
   let stdout: CollectedOutput | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);
-    // Its outputs, up to the limit, until it has ended and they are read, or until the timeout.
     stdout = child.collect({ maxBytes: maxOutputBytes, onPause: deadline.setPaused });
     const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
     track(releaseProcess(binding, child));
     return reply;
   } catch (error) {
-    // The caller gets its error now. SIGTERM, grace and SIGKILL to the group go on in the background.
+    // The caller gets its error now; SIGTERM, grace and SIGKILL follow in the background.
     over.abort();
     const terminate = async (started: WatchedProcess) => {
       await started.terminate();
@@ -113,7 +101,7 @@ async function runOnce(
     const isTimeout = error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT';
     const isProcessFault = isTimeout || (error instanceof RuntimeError && error.code === 'OUTPUT_LIMIT');
     if (child === undefined || !isProcessFault) throw error;
-    // Whoever waits in vain, because a limit keeps it from going on, has reached that.
+    // A limit may keep the process from continuing, so it takes precedence over the timeout.
     const fault = child.limitFault(undefined);
     if (fault !== undefined && isTimeout) throw fault;
     const described = withStderr(error, child.stderr());
@@ -137,8 +125,7 @@ async function takeReply(
 ): Promise<ProcessReply> {
   const ended = await Promise.race([child.ended, stdout.overflowed.then(() => undefined)]);
   if (ended === undefined) throw outputLimitError(binding);
-  // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters
-  // for a failure only; a good reply does not wait for it.
+  // A grandchild may hold the pipes open for any time. Only a failure waits for stderr.
   const isFailed = ended.exitCode !== 0;
   if (!stdout.isDone || (isFailed && !child.isStderrClosed)) {
     const outputs = isFailed ? Promise.all([stdout.done, child.stderrClosed]) : stdout.done;
@@ -146,7 +133,7 @@ async function takeReply(
     do {
       await Promise.race([isRead, stdout.flowing()]);
       await drain(isRead, binding.drainMs);
-      // What has to wait for room is not lost.
+      // An output that waits for room is not lost.
     } while (stdout.isPaused && !stdout.isDone);
   }
   const bytes = stdout.bytes();
@@ -159,7 +146,7 @@ async function takeReply(
   return { ...reply, sandbox: markSandbox(binding.sandbox, reply) };
 }
 
-/** Releases a process that has replied, once the rest of its stderr is read or `drainMs` have passed. */
+/** Waits up to `drainMs` for the rest of stderr. */
 async function releaseProcess(binding: Binding, child: WatchedProcess): Promise<void> {
   if (binding.leftovers === 'kill') child.killGroup();
   if (!child.isStderrClosed) await drain(child.stderrClosed, binding.drainMs);
@@ -173,7 +160,6 @@ function outputLimitError(binding: Binding): RuntimeError {
   );
 }
 
-/** The error with this hint in place of its own; the same error without one. */
 export function withHint(error: RuntimeError, hint: string | undefined): RuntimeError {
   const { code, message, details, cause } = error;
   return hint === undefined ? error : new RuntimeError(code, message, { hint, details, cause });
@@ -185,7 +171,6 @@ interface ServerOutput {
   readonly isServerOnly: boolean;
 }
 
-/** The likely cause of a request to a server that got no reply in time. */
 export function noReplyHint({ hasNoise, hasNoOutput, isServerOnly }: ServerOutput): string | undefined {
   if (hasNoise) {
     return 'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.';
@@ -198,7 +183,7 @@ export function noReplyHint({ hasNoise, hasNoOutput, isServerOnly }: ServerOutpu
     : `${flushes}; and a script that reads stdin to its end serves one call, so it takes no \`runtime: server\`.`;
 }
 
-/** The hint for a server that exited with 0 and never answered: it is probably a one-shot script. */
+/** The hint for a server that exits with 0 without a reply: it is probably a one-shot script. */
 export const oneshotHint =
   'It ended without having answered anything. A server answers lines until its stdin ends; a script that serves one call takes no `runtime: server`.';
 

@@ -9,7 +9,7 @@ import { openServer, type ServerTransport } from './server/server.ts';
 import { openSpares, type SpareLimits } from './spare/spares.ts';
 import type { Handshake, Transport } from './transport.ts';
 
-/** The transport of a binding, behind its pool. Starts no process. Only servers use the handshake. */
+/** Opens the transport of a binding behind its pool. Starts no process. Only servers use the handshake. */
 export function openTransport(
   binding: Binding,
   context: ProcessContext,
@@ -19,9 +19,7 @@ export function openTransport(
   return withPool(openUnpooled(binding, context, handshake), binding, pool, context.inFlight);
 }
 
-/** The transport of a binding without a pool: exchanges wait for no slot. */
 export function openUnpooled(binding: Binding, context: ProcessContext, handshake?: Handshake): Transport {
-  // Nothing of an endpoint could outlive this process.
   if (binding.endpoint !== null) return openEndpoint(binding, binding.endpoint);
   return withWatcher(openBindingTransport(binding, context, handshake), binding, context);
 }
@@ -54,10 +52,7 @@ function withWatcher(transport: Transport, { name }: Binding, { emit }: ProcessC
   };
 }
 
-/**
- * One process per exchange, as `openOneshot`, but started ahead: `binding.spares` processes wait for their request. A call that
- * finds none, or that has an environment of its own, starts one.
- */
+/** A call without a waiting process, or with its own environment, starts one. */
 export function openWarmOneshot(binding: Binding, context: ProcessContext, limits?: SpareLimits): Transport {
   const spares = openSpares(binding, context, limits);
   const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
@@ -75,19 +70,16 @@ export function openWarmOneshot(binding: Binding, context: ProcessContext, limit
   };
 }
 
-/**
- * Several processes of one entry: each exchange goes to the one with the fewest in flight, the first of equals. One
- * whose circuit refuses is asked only when all refuse.
- */
+/** Sends each exchange to the process with the fewest in flight; those with an open circuit come last. */
 export function balanceLoad(servers: readonly ServerTransport[]): Transport {
   const [first] = servers;
   if (first === undefined) throw new TypeError('an entry has at least one process');
   if (servers.length === 1) return first;
   return {
     exchange: (message, signal) => leastLoaded(servers, first).exchange(message, signal),
-    // Any of them may answer next, so a restart of one counts for all.
+    // Any process may answer next, so each restart counts.
     startCount: () => servers.reduce((sum, { startCount }) => sum + (startCount?.() ?? 0), 0),
-    // Notifications go to the first process, which so gets all of them, in order.
+    // Notifications go to the first process, so that they keep their order.
     ...(first.notify && { notify: first.notify }),
     warm: () => {
       for (const server of servers) server.warm();

@@ -10,10 +10,7 @@ import type { Binding } from './binding.ts';
 import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
 
-/**
- * The slots that all entries of one kind share. A slot that is free is taken at once; who finds none waits in a queue,
- * and as long as anybody waits nobody takes a slot past it. Callers of several keys get the slots in turn.
- */
+/** No caller overtakes the queue; callers of several keys get slots in turn. */
 export class Pool {
   readonly #concurrency: number;
   readonly #queue: PQueue<TurnQueue>;
@@ -24,7 +21,6 @@ export class Pool {
     this.#queue = new PQueue({ concurrency, queueClass: TurnQueue });
   }
 
-  /** Takes a slot if one is free and nobody waits; it has to be given back. */
   take(): boolean {
     if (this.#queue.size > 0 || this.#taken + this.#queue.pending >= this.#concurrency) return false;
     this.#taken += 1;
@@ -36,7 +32,7 @@ export class Pool {
     if (this.#queue.size > 0) this.#shareSlots();
   }
 
-  /** Runs work in a slot, after all of the same caller that waits already. Once the signal is aborted, work that still waits is rejected. */
+  /** Queues behind earlier work of the same caller. Rejects waiting work when the signal aborts. */
   async add<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     this.#shareSlots();
     return await this.#queue.add(work, signal === undefined ? {} : { signal });
@@ -58,11 +54,11 @@ export function createPool(concurrency: number): Pool {
 }
 
 /**
- * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, then room for its bytes, and its
- * timeout starts only there. A caller that aborts while waiting leaves the queue. Notifications take no slot.
+ * An exchange takes a slot of its entry, one of the pool and room for its bytes; only then does its timeout start. An
+ * abort leaves the queue. Notifications take no slot.
  *
- * Within a fence, an exchange is admitted by it once it has its slot; a process that is started, or a message that a server gets, for
- * a run that this process does not hold is what no journal could undo. It rejects with what the fence refuses it with.
+ * A fence admits an exchange after it has its slot, since no journal can undo a message sent for a run that this
+ * process does not hold. Rejects with the fence's error.
  */
 export function withPool(
   transport: Transport,
@@ -90,10 +86,10 @@ export function withPool(
       const enter = (slotted: () => Promise<Result>) => {
         const start = () =>
           inFlight === undefined ? slotted() : inRoom(inFlight, slotted, { message, name, signal });
-        // A queue starts work in the async context of the work before it.
+        // A queue runs work in the async context of the previous work.
         const turn = currentTurn();
         const shared = () => inTurnOf(turn, () => enqueue(pool, start, name, signal));
-        // The entry's own slot comes first, so that what waits for it holds no slot of the others.
+        // The entry's own slot comes first, so that waiting for it holds no slot of other entries.
         return own === undefined ? shared() : enqueue(own, shared, name, signal);
       };
       return inSlot(() => work(true), enter, clock);
@@ -128,10 +124,9 @@ interface Asked {
   readonly clock: QueueClock | undefined;
 }
 
-/** What came of a slot: the reply, or nothing was sent, since the store takes long (`admission` ends) or the admission ran out. */
+/** The reply, or nothing was sent: the store is slow (`admission` settles later) or the admission expired. */
 type Entered = { readonly reply: Reply } | { readonly admission?: Promise<void> };
 
-/** Enters slots until the message could be sent. A store that takes long is waited for outside of them. */
 async function exchangeFenced(
   { name, signal }: { readonly name: string; readonly signal: AbortSignal | undefined },
   enter: () => Promise<Entered>,
@@ -151,7 +146,7 @@ async function exchangeFenced(
 }
 
 const MOST_TRIES = 20;
-/** Longer than this, no slot is held for the store. */
+/** Beyond this time, the slot is released while the store is slow. */
 const SLOW_STORE_MS = 1_000;
 
 async function admitAndSend(
@@ -164,7 +159,7 @@ async function admitAndSend(
     hasWaited,
   }: Omit<Asked, 'clock'> & { readonly name: string; readonly hasWaited: boolean },
 ): Promise<Entered> {
-  // What the call before in this slot came to is being kept by then, so that a store which fails at it is known to have failed.
+  // By the next turn the slot's previous outcome is being stored, so that a failing store is noticed.
   if (hasWaited) await nextTurn();
   const admission = fence.admit();
   if (!(await waitForSettled(admission, SLOW_STORE_MS))) return { admission };
@@ -183,7 +178,6 @@ async function admitAndSend(
   }
 }
 
-/** Throws ABORTED once the caller gives up. */
 async function orAborted(work: Promise<void>, name: string, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return await work;
   if (signal.aborted) throw abortedError(name, signal);
@@ -196,7 +190,7 @@ async function orAborted(work: Promise<void>, name: string, signal: AbortSignal 
   }
 }
 
-/** Takes room for a request, if there is some and nobody waits; it has to be given back. */
+/** The caller must give the room back. */
 export function takeRoom(room: InFlightBytes, bytes: number): boolean {
   if (room.waiting.size > 0 || (room.running > 0 && room.used + bytes > room.maxBytes)) return false;
   room.running += 1;
@@ -217,7 +211,6 @@ interface RoomRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Does the work when there is room for its request, after all that waits already. Throws ABORTED if the caller gives up before. */
 export async function inRoom<Result>(
   room: InFlightBytes,
   work: () => Promise<Result>,

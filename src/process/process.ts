@@ -24,29 +24,25 @@ import {
 import type { FindGroups } from './limits/hold.ts';
 import { createStderrReader } from './stderr.ts';
 
-/** A running process: its stderr is drained and emitted line by line, its process group can be ended. */
 export interface WatchedProcess {
   readonly pid: number;
   readonly stdin: Writable | null;
   readonly stdout: Readable;
-  /** Collects stdout: to be called once, before the process has ended. Costs no stream where little is written. */
+  /** Collects stdout. Call it once, before the process has ended. */
   collect(options: CollectOptions): CollectedOutput;
   readonly ended: Promise<ExitStatus>;
   readonly isStderrClosed: boolean;
   readonly stderrClosed: Promise<void>;
   /** The last 64 KiB of stderr. */
   stderr(): string;
-  /** SIGTERM to the group, grace, SIGKILL to what is left of it. Safe to call again. */
+  /** Sends SIGTERM to the group, waits, then sends SIGKILL. Safe to call again. */
   terminate(): Promise<void>;
   killGroup(): void;
-  /**
-   * LIMIT_EXCEEDED, if it reached one of its limits and failed; PROCESS_START, if they could not be set. `end` is absent where it is given up
-   * before it ended, `stdoutBytes` where nobody counts them.
-   */
+  /** LIMIT_EXCEEDED or PROCESS_START. `end` is absent if the process was abandoned before its end. */
   limitFault(end: ExitStatus | undefined, stdoutBytes?: number): RuntimeError | undefined;
-  /** Once it has ended and stderr is read: why nothing was run in its sandbox, if so. */
+  /** Call it after the end of the process and of stderr. Returns why nothing ran in the sandbox, if so. */
   startFault(): RuntimeError | undefined;
-  /** Whether it keeps Node alive, as it does until this is called; one that nobody waits for must not. */
+  /** Sets whether the process keeps Node alive; the default is true. */
   keepAlive(keeps: boolean): void;
   release(): void;
 }
@@ -54,15 +50,14 @@ export interface WatchedProcess {
 export interface ProcessContext {
   readonly launch: Launcher;
   readonly emit: Emit;
-  /** Takes secrets out of stderr and of lines that are no replies, before they are truncated. */
+  /** Removes secrets from stderr and from lines that are no replies, before they are truncated. */
   readonly scrubber?: Scrubber | undefined;
-  /** Counts what requests and outputs have; absent: nobody does. */
   readonly inFlight?: InFlightBytes | undefined;
-  /** Where control groups may be had; default: in those of this process. */
+  /** Default: the control groups of this process. */
   readonly findGroups?: FindGroups | undefined;
 }
 
-/** Starts the binding's process. `input` is all of stdin, or null for a stream. Throws PROCESS_START. */
+/** `input` is the whole stdin; null: a stream. Throws PROCESS_START. */
 export async function startProcess(
   binding: Binding,
   context: ProcessContext,
@@ -89,7 +84,7 @@ export async function startProcess(
     },
   });
   const endReported = ended.then((end) => {
-    // Processes that it leaves behind are kept, even if this process ends before all outputs are read.
+    // Background processes must survive even if this process ends before all outputs are read.
     if (binding.leftovers === 'keep') releaseGroup(pid);
     else leaderEnded(pid);
     context.emit({ type: 'process.ended', name, pid, ...end });
@@ -130,12 +125,10 @@ export async function startProcess(
   };
 }
 
-/** Starts it, held to its limits if it has any: these go around all else, so that they hold what a sandbox starts too. */
 async function launchHeld(binding: Binding, context: ProcessContext, input: Uint8Array | null) {
   if (binding.limits === null && binding.nice === null) {
     return { launched: await launchProcess(binding, context, input), hold: undefined };
   }
-  // Loaded only where it is used.
   const { openHold } = await import('./limits/hold.ts');
   const hold = await openHold(binding, context);
   try {
@@ -148,7 +141,6 @@ async function launchHeld(binding: Binding, context: ProcessContext, input: Uint
   }
 }
 
-/** How often a server that floods its stderr gets new lines into the log. */
 const SERVER_WINDOW_MS = 1_000;
 
 async function launchProcess(
@@ -188,7 +180,6 @@ const findExecutable = createExecutableFinder();
 
 const withoutNul = new WeakSet<object>();
 
-/** Remembers for each list or environment that it is fine, since a binding's stay the same. */
 function listHasNul(owner: object, listTexts: () => readonly string[]): boolean {
   if (withoutNul.has(owner)) return false;
   if (listTexts().some(hasNul)) return true;
@@ -201,7 +192,7 @@ const marked = {
   keep: new WeakMap<Binding['env'], Binding['env']>(),
 };
 
-/** The environment with our mark: the same object for the same environment, since a binding's stays the same. */
+/** Returns the same object for the same environment, so that caches by identity work. */
 function markedEnv({ env, leftovers }: Binding): Binding['env'] {
   const known = marked[leftovers].get(env);
   if (known !== undefined) return known;
@@ -220,7 +211,7 @@ async function terminateGroup({ pid, ended, inside }: LaunchedProcess, graceMs: 
   await inside?.kill();
   signalGroup(pid, 'SIGKILL');
   releaseGroup(pid);
-  // SIGKILL cannot be refused, but a process in an uninterruptible wait takes its time.
+  // A process in an uninterruptible wait delays SIGKILL.
   await waitForSettled(ended, KILL_WAIT_MS);
 }
 

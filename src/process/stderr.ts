@@ -4,9 +4,8 @@ import { createTranscoder } from '../base/text/encoding/utf16.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 
 interface StderrOptions extends Partial<StderrListener> {
-  /** For a server: the line limits start anew after this time; default: never. */
+  /** For a server: the line limits reset after this time; default: never. */
   readonly windowMs?: number;
-  /** Takes secrets out before anything is truncated. */
   readonly scrubber?: Scrubber | undefined;
 }
 
@@ -16,12 +15,11 @@ interface StderrReader {
   tail(): string;
 }
 
-/** Emits the first and the last lines of a process's stderr, and keeps the end of it. */
 export function createStderrReader(
   onLine: (line: string) => void,
   { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: StderrOptions = {},
 ): StderrReader {
-  // Most processes write nothing there, so nothing is made ready for it.
+  // Created on demand, since most processes write nothing to stderr.
   let reader: StderrReader | undefined;
   return {
     push: (chunk) => {
@@ -41,7 +39,6 @@ function openReader(
   let length = 0;
   const transcoder = createTranscoder();
   let scrubbing = scrubber && scrubBytes(scrubber);
-  /** What came while lines are left out: it is scrubbed when somebody wants to see its end. */
   const flood = new KeptEnd(END_BYTES + (scrubber === undefined ? 0 : UNSURE_BYTES));
   const take = (chunk: Buffer) => {
     lines.push(chunk);
@@ -91,14 +88,14 @@ function openReader(
 }
 
 /**
- * Of a text that begins anywhere, the beginning may be the end of a secret. No secret is longer than this, however it is
- * spelt: a variable has at most 128 KiB (MAX_ARG_STRLEN in linux/binfmts.h), of which each byte may be written as three.
+ * A cut text may begin inside a secret. A variable has at most 128 KiB (MAX_ARG_STRLEN in linux/binfmts.h), of which
+ * each byte may take three.
  */
 const UNSURE_BYTES = 512 * 1024;
 
 const emptyBuffer = Buffer.alloc(0);
 
-/** Takes secrets out of a stream of bytes; bytes that are not UTF-8 become U+FFFD. */
+/** Removes secrets from a byte stream. Bytes that are not UTF-8 become U+FFFD. */
 function scrubBytes(scrubber: Scrubber) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const stream = scrubber.stream();
@@ -110,7 +107,7 @@ function scrubBytes(scrubber: Scrubber) {
 
 function tailOf(bytes: Buffer): string {
   let start = Math.max(0, bytes.length - TAIL_BYTES);
-  // Source: RFC 3629, section 3: these continue a character, and there are at most three.
+  // Source: RFC 3629, section 3: a character has at most three continuation bytes.
   for (let most = start === 0 ? 0 : start + 3; start < most && ((bytes[start] ?? 0) & 0xc0) === 0x80; )
     start += 1;
   return bytes.toString('utf8', start);
@@ -118,10 +115,9 @@ function tailOf(bytes: Buffer): string {
 
 const MAX_LINES = 500;
 const TAIL_BYTES = 64 * 1024;
-/** As much of a flood as may be shown: hidden secrets make it shorter. */
 const END_BYTES = 2 * TAIL_BYTES;
 
-/** The error with the last non-empty line of stderr in its message and all of it in `details.stderr`. */
+/** Adds the last non-empty line to the message and all of stderr to `details.stderr`. */
 export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
   if (stderr === '') return error;
   const line = crashLineOf(stderr);
@@ -133,11 +129,9 @@ export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
 interface StderrListener {
   onLine(line: string): void;
   onOmitted(omitted: LeftOut): void;
-  /** Called before the last lines of what was left out are emitted, so that these are pushed that are not yet. */
   onWindowEnd?(): void;
 }
 
-/** How many lines, and bytes of them, are emitted at the beginning, and again at the end. */
 interface StderrLimits {
   readonly lines: number;
   readonly bytes: number;
@@ -145,17 +139,13 @@ interface StderrLimits {
 }
 
 interface StderrLines {
-  /** Whether what comes now is only counted, but for its end. */
   readonly isOmitting: boolean;
   push(chunk: Buffer): void;
   skip(leftOut: LeftOut): void;
   end(): void;
 }
 
-/**
- * Cuts stderr into lines and emits the first and the last of them, and how much lay between, so that a flood
- * costs little more than its reading. A line over the byte limit is truncated to it.
- */
+/** Emits the first and last lines and the count between. Truncates longer lines to the byte limit. */
 export function createStderrLines(limits: StderrLimits, listener: StderrListener): StderrLines {
   let partial: Buffer[] = [];
   let partialBytes = 0;
@@ -233,7 +223,7 @@ export function createStderrLines(limits: StderrLimits, listener: StderrListener
   };
 }
 
-/** The text of a line or of its beginning; a character that was cut in two is left out. */
+/** Omits a character that was cut. */
 function decode(line: Buffer): string {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line, { stream: true });
   return text.endsWith('\r') ? text.slice(0, -1) : text;
@@ -245,10 +235,8 @@ interface Omission {
   readonly rest: Buffer;
 }
 
-/** Text that is counted rather than read, of which only the end is kept. */
 class OmittedText {
   readonly #keepBytes: number;
-  /** The first line is the end of one that began before. */
   #isTorn: boolean;
   #kept: Buffer[] = [];
   #keptBytes = 0;
@@ -268,7 +256,6 @@ class OmittedText {
     if (this.#keptBytes >= 4 * this.#keepBytes) this.#cut();
   }
 
-  /** Counts text that nobody kept. */
   skip({ lines, bytes }: LeftOut): void {
     this.#lines += lines;
     this.#bytes += bytes;
@@ -277,7 +264,6 @@ class OmittedText {
     this.#isTorn = true;
   }
 
-  /** The last `maxLines` lines and the counts; with `isEnd`, bytes after the last newline count as a line. */
   close(maxLines: number, isEnd: boolean): Omission {
     this.#cut();
     const [kept = emptyBuffer] = this.#kept;
@@ -291,7 +277,7 @@ class OmittedText {
     const rest = kept.subarray(start);
     const hasLast = isEnd && rest.length > 0;
     const shown = (hasLast ? [...lines, rest] : lines).slice(-maxLines);
-    // All but the very last had a newline.
+    // Every line but the last has a newline.
     const shownBytes = shown.reduce((sum, line) => sum + line.length + 1, hasLast ? -1 : 0);
     return {
       lines: shown,
@@ -307,7 +293,7 @@ class OmittedText {
     const all = Buffer.concat(this.#kept);
     const kept = all.subarray(-this.#keepBytes);
     if (kept.length < all.length) this.#isTorn = true;
-    // A copy, so that what is cut away is let go.
+    // A copy, so that the rest can be collected.
     this.#kept = [Buffer.from(kept)];
     this.#keptBytes = kept.length;
   }
@@ -320,14 +306,13 @@ interface LeftOut {
   readonly bytes: number;
 }
 
-/** Text of which only the end is kept, as it came, while nobody has asked for it. */
+/** Keeps the end of a text undecoded until it is read. */
 class KeptEnd {
   readonly #keepBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #dropped = { lines: 0, bytes: 0 };
 
-  /** At least `keepBytes` of the end are kept. */
   constructor(keepBytes: number) {
     this.#keepBytes = keepBytes;
   }
@@ -356,7 +341,7 @@ class KeptEnd {
 
 function countNewlines(bytes: Uint8Array): number {
   let count = 0;
-  // Faster than to look for each one where lines are short, and fast enough where they are long.
+  // Faster than indexOf for short lines, and fast enough for long ones.
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === NEWLINE) count += 1;
   return count;
 }

@@ -8,16 +8,13 @@ export function whenClosed(stream: Readable): Promise<void> {
       resolve();
       return;
     }
-    // A read error ends the stream; what was read until then is what there is.
+    // A read error ends the stream; the bytes read so far are the output.
     stream.on('error', () => {});
     stream.once('close', resolve);
   });
 }
 
-/**
- * Hands on the chunks of a stream. Who writes faster than it can be read would keep this process from all else, its time limits too;
- * so whatever else waits has its turn after a chunk that took long.
- */
+/** Yields to the event loop, since a fast writer would block everything else, including timeouts. */
 export function readInTurns(stream: Readable, onChunk: (chunk: Buffer) => void): void {
   stream.on('data', (chunk: Buffer) => {
     const start = performance.now();
@@ -31,15 +28,13 @@ export function readInTurns(stream: Readable, onChunk: (chunk: Buffer) => void):
 const LONG_MS = 5;
 
 export interface LineListener {
-  /** A line stands in these bytes from `start` to `end`. */
   onLine(bytes: Buffer, start: number, end: number): void;
-  /** A line that outgrew the limit: its first bytes, once, while the rest is skipped to its newline. */
+  /** A line over the limit: its first bytes, once. The rest is skipped. */
   onLongLine(prefix: Uint8Array): void;
 }
 
 interface LineLimits {
   readonly maxBytes: number;
-  /** How many bytes of a line over the limit `onLongLine` is given. */
   readonly prefixBytes: number;
 }
 
@@ -48,10 +43,7 @@ interface LineSplitter {
   end(): void;
 }
 
-/**
- * Cuts a byte stream into lines at `\n`, dropping a `\r` before it, and never holds more than the limit. A line is
- * copied only where it stands in several chunks, and then once.
- */
+/** Cuts a byte stream into lines at `\n` and drops a preceding `\r`. Holds at most the limit. */
 export function createLineSplitter(limits: LineLimits, listener: LineListener): LineSplitter {
   let partial: Buffer[] = [];
   let partialBytes = 0;

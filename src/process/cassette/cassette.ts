@@ -32,40 +32,29 @@ import { createOffsetTable, createReplayQueues, type ReplayQueues, shortDigest }
 import { withoutVolatileFields } from './volatile-fields.ts';
 
 export interface CassetteOptions {
-  /** Every exchange is added to this file. */
   readonly record?: string | undefined;
-  /** Every exchange is answered from this file, and no process is started. */
   readonly replay?: string | undefined;
-  /** Entries and providers that are really called in spite of `replay`. */
+  /** Entries and providers that are called despite `replay`. */
   readonly live?: readonly string[] | undefined;
 }
 
 interface CassetteContext extends ExchangeRecorderContext {
-  /** Every name that `live` may contain. */
   readonly names: readonly string[];
 }
 
-/** Records or replays the exchanges between the entries of a runtime and their processes. */
 export interface Cassette {
-  /**
-   * An entry's transport, recorded or replayed; `open` is not called when it is replayed. For an entry that
-   * is only notified (`isNotifyOnly`), a miss does not count.
-   */
+  /** Replay never calls `open`. Misses of an entry that is only notified do not count. */
   wrap(binding: Entry, open: () => Transport, isToldOnly?: boolean): Transport;
   isLive(name: string): boolean;
   readonly redact: Redact;
   readonly onMiss: () => void;
   misses(): number;
-  /** Resolves when what was recorded so far is in the file, to why it is not: FILE_UNREADABLE. Never rejects. */
+  /** Resolves once all recorded exchanges are written; to FILE_UNREADABLE if that failed. Never rejects. */
   findRecordingFault(): Promise<Error | undefined>;
-  /** Writes pending lines and closes the files. Never rejects. */
   close(): Promise<void>;
 }
 
-/**
- * Opens the files, before anything is started. Throws FILE_UNREADABLE, NAME_UNKNOWN for a `live` that is no entry, and
- * USAGE for one file in both places and a `live` without `replay`.
- */
+/** Throws FILE_UNREADABLE; NAME_UNKNOWN if `live` names no entry; USAGE if options contradict. */
 export async function openCassette(options: CassetteOptions, context: CassetteContext): Promise<Cassette> {
   const { record, replay, live = [] } = options;
   await validateOptions(options, context.names);
@@ -127,7 +116,6 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return left !== undefined && left.dev === right?.dev && left.ino === right.ino;
 }
 
-/** Undefined where the file does not exist or cannot be read. */
 async function statOf(file: string): Promise<Stats | undefined> {
   return await stat(file).catch(() => undefined);
 }
@@ -152,7 +140,6 @@ interface ReplayTransportContext {
   readonly onMiss: () => void;
 }
 
-/** A transport that answers from a cassette and starts nothing. Its exchanges reject as the recorded ones, and with REPLAY_MISS. */
 function createReplayTransport(binding: Entry, context: ReplayTransportContext): Transport {
   let isClosed = false;
   const throwIfEnded = (signal: AbortSignal | undefined) => {
@@ -166,7 +153,6 @@ function createReplayTransport(binding: Entry, context: ReplayTransportContext):
       if (signal?.aborted) throw abortedError(binding.name, signal);
       return reply;
     },
-    // Nothing was recorded of it, since nothing came back.
     ...(binding.mode === 'server' && { notify: async (_, signal) => throwIfEnded(signal) }),
     warm: () => {},
     close: async () => {
@@ -192,7 +178,6 @@ async function answer(
   throw new RuntimeError('FILE_UNREADABLE', `the cassette’s exchange ${key} has no reply`);
 }
 
-/** REPLAY_MISS, naming the entry and the nearest recorded request. Rejects with FILE_UNREADABLE. */
 async function explainMiss(request: RecordedRequest, index: CassetteIndex): Promise<RuntimeError> {
   const { capability, name } = request;
   const reason = await explainReason(request, index);
@@ -216,7 +201,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** The end of the sentence: where the request first differs from the recorded one that begins most like it. */
+/** Returns the end of a sentence: where the request first differs from the most similar one. */
 async function describeNearest(request: RecordedRequest, library: CassetteIndex): Promise<string> {
   const requested = withoutVolatileFields(request.body, request.volatileFields);
   let nearest = { shared: -1, body: '', about: '' };
@@ -257,9 +242,8 @@ function parse(body: string): unknown {
 
 type LineMembers = Readonly<Record<string, unknown>>;
 
-/** Finds exchanges and blobs in a cassette. Keeps their offsets only; the contents stay on the disk. */
 interface CassetteIndex extends Pick<ReplayQueues, 'count'> {
-  /** The next exchange of that key in the order in which they began, each of which is taken once. */
+  /** Returns the next exchange of that key, in the order in which they began. Each is returned once. */
   take(key: string): Promise<LineMembers | undefined>;
   entry(entry: Pick<Entry, 'capability' | 'name'>): ReturnType<ReplayQueues['group']>;
   read(place: ByteRange): Promise<LineMembers>;
@@ -267,7 +251,7 @@ interface CassetteIndex extends Pick<ReplayQueues, 'count'> {
   close(): Promise<void>;
 }
 
-/** Indexes the lines of a cassette. Rejects with FILE_UNREADABLE, as the methods do. */
+/** Rejects with FILE_UNREADABLE, as all methods of the index do. */
 export async function openCassetteIndex(file: string): Promise<CassetteIndex> {
   const handle = await openToRead(file);
   const offsets = createOffsetTable();
@@ -311,16 +295,12 @@ export async function openCassetteIndex(file: string): Promise<CassetteIndex> {
   };
 }
 
-/** How many exchanges of an entry a request is compared with when it is not found. */
 const MAX_COMPARED = 100;
 
 interface ExchangeRecorder {
-  /**
-   * The transport with every exchange recorded, except those that their caller aborts. Once the file could
-   * not be written, nothing is sent any more and exchanges reject with FILE_UNREADABLE.
-   */
+  /** Does not record aborted exchanges. After a write error, exchanges reject with FILE_UNREADABLE. */
   wrap(binding: Entry, transport: Transport): Transport;
-  /** Resolves when all exchanges so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
+  /** Resolves once all exchanges are written; to FILE_UNREADABLE if that failed. Never rejects. */
   findFault(): Promise<Error | undefined>;
   close(): Promise<void>;
 }
@@ -330,7 +310,7 @@ interface ExchangeRecorderContext {
   readonly emit: Emit;
 }
 
-/** Opens a cassette to add to it, or begins one that its owner alone may read. Throws FILE_UNREADABLE. */
+/** A new cassette is readable by its owner only. Throws FILE_UNREADABLE. */
 async function openExchangeRecorder(
   file: string,
   { redact, emit }: ExchangeRecorderContext,
@@ -397,7 +377,6 @@ interface StartedExchange {
   readonly watch: Stopwatch;
 }
 
-/** Whether the caller or `close` ended the exchange, so that there is no outcome to record. */
 function isCallerEnded({ code }: RuntimeError): boolean {
   return code === 'ABORTED' || code === 'RUNTIME_CLOSED';
 }

@@ -30,10 +30,10 @@ interface CassetteListener {
   readonly onExchange?: (found: FoundExchange) => void;
 }
 
-/** Opens a cassette to read it. Throws FILE_UNREADABLE unless it is a regular file. */
+/** Throws FILE_UNREADABLE unless the path is a regular file. */
 export async function openToRead(file: string): Promise<FileHandle> {
   try {
-    // A pipe that nobody writes to would not even open.
+    // Without O_NONBLOCK, opening a pipe without a writer blocks.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle;
     await handle.close();
@@ -63,10 +63,7 @@ export function entryKey({
   return `${capability} ${name}`;
 }
 
-/**
- * Scans a whole cassette and reports blobs and exchanges; lines of model calls are skipped. An incomplete line is skipped where a
- * writer was killed: at the end, or before the mark that the next writer set. Throws FILE_UNREADABLE for any other broken line.
- */
+/** Throws FILE_UNREADABLE for a broken line, except one that a killed writer left incomplete. */
 export async function scanCassette(
   handle: FileHandle,
   file: string,
@@ -111,7 +108,6 @@ function readExchange(value: unknown): CassetteLine {
 
 const digest = shapeOf(isDigest);
 
-/** What an exchange is found by; the rest of its line is read when it is taken. */
 const exchangeShape = members<
   Omit<FoundExchange, 'range' | 'group'> & Pick<Entry, 'name'> & { capability: string }
 >({
@@ -140,7 +136,6 @@ function brokenLineError(file: string, number: number): RuntimeError {
   });
 }
 
-/** FILE_UNREADABLE for what another version of Signalbox has recorded. */
 export function versionError(where: string, version: number): RuntimeError {
   const message = `${where} is of version ${version} of recordings, and this Signalbox knows version ${VERSION}`;
   return new RuntimeError('FILE_UNREADABLE', message, {
@@ -148,7 +143,7 @@ export function versionError(where: string, version: number): RuntimeError {
   });
 }
 
-/** Content under its id, the SHA-256 of its bytes in hexadecimal. */
+/** The id is the SHA-256 of the content's bytes in hexadecimal. */
 export interface Blob {
   readonly id: string;
   readonly line: string;
@@ -159,7 +154,7 @@ export function textToBlob(text: string): Blob {
   return { id, line: JSON.stringify({ blob: id, text }) };
 }
 
-/** Bytes that are no UTF-8 are searched for secrets byte by byte, and kept as Base64. */
+/** Bytes that are not UTF-8 are searched for secrets byte by byte. */
 function bytesToBlob(bytes: Uint8Array, redact: Redact): Blob {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isUtf8(buffer)) return textToBlob(redact(buffer.toString('utf8')));
@@ -168,21 +163,18 @@ function bytesToBlob(bytes: Uint8Array, redact: Redact): Blob {
   return { id, line: JSON.stringify({ blob: id, base64: kept.toString('base64') }) };
 }
 
-/** The bytes of a blob's line; undefined when it is no such line. */
 export function readBlob(value: Readonly<Record<string, unknown>>): Buffer | undefined {
   const { text, base64 } = value;
   if (typeof text === 'string') return Buffer.from(text, 'utf8');
   return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : undefined;
 }
 
-/** The members of a binding that identify an entry in a cassette. */
 export type Entry = Pick<Binding, 'name' | 'capability' | 'dialect' | 'mode' | 'volatileFields'>;
 
-/** A request as a cassette may keep it: without secrets. */
 export interface RecordedRequest extends Entry {
   readonly method: string;
   readonly body: string;
-  /** The variables of this exchange that belong to its identity; null: one that is removed. */
+  /** The variables of this exchange that are part of its identity; null: a removed variable. */
   readonly env?: Readonly<Record<string, string | null>>;
 }
 
@@ -192,7 +184,7 @@ export function describeRequest(
   redact: Redact,
 ): RecordedRequest {
   const relevantEnv = env && findRelevantEnv(env, redact);
-  // What is sent is UTF-8, which has no lone surrogates.
+  // The request is sent as UTF-8, which has no lone surrogates.
   const request = {
     ...{ capability, name, dialect, mode, volatileFields, method },
     body: redact(body.toWellFormed()),
@@ -200,7 +192,7 @@ export function describeRequest(
   return relevantEnv === undefined ? request : { ...request, env: relevantEnv };
 }
 
-/** Leaves out absolute paths, which differ from machine to machine; undefined when nothing is left. */
+/** Omits absolute paths, which differ between machines. */
 function findRelevantEnv(
   env: Readonly<Record<string, string | undefined>>,
   redact: Redact,
@@ -212,7 +204,7 @@ function findRelevantEnv(
   return relevant.length === 0 ? undefined : Object.fromEntries(relevant);
 }
 
-/** SHA-256 in hexadecimal of entry, method, variables and body without volatile fields: the key of an exchange. */
+/** Returns the SHA-256 of entry, method, variables and body without volatile fields, in hexadecimal. */
 export function digestRequest({
   capability,
   name,
@@ -230,7 +222,6 @@ export function digestRequest({
     .digest('hex');
 }
 
-/** How an exchange ended, as a line keeps it, and the texts that it refers to. */
 export interface StoredOutcome {
   readonly members: Readonly<Record<string, unknown>>;
   readonly blobs: readonly Blob[];
@@ -266,10 +257,7 @@ export function faultToStored(error: RuntimeError, redact: Redact): StoredOutcom
   return { members: { fault: { code, about: blob.id } }, blobs: [blob] };
 }
 
-/**
- * The reply that a line keeps, byte for byte; throws the fault that it keeps. Undefined for a line of another shape.
- * Rejects with FILE_UNREADABLE when a text that it refers to is missing or damaged.
- */
+/** Throws the stored error. Rejects with FILE_UNREADABLE if a text is missing. Returns undefined for another shape. */
 export async function outcomeFromStored(
   { reply, fault }: Readonly<Record<string, unknown>>,
   fetch: FetchBlob,

@@ -1,15 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** The position of a line in its file, in bytes, without its line end. */
+/** The position of a line in its file, in bytes, without the newline. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Called with each line that is not blank, in order, and its number from 1. The bytes are valid until it returns. */
+/** Called in order for lines that are not blank, from number 1. The bytes are valid only during the call. */
 type OnLine = (line: Buffer, place: ByteRange, number: number) => void;
 
-/** Reads bytes at a position into a buffer; resolves to how many, 0 at the end. */
+/** Reads bytes at a position into a buffer. Resolves to the number of bytes read, 0 at the end. */
 export type ReadAt = (into: Buffer, position: number) => Promise<number>;
 
 export function readerOf(source: FileHandle | Buffer): ReadAt {
@@ -17,7 +17,6 @@ export function readerOf(source: FileHandle | Buffer): ReadAt {
   return async (into, position) => (await source.read(into, 0, into.length, position)).bytesRead;
 }
 
-/** Reads a file from its beginning, line by line; holds one chunk and the longest line in memory. */
 export async function scanLines(read: ReadAt, onLine: OnLine): Promise<void> {
   let partial: Buffer[] = [];
   let offset = 0;
@@ -47,7 +46,6 @@ export async function scanLines(read: ReadAt, onLine: OnLine): Promise<void> {
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Reads the bytes of a range. Rejects with an Error when the file has fewer. */
 export async function readRange(read: ReadAt, { offset, length }: ByteRange): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   for (let done = 0; done < length; ) {

@@ -3,20 +3,15 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { RuntimeError, toRuntimeError } from '../../base/errors.ts';
 
 export interface RecordingWriter {
-  /**
-   * Who writes, and the number of an exchange that begins now: exchanges overlap, and end in another order. Throws
-   * FILE_UNREADABLE once the file could not be written, unless the writer is durable.
-   */
+  /** Throws FILE_UNREADABLE after a write error, unless the writer is durable. */
   begin(): { readonly recorder: string; readonly number: number };
   /**
-   * Adds lines, without their ends, that belong together. A durable writer resolves when the disk has them, and
-   * rejects with FILE_UNREADABLE when it has not. Another resolves at once, unless more than
-   * `MAX_WAITING_CHARACTERS` wait, and rejects once the file could not be written.
+   * A durable writer resolves when the lines are on disk; it rejects with FILE_UNREADABLE if that fails. Any other
+   * writer waits only while more than `MAX_WAITING_CHARACTERS` are pending.
    */
   write(lines: readonly string[]): Promise<void>;
-  /** Resolves when the file is open. Rejects with FILE_UNREADABLE when it cannot be opened. */
   ready(): Promise<void>;
-  /** Resolves when all lines so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
+  /** Resolves once all lines are written; to FILE_UNREADABLE if that failed. Never rejects. */
   findFault(): Promise<Error | undefined>;
   close(): Promise<void>;
 }
@@ -24,20 +19,18 @@ export interface RecordingWriter {
 interface RecordingWriterOptions {
   readonly isDurable: boolean;
   readonly inspect?: (handle: FileHandle) => Promise<void>;
-  /** Called once, with FILE_UNREADABLE, when the file cannot be written. */
+  /** Called once with FILE_UNREADABLE if the file cannot be written. */
   readonly onFailure?: (error: Error) => void;
 }
 
-/** Characters that may wait to be written before `write` itself waits. */
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 
-/** Opens a recording to add to it, or begins one that its owner alone may read. Never throws. */
+/** A new recording is readable by its owner only. Never throws. */
 export function openRecordingWriter(
   file: string,
   { isDurable, inspect = async () => {}, onFailure = () => {} }: RecordingWriterOptions,
 ): RecordingWriter {
   const opening = openToAppend(file, inspect);
-  // The rejection is reported by `ready` and `write`.
   opening.catch(() => {});
   const recorder = randomUUID();
   let begun = 0;
@@ -103,7 +96,7 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-/** An incomplete last line, as a killed writer leaves it, is ended and marked, unless `inspect` rejects first. */
+/** Ends and marks an incomplete last line of a killed writer, unless `inspect` rejects first. */
 async function openToAppend(
   file: string,
   inspect: (handle: FileHandle) => Promise<void>,
@@ -129,11 +122,10 @@ async function endLastLine(handle: FileHandle): Promise<void> {
   const { size } = await handle.stat();
   if (size === 0) return;
   const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: size - 1 });
-  // The mark says that the line before it may be cut off.
   if (buffer.toString() !== '\n') await appendLines(handle, '\n{"cut":true}\n');
 }
 
-/** Adds lines in one write, so that those of another writer of the file stand before or after them. */
+/** A single write, so that lines of concurrent writers do not interleave. */
 async function appendLines(handle: FileHandle, lines: string): Promise<void> {
   const bytes = Buffer.from(lines);
   for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;

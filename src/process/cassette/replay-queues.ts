@@ -1,27 +1,23 @@
 import type { ByteRange } from './lines.ts';
 
-/** A recorded exchange: where it stands, what it is found by, and when it began. */
 export interface FoundExchange {
   readonly range: ByteRange;
   /** A SHA-256 in hexadecimal. */
   readonly key: string;
-  /** Who wrote it, and its number there: exchanges overlap, and end in another order. */
+  /** The id of the recorder and the number of the exchange there. Exchanges overlap and end in another order. */
   readonly recorder: string;
   readonly number: number;
   readonly group: string;
 }
 
-/** Recorded exchanges by their keys. Keeps where they stand only; the contents stay on the disk. */
 export interface ReplayQueues {
   add(found: FoundExchange): void;
-  /** The next exchange of that key in the order in which they began, each of which is taken once. */
+  /** Returns the next exchange of that key, in the order in which they began. Each is returned once. */
   take(key: string): ByteRange | undefined;
   count(key: string): number;
-  /** How many exchanges of a group there are, and where the first of them stand. */
   group(name: string): { readonly count: number; readonly first: readonly ByteRange[] };
 }
 
-/** `maxFirst`: how many exchanges of a group a request may be compared with when it is not found. */
 export function createReplayQueues(maxFirst: number): ReplayQueues {
   const offsets = createOffsetTable();
   const queues = new Map<string, Queue>();
@@ -57,7 +53,6 @@ interface Queue {
   takenCount: number;
 }
 
-/** When exchanges began; forgotten once the queues are sorted by it. */
 function createOrder() {
   const recorders = new Map<string, number>();
   const starts = new Map<number, readonly [recorder: number, number: number]>();
@@ -80,7 +75,6 @@ function createOrder() {
   };
 }
 
-/** Byte ranges by number, in two typed arrays, since a cassette may have millions of lines. */
 interface OffsetTable {
   add(place: ByteRange): number;
   get(number: number): ByteRange;
@@ -113,7 +107,7 @@ function doubled(numbers: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> 
   return larger;
 }
 
-/** The first 16 bytes of a SHA-256 as Latin-1: unique enough within one file, a quarter of its characters. */
+/** The first 16 bytes of a SHA-256 as Latin-1: unique within one file, at a quarter of the size. */
 export function shortDigest(digest: string): string {
   return Buffer.from(digest, 'hex').toString('latin1', 0, 16);
 }

@@ -1,15 +1,12 @@
 import { isJson } from '../../base/json/parse.ts';
 import { type Member, scanElements, scanMembers } from '../../base/json/scan.ts';
 
-/** What happens to the members of one object of a payload, by key; others stay. `each` applies to the elements of an array. */
+/** The treatment of payload fields by key; others are unchanged. `each` applies to array elements. */
 export interface VolatileFields {
   readonly [key: string]: 'drop' | 'drop run ids' | VolatileFields;
 }
 
-/**
- * The body with the fields nulled whose values differ from run to run: ids that Signalbox generates, and
- * measured times. Arguments, params and messages stay. A body that is no JSON object is returned as it is.
- */
+/** Sets generated ids and measured times to null. Returns a body that is not a JSON object unchanged. */
 export function withoutVolatileFields(body: string, fields: VolatileFields): string {
   return isObjectText(body) ? rewrite(body, scanMembers(body), fields) : body;
 }
@@ -45,7 +42,7 @@ function replaceEach(array: string, rule: VolatileFields): string {
   return parts.join('') + array.slice(at);
 }
 
-/** Session ids that Signalbox generates for runs, direct calls and fired events; ids of a dataset stay. */
+/** Matches generated session ids of runs, direct calls and fired events, not those of a dataset. */
 const generatedSessionId =
   /^"(run_[\da-f]{16}|(call|event)_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})(-turn-\d+)?"$/;
 

@@ -23,10 +23,7 @@ import { createBackOff, settledStamp, stampOf } from '../spare/spares.ts';
 import { createLineSplitter } from '../stream-reader.ts';
 import type { Transport } from '../transport.ts';
 
-/**
- * One process per exchange, as `openOneshot`, but forked from one that has imported what the script imports. What cannot be forked
- * runs as one-shot, and a note says why, once.
- */
+/** Forks each process from one that has loaded the script's imports. Falls back to one-shot with a note. */
 export function openForkedOneshot(binding: Binding, context: ProcessContext): Transport {
   const noted = new Set<string>();
   const note = (reason: string) => {
@@ -35,7 +32,7 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
     const message = `runs as one-shot, not forked: ${reason}`;
     context.emit({ type: 'note', name: binding.name, level: 'warn', message });
   };
-  // The process that forks would have to be given descriptors of this one, which nothing in a sandbox may see.
+  // The forking process would need descriptors of this process, which a sandbox must not expose.
   const isBoxed = binding.sandbox !== null;
   const forks = openForks(binding, context, note);
   const oneshot = openOneshot(binding, context, async (forCall, input, { over, requireStart }) => {
@@ -58,11 +55,9 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
   };
 }
 
-/** The helpers of one entry, one after another: a new one after each change of the entry's files. */
 interface Forks {
-  /** The helper that forks from the files as they are now; undefined while the entry runs as one-shot. Never rejects. */
+  /** Returns the helper for the current files; undefined while the entry runs as one-shot. Never rejects. */
   find(): Promise<Helper | undefined>;
-  /** From here on there is no helper any more, for those who wait for one either. */
   stop(): void;
   close(): Promise<void>;
 }
@@ -75,7 +70,6 @@ interface Attempt {
 
 type MakePipes = (input: Uint8Array) => HandedPipes;
 
-/** Opens the helpers of an entry; starts none. `note` is told why the entry runs as one-shot. */
 function openForks(binding: Binding, context: ProcessContext, note: (reason: string) => void): Forks {
   const helpers = new Set<Helper>();
   const backOff = createBackOff();
@@ -109,7 +103,7 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
   };
   const renew = (pipes: MakePipes, stamp: string) => {
     void current?.helper.then((helper) => helper?.retire());
-    // What cannot be started now: the call starts the script itself, and tells what is wrong.
+    // If the helper cannot start, the call starts the script directly and reports the error.
     current = { stamp, since: performance.now(), helper: open(pipes).catch(() => undefined) };
   };
   const isOld = ({ since }: Attempt) => performance.now() - since > MAX_AGE_MS;
@@ -139,17 +133,16 @@ function openForks(binding: Binding, context: ProcessContext, note: (reason: str
   };
 }
 
-/** What it has imported from outside the entry's folders may have changed. */
+/** Imports from outside the entry's folders may have changed. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** One life of a process that has imported what a script imports, and forks for each call. */
 interface Helper {
-  /** undefined once it can fork; otherwise why it never can. Never rejects. */
+  /** Resolves to undefined once it can fork, else to the reason why it never can. Never rejects. */
   readonly refused: Promise<string | undefined>;
   readonly gone: Promise<'died' | 'ended'>;
   hasServed(): boolean;
   isAlive(): boolean;
-  /** Forks a child. Rejects when it could not be forked, or is not known to have been. */
+  /** Rejects if the fork failed or its result is unknown. */
   launch(request: LaunchRequest, watch: LaunchListener | undefined): Promise<LaunchedProcess>;
   retire(): void;
   end(): Promise<void>;
@@ -172,19 +165,19 @@ async function startHelper(
   { python, makePipes }: HelperOptions,
 ): Promise<Helper> {
   const { command, flags, script, args } = python;
-  // In a package of bundles its place is known by name only.
+  // Bundles resolve the helper by its import name only.
   const helperFile = createRequire(import.meta.url).resolve('#fork-helper');
   const { cpuSeconds: _, processes: __, ...limits } = binding.limits ?? {};
   const process = await startProcess(
     {
       ...{ ...binding, mode: 'server', command, args: [...flags, helperFile, script, ...args] },
-      // Each child counts its own computing and processes; of all else the helper may have as much as one of them.
+      // Each child counts its own CPU time and processes.
       limits: binding.limits && limits,
     },
     context,
     null,
   );
-  // Each call that it forks for has a limit of time, whose timer keeps Node alive meanwhile.
+  // Each call has a timeout whose timer keeps Node alive.
   process.keepAlive(false);
   const children = new Map<string, Child>();
   const verdict = Promise.withResolvers<string | undefined>();
@@ -231,12 +224,10 @@ async function startHelper(
     verdict.resolve(describeEnd(process));
     for (const { pid, started, ended } of children.values()) {
       started.reject(new Error('the process that forks it has ended'));
-      // Nobody can tell how it ends any more, so it must not pass for done.
       if (pid !== undefined) signalGroup(pid, 'SIGKILL');
       ended.resolve({ exitCode: null, signal: 'SIGKILL' });
     }
     children.clear();
-    // What its imports have started.
     process.killGroup();
     process.release();
     return wasWanted ? 'died' : 'ended';
@@ -294,7 +285,7 @@ async function startHelper(
   };
 }
 
-/** It ends its children within a second. */
+/** The helper ends its children within one second. */
 const END_MS = 2_000;
 
 function describeEnd(process: WatchedProcess): string {
@@ -320,7 +311,6 @@ type Report =
   | { readonly type: 'failed'; readonly id: string; readonly reason: string }
   | { readonly type: 'ended'; readonly id: string; readonly end: ExitStatus };
 
-/** A line of the helper; undefined for one that says nothing known. Source: fork-helper.py. */
 function readReport(line: string): Report | undefined {
   const [type, id = '', word = '', ...rest] = line.split(' ');
   switch (type) {
@@ -348,7 +338,7 @@ function signalName(number: number): string {
   return known?.[0] ?? `signal ${number}`;
 }
 
-/** Asks for a child with these descriptors of this process as its stdin, stdout and stderr, held to that. Source: fork-helper.py. */
+/** `standard` holds descriptors of this process. Source: fork-helper.py. */
 function encodeRequest(id: string, standard: readonly number[], restraint: Restraint | undefined): string {
   const joins = restraint?.joins.map((file) => Buffer.from(file).toString('hex')) ?? [];
   const limits = restraint?.limits.map(({ option, soft, hard }) => `${option}:${soft}:${hard}`) ?? [];
@@ -357,10 +347,8 @@ function encodeRequest(id: string, standard: readonly number[], restraint: Restr
 
 interface HandedPipes {
   readonly childEnds: readonly [number, number, number];
-  /** How /proc shows its stdout. */
   readonly stdoutName: string;
   closeChildEnds(): void;
-  /** Our ends, once the process is started; the input is written already, as far as it fits. To be called once. */
   open(): HandedStreams;
   discard(): void;
 }
@@ -369,14 +357,13 @@ interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stde
   settle(): void;
 }
 
-/** Makes pipes that another process can hand to its child; undefined without glibc and koffi. */
 function findPipeMaker(): ((input: Uint8Array) => HandedPipes) | undefined {
   const parts = findNativeParts();
   if (parts === undefined) return undefined;
   const { libc, reader } = parts;
   return (input) => {
     const [stdin, stdout, stderr] = openPipes(libc);
-    // The reading end is open here as well, so this cannot fail.
+    // The read end is still open here, so the write cannot fail.
     const isWritten = writeInput(libc, stdin.write, input);
     return {
       childEnds: [stdin.read, stdout.write, stderr.write],
@@ -396,7 +383,6 @@ function findPipeMaker(): ((input: Uint8Array) => HandedPipes) | undefined {
   };
 }
 
-/** How Python is started for a script: `command flags… script arguments…`. */
 interface PythonCommand {
   readonly command: string;
   readonly flags: readonly string[];
@@ -404,7 +390,6 @@ interface PythonCommand {
   readonly args: readonly string[];
 }
 
-/** The Python that runs the entry's script, or why there is none. */
 export function findPython({
   command,
   args,
@@ -443,6 +428,6 @@ function readArguments(
   return { command, flags: args.slice(0, index), script, args: args.slice(index + 1) };
 }
 
-/** Source: https://docs.python.org/3/using/cmdline.html; `-c`, `-m`, `-i`, `-h` and `-V` are no runs of a script. */
+/** Source: https://docs.python.org/3/using/cmdline.html. `-c`, `-m`, `-i`, `-h` and `-V` do not run a script. */
 const FLAG = /^-(?:[bBdEIOPqRsSuvx]+|[WX].*)$/;
 const TAKES_VALUE = /^-[WX]$/;

@@ -15,11 +15,7 @@ import {
 } from './system/libc.ts';
 import { createOutputReader, keepNodeAlive, type OutputReader, type Outputs } from './system/outputs.ts';
 
-/**
- * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
- * process's page tables, which is what makes fork slow in a large Node. Linux with glibc, in every thread;
- * undefined elsewhere. `inBackground`: on another thread, so that the event loop goes on meanwhile.
- */
+/** posix_spawn avoids the cost of fork in a large Node. Returns undefined except on Linux with glibc. */
 export function createNativeLauncher(inBackground = threads.isMainThread): Launcher | undefined {
   const parts = findNativeParts();
   if (parts === undefined) return undefined;
@@ -32,10 +28,9 @@ export function createNativeLauncher(inBackground = threads.isMainThread): Launc
   return (request, watch) => launch(native, request, watch);
 }
 
-/** One less than libuv has threads, so that files and names are still read while executables load slowly. */
+/** One less than libuv's thread count, so that file and name lookups continue while executables load. */
 const MAX_STARTS = 3;
 
-/** What all launchers of a thread have in common; undefined where there can be none. */
 export function findNativeParts(): NativeParts | undefined {
   if (process.platform !== 'linux') return undefined;
   shared ??= openShared();
@@ -122,14 +117,13 @@ interface Pipe {
   readonly write: number;
 }
 
-/** Pipes for stdin, stdout and stderr. Throws when the system has none left. */
 export function openPipes(libc: Libc): [Pipe, Pipe, Pipe] {
   const stdin = openPipe(libc);
   const stdout = openPipe(libc, stdin);
   return [stdin, stdout, openPipe(libc, stdin, stdout)];
 }
 
-// Larger than what is used: memory of up to 64 bytes may move.
+// Larger than needed, since V8 may move buffers of up to 64 bytes.
 const ends = new Int32Array(new ArrayBuffer(128), 0, 2);
 
 function openPipe(libc: Libc, ...opened: readonly Pipe[]): Pipe {
@@ -145,10 +139,9 @@ function openPipe(libc: Libc, ...opened: readonly Pipe[]): Pipe {
   return { read, write };
 }
 
-/** A pipe holds at least one page, so this much never blocks. */
+/** A pipe holds at least one page, so a write of this size never blocks. */
 const PAGE_BYTES = 4096;
 
-/** Puts the whole input into the pipe, before anybody reads it, and closes the pipe, if it fits in; else does nothing. */
 export function writeInput(libc: Libc, fd: number, input: Uint8Array | null): boolean {
   if (input === null) return false;
   if (input.length > PAGE_BYTES && input.length > libc.fcntl(fd, F_GETPIPE_SZ)) return false;
@@ -159,7 +152,7 @@ export function writeInput(libc: Libc, fd: number, input: Uint8Array | null): bo
 
 export function openStdin(fd: number, input: Uint8Array | null): Socket {
   const stream = new Socket({ fd, readable: false, writable: true });
-  // A child that does not read is no fault of the call.
+  // A child that does not read its stdin is not an error.
   stream.on('error', () => {});
   if (input !== null) stream.end(input);
   return stream;
@@ -169,9 +162,8 @@ export function closeAll(libc: Libc, fds: readonly number[]): void {
   for (const fd of fds) libc.close(fd);
 }
 
-/** Learns how processes end that Node knows nothing of. It waits for each by its number, so that Node's own are left to it. */
+/** Waits for each pid, so that it never reaps Node's own children. */
 interface Exits {
-  /** Calls `onEnd` once, in a later turn of the event loop, when the process has ended. */
   watch(pid: number, onEnd: (ended: ExitStatus) => void): void;
   keepAlive(pid: number, keeps: boolean): void;
   look(): void;
@@ -188,7 +180,7 @@ function createExits(libc: Libc): Exits {
     if (reaped === 0) return;
     listeners.delete(pid);
     keepAlive(pid, false);
-    // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
+    // -1: another party reaped it. The exit status is unknown and must not count as success.
     onEnd(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
   };
   const look = () => {
@@ -198,7 +190,7 @@ function createExits(libc: Libc): Exits {
   const keepAlive = (pid: number, keeps: boolean) => {
     if (keeps && listeners.has(pid)) needed.add(pid);
     else needed.delete(pid);
-    // A signal listener does not keep Node alive, and a process that somebody waits for must.
+    // A signal listener does not keep Node alive, so a timer does.
     if (needed.size > 0) heartbeat?.ref();
     else heartbeat?.unref();
   };
@@ -211,7 +203,6 @@ function createExits(libc: Libc): Exits {
       listeners.set(pid, onEnd);
       heartbeat ??= begin();
       keepAlive(pid, true);
-      // It may have ended, and its signal may have come, before anybody knew its number.
       setImmediate(lookAt, pid);
     },
     keepAlive,
@@ -220,9 +211,8 @@ function createExits(libc: Libc): Exits {
 }
 
 const HEARTBEAT_MS = 1000;
-/** Signals reach the main thread only; another has to look. */
+/** Only the main thread receives signals; other threads poll. */
 const POLL_MS = 5;
-/** More than the four that are used, since memory of up to 64 bytes may move. */
 const STATUS_BYTES = 128;
 
 /** Source: WIFEXITED, WEXITSTATUS and WTERMSIG of <sys/wait.h>. */
@@ -239,14 +229,10 @@ function signalName(number: number): string {
 }
 
 interface Spawner {
-  /** Starts a process with those descriptors as its standard streams and what follows them; its number. Rejects with the system's error code. */
   spawn(request: LaunchRequest, standard: readonly number[]): Promise<number>;
 }
 
-/**
- * With `inBackground` each call runs on a thread of libuv's, since posix_spawn waits until the child runs its program; else
- * at once, in this thread.
- */
+/** `inBackground` uses libuv threads, since posix_spawn blocks until the child executes its program. */
 function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: boolean }): Spawner {
   const texts = createTexts(libc);
   const idle: Frame[] = [];
@@ -282,19 +268,18 @@ interface Frame {
 }
 
 function createFrame(): Frame {
-  // Larger than what is used: memory of up to 64 bytes may move.
+  // Larger than needed, since V8 may move buffers of up to 64 bytes.
   return { pid: new Int32Array(new ArrayBuffer(128)), actions: Buffer.allocUnsafeSlow(STRUCT_BYTES) };
 }
 
 function fillActions(libc: Libc, { actions }: Frame, standard: readonly number[], cwd: string): void {
   libc.actionsInit(actions);
   for (const [target, fd] of standard.entries()) libc.addDup2(actions, fd, target);
-  // Ours close by themselves; those that this process was started with do not.
+  // Our own descriptors are close-on-exec; inherited ones may not be.
   libc.addCloseFrom?.(actions, standard.length);
   libc.addChdir(actions, cwd);
 }
 
-/** What a call that has not returned points to must not be collected. */
 const pointedTo = new Set<readonly unknown[]>();
 
 function callInBackground(libc: Libc, args: readonly unknown[]): Promise<number> {
@@ -308,7 +293,6 @@ function callInBackground(libc: Libc, args: readonly unknown[]): Promise<number>
   });
 }
 
-/** Arguments and environments as C has them, kept for as long as the lists that they were made of. */
 function createTexts(libc: Libc) {
   const argvs = new WeakMap<readonly string[], { readonly command: string; readonly argv: Buffer }>();
   const envps = new WeakMap<LaunchRequest['env'], Buffer>();
@@ -333,11 +317,11 @@ function createTexts(libc: Libc) {
   };
 }
 
-/** A null-terminated list of C strings, as `argv` and `envp` are, in one piece of memory that points into itself. */
+/** An `argv` or `envp` in one buffer that points into itself. */
 function encodeStrings({ addressOf, pointerBytes }: Libc, texts: readonly string[]): Buffer {
   const strings = Buffer.from(texts.map((text) => `${text}\0`).join(''));
   const tableBytes = (texts.length + 1) * pointerBytes;
-  // Not from Node's pool, whose pieces may not be aligned.
+  // Not from Node's pool, whose slices may be unaligned.
   const list = Buffer.allocUnsafeSlow(tableBytes + strings.length);
   strings.copy(list, tableBytes);
   const table = tableOf(list, texts.length + 1, pointerBytes);
@@ -350,7 +334,6 @@ function encodeStrings({ addressOf, pointerBytes }: Libc, texts: readonly string
   return list;
 }
 
-/** Writes addresses in the order of bytes of this machine. */
 function tableOf({ buffer, byteOffset }: Buffer, length: number, pointerBytes: number) {
   if (pointerBytes === 8) {
     const wide = new BigUint64Array(buffer, byteOffset, length);
@@ -366,7 +349,7 @@ function tableOf({ buffer, byteOffset }: Buffer, length: number, pointerBytes: n
 
 export type LauncherName = 'auto' | 'native' | 'portable';
 
-/** The launcher of that name; `auto` is the native one where it works, else the portable one. */
+/** `auto` is the native launcher where it works, else the portable one. */
 export async function openLauncher(name: LauncherName): Promise<Launcher> {
   if (name === 'portable') return await openPortableLauncher();
   const native = createNativeLauncher();
@@ -376,7 +359,7 @@ export async function openLauncher(name: LauncherName): Promise<Launcher> {
   return native ?? (await openPortableLauncher());
 }
 
-/** Loaded only where it is used: its library is the largest of all to load. */
+/** Loaded on demand: execa is the largest library to load. */
 async function openPortableLauncher(): Promise<Launcher> {
   const { createPortableLauncher } = await import('./portable.ts');
   return createPortableLauncher();

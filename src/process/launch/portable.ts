@@ -8,10 +8,7 @@ import { makeTempFolder, sweepTempFolders } from '../../base/files/temp-folder.t
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 import { keepNodeAlive, streamOutput } from './system/outputs.ts';
 
-/**
- * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
- * as /dev/stdout; there stdin is a file (a FIFO for a server) and the outputs are FIFOs.
- */
+/** On Linux, Node's pipes are sockets, which a child cannot open as /dev/stdout. FIFOs replace them. */
 export function createPortableLauncher(): Launcher {
   return process.platform === 'linux' ? launchWithFiles : launchWithPipes;
 }
@@ -26,7 +23,7 @@ async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): 
   };
   try {
     const { input, command } = request;
-    // Node's execvp would have a shell run it, whatever it is.
+    // Node's execvp would pass an unknown format to a shell.
     if (isUnknownFormat(command)) throw new Error(`spawn ${command} ENOEXEC`);
     const stdin = input === null ? track(await openInputFifo()) : undefined;
     const stdinFd = stdin?.childEnd ?? openInputFile(input ?? new Uint8Array());
@@ -75,7 +72,7 @@ function launchedFrom(
 
 type Started = ReturnType<typeof start>;
 
-/** Execa takes any descriptor; its types name only the first few. */
+/** execa accepts any descriptor, but its types name only the first few. */
 type Descriptor = 3;
 type StandardStream = Descriptor | 'pipe';
 
@@ -93,7 +90,7 @@ function start(
     cwd: request.cwd,
     env: { ...request.env },
     extendEnv: false,
-    // Leads its own group, which `process.ts` ends, not execa.
+    // Leads its own group, which `process.ts` ends.
     detached: true,
     cleanup: false,
     reject: false,
@@ -104,7 +101,7 @@ function start(
   const spawned = new Promise<void>((resolve, reject) => {
     subprocess.nodeChildProcess.once('spawn', () => resolve());
     subprocess.nodeChildProcess.once('error', reject);
-    // What the system refuses outright, such as arguments that are too long, is told by execa alone.
+    // Only execa's result reports what the system rejects at once, such as too long arguments.
     subprocess.then((result) => reject(result.cause ?? new Error(result.shortMessage)), reject);
   });
   const ended = new Promise<ExitStatus>((resolve) => {
@@ -114,7 +111,7 @@ function start(
 }
 
 function ignoreWriteErrors<Stream extends Writable>(stream: Stream): Stream {
-  // A child that does not read is no fault of the call.
+  // A child that does not read its stdin is not an error.
   stream.on('error', () => {});
   return stream;
 }
@@ -125,7 +122,6 @@ function requirePart<Part extends Readable | Writable | number>(part: Part | nul
   return part;
 }
 
-/** Both ends of a named pipe that is already unlinked. The child's end blocks, the parent's does not. */
 interface FifoEnds {
   readonly parentEnd: number;
   readonly childEnd: number;
@@ -133,7 +129,7 @@ interface FifoEnds {
 
 async function openInputFifo(): Promise<FifoEnds> {
   const path = await takeFifoPath();
-  // Opening one end alone would wait for the other; an end of both kinds waits for nothing.
+  // Opening one end alone blocks until the other opens; O_RDWR does not.
   const both = openSync(path, constants.O_RDWR);
   try {
     const childs = openSync(path, constants.O_RDONLY);
@@ -175,7 +171,7 @@ function openInputFile(content: Uint8Array): number {
   }
 }
 
-/** mkfifo is a program, not a call of Node's, so one start of it makes many. */
+/** mkfifo is a program rather than a Node function, so one start creates many. */
 const BATCH = 48;
 
 let counter = 0;
@@ -187,14 +183,13 @@ async function takeFifoPath(): Promise<string> {
     fifoBatch ??= makeFifos();
     const taken = fifoBatch;
     const path = (await taken).pop();
-    // What cleans temporary folders may have been there since.
     if (path !== undefined && existsSync(path)) return path;
     if (path === undefined && fifoBatch === taken) fifoBatch = undefined;
   }
 }
 
 async function makeFifos(): Promise<string[]> {
-  // A killed program left its own, and one that ends soon does not come to sweep them later.
+  // A killed program leaves its folder behind, and short-lived programs never sweep later.
   if (madeFolder === undefined) await sweepTempFolders();
   const paths = Array.from({ length: BATCH }, () => join(folder(), `pipe-${counter++}`));
   try {

@@ -10,7 +10,6 @@ import type { LaunchListener } from './launch.ts';
 import { loadedLibc } from './system/libc.ts';
 import { keepNodeAlive } from './system/outputs.ts';
 
-/** Reports starts of processes to this thread's watcher, which is started with the first process. */
 export const launchListener: LaunchListener = {
   starting: (stdout) => {
     const watched = watch(describeStart(stdout));
@@ -22,14 +21,13 @@ export const launchListener: LaunchListener = {
   },
 };
 
-/** Tells that the process which leads the group was taken away, so that its number may soon be another's. */
+/** Records that the leader was reaped, so that its pid may be reused. */
 export function leaderEnded(group: number): void {
-  // Later, since most groups are released at once.
   if (leaderless.size === 0) setImmediate(describeLeaderless);
   leaderless.add(group);
 }
 
-/** Stops watching the group: it is no longer killed when this process ends. */
+/** Stops watching the group: it may outlive this process. */
 export function releaseGroup(group: number): void {
   const watched = running.get(group);
   running.delete(group);
@@ -37,15 +35,15 @@ export function releaseGroup(group: number): void {
   if (watched !== undefined) unwatch(watched);
 }
 
-/** Sends a signal to one process; false when it is gone. */
+/** Returns false if the process is gone. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   return signalGroup(-pid, signal);
 }
 
-/** Sends a signal to the whole group; false when the group has no process. */
+/** Returns false if the group has no process. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   const libc = loadedLibc();
-  // Most groups have nobody left, and an exception takes longer than all else that is done here.
+  // Most groups are already empty, and throwing an exception would dominate the cost.
   if (libc !== undefined) return libc.kill(-group, signal === 0 ? 0 : constants.signals[signal]) === 0;
   try {
     process.kill(-group, signal);
@@ -55,10 +53,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-/**
- * Keeps the watcher running until the returned function is called. `onLost` is called with the reason when
- * there is no watcher any more, so that processes would outlive a kill of this one.
- */
+/** `onLost` is called once no watcher is left, so that processes would outlive a kill of this one. */
 export function acquireWatcher(onLost: (reason: string) => void): () => Promise<void> {
   lossListeners.add(onLost);
   return async () => {
@@ -69,7 +64,6 @@ export function acquireWatcher(onLost: (reason: string) => void): () => Promise<
   };
 }
 
-/** What must not outlive this process, whatever ends it, as the watcher knows it. */
 interface Watched {
   text: string;
   row: Row | undefined;
@@ -79,7 +73,7 @@ const allWatched = new Set<Watched>();
 const running = new Map<number, Watched>();
 const leaderless = new Set<number>();
 process.on('exit', () => {
-  // What these have started in sessions of their own is left to a later start, which finds it by the table.
+  // A later start finds processes in other sessions by the table.
   if (allWatched.size === 0) watcher?.discard();
   for (const group of running.keys()) signalGroup(group, 'SIGKILL');
 });
@@ -88,7 +82,7 @@ const lossListeners = new Set<(reason: string) => void>();
 let watcher: Watcher | undefined;
 let losses = 0;
 
-/** A killed watcher is replaced this many times less one; then there is none. */
+/** A killed watcher is replaced until the third loss. */
 const MAX_LOSSES = 3;
 
 function watch(text: string): Watched {
@@ -129,25 +123,19 @@ function requireWatcher(): Watcher | undefined {
   return watcher;
 }
 
-/**
- * A small shell process that ends the process groups that this process leaves running, even when it is killed. It does
- * nothing until then: what it has to end stands in a table.
- */
+/** A small shell process that ends the process groups in its table when this process ends, even by SIGKILL. */
 interface Watcher {
-  /** Adds what `describeStart` or its neighbours give; undefined where there is no watcher any more. */
   add(text: string): Row | undefined;
-  /** Nothing is left to be ended, by the watcher or by a later start: for the exit of this process. Never throws. */
+  /** Removes the table, so that nothing is ended later. For the exit of this process. Never throws. */
   discard(): void;
-  /** Ends the watcher, and with it whatever its table still has. Never rejects. */
+  /** Ends the watcher and everything in its table. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A process is about to start; `stdout` is how /proc shows what the process alone will have there. */
 export function describeStart(stdout: string): string {
   return stdout === '' ? '' : `? ${stdoutMark(stdout)}`;
 }
 
-/** What a table has of a stdout. */
 export function stdoutMark(stdout: string): string {
   return stdout.replaceAll('\n', '?').slice(-MARK_CHARACTERS);
 }
@@ -156,12 +144,10 @@ export function describeGroup(group: number): string {
   return `+ ${group}`;
 }
 
-/** The process that led this group is gone for good, so that a process of this number is somebody else's. */
 export function describeRest(group: number): string {
   return `- ${group}`;
 }
 
-/** What the rows of a table say, as the watcher reads them too. */
 export function readRows(table: string): {
   readonly groups: readonly number[];
   readonly stdouts: readonly string[];
@@ -173,20 +159,17 @@ export function readRows(table: string): {
   };
 }
 
-/** Of a long path the end is enough, and of three bytes each they fit into a row. */
+/** The end of a long path is enough, and 80 characters of three bytes fit into a row. */
 const MARK_CHARACTERS = 80;
 
-/**
- * Starts a watcher, which does not keep this process alive, holds none of its other descriptors and is in a group and
- * session of its own. `onLost` is called once, with the reason, when the watcher ended without `close`.
- */
+/** Does not keep this process alive. `onLost` is called once if the watcher ends without `close`. */
 export function startWatcher(onLost: (reason: string) => void): Watcher {
   let isEnded = false;
   let opened: { readonly table: Table; readonly child: ChildProcess } | undefined;
   const reportLoss = (reason: string) => {
     if (isEnded) return;
     isEnded = true;
-    // Without a word: a watcher that hears the end of this process would end what runs.
+    // SIGKILL, since a watcher whose stdin ends would end the running processes.
     opened?.child.kill('SIGKILL');
     opened?.table.close();
     onLost(reason);
@@ -195,7 +178,6 @@ export function startWatcher(onLost: (reason: string) => void): Watcher {
     const table = openTable();
     opened = { table, child: spawnShell(table.fd, reportLoss) };
   } catch (error) {
-    // What the system refuses outright. Later, since nobody has the watcher yet.
     queueMicrotask(() => reportLoss(messageOf(error)));
   }
   const guarded = (change: () => void) => {
@@ -222,7 +204,6 @@ export function startWatcher(onLost: (reason: string) => void): Watcher {
       isEnded = true;
       const { child, table } = opened;
       table.close();
-      // Keeps this process alive until the watcher has ended.
       child.ref();
       child.stdin?.end();
       await waitForSettled(once(child, 'exit'), ENDS_WITHIN_MS);
@@ -237,7 +218,7 @@ function spawnShell(table: number, reportLoss: (reason: string) => void): ChildP
   const child = spawn('/bin/sh', ['-c', watcherScript, 'signalbox-watcher'], {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
-    // A session of its own: what ends the group or the terminal of this process must not end it.
+    // Its own session: a signal to this process's group or terminal must not end it.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore', table],
   });
@@ -253,11 +234,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Waits until its owner is gone, however it went, which ends stdin; then reads the table on descriptor 3 and ends every
- * group in it: SIGTERM, a second, SIGKILL. A number that somebody else has since is known by when its process began, where
- * /proc tells. A process whose start was announced and no more is found by its stdout.
- */
+/** stdin ends with the owner. Start times from /proc detect reused pids; announced processes are found by stdout. */
 const watcherScript = `: signalbox ends what its owner leaves running
 trap '' HUP INT QUIT TERM
 set -f
@@ -321,26 +298,20 @@ for try in 1 2 3 4 5 6 7 8 9 10; do pause; each 0 || exit 0; done
 each KILL`;
 
 interface Row {
-  /** Replaces the line, before it returns. At most 250 bytes of UTF-8 without a newline. Throws the system error. */
+  /** Writes synchronously: at most 250 bytes of UTF-8 without a newline. Throws the system error. */
   write(text: string): void;
-  /** Empties the line for whoever adds the next one. Throws the system error. */
+  /** Empties the line for reuse. Throws the system error. */
   free(): void;
 }
 
-/**
- * Lines in a file, for a process that was given the descriptor: it can read them for as long as it likes, however this
- * process ends. The file is named by this thread and goes with `close` or `discard`: one whose owner is gone tells
- * a later start what ran when the owner was killed.
- */
+/** A file that remains after its owner was killed shows a later start what ran. */
 interface Table {
   readonly fd: number;
   add(text: string): Row;
-  /** Removes the file; whoever has the descriptor can read on. Never throws. */
   discard(): void;
   close(): void;
 }
 
-/** Opens an empty table. Throws the system error. */
 function openTable(): Table {
   const { fd, path } = openFile();
   const free: number[] = [];
@@ -350,7 +321,7 @@ function openTable(): Table {
     bytes.fill(SPACE);
     bytes.write(text, 0, ROW_BYTES - 1);
     bytes[ROW_BYTES - 1] = NEWLINE;
-    // At its place, since whoever reads shares the position of the descriptor.
+    // Positioned, since the reader shares the offset of the descriptor.
     writeSync(fd, bytes, 0, ROW_BYTES, index * ROW_BYTES);
   };
   return {
@@ -378,23 +349,21 @@ const ROW_BYTES = 256;
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
-/** Where tables may stand: in memory where there is such a place, since the lines change with every process. */
+/** In-memory folders come first, since the rows change with every process. */
 export function tableFolders(): readonly string[] {
   return [...new Set(['/dev/shm', tmpdir()])];
 }
 
-/** Who owns the table of this name; undefined for any other file. */
 export function ownerOfTable(name: string): Owner | undefined {
   const [, owner] = tableName.exec(name) ?? [];
   return owner === undefined ? undefined : ownerFromText(owner);
 }
 
-/** Removes a table. Never throws. */
 export function removeTable(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // A folder that has become read-only: nothing is lost by it.
+    // A read-only folder is harmless.
   }
 }
 
@@ -414,7 +383,7 @@ function openAt(path: string): { readonly fd: number; readonly path: string } {
   return { fd: openSync(path, 'wx+', 0o600), path };
 }
 
-/** Who started a process, or what it descends from, and whether its entry lets its background children live. */
+/** The owner of a process or its ancestor, and whether its entry keeps background children. */
 export interface OwnerMark {
   readonly owner: Owner;
   readonly leftovers: Leftovers;
@@ -424,16 +393,13 @@ export type Leftovers = 'kill' | 'keep';
 
 type Env = Readonly<Record<string, string>>;
 
-/** The variable that every process has from us, and whatever it starts has from it. */
 export const OWNER_VARIABLE = 'SIGNALBOX_OWNER';
 
 export function withOwnerMark(env: Env, leftovers: Leftovers): Env {
   return { ...env, [OWNER_VARIABLE]: `${ownerToText(thisOwner())}.${leftovers}` };
 }
 
-/** The mark in the environment of a process, as /proc shows it; undefined where there is none. */
 export function readOwnerMark(environ: Buffer): OwnerMark | undefined {
-  // Most environments have none, and some are long.
   const place = environ.indexOf(`${OWNER_VARIABLE}=`);
   if (place === -1) return undefined;
   const [, owner, leftovers] = markPattern.exec(environ.toString('latin1')) ?? [];

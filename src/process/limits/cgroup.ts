@@ -5,7 +5,6 @@ import { signalProcess } from '../launch/process-groups.ts';
 import { tryScript } from '../launch/try-script.ts';
 import type { ProcessLimits } from '../process-config.ts';
 
-/** A folder in which control groups can be made. */
 interface Place extends Pick<Hierarchy, 'version' | 'controllers'> {
   readonly folder: string;
 }
@@ -15,18 +14,15 @@ export interface GroupEvents {
   readonly refusedStarts: number;
 }
 
-/** Control groups for one process and all that it starts. */
 export interface ControlGroup {
-  /** A process joins by writing 0 to each of these. */
+  /** A process joins by writing 0 to each of these files. */
   readonly joins: readonly string[];
   readonly bounds: ReadonlySet<Controller>;
   events(): GroupEvents;
   kill(): void;
-  /** Lets go of them: they are removed once they are empty. */
   release(): void;
 }
 
-/** Makes a group of that name in each place that bounds one of the limits. Throws the system's error. */
 function makeGroup(places: readonly Place[], name: string, limits: ProcessLimits): ControlGroup {
   const wanted = new Set(controllersOf(limits));
   const used = places.filter(({ controllers }) => controllers.some((each) => wanted.has(each)));
@@ -61,7 +57,6 @@ function controllersOf({ memoryMb, processes }: ProcessLimits): readonly Control
   ];
 }
 
-/** Files and values, in the order in which they are written; what ends with `?` not every kernel has. */
 function boundsOf(
   { version, controllers }: Place,
   { memoryMb, processes }: ProcessLimits,
@@ -86,20 +81,17 @@ function writeBound(file: string, value: string): void {
   try {
     writeFileSync(isOptional ? file.slice(0, -1) : file, value);
   } catch (error) {
-    // A kernel that does not count what is swapped out.
+    // Kernels without swap accounting lack this file.
     if (!isOptional) throw error;
   }
 }
 
-/** The number behind the word in the first of these files that is there. */
 function countIn(folders: readonly string[], files: readonly string[], word: string): number {
   for (const path of folders.flatMap((folder) => files.map((file) => join(folder, file)))) {
     try {
       const [, count] = new RegExp(`^${word} (\\d+)$`, 'm').exec(readFileSync(path, 'utf8')) ?? [];
       if (count !== undefined) return Number(count);
-    } catch {
-      // It is none of this hierarchy.
-    }
+    } catch {}
   }
   return 0;
 }
@@ -107,14 +99,14 @@ function countIn(folders: readonly string[], files: readonly string[], word: str
 function killMembers(folder: string): void {
   try {
     const members = readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').map(Number);
-    // Whoever cannot be seen from here stands there as 0, which would mean ourselves. Source: cgroups(7), "pid namespaces".
+    // A pid outside our pid namespace reads as 0, which would signal ourselves. Source: cgroups(7), "pid namespaces".
     for (const pid of members) if (pid > 0) signalProcess(pid, 'SIGKILL');
   } catch {
-    // The group is gone.
+    // The group no longer exists.
   }
 }
 
-/** Groups that could not be removed yet: their last process is still ending, or was allowed to stay. */
+/** Groups that could not be removed yet: their last process is still ending, or may stay. */
 const occupied = new Set<string>();
 let remover: NodeJS.Timeout | undefined;
 let tries = 0;
@@ -147,7 +139,6 @@ process.on('exit', removeOccupied);
 const FIRST_TRY_MS = 5;
 const LAST_TRY_MS = 10_000;
 
-/** False while it has processes. */
 function removeGroup(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -159,14 +150,12 @@ function removeGroup(folder: string): boolean {
 
 type Controller = 'memory' | 'pids';
 
-/** A tree of control groups that may count for us, and the folders in which groups of ours may stand, the best first. */
 interface Hierarchy {
   readonly version: 1 | 2;
   readonly controllers: readonly Controller[];
   readonly folders: readonly string[];
 }
 
-/** The hierarchies of this process; none where there are no control groups. */
 export function findHierarchies(): readonly Hierarchy[] {
   try {
     return readHierarchies(
@@ -178,7 +167,7 @@ export function findHierarchies(): readonly Hierarchy[] {
   }
 }
 
-/** The same, of those two files. Source: cgroups(7), "/proc files", and proc_pid_mountinfo(5). */
+/** Source: cgroups(7), "/proc files", and proc_pid_mountinfo(5). */
 export function readHierarchies(memberships: string, mounts: string): readonly Hierarchy[] {
   const mounted = mounts.split('\n').flatMap(readMount);
   return memberships.split('\n').flatMap((line): Hierarchy[] => {
@@ -194,7 +183,7 @@ export function readHierarchies(memberships: string, mounts: string): readonly H
     if (path === '' || controllers.length === 0 || mount === undefined) return [];
     const own = folderOf(mount, path);
     if (own === undefined) return [];
-    // In the second version a group that has processes itself gives its groups no controllers, so that ours stand beside it.
+    // In version 2 a group with processes cannot give controllers to its children, so ours are its siblings.
     const folders = version === 1 || own === mount.folder ? [own] : [dirname(own), own];
     return [{ version, controllers, folders }];
   });
@@ -217,14 +206,12 @@ function readMount(line: string): Mount[] {
   return type.startsWith('cgroup') ? [{ root, folder, type, options: options.split(',') }] : [];
 }
 
-/** Spaces and the like stand there as `\040`. */
 function unescapeSpaces(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }
 
-/** Where the group of that path is to be seen; undefined outside of what is mounted. */
 function folderOf({ root, folder }: Mount, path: string): string | undefined {
   if (path === root) return folder;
   if (root === '/') return join(folder, path);
@@ -232,15 +219,11 @@ function folderOf({ root, folder }: Mount, path: string): string | undefined {
 }
 
 export interface GroupMaker {
-  /** Where they are made. */
   readonly folders: readonly string[];
   make(limits: Parameters<typeof makeGroup>[2]): ControlGroup;
 }
 
-/**
- * The maker of groups in those hierarchies in which this process may make some and have others join them; undefined where there
- * is none. Removes empty groups that killed processes left. Never rejects.
- */
+/** Removes empty groups of killed processes. Returns undefined if no group can be made. Never rejects. */
 export async function openGroupMaker(
   hierarchies: readonly Hierarchy[] = findHierarchies(),
 ): Promise<GroupMaker | undefined> {
@@ -267,7 +250,7 @@ const PREFIX = 'signalbox-limits-';
 
 let count = 0;
 
-/** What groups in that folder can bound. Source: "Enabling and Disabling" of the kernel's Control Group v2. */
+/** Source: "Enabling and Disabling" of the kernel's Control Group v2. */
 function controllersIn(folder: string, { version, controllers }: Hierarchy): Place['controllers'] {
   if (version === 1) return controllers;
   try {
@@ -278,9 +261,8 @@ function controllersIn(folder: string, { version, controllers }: Hierarchy): Pla
   }
 }
 
-/** Whether a process can be put into a group there, and be bounded. */
 async function isUsable(place: Place, name: string): Promise<boolean> {
-  // A shell writes to it by that name.
+  // A shell script quotes the folder name.
   if (place.controllers.length === 0 || place.folder.includes("'")) return false;
   let group: ControlGroup | undefined;
   try {
@@ -297,7 +279,7 @@ const TRY_MS = 5_000;
 
 const ownedName = new RegExp(`^${PREFIX}(${ownerPattern})-\\d+$`);
 
-/** Groups with processes stay: these were allowed to. */
+/** Groups with processes stay, since their entries keep background children. */
 async function sweep(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     const [, owner] = ownedName.exec(name) ?? [];

@@ -17,11 +17,10 @@ import { type LimitName, type Reached, reachedOf, type Supervision, supervise } 
 
 interface Hold {
   readonly launch: Launcher;
-  /** To be called with its number as soon as it has started. */
   begin(pid: number): void;
-  /** The error of a process that reached a limit and failed; `end` is absent where it was given up before it ended. */
+  /** `end` is absent if the process was abandoned. Returns undefined if it failed by no limit. */
   fault(how: HeldEnd): RuntimeError | undefined;
-  /** To be called once it has ended, or could not be started. Safe to call again. */
+  /** Call it once the process has ended or failed to start. Safe to call again. */
   release(): void;
 }
 
@@ -42,7 +41,6 @@ const findGroupsOnce: FindGroups = () => {
   return maker;
 };
 
-/** Holds a process that is about to start to the limits of its binding: by control groups where there are some, else by a supervisor. */
 export async function openHold(
   { name, limits: own, nice }: Pick<Binding, 'name' | 'limits' | 'nice'>,
   {
@@ -69,7 +67,7 @@ export async function openHold(
         ...{ ...how, ...events, isSilent },
         ...{ killedFor: supervision?.reached(), sawCpuLimit: supervision?.sawCpuLimit() },
       });
-      // What it has started goes with it, in sessions of its own too.
+      // Also ends processes in sessions of their own.
       if (fault !== undefined) group?.kill();
       return fault;
     },
@@ -80,7 +78,6 @@ export async function openHold(
   };
 }
 
-/** Throws what the system would say, which a shell says in other words. */
 function requireStartable({ command, cwd, env }: LaunchRequest): void {
   const isThere = existsSync(cwd);
   if (!isThere || findInterpreterFault(command, { cwd, searchPath: env['PATH'] ?? '' }) !== undefined)
@@ -92,12 +89,10 @@ async function makeGroup(limits: ProcessLimits, find: FindGroups): Promise<Contr
   try {
     return (await find())?.make(limits);
   } catch {
-    // The groups that this process was in are gone: the supervisor takes over.
     return undefined;
   }
 }
 
-/** What nobody else looks after, but for what the system counts for each process by itself. */
 function withoutBounds(
   { memoryMb, processes, cpuSeconds }: ProcessLimits,
   group: ControlGroup | undefined,
@@ -109,21 +104,15 @@ function withoutBounds(
   };
 }
 
-/** What is known of a process when it is over, or given up. */
 interface Evidence extends GroupEvents {
   readonly killedFor: Reached | undefined;
-  /** One of its processes was seen at the limit of computing. */
   readonly sawCpuLimit: Reached | undefined;
   readonly end?: ExitStatus | undefined;
   readonly stderr: string;
-  /** It ended well, and without a word on stdout. */
   readonly isSilent: boolean;
 }
 
-/**
- * LIMIT_EXCEEDED for a process that reached a limit and failed, PROCESS_START for one that could not be restrained. What ended well
- * with an answer has coped with whatever it reached.
- */
+/** LIMIT_EXCEEDED, or PROCESS_START if a limit could not be set. A success with output is never a fault. */
 export function faultOf(name: string, limits: ProcessLimits, evidence: Evidence): RuntimeError | undefined {
   const { end, stderr, isSilent } = evidence;
   if (end?.exitCode === 0 && !isSilent) return undefined;
@@ -152,7 +141,7 @@ function findReached(limits: ProcessLimits, evidence: Evidence): Reached | undef
   return findWords(limits, evidence.stderr) ?? sawCpuLimit;
 }
 
-/** A shell exits with 128 and the number when a signal ended what it ran. Source: POSIX, "Exit Status for Commands". */
+/** A shell exits with 128 plus the signal number. Source: POSIX, "Exit Status for Commands". */
 function findSignal(limits: ProcessLimits, { exitCode, signal }: ExitStatus): Reached | undefined {
   const has = (name: string, number: number) => signal === name || exitCode === 128 + number;
   if (has('SIGXCPU', 24)) return reachedOf(limits, 'cpu_seconds', 'it was ended by SIGXCPU');
@@ -172,9 +161,9 @@ function findWords(limits: ProcessLimits, stderr: string): Reached | undefined {
 
 const TAIL_CHARACTERS = 4096;
 
-/** As C libraries, Python, Node, Java, Go and shells have them. */
+/** The messages of C libraries, Python, Node, Java, Go and shells. */
 const lastWords: readonly (readonly [LimitName, RegExp])[] = [
-  // A child was ended by it. Source: signal(7) for the name, strsignal of glibc, musl and the BSDs for the words.
+  // Source: signal(7) for the name, strsignal of glibc, musl and the BSDs for the words.
   ['cpu_seconds', /\bSIGXCPU\b|cpu ?time limit exceeded/i],
   ['open_files', /EMFILE|too many open files|\bErrno 24\b|: error 24\b/i],
   ['file_size_mb', /EFBIG|file too large|file size limit exceeded|\bErrno 27\b/i],
@@ -193,14 +182,12 @@ function findStartFault(name: string, { end, stderr }: Evidence): RuntimeError |
 }
 
 /**
- * The same request through a shell that joins control groups, limits itself and becomes the command, so that whatever the command
- * starts is held as well and its number stays the same. What cannot be set ends it with `unsettableExit`.
+ * The shell restrains itself and execs the command, so the pid stays the same. Exits with `unsettableExit` on failure.
  */
 function restrainRequest(request: LaunchRequest, restraint: Restraint): LaunchRequest {
   const { joins, limits, nice } = restraint;
   const lines = [
     helpers,
-    // What a shell adds to the environment by itself.
     ...shellVariables.filter((name) => request.env[name] === undefined).map((name) => `unset ${name}`),
     ...joins.map((file) => `{ echo 0 >'${file}'; } 2>/dev/null || cannot 'control group'`),
     ...limits.map(({ option, soft, hard }) => `limit -${option} ${soft} ${hard}`),
@@ -214,11 +201,10 @@ function restrainRequest(request: LaunchRequest, restraint: Restraint): LaunchRe
   };
 }
 
-/** The exit code of a process that cannot be restrained, and the beginning of what it then says on stderr. */
 const unsettableExit = 125;
 const unsettableWords = 'signalbox: the system does not let it set its';
 
-/** A limit that is stricter already stays. */
+/** A stricter existing limit stays. */
 const helpers = `cannot() { echo "${unsettableWords} $1" >&2; exit ${unsettableExit}; }
 limit() {
 ulimit -S "$1" "$2" 2>/dev/null && ulimit -H "$1" "$3" 2>/dev/null && return
@@ -229,7 +215,6 @@ ulimit -S "$1" "$has" 2>/dev/null
 
 const shellVariables = ['PWD', 'OLDPWD', 'SHLVL'];
 
-/** The limits that the system keeps for each process by itself, in the units of a shell. */
 function shellLimitsOf({
   memoryMb,
   cpuSeconds,
@@ -247,13 +232,10 @@ function shellLimitsOf({
   return limits;
 }
 
-/**
- * What a process may reserve beyond what it may use: Node 24 has 560 MiB of writable memory when it uses 43, and a Java
- * with default options commits a 64th of the machine at once.
- */
+/** In MiB, beyond the limit: Node 24 maps 560 MiB when it uses 43; Java reserves a 64th of the memory. */
 const RESERVED_MB = 1024;
 
-/** Between SIGXCPU, which a process may catch to say something yet, and SIGKILL. */
+/** The time between SIGXCPU, which a process may catch, and SIGKILL. */
 const CPU_GRACE_SECONDS = 2;
 
 function nicePath(): string {

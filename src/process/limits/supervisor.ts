@@ -6,20 +6,13 @@ import { signalGroup, signalProcess } from '../launch/process-groups.ts';
 import type { ProcessLimits } from '../process-config.ts';
 
 export interface Supervision {
-  /** The limit for which it was killed; undefined when it was not. */
   reached(): Reached | undefined;
-  /**
-   * One of its processes has reached its limit of computing, where the system ends it, or may have since it was last looked at.
-   * Explains a failure; a process that answers well has coped with it.
-   */
+  /** The CPU limit if one of its processes reached it, or may have since the last check. Only explains a failure. */
   sawCpuLimit(): Reached | undefined;
   end(): void;
 }
 
-/**
- * Looks again and again at what a process and all that it has started use together, and kills them once that is more than the
- * limits of memory, processes and computing allow. Linux only.
- */
+/** Polls the total usage of a process and its descendants, and kills them above a limit. Linux only. */
 export function supervise(pid: number, limits: ProcessLimits): Supervision {
   const supervised: Supervised = {
     ...{ pid, limits, family: new Family(pid), reached: undefined },
@@ -42,7 +35,6 @@ interface Supervised {
   readonly family: Family;
   lookAt: number;
   reached: Reached | undefined;
-  /** Seconds that the one of its processes with the most has computed, when it was last looked at. */
   longest: number;
   lookedAt: number;
 }
@@ -52,12 +44,11 @@ let timer: NodeJS.Timeout | undefined;
 let timerAt = 0;
 
 const LOOK_MS = 25;
-/** Of all time, at most this part is spent with looking, however many processes the machine has. */
 const LARGEST_SHARE = 0.1;
-/** After SIGXCPU, and before the system's own SIGKILL. */
+/** The time between SIGXCPU and the system's SIGKILL. */
 const CPU_GRACE_SECONDS = 1;
 
-/** The shortest time in which all cores together reach the limit. One core counts as two, so that the last look precedes the end. */
+/** The shortest time to the limit on all cores. One core counts as two, so that a check precedes the end. */
 function cpuTimeLeftMs({ cpuSeconds = Number.POSITIVE_INFINITY }: ProcessLimits, used: number): number {
   return ((cpuSeconds - used) * 1000) / Math.max(2, availableParallelism());
 }
@@ -98,7 +89,6 @@ function lookAfter(supervised: Supervised, members: readonly ProcessRow[]): void
   const { limits } = supervised;
   const cpuSeconds = members.reduce((sum, row) => sum + row.cpuSeconds, 0);
   supervised.reached ??= compare(limits, members, cpuSeconds);
-  // Again, if need be: what was started meanwhile goes too.
   if (supervised.reached !== undefined) killAll(supervised.pid, members);
   supervised.longest = Math.max(supervised.longest, ...members.map(({ ownCpuSeconds }) => ownCpuSeconds));
   supervised.lookedAt = performance.now();
@@ -112,10 +102,7 @@ function findCpuLimit({ limits, longest, lookedAt }: Supervised): Reached | unde
   return reachedOf(limits, 'cpu_seconds', 'one of its processes was near it when it was last seen');
 }
 
-/**
- * The part of its limit at which a process may be gone. On a busy machine the kernel, which counts ticks for the limit, ends it at
- * 0.75 to 1 of what /proc shows, which is scaled to the time that the process ran.
- */
+/** A busy kernel enforces the limit at 0.75 to 1 of the CPU time in /proc, since it counts ticks. */
 const NEAR = 0.75;
 
 function compare(
@@ -132,7 +119,7 @@ function compare(
   return reachedOf(limits, 'cpu_seconds', `all its processes together computed for ${cpuSeconds} seconds`);
 }
 
-/** MiB; what processes share counts once, where more than `enough` would come of counting it for each. */
+/** In MiB. Shared memory is counted once, which costs more, only where the simple sum exceeds `enough`. */
 function memoryOf(members: readonly ProcessRow[], enough: number): number {
   const resident = members.map(({ residentPages }) => residentPages * pageBytes());
   const sum = (bytes: readonly number[]) => bytes.reduce((total, each) => total + each, 0) / 2 ** 20;
@@ -152,11 +139,9 @@ export type LimitName = 'memory_mb' | 'cpu_seconds' | 'open_files' | 'processes'
 export interface Reached {
   readonly limit: LimitName;
   readonly value: number;
-  /** What showed it, as the end of a sentence. */
   readonly seen: string;
 }
 
-/** A reached limit of that name; undefined where the entry has none of it. */
 export function reachedOf(limits: ProcessLimits, limit: LimitName, seen: string): Reached | undefined {
   const value = limits[memberOf[limit]];
   return value === undefined ? undefined : { limit, value, seen };
@@ -170,7 +155,6 @@ const memberOf = {
   file_size_mb: 'fileSizeMb',
 } as const satisfies Record<LimitName, keyof ProcessLimits>;
 
-/** The processes that one process has started, directly or not, itself included. */
 class Family {
   readonly #leader: number;
   readonly #known = new Map<number, number>();
@@ -180,8 +164,8 @@ class Family {
   }
 
   /**
-   * Those who live, by the table as it is now: the leader, its group, descendants of these, and who was one of them once. Who
-   * leaves the group and loses his parent before he is looked at is missed. `others` lead families of their own.
+   * Misses a process that leaves the group and loses its parent between two checks. `others` lead families of their
+   * own.
    */
   members(table: ReadonlyMap<number, ProcessRow>, others: ReadonlySet<number>): readonly ProcessRow[] {
     const children = Map.groupBy(table.values(), ({ parent }) => parent);
@@ -200,10 +184,7 @@ class Family {
   }
 }
 
-/**
- * Whether a process, or one that it has started, computes rather than waits: it is runnable nearly each time that it is looked
- * at, for a quarter of a second. False where there is no /proc.
- */
+/** Whether it or a descendant is runnable in nearly every sample of a quarter of a second. False without /proc. */
 export async function isComputing(pid: number): Promise<boolean> {
   const family = new Family(pid);
   let runnable = 0;
@@ -240,7 +221,7 @@ function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   return rows;
 }
 
-/** Bytes in memory of a process, in which what is shared counts in parts; undefined where that cannot be read. */
+/** The proportional set size, in bytes; undefined if it cannot be read. */
 function readSharedOutBytes(pid: number): number | undefined {
   try {
     const [, kib] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];

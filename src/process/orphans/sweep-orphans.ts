@@ -15,10 +15,7 @@ import {
   tableFolders,
 } from '../launch/process-groups.ts';
 
-/**
- * Ends what killed Signalboxes have left running: SIGTERM, a grace, SIGKILL to exactly these processes. Keeps no program alive:
- * what it cannot finish, the next start does. Never rejects.
- */
+/** SIGTERM, grace, SIGKILL. Does not keep Node alive; the next start continues. Never rejects. */
 export function sweepOrphans(times: SweepTimes = usual): Promise<void> {
   sweeping ??= sweep(times)
     .catch(() => {})
@@ -29,12 +26,12 @@ export function sweepOrphans(times: SweepTimes = usual): Promise<void> {
 }
 
 interface SweepTimes {
-  /** Before anything is done: a watcher that still lives ends most of it by itself, and asks politely first. */
+  /** The first wait: a watcher that is still alive ends most orphans itself. */
   readonly watcherMs: number;
   readonly graceMs: number;
 }
 
-/** A Signalbox among the orphans has children of its own to end, with a grace of two seconds by default. */
+/** A Signalbox among the orphans needs its own grace of two seconds to end its children. */
 const usual: SweepTimes = { watcherMs: 2_000, graceMs: 5_000 };
 
 let sweeping: Promise<void> | undefined;
@@ -46,12 +43,11 @@ async function sweep({ watcherMs, graceMs }: SweepTimes): Promise<void> {
   const asked = await findOrphans(killed);
   for (const orphan of asked) signal(orphan, 'SIGTERM');
   for (let waited = 0; waited < graceMs && asked.some(isThere); waited += POLL_MS) await pause(POLL_MS);
-  // What was asked is to go, even where nothing tells any more which call it belongs to.
+  // A process that received SIGTERM must end even if its call can no longer be identified.
   let left = [...asked.filter(isThere), ...(await findOrphans(killed))];
   for (let round = 0; left.length > 0 && round < MAX_ROUNDS; round++) {
     for (const orphan of left) signal(orphan, 'SIGKILL');
     await pause(POLL_MS);
-    // What they have forked meanwhile.
     left = await findOrphans(killed);
   }
   const unfinished = new Set(left.map(({ owner }) => owner));
@@ -67,7 +63,7 @@ async function pause(ms: number): Promise<void> {
   await setTimeoutPromise(ms, undefined, { ref: false });
 }
 
-/** Only while the number is still that of the very process. */
+/** Signals only while the pid still belongs to the same process. */
 function signal(orphan: Orphan, name: NodeJS.Signals): void {
   if (isThere(orphan)) signalProcess(orphan.pid, name);
 }
@@ -77,24 +73,19 @@ function isThere({ pid, startedAt }: Orphan): boolean {
   return stat?.startedAt === startedAt && !stat.isOver;
 }
 
-/** A process that a killed Signalbox has left, whatever session it went into. */
 interface Orphan {
   readonly pid: number;
-  /** In clock ticks since the start of the system; with `pid` it names one process for good. */
+  /** In clock ticks since boot. Together with `pid` it identifies a process. */
   readonly startedAt: number;
   readonly command: string;
   readonly owner: string;
 }
 
-/**
- * What killed Signalboxes have left running: of an entry with `leftovers: kill` everything, of one with `keep` what belongs to
- * the calls that were under way. Reads /proc only where a Signalbox was killed in the middle of calls. Never rejects.
- */
+/** With `leftovers: keep`, only processes of interrupted calls are orphans. Never rejects. */
 export async function listOrphans(): Promise<Orphan[]> {
   return await findOrphans(await findKilledOwners());
 }
 
-/** The orphans of these owners, without this process. */
 async function findOrphans(killed: ReadonlyMap<string, KilledOwner>): Promise<Orphan[]> {
   const hadWork = [...killed.values()].some(({ groups, stdouts }) => groups.size + stdouts.size > 0);
   if (!hadWork) return [];
@@ -118,7 +109,6 @@ interface MarkedProcess {
   readonly killed: KilledOwner;
 }
 
-/** Undefined for a process of another user or a living owner, one that has no mark, and one that has just ended. */
 async function readMarked(
   pid: number,
   killed: ReadonlyMap<string, KilledOwner>,
@@ -128,7 +118,7 @@ async function readMarked(
     if (mark === undefined) return undefined;
     const owner = killed.get(ownerToText(mark.owner));
     if (owner === undefined || owner.groups.size + owner.stdouts.size === 0) return undefined;
-    // One that runs with the rights of another user belongs to that one.
+    // A process of another user is not ours to end.
     if ((await stat(`/proc/${pid}`)).uid !== process.getuid?.()) return undefined;
     const read = readProcess(pid);
     return read === undefined || read.isOver ? undefined : { pid, stat: read, mark, killed: owner };
@@ -137,7 +127,7 @@ async function readMarked(
   }
 }
 
-/** Whether it belongs to a call that was cut off, rather than to one that was over and let it live. */
+/** Whether its call was interrupted, rather than finished with the process kept. */
 async function isOfCutCall({ pid, stat: { group }, mark, killed }: MarkedProcess): Promise<boolean> {
   if (mark.leftovers === 'kill' || killed.groups.has(group)) return true;
   return killed.stdouts.size > 0 && killed.stdouts.has(stdoutMark(await stdoutOf(pid)));
@@ -160,16 +150,13 @@ async function toOrphan({ pid, stat: { startedAt }, killed }: MarkedProcess): Pr
   return { pid, startedAt, command: words.replaceAll('\0', ' ').trim(), owner: ownerToText(killed.owner) };
 }
 
-/** A Signalbox, or a thread of one, that was ended while calls were under way, and what its tables say of them. */
 interface KilledOwner {
   readonly owner: Owner;
   readonly files: string[];
   readonly groups: Set<number>;
-  /** What stdout is for processes that were just starting, as /proc shows it. */
   readonly stdouts: Set<string>;
 }
 
-/** Reads the tables of this user whose owner is gone, by `ownerToText`. Reads no other process. Never rejects. */
 async function findKilledOwners(): Promise<ReadonlyMap<string, KilledOwner>> {
   const killed = new Map<string, KilledOwner>();
   for (const folder of tableFolders()) {
@@ -193,7 +180,7 @@ async function addTable(killed: Map<string, KilledOwner>, owner: Owner, file: st
   for (const stdout of stdouts) found.stdouts.add(stdout);
 }
 
-/** Folders for all users may hold what another one made, or a link. */
+/** A shared folder may hold another user's files or links. */
 async function readOwnFile(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

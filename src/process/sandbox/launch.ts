@@ -35,7 +35,7 @@ interface SandboxContext {
   readonly input: Uint8Array | null;
 }
 
-/** Starts the binding’s process in its sandbox, never without. Throws SANDBOX_FAILED and PROCESS_START. */
+/** Never starts the process outside its sandbox. Throws SANDBOX_FAILED and PROCESS_START. */
 export async function launchInSandbox(
   binding: Binding,
   sandbox: Sandbox,
@@ -46,7 +46,7 @@ export async function launchInSandbox(
     case 'refused':
       throw sandboxError(name, sandbox, sandbox.reason);
     case 'bubblewrap': {
-      // bwrap ends what it has started with itself, but for the moment in which it sets up.
+      // The mark covers bwrap's setup, during which its children do not end with it.
       const marked = withOwnerMark(env, leftovers);
       const request = { ...requireCommand(binding), cwd, env: marked, input };
       return await launchBubblewrapped(name, sandbox, { request, launch }).catch((error: unknown) => {
@@ -70,10 +70,7 @@ function requireCommand({ name, command, args, cwd, env }: Binding): Pick<Launch
   return { command: executable.path, args: [...(executable.leading ?? []), ...args] };
 }
 
-/**
- * Starts the request in a sandbox of its own, which ends with its command, with bwrap and with this process. Throws
- * SANDBOX_FAILED where this machine cannot make one.
- */
+/** The sandbox ends with its command, bwrap or this process. Throws SANDBOX_FAILED if there can be none. */
 async function launchBubblewrapped(
   entry: string,
   sandbox: BubblewrapSandbox,
@@ -89,7 +86,7 @@ async function launchBubblewrapped(
       watch: launchListener,
     });
     const ended = launched.ended.then((end) => {
-      // Where bwrap was ended itself, which may have been before what it has started was bound to it.
+      // bwrap may have been killed before its child was bound to it.
       killInside(status);
       status.close();
       return trueEnd(end, status.exitCode());
@@ -102,7 +99,7 @@ async function launchBubblewrapped(
   }
 }
 
-/** Nothing can be said of a start before its end, nor of one that a signal ended first. */
+/** A start has no fault before its end, or after a signal. */
 function whenOver(
   ended: Promise<ExitStatus>,
   find: (said: string) => RuntimeError | undefined,
@@ -118,7 +115,7 @@ function insideOf(status: StatusFile): Omit<Inside, 'startFault'> {
   return {
     terminate: () => {
       const child = runningChild(status);
-      // The group of the command and what it has started; its first process, which is bwrap's, is deaf to all but SIGKILL.
+      // The signal reaches the command's group; its leader is bwrap's own process and ignores all but SIGKILL.
       return child !== undefined && signalGroup(child, 'SIGTERM');
     },
     kill: async () => killInside(status),
@@ -134,10 +131,7 @@ function killInside(status: StatusFile): void {
   if (child !== undefined) signalProcess(child, 'SIGKILL');
 }
 
-/**
- * How the command ended. bwrap exits with 128 more than the number of a signal; a command that does so itself is told as ended
- * by that signal too.
- */
+/** bwrap exits with 128 plus the signal number; such an exit code of the command counts as a signal, too. */
 function trueEnd(end: ExitStatus, inner: number | undefined): ExitStatus {
   if (end.exitCode === null || inner === undefined || inner <= 128) return end;
   const known = Object.entries(constants.signals).find(([, number]) => number === inner - 128);
@@ -150,7 +144,7 @@ interface Start {
   readonly said: string;
 }
 
-/** bwrap tells an exit code of what it has started only: without one, the command never ran. */
+/** bwrap reports an exit code only for a started command. */
 function findStartFault(entry: string, sandbox: BubblewrapSandbox, start: Start): RuntimeError | undefined {
   if (start.status.exitCode() !== undefined) return undefined;
   const words = wordsOf(start.said) || 'bubblewrap failed without a word';
@@ -168,12 +162,10 @@ type Note = (message: string) => void;
 interface HandingOver {
   readonly request: LaunchRequest;
   readonly launch: Launcher;
-  /** Of the entry: whether what it leaves running is to live on. */
   readonly leftovers: Leftovers;
   readonly note: Note;
 }
 
-/** Starts the program that the request is handed to, with the mark of whom it belongs to. Throws PROCESS_START. */
 async function launchHanded(
   entry: string,
   sandbox: CommandSandbox,
@@ -196,10 +188,7 @@ async function launchHanded(
   );
 }
 
-/**
- * The process, with the end of the command where it runs, which outlives the program that it was handed to: once, after whatever
- * else than an end of the command's own.
- */
+/** Runs the kill command once after the program ends, unless the command ended by itself. */
 function withEnd(launched: LaunchedProcess, run: (isNeeded: boolean) => Promise<void>): LaunchedProcess {
   let isAsked = false;
   let isOver = false;
@@ -210,7 +199,7 @@ function withEnd(launched: LaunchedProcess, run: (isNeeded: boolean) => Promise<
   };
   const ended = launched.ended.then(async (end) => {
     isOver = true;
-    // A program that was asked to end may have seen the command end in time, or have left it alone.
+    // A program that was asked to end may or may not have ended the command.
     if (end.signal !== null || isAsked) await kill(end.signal !== null);
     await killing;
     return end;
@@ -256,14 +245,11 @@ const KILL_MS = 10_000;
 
 interface Handed {
   readonly request: LaunchRequest;
-  /** What stands before all else on stdin. */
+  /** Written to stdin before the input. */
   readonly prelude: string;
 }
 
-/**
- * The request for the program that hands it on; `id` names the call. Only names of variables stand on its command line: the
- * values are in its own environment, or on stdin.
- */
+/** `id` names the call. Command lines are visible, so values go through the environment or stdin. */
 function handOver(sandbox: CommandSandbox, request: LaunchRequest, id: string): Handed {
   const { command, args, cwd, env, input } = request;
   const names = Object.keys(env).filter((name) => !isAlwaysForwarded(name) || sandbox.named.includes(name));
@@ -297,19 +283,15 @@ function flagOf(flag: string, name: string): string[] {
   return flag.endsWith('=') ? [`${flag}${name}`] : [flag, name];
 }
 
-/**
- * Takes variables from the first lines of stdin, up to an empty one, and becomes the command. A POSIX shell reads no byte more
- * than a line from what is no file.
- */
+/** A POSIX shell reads no byte beyond the line from a pipe. */
 const readVariables =
   'while IFS= read -r l && [ -n "$l" ]; do v=$(printf "%b." "$l"); export "${v%.}"; done; exec "$@"';
 
-/** As `printf %b` reads it. */
 function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** What a failed process of a sandbox is told with: the sandbox, and the key to change where its last words say what it was kept from. */
+/** Returns the sandbox for the error details, and a hint if stderr suggests which permission is missing. */
 export function markSandbox(
   sandbox: Sandbox,
   { stdout, stderr }: { readonly stdout: Uint8Array; readonly stderr: string },
@@ -322,14 +304,13 @@ export function markSandbox(
 
 const WORDS = 4096;
 
-/** How the system, C, Python, Node and common programs say it. */
 const network =
   /ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|getaddrinfo|network is unreachable|connection refused|name resolution|name or service not known|could not resolve host|fetch failed/i;
 const write = /EROFS|read-only file system/i;
 const read =
   /ENOENT|EACCES|no such file or directory|permission denied|cannot find module|no module named|not found|cannot open shared object/i;
 
-/** The first of network, write and read that is kept away and that the words are about. */
+/** Returns a hint for the first of network, write and read that is denied and that stderr mentions. */
 function findHint(sandbox: Sandbox, words: string): string | undefined {
   if (sandbox.mode !== 'bubblewrap') return undefined;
   const { name } = sandbox;

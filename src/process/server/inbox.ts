@@ -10,11 +10,10 @@ import { type FailureOptions, WaitingRequests } from './waiting-requests.ts';
 
 export interface InboxOptions {
   readonly onGoodReply: () => void;
-  /** Whether a reply without an id may answer a notification, so that it is not taken for that of a request. */
+  /** Whether a reply without an id may answer a notification, so that it cannot be matched to a request. */
   readonly mayAnswerNotifications: boolean;
 }
 
-/** Reads the lines of one life of a server, and answers the requests that wait for replies with them. */
 export class Inbox implements LineListener {
   readonly #name: string;
   readonly #maxBytes: number;
@@ -42,7 +41,7 @@ export class Inbox implements LineListener {
       return;
     }
     const whole = bytes.subarray(start, end);
-    // A byte order mark at the start of the stream is no part of the first line.
+    // A byte order mark at the start of the stream is not part of the first line.
     const line = this.#atStart ? withoutByteOrderMark(whole) : whole;
     this.#atStart = false;
     this.#take(readLine(line), line);
@@ -157,7 +156,6 @@ function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
 
 type Malformed = Extract<ServerLine, { kind: 'malformed' }>;
 
-/** The line without secrets, of which an excerpt may be cut; the same bytes if there are none in it. */
 export function scrubLine(bytes: Uint8Array, scrubber: Scrubber): Uint8Array {
   const text = Buffer.from(bytes).toString();
   const shown = scrubber.text(text);
@@ -179,16 +177,15 @@ function scrubMalformed(line: Malformed, bytes: Uint8Array, scrubber: Scrubber):
   };
 }
 
-/** A reply of a usual spelling: version 2.0, an integer id and a result, once each, and nothing else. */
+/** Version 2.0, an integer id and a result, once each and nothing else. */
 interface PlainReply {
   readonly id: number;
   readonly result: Json;
 }
 
 /**
- * Reads the line from `start` to `end` if it has a usual spelling, for less than a parse and a scan of it; undefined
- * for any other line, which has to be read in full. What stands around the result spells the other members and the
- * result itself is parsed, so the line is JSON and has no further member.
+ * Reads common spellings without a full parse; returns undefined for any other line. The surrounding text and the
+ * result are checked, so the line is valid JSON without other members.
  */
 export function readPlainReply(bytes: Buffer, start: number, end: number): PlainReply | undefined {
   if (bytes[end - 1] !== CLOSE_BRACE) return undefined;
@@ -201,7 +198,6 @@ export function readPlainReply(bytes: Buffer, start: number, end: number): Plain
   return undefined;
 }
 
-/** What stands before, and between, the id and the result: as most libraries write JSON, with and without spaces. */
 const idFirst = [
   spelling('{"jsonrpc":"2.0","id":', ',"result":'),
   spelling('{"jsonrpc": "2.0", "id": ', ', "result": '),
@@ -219,7 +215,6 @@ interface Spelling {
   readonly middle: readonly number[];
 }
 
-/** An array is compared in less time than a buffer. */
 function spelling(head: string, middle: string): Spelling {
   return { head: [...Buffer.from(head)], middle: [...Buffer.from(middle)] };
 }
@@ -254,7 +249,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const SPACE = 0x20;
 const CLOSE_BRACE = 0x7d;
-/** So many digits are exact in a double. */
+/** Numbers of 15 digits are exact in a double. */
 const MAX_DIGITS = 15;
 
 function standsAt(bytes: Buffer, start: number, codes: readonly number[]): boolean {
@@ -266,7 +261,6 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= ZERO && code <= NINE;
 }
 
-/** The digits as a number; undefined without any, with a leading zero, and with more than are exact. */
 function readId(bytes: Buffer, start: number, end: number): number | undefined {
   if (end === start || end - start > MAX_DIGITS || bytes[start] === ZERO) return undefined;
   let id = 0;
@@ -274,12 +268,11 @@ function readId(bytes: Buffer, start: number, end: number): number | undefined {
   return id;
 }
 
-/** The value of these bytes; undefined unless they are UTF-8 and one JSON value with nothing around it. */
 function readResult(bytes: Buffer, start: number, end: number): Json | undefined {
   if (start >= end || isBlank(bytes[start]) || isBlank(bytes[end - 1])) return undefined;
   if (end - start === known.codes.length && standsAt(bytes, start, known.codes)) return new Json(known.text);
   const text = bytes.toString('utf8', start, end);
-  // What stands for a byte that is not UTF-8; where the peer wrote the character itself, the full reading decides.
+  // U+FFFD marks invalid UTF-8; if the peer wrote the character itself, the full parser decides.
   if (text.includes('\ufffd')) return undefined;
   try {
     const result = Json.parse(text);
@@ -290,7 +283,7 @@ function readResult(bytes: Buffer, start: number, end: number): Json | undefined
   }
 }
 
-/** A short result that came twice in a row, as the allow of a filter does: the same bytes need no second proof. */
+/** Identical short results, such as a filter's allow, are validated once. */
 let known: { readonly text: string; readonly codes: readonly number[] } = { text: '', codes: [] };
 let lastText = '';
 const LONGEST_KNOWN = 64;
@@ -300,7 +293,6 @@ function noteRepeated(text: string): void {
   lastText = text;
 }
 
-/** White space around a value belongs to no value. */
 function isBlank(code: number | undefined): boolean {
   return code !== undefined && code <= SPACE;
 }

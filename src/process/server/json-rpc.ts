@@ -3,12 +3,11 @@ import { isObject, type Json } from '../../base/json/json.ts';
 import { type Member, memberOf, scanMembers } from '../../base/json/scan.ts';
 import { JsonTokens } from '../../base/json/tokens.ts';
 
-/** The request line, newline included. */
 export function encodeRequest(id: number, method: string, body: string): string {
   return `{"jsonrpc":"2.0","id":${id},"method":${quote(method)},"params":${body}}\n`;
 }
 
-/** The line of a notification, which has no id and gets no reply; newline included. */
+/** A notification has no id and gets no reply. The line includes the newline. */
 export function encodeNotification(method: string, body: string): string {
   return `{"jsonrpc":"2.0","method":${quote(method)},"params":${body}}\n`;
 }
@@ -83,7 +82,7 @@ function readReply(
   }
   if (result === undefined) {
     const why = 'the reply has neither result nor error';
-    // A key in other letters may have carried an answer, which nothing here has read.
+    // A key in another letter case may carry an answer that was not read.
     const hasMiscasedKey = members.some(({ key }) => key !== 'error' && /^(result|error)$/i.test(key));
     return {
       kind: 'malformed',
@@ -96,10 +95,7 @@ function readReply(
   return { kind: 'reply', id, result, versioned };
 }
 
-/**
- * Whether a line cannot be JSON, told by its first and its last character. A parser that throws costs far more, and a server may write a
- * million lines a second that are none.
- */
+/** Checks only the first and last character, since a parser that throws costs far more. */
 export function isPlainlyNoJson(bytes: Uint8Array): boolean {
   let start = 0;
   let end = bytes.length - 1;
@@ -112,12 +108,11 @@ export function isPlainlyNoJson(bytes: Uint8Array): boolean {
   return closing.get(first) !== last;
 }
 
-/** The last character of what begins with the first: objects, lists, texts, true, false, null. */
 const closing: ReadonlyMap<number, number> = new Map(
   ['{}', '[]', '""', 'te', 'fe', 'nl'].map((ends) => [ends.charCodeAt(0), ends.charCodeAt(1)]),
 );
 
-/** Source: RFC 8259, section 2: the blanks of JSON. */
+/** Source: RFC 8259, section 2. */
 function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
@@ -128,7 +123,7 @@ function isDigit(byte: number): boolean {
 
 const MINUS = 0x2d;
 
-/** Refuses duplicate keys, in any letter case: JSON leaves open which of two counts. Undefined without any. */
+/** Refuses duplicate keys in any letter case, since JSON leaves open which one counts. */
 function findDuplicateKeys(text: string, members: readonly Member[]): ServerLine | undefined {
   const ids = members
     .filter(({ key }) => key.toLowerCase() === 'id')
@@ -148,7 +143,7 @@ function parseId(text: string): number | undefined {
   return integerId(JSON.parse(text));
 }
 
-/** A reply whose `id` key has capital letters: malformed here, though some hosts accept it. */
+/** Capital letters in `id` make a reply malformed, although some hosts accept it. */
 function readMiscasedId(text: string, members: readonly Member[]): ServerLine {
   const member = members.find(({ key }) => key.toLowerCase() === 'id');
   const meant = member && parseId(text.slice(member.start, member.end));
@@ -158,7 +153,6 @@ function readMiscasedId(text: string, members: readonly Member[]): ServerLine {
   return { kind: 'malformed', id: meant, why, hint, problem: 'id' };
 }
 
-/** A reply whose `id` is text or a fraction: malformed where it names an integer, else noise. */
 function readMistypedId(id: unknown): ServerLine {
   const meant = integerId(id);
   if (meant === undefined) return { kind: 'noise', why: 'an id that is no integer' };
@@ -172,19 +166,15 @@ function readMistypedId(id: unknown): ServerLine {
   };
 }
 
-/** The integer that an id names, however it is written. */
 function integerId(id: unknown): number | undefined {
   if (typeof id !== 'number' && (typeof id !== 'string' || id.trim() === '')) return undefined;
   const number = Math.trunc(Number(id));
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/**
- * The id of the object that these bytes begin, as far as it can be read in a line that is cut off or not
- * UTF-8. An `id` deeper inside belongs to the data and names no request.
- */
+/** Finds the top-level id in a line that is incomplete or not UTF-8. A nested `id` is data. */
 export function findRequestId(bytes: Uint8Array): number | undefined {
-  // One character for each byte: what JSON consists of is ASCII.
+  // One character per byte; JSON syntax is ASCII.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const tokens = new JsonTokens(text);
   while (tokens.next()) {
@@ -198,27 +188,26 @@ export function findRequestId(bytes: Uint8Array): number | undefined {
 }
 
 function readIdAfter(text: string, keyEnd: number): number | undefined {
-  // What follows the number shows that no digit of it was cut off.
+  // The next character proves that no digit is cut off.
   const match = /^\s*:\s*("?)(\d{1,15})(?:\.\d+)?\1\s*[,}]/.exec(text.slice(keyEnd, keyEnd + 80));
   return match ? Number(match[2]) : undefined;
 }
 
-/** What one line of a server's stdout is. Source: JSON-RPC 2.0, one object per line, read strictly. */
+/** One line of a server's stdout. Source: JSON-RPC 2.0, one object per line, read strictly. */
 export type ServerLine =
   | { readonly kind: 'noise'; readonly why: string }
   | { readonly kind: 'request'; readonly method: string }
-  /** Batches are refused; these are the ids they would have answered. */
   | { readonly kind: 'batch'; readonly ids: readonly number[] }
   | {
       readonly kind: 'reply';
       readonly id: number;
       readonly result?: Json;
       readonly error?: Json;
-      /** The result of a reply that has an error as well; the error counts. */
+      /** The result of a reply that also has an error; the error counts. */
       readonly ignoredResult?: Json;
       readonly versioned: boolean;
     }
-  /** A reply with a known id that cannot be used; `text` is the beginning of its content. */
+  /** A reply with a known id but unusable content; `text` is its beginning. */
   | {
       readonly kind: 'malformed';
       readonly id: number;
@@ -227,9 +216,8 @@ export type ServerLine =
       readonly text?: string;
       readonly problem?: ReplyProblem;
     }
-  /** A reply that gives `id`, `result` or `error` twice; these are the ids that it names. */
+  /** A reply that repeats `id`, `result` or `error`; `ids` lists every id in it. */
   | { readonly kind: 'twice'; readonly ids: readonly number[]; readonly why: string; readonly hint: string }
-  /** A reply without an id. */
   | { readonly kind: 'anonymous' };
 
 type ReplyProblem = 'id' | 'no_result' | 'error_type' | 'batch';

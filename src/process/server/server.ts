@@ -17,10 +17,7 @@ export interface ServerTransport extends Transport {
   readonly isRefusing: boolean;
 }
 
-/**
- * One long-lived process that answers JSON-RPC. It starts on first use, is started again when it dies, and
- * loses only the requests that were in flight. With a handshake, each process begins with it.
- */
+/** Starts on first use and restarts after it dies; only in-flight requests are lost. The handshake comes first. */
 export function openServer(
   binding: Binding,
   context: ProcessContext,
@@ -33,10 +30,9 @@ export function openServer(
     new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not read a notification within ${timeoutMs} ms`);
   let current: Promise<Session> | undefined;
   let ready: Session | undefined;
-  /** How many messages wait for a session; what comes later must not overtake them. */
+  /** Messages waiting for a session. Later messages must not overtake them. */
   let unsent = 0;
   let startCount = 0;
-  /** Sessions that are not closed yet; outputs may outlive their process for a while. */
   const open = new Set<Session>();
 
   const onSessionEnd = (dead: Promise<Session>) => {
@@ -62,7 +58,7 @@ export function openServer(
     let isReady = handshake === undefined;
     const session = openSession(binding, context, {
       process,
-      // The handshake's own reply does not count: a server that dies of every request completes it each time.
+      // The handshake's own reply does not count: a server that dies on every request still completes it.
       onGoodReply: () => isReady && restarts.recordSuccess(),
       mayAnswerNotifications: handshake !== undefined,
     });
@@ -75,7 +71,7 @@ export function openServer(
   };
   const acquire = (): Promise<Session> => {
     if (current !== undefined) return current;
-    // Stored before anything is awaited: simultaneous first calls must share one process.
+    // Stored before the first await: simultaneous first calls must share one process.
     const starting = startSession();
     current = starting;
     starting.then(
@@ -116,7 +112,7 @@ export function openServer(
       if (!expectsReply) restarts.trialUndecided();
       return outcome;
     } catch (thrown) {
-      // A caller that gives up tells nothing of the server.
+      // An aborted call says nothing about the server.
       if (toRuntimeError(thrown).code === 'ABORTED') restarts.trialUndecided();
       throw thrown;
     } finally {
@@ -178,10 +174,6 @@ function circuitError(name: string, deaths: number): RuntimeError {
   );
 }
 
-/**
- * Performs the handshake with a server that has received nothing yet. When `check` refuses it, kills its process group and
- * rejects with that error, stage `hello`; rejects with RUNTIME_CLOSED, without killing, once `closing` is aborted.
- */
 async function performHandshake(
   session: Session,
   handshake: Handshake,
@@ -214,7 +206,7 @@ async function requestHandshake(
   }
 }
 
-/** The error that refuses the server, if any: that of `check`, else a missing reply; `check` sees malformed ones. */
+/** Returns the error of `check`, which also sees malformed replies, else that of a missing reply. */
 function findRefusal({ check }: Handshake, outcome: Reply | RuntimeError): RuntimeError | undefined {
   try {
     return check(outcome) ?? (isNoReply(outcome) ? outcome : undefined);
@@ -227,7 +219,6 @@ function isNoReply(outcome: Reply | RuntimeError): outcome is RuntimeError {
   return outcome instanceof RuntimeError && outcome.code !== 'REPLY_MALFORMED';
 }
 
-/** The error with the stage of a server's life at which it came. */
 function withStage(error: RuntimeError, stage: 'start' | 'hello'): RuntimeError {
   const { code, message, hint, details } = error;
   return new RuntimeError(code, message, { hint, details: { ...details, stage }, cause: error });
@@ -237,7 +228,6 @@ interface Dispatch<Outcome> {
   readonly message: Message;
   readonly signal: AbortSignal | undefined;
   readonly send: (session: Session) => InFlight<Outcome>;
-  /** Makes the error for an expired limit; default: PROCESS_TIMEOUT. */
   readonly createError?: ((timeoutMs: number) => RuntimeError) | undefined;
 }
 
@@ -246,10 +236,7 @@ interface DispatchTarget {
   readonly handshake: Handshake | undefined;
 }
 
-/**
- * Sends the message once there is a session and returns its outcome. The time limit covers the start of the server; with a
- * handshake it counts from when the server is ready. Rejects with PROCESS_START when it is not ready in time.
- */
+/** The timeout covers the server's start; with a handshake it starts afterwards. PROCESS_START if that is late. */
 async function dispatch<Outcome>(
   request: Dispatch<Outcome>,
   session: Promise<Session>,
@@ -280,7 +267,7 @@ function handshakeTimeoutMs({ message }: Handshake, binding: Binding): number {
   return message.timeoutMs ?? binding.timeoutMs;
 }
 
-/** The session, once its handshake is done. Rejects with PROCESS_START, not PROCESS_TIMEOUT, when it is late. */
+/** Rejects with PROCESS_START, not PROCESS_TIMEOUT, if the handshake is late. */
 async function waitUntilReady(
   session: Promise<Session>,
   limit: { readonly name: string; readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
@@ -301,10 +288,6 @@ async function waitUntilReady(
   }
 }
 
-/**
- * The outcome of a message, or the deadline's rejection, whichever comes first; a message that has failed or
- * is late is abandoned. PROCESS_TIMEOUT gets the hint that abandoning it gives.
- */
 async function awaitOutcome<Outcome>(inFlight: InFlight<Outcome>, deadline: Deadline): Promise<Outcome> {
   try {
     return await Promise.race([inFlight.outcome, deadline.expired]);
@@ -315,24 +298,21 @@ async function awaitOutcome<Outcome>(inFlight: InFlight<Outcome>, deadline: Dead
   }
 }
 
-/** Decides whether and when a server that has died may be started and called again. */
 interface RestartTracker {
   readonly deaths: number;
   readonly isTripped: boolean;
   readonly isRefusing: boolean;
-  /** Whether one call may be made. `refused` while the circuit is open, or while the trial call after its pause is underway. */
+  /** `refused`: the circuit is open, or its trial call is in progress. */
   admit(): 'admitted' | 'trial' | 'refused';
-  /** Milliseconds to wait before a start. */
   startDelayMs(): number;
   recordDeath(): boolean;
   recordSuccess(): void;
-  /** The trial call failed though the process did not die; reopens the circuit. */
+  /** The trial call failed although the process lives; reopens the circuit. */
   trialFailed(): void;
-  /** The trial call had no reply to prove anything by, or was given up, so the next call is the trial. */
+  /** The trial call proved nothing, so the next call becomes the trial. */
   trialUndecided(): void;
 }
 
-/** Counts deaths and keeps the time; `now` gives milliseconds on a clock that only goes forward. */
 function createRestartTracker(
   policy: RestartPolicy,
   now: () => number = () => performance.now(),

@@ -16,29 +16,24 @@ import { Inbox, type InboxOptions } from './inbox.ts';
 import { encodeNotification, encodeRequest } from './json-rpc.ts';
 import type { BegunRequest, WaitingRequest } from './waiting-requests.ts';
 
-/** A message that is on its way: a request until it is answered, a notification until it is written. */
+/** A message in flight: a request until it is answered, a notification until it is written. */
 export interface InFlight<Outcome> {
-  /** Rejects with SERVER_EXIT, that of a request also with REPLY_MALFORMED or OUTPUT_LIMIT. */
+  /** Rejects with SERVER_EXIT; a request also with REPLY_MALFORMED or OUTPUT_LIMIT. */
   readonly outcome: Promise<Outcome>;
   /**
-   * Stops waiting: bytes not yet begun are not sent, and a late reply is dropped. Where its time is over, a process that
-   * computes and answers nobody is ended. Returns a hint, if any.
+   * Withdraws unsent bytes and drops a late reply. If late, ends a process that answers nobody. Returns a hint, if any.
    */
   abandon(isLate: boolean): string | undefined;
 }
 
-/** One life of a server process: many requests at once, matched by id. */
 export interface Session {
   readonly process: WatchedProcess;
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly closed: Promise<void>;
   readonly inFlight: number;
-  /**
-   * Sends a request and gives its reply, within the time limit of the message. Rejects as `request` throws and its
-   * outcome rejects, with PROCESS_TIMEOUT, and with ABORTED.
-   */
+  /** Rejects with the errors of `request`, PROCESS_TIMEOUT and ABORTED. */
   exchange(message: Message, signal: AbortSignal | undefined): Promise<RpcReply>;
-  /** Throws SERVER_BUSY when too much is unsent, SERVER_EXIT when the session is over. */
+  /** Throws SERVER_BUSY if too much is unsent, SERVER_EXIT if the session has ended. */
   request(message: Message): InFlight<RpcReply>;
   notify(message: Message): InFlight<void>;
   endStdin(): void;
@@ -48,7 +43,6 @@ interface SessionStart extends InboxOptions {
   readonly process: WatchedProcess;
 }
 
-/** A JSON-RPC session over the streams of a started process, until the process ends. */
 export function openSession(binding: Binding, context: ProcessContext, start: SessionStart): Session {
   const { process: child } = start;
   const inbox = new Inbox(binding, context.emit, start, context.scrubber);
@@ -65,7 +59,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   let isLookedAt = false;
   const isServerOnly = start.mayAnswerNotifications;
 
-  // Each request and each notification has a limit of time, whose timer keeps Node alive meanwhile.
+  // Each message has a timeout whose timer keeps Node alive.
   child.keepAlive(false);
   readInTurns(child.stdout, (chunk) => {
     hasNoOutput = false;
@@ -91,7 +85,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     const line = box.send(encodeRequest(waiting.id, method, body));
     return { waiting, reply, line, box, answeredBefore: inbox.requests.answered };
   };
-  /** Ends a process that does nothing but what nobody waits for any more: all other requests would wait for that too. */
+  /** Ends a process that works only on abandoned requests, since all other requests would wait for it. */
   const endIfStuck = async ({ answeredBefore }: SentRequest) => {
     const hasAnswered = () => exit !== undefined || inbox.requests.answered > answeredBefore;
     if (isLookedAt || hasAnswered()) return;
@@ -103,7 +97,6 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     context.emit({ type: 'note', name: binding.name, level: 'warn', message });
     await child.terminate();
   };
-  /** Stops waiting for a reply; returns a hint about why there was none, if any. */
   const abandon = (sent: SentRequest, isLate: boolean) => {
     const { waiting, line, box } = sent;
     if (isLate) void endIfStuck(sent);
@@ -121,7 +114,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     endStdin: () => {
       isStopping = true;
       child.keepAlive(true);
-      // Behind the lines that were sent in this turn.
+      // After the lines that were sent in this turn.
       process.nextTick(() => child.stdin?.end());
     },
     exchange: (message, signal) => {
@@ -137,7 +130,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     request: (message) => {
       const sent = send(message);
       const outcome = sent.reply;
-      // An abandoned request has no listener any more; its rejection must not count as unhandled.
+      // An abandoned request has no listener; its rejection must not be unhandled.
       outcome.catch(() => {});
       return { outcome, abandon: (isLate) => abandon(sent, isLate) };
     },
@@ -160,7 +153,6 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   };
 }
 
-/** The error with the sandbox that the server ran in, and what may be done about it there. */
 async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string): Promise<RuntimeError> {
   const { markSandbox } = await import('../sandbox/launch.ts');
   const { hint = error.hint, ...mark } = markSandbox(sandbox, { stdout: new Uint8Array(), stderr });
@@ -176,7 +168,7 @@ interface SentRequest extends BegunRequest {
 
 const LONG_LINE_PREFIX = 4096;
 
-/** The outbox. Throws SERVER_BUSY when it holds more than `maxOutputBytes`, INTERNAL without a stdin. */
+/** Throws SERVER_BUSY if more than `maxOutputBytes` are unsent. */
 function requireRoom({ name, maxOutputBytes }: Binding, outbox: Outbox | null): Outbox {
   if (outbox === null) throw new RuntimeError('INTERNAL', `"${name}" was started without a stdin`);
   if (outbox.hasRoom(maxOutputBytes)) return outbox;
@@ -187,14 +179,10 @@ function requireRoom({ name, maxOutputBytes }: Binding, outbox: Outbox | null): 
 }
 
 interface SessionEnd extends ExitStatus {
-  /** The process closed its stdout and lived on, so it was killed. */
   readonly closedStdout: boolean;
 }
 
-/**
- * Waits for the end of the process, or of its stdout: a process that closed its stdout is of no more use.
- * Then reads its outputs to their end, at most `drainMs`. Never rejects.
- */
+/** Ends a process that closed its stdout. Reads outputs for at most `drainMs`. Never rejects. */
 async function waitForSessionEnd(
   binding: Binding,
   child: WatchedProcess,
@@ -202,7 +190,7 @@ async function waitForSessionEnd(
 ): Promise<SessionEnd> {
   const closed = whenClosed(child.stdout);
   await Promise.race([child.ended, closed]);
-  // A process that closed its stdout exits at once or not at all; one that was asked to end gets its grace.
+  // A process that closed its stdout exits at once or not at all; a stopping one gets its grace.
   const isStillRunning = !(await waitForSettled(child.ended, EXIT_AFTER_STDOUT_MS)) && !isStopping();
   if (isStillRunning) child.killGroup();
   const ended = await child.ended;
@@ -213,7 +201,6 @@ async function waitForSessionEnd(
 
 const EXIT_AFTER_STDOUT_MS = 100;
 
-/** SERVER_EXIT, for the requests that were in flight when the server ended. */
 function exitError(end: SessionEnd, stderr: string): RuntimeError {
   const { exitCode, signal } = end;
   const how = end.closedStdout
@@ -231,21 +218,15 @@ function exitError(end: SessionEnd, stderr: string): RuntimeError {
 }
 
 interface Ending {
-  /** Default: the limit of the binding. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The limits of the requests to one life of a server. */
 interface Limits {
-  /**
-   * Fails the request with PROCESS_TIMEOUT or ABORTED when its time is over or its caller gives up, unless it is settled
-   * before. `abandon` stops the wait, and gives the hint for a request that timed out.
-   */
   begin(request: WaitingRequest, ending: Ending, abandon: (isLate: boolean) => string | undefined): void;
 }
 
-/** The limits of requests by this binding: one timer for all that have the same time. */
+/** Uses one timer for all requests with the same timeout. */
 function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
   const usual = new DeadlineList(usualMs);
   const others = new Map<number, DeadlineList>();
@@ -277,7 +258,7 @@ function openLimits({ name, timeoutMs: usualMs }: Binding): Limits {
   };
 }
 
-/** A message has the limit of its point or that of its entry; whoever gives each its own gets a list for each. */
+/** Timeouts come from a point or its entry, so a few lists are enough; others get one list per request. */
 const MOST_LISTS = 16;
 
 interface QueuedLine {
@@ -285,15 +266,11 @@ interface QueuedLine {
   readonly onWritten: (() => void) | undefined;
 }
 
-/**
- * Lines on their way into a stream, in order. What is sent in one turn of the event loop, or while the reader is busy,
- * leaves in one write, of at most BATCH_LENGTH or one line, so that a line which is in no write yet can be taken back.
- */
+/** Writes one line or up to BATCH_LENGTH at once, so that unwritten lines can be withdrawn. */
 class Outbox {
   readonly #stream: Writable;
   #queue: QueuedLine[] = [];
   #queuedLength = 0;
-  /** The same in bytes, once somebody had to know. */
   #queuedBytes: number | undefined;
   #writingBytes = 0;
   #withdrawn = 0;
@@ -309,24 +286,22 @@ class Outbox {
   }
 
   hasRoom(maxBytes: number): boolean {
-    // A unit has at most three bytes, so that most often none has to be counted.
+    // A UTF-16 unit has at most three bytes, so the exact count is rarely needed.
     return this.#writingBytes + 3 * this.#queuedLength <= maxBytes || this.pendingBytes <= maxBytes;
   }
 
-  /** Queues a line. `onWritten` is called when its last byte is written, and never if it is not. */
   send(text: string, onWritten?: () => void): QueuedLine {
     const line = { text, onWritten };
     this.#queue.push(line);
     this.#count(text, 1);
     if (!this.#isBusy) {
       this.#isBusy = true;
-      // Behind the promises of this turn, which may send more.
+      // After the promises of this turn, which may send more.
       process.nextTick(() => this.#writeBatch());
     }
     return line;
   }
 
-  /** Takes a line back unless its writing has begun. */
   withdraw(line: QueuedLine): void {
     if (line.text === '') return;
     this.#count(line.text, -1);
@@ -356,7 +331,6 @@ class Outbox {
     });
   }
 
-  /** The lines of the next write. */
   #takeBatch(): readonly QueuedLine[] {
     const all = this.#queue;
     if (this.#queuedLength <= BATCH_LENGTH) {
@@ -384,5 +358,5 @@ class Outbox {
   }
 }
 
-/** As much as a pipe holds. */
+/** The capacity of a pipe. */
 const BATCH_LENGTH = 64 * 1024;

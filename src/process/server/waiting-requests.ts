@@ -4,7 +4,7 @@ import type { RpcReply } from '../transport.ts';
 
 export class WaitingRequest {
   readonly id: number;
-  /** The server wrote lines that are no JSON-RPC since the request; one may have been meant as the reply. */
+  /** The server has written lines that are not JSON-RPC since the request; one may be the intended reply. */
   hasNoise = false;
   #settling: Settling | undefined;
 
@@ -13,7 +13,6 @@ export class WaitingRequest {
     this.#settling = settling;
   }
 
-  /** Calls back once when nobody waits any more. */
   whenSettled(onSettled: () => void): void {
     if (this.#settling !== undefined) this.#settling.onSettled = onSettled;
   }
@@ -26,7 +25,7 @@ export class WaitingRequest {
     this.#settle()?.reject(error);
   }
 
-  /** Lets go of what only a request that waits needs: a table that was outgrown may hold on to the request for a while. */
+  /** Releases what only a waiting request needs, since a table may hold the request longer. */
   #settle(): Settling | undefined {
     const settling = this.#settling;
     this.#settling = undefined;
@@ -43,22 +42,19 @@ interface Settling {
 
 export interface BegunRequest {
   readonly waiting: WaitingRequest;
-  /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or what the request is failed with. */
+  /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or the error passed to `fail`. */
   readonly reply: Promise<RpcReply>;
 }
 
 export interface FailureOptions extends RuntimeErrorOptions {
-  /** The line that was meant as the reply but cannot be used. */
   readonly unusableLine?: Uint8Array;
 }
 
-/** The requests to one life of a server that wait for replies, by id: integers from 1, never reused. */
 export class WaitingRequests {
   readonly #name: string;
   readonly #waiting = new Map<number, WaitingRequest>();
   readonly #abandoned = createAbandonedRequests();
   #lastId = 0;
-  /** How many replies have come to requests that waited. */
   answered = 0;
 
   constructor(name: string) {
@@ -69,13 +65,12 @@ export class WaitingRequests {
     return [...this.#waiting.keys()];
   }
 
-  /** The id of the only request that a reply without an id can be meant for; undefined where others could be. */
+  /** The only request that a reply without an id can belong to; undefined if it is ambiguous. */
   onlyId(): number | undefined {
     const [only] = this.#waiting.keys();
     return this.#waiting.size === 1 && this.#abandoned.isEmpty ? only : undefined;
   }
 
-  /** How many requests wait. */
   get size(): number {
     return this.#waiting.size;
   }
@@ -88,7 +83,6 @@ export class WaitingRequests {
     return { waiting, reply };
   }
 
-  /** Answers the request; false when nobody waits for it. */
   answer(id: number, reply: RpcReply): boolean {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return false;
@@ -98,7 +92,7 @@ export class WaitingRequests {
     return true;
   }
 
-  /** Fails the request; false when nobody waits for it. */
+  /** Returns false if the request no longer waits. */
   fail(id: number, code: ErrorCode, why: string, options: FailureOptions = {}): boolean {
     const { unusableLine, ...rest } = options;
     const waiting = this.#waiting.get(id);
@@ -116,7 +110,6 @@ export class WaitingRequests {
     for (const waiting of all) waiting.reject(error);
   }
 
-  /** Stops waiting: a late reply is dropped. */
   abandon(id: number): void {
     if (this.#waiting.delete(id)) this.#abandoned.add(id);
   }
@@ -125,7 +118,6 @@ export class WaitingRequests {
     for (const waiting of this.#waiting.values()) waiting.hasNoise = true;
   }
 
-  /** What is dropped with a reply to that id, for which nobody waits. */
   describeUnexpected(id: number): { readonly what: 'late reply' | 'unknown reply'; readonly detail: string } {
     if (this.#abandoned.take(id)) {
       return { what: 'late reply', detail: `the reply to request ${id} came after its time` };
@@ -136,19 +128,13 @@ export class WaitingRequests {
   }
 }
 
-/** Ids of requests that were abandoned unanswered, so that a late reply is recognised as such. */
 interface AbandonedRequests {
-  /** Whether no abandoned request can still be answered. */
   readonly isEmpty: boolean;
   add(id: number): void;
-  /** Removes the id; returns whether it was there. */
   take(id: number): boolean;
 }
 
-/**
- * Remembers the last `capacity` ids. An older one counts as unanswered for good, so that a reply without an
- * id is never taken for that of another request.
- */
+/** A forgotten id counts as unanswered, so that a reply without an id never matches another request. */
 function createAbandonedRequests(capacity = 1000): AbandonedRequests {
   const ids = new Set<number>();
   let overflowed = false;

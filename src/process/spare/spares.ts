@@ -10,18 +10,13 @@ import type { Binding } from '../binding.ts';
 import { createPool } from '../pool.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
 
-/** Processes of one entry that were started ahead of their calls and wait for a request on stdin. */
 interface Spares {
-  /**
-   * Hands the request to one of them, which nobody else gets and which was started from the files as they are now;
-   * undefined when there is none, or none that lived to read it. Rejects with what `requireStart` throws.
-   */
+  /** Returns undefined if no waiting process could read the request. Rejects with the error of `requireStart`. */
   serve(request: Uint8Array, requireStart?: () => void): Promise<WatchedProcess | undefined>;
   fill(): void;
   close(): Promise<void>;
 }
 
-/** When waiting processes have to go; tests bring their own. */
 export interface SpareLimits {
   readonly hasRoom: () => boolean;
   readonly maxAgeMs: number;
@@ -36,7 +31,7 @@ interface Spare {
   readonly startedAt: number;
 }
 
-/** Keeps `binding.spares` processes waiting, from the first `fill` on. One that ends while it waits is no failure. */
+/** A process that ends while it waits is not an error. */
 export function openSpares(
   binding: Binding,
   context: ProcessContext,
@@ -83,7 +78,7 @@ export function openSpares(
       if (closing.signal.aborted) retire(spare);
       return process.pid;
     } catch {
-      // The next call starts one itself, and tells what is wrong.
+      // The next call starts a process itself and reports the error.
       backOff.recordDeath(stamp);
       return undefined;
     }
@@ -136,7 +131,7 @@ export function openSpares(
 const endsUnasked =
   'it ends before it is asked, so none is kept ready until its files change: `warm` is for programs that wait for stdin first';
 
-/** It has been asked nothing, so it has nothing to finish; the end of its stdin would look like an empty request. */
+/** An idle process has nothing to finish, and it would take the end of stdin for an empty request. */
 async function endSpare(process: WatchedProcess): Promise<void> {
   process.keepAlive(true);
   process.killGroup();
@@ -146,7 +141,7 @@ async function endSpare(process: WatchedProcess): Promise<void> {
 
 const KILL_WAIT_MS = 5_000;
 
-/** Runs the work at most once at a time, a turn of the event loop after it is begun: what is under way comes first. */
+/** Runs the work once at a time, one turn later, so that current work comes first. */
 function inBackground(work: () => Promise<void>) {
   let running: Promise<void> | undefined;
   return {
@@ -159,10 +154,7 @@ function inBackground(work: () => Promise<void>) {
   };
 }
 
-/**
- * Whether there is memory for processes that only wait: at least a tenth of what this process may use at most (by its control
- * group, where there is one), or 512 MiB, is free.
- */
+/** Whether a tenth of the available memory, or 512 MiB if that is less, is free. */
 function hasMemoryToSpare(): boolean {
   const allowed = process.constrainedMemory();
   const total = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
@@ -171,25 +163,22 @@ function hasMemoryToSpare(): boolean {
 
 const FLOOR_BYTES = 512 * 1024 * 1024;
 
-/**
- * Writes the whole request to a process that waits for it, and ends its stdin. False when the process had ended before it could
- * have read a byte of it, so that another one may be asked in its place.
- */
+/** Returns false if the process ended before it could read a byte, so that another can serve the request. */
 async function deliver(request: Uint8Array, { stdin, ended }: WatchedProcess): Promise<boolean> {
   if (stdin === null) return false;
-  // So little goes into an empty pipe whole or not at all: a write that fails has handed nothing over.
+  // A write this small is atomic in an empty pipe: a failed one delivered nothing.
   const written = await write(stdin, request.subarray(0, ATOMIC_BYTES));
   if (written) {
     stdin.end(request.subarray(ATOMIC_BYTES));
     return true;
   }
-  // A process that lives has closed its stdin, which is its right: it answers without the request.
+  // A living process may close its stdin and answer without the request.
   return !(await waitForSettled(ended, REAP_MS));
 }
 
-/** Source: PIPE_BUF of <limits.h>, the same on Linux and macOS or less than what a pipe there holds. */
+/** Source: PIPE_BUF of <limits.h>. On Linux and macOS it is at least this. */
 const ATOMIC_BYTES = 512;
-/** The end of a process whose stdin is gone is known by then. */
+/** The end of a process is known within this time after its stdin closes. */
 const REAP_MS = 200;
 
 function write(stdin: Writable, bytes: Uint8Array): Promise<boolean> {
@@ -198,13 +187,10 @@ function write(stdin: Writable, bytes: Uint8Array): Promise<boolean> {
   });
 }
 
-/** At most half of the cores start processes ahead of calls, for all entries together: calls that run come first. */
+/** At most half of the cores start spares, across all entries, so that running calls come first. */
 const gate = createPool(Math.max(1, Math.floor(availableParallelism() / 2)));
 
-/**
- * Runs `start` when it is its turn among all starts ahead of calls. The turn lasts until the process that was started sleeps,
- * which it does once it waits for its request.
- */
+/** The turn lasts until the process sleeps, which it does when it waits for its request. */
 async function inStartGate(start: () => Promise<number | undefined>): Promise<void> {
   await gate.add(async () => {
     const pid = await start();
@@ -213,7 +199,6 @@ async function inStartGate(start: () => Promise<number | undefined>): Promise<vo
 }
 
 const LOOK_MS = 5;
-/** What is still busy after this long is no start any more. */
 const LONGEST_MS = 1_000;
 
 async function whenAsleep(pid: number): Promise<void> {
@@ -222,7 +207,7 @@ async function whenAsleep(pid: number): Promise<void> {
   while (isBusy(pid) && performance.now() < until);
 }
 
-/** Source: proc_pid_stat(5): the state follows the name, which stands in parentheses. False where there is no /proc. */
+/** Source: proc_pid_stat(5): the state follows the name in parentheses. False without /proc. */
 function isBusy(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -232,18 +217,13 @@ function isBusy(pid: number): boolean {
   }
 }
 
-/** The state of the files that a process is started from. */
 interface Stamp {
-  /** Differs after any change of them. */
   readonly text: string;
-  /** Some of them changed so lately that the next change may leave the same time. */
+  /** A file changed so recently that another change may keep the same timestamp. */
   readonly isSettling: boolean;
 }
 
-/**
- * The state of the program, of the files that its arguments name, and of the files in the folders of those of them that are
- * scripts, two folders deep. Data that programs write beside themselves (databases, logs) does not count.
- */
+/** Covers the program, files in its arguments, and the folders of scripts, two levels deep, without data files. */
 export function stampOf({
   command,
   args,
@@ -269,7 +249,7 @@ export function stampOf({
   return { text, isSettling: ageMs >= 0 && ageMs < TICK_MS };
 }
 
-/** The state of the files, once it is sure that a later change would show in it. */
+/** Resolves once any later change would show in the stamp. */
 export async function settledStamp(files: Parameters<typeof stampOf>[0]): Promise<string> {
   const stamp = stampOf(files);
   if (!stamp.isSettling) return stamp.text;
@@ -277,11 +257,10 @@ export async function settledStamp(files: Parameters<typeof stampOf>[0]): Promis
   return stampOf(files).text;
 }
 
-/** Times of files are those of the system's clock tick, which has at most 10 ms; twice that, for comfort. */
+/** File times have the resolution of the clock tick, at most 10 ms; this is twice that. */
 const TICK_MS = 20;
 
 const MAX_DEPTH = 2;
-/** A folder with more files than this is looked at no further: so many are data. */
 const MAX_FILES = 500;
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['__pycache__', 'node_modules']);
 const DATA = /\.(?:log|tmp|pyc|(?:db|sqlite3?)(?:-wal|-shm|-journal)?)$/;
@@ -304,7 +283,7 @@ function listFolder(folder: string) {
       .filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name) && !DATA.test(name))
       .map((entry) => ({ entry, path: join(folder, entry.name) }));
   } catch {
-    return []; // A folder that cannot be listed: its scripts are known by name.
+    return []; // The folder cannot be listed; its scripts are known by name.
   }
 }
 
@@ -317,21 +296,18 @@ function tryStat(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // A link to itself, say: nobody can run it or read it either.
+    return undefined; // For example a link to itself, which cannot be run or read.
   }
 }
 
-/** Decides whether and when a process may be started ahead of its call, where earlier ones ended before they were asked. */
 interface BackOff {
-  /** False for files from which too many in a row have ended unasked. */
   admits(stamp: string): boolean;
-  /** Milliseconds to wait before the next start. */
   delayMs(): number;
   recordDeath(stamp: string): boolean;
   recordTaken(): void;
 }
 
-/** Starts at once after the first death, then 100 ms, doubling; gives up after the fifth in a row, until the files change. */
+/** Restarts at once, then after 100 ms, doubling; gives up after the fifth death until the files change. */
 export function createBackOff(): BackOff {
   let deaths = 0;
   let deadStamp = '';

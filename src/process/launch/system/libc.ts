@@ -18,20 +18,19 @@ export type Libc = NonNullable<ReturnType<typeof loadLibc>>;
 
 let loaded: Libc | undefined;
 
-/** The functions of glibc, loaded once; undefined where there is no glibc or no koffi. */
 export function requireLibc(): Libc | undefined {
   loaded ??= loadLibc();
   return loaded;
 }
 
-/** The functions of glibc where something has needed them already. */
+/** Returns glibc if it is already loaded; does not load it. */
 export function loadedLibc(): Libc | undefined {
   return loaded;
 }
 
 function loadLibc() {
   try {
-    // Optional: a machine without a build of koffi uses the portable launcher.
+    // Optional: without a build of koffi, the portable launcher is used.
     const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
     const libc = koffi.load('libc.so.6');
     return {
@@ -39,7 +38,7 @@ function loadLibc() {
       errno: () => koffi.errno(),
       addressOf: (memory: Buffer): bigint => koffi.address(memory),
       pointerBytes: koffi.sizeof('void *'),
-      // Not Node's, which in a worker thread keeps its own list of open files.
+      // Not Node's, which tracks open files per worker thread.
       close: libc.func('int close(int fd)'),
       read: libc.func('long read(int fd, void *to, size_t bytes)'),
       write: libc.func('long write(int fd, void *from, size_t bytes)'),
@@ -65,7 +64,7 @@ function loadLibc() {
   }
 }
 
-/** A group of its own, and every signal as it is by default: Node ignores SIGPIPE, which would survive exec. */
+/** The process gets its own group and default signals: Node ignores SIGPIPE, which would survive exec. */
 function encodeAttributes(libc: ReturnType<typeof import('koffi').load>): Buffer {
   const attributes = Buffer.alloc(STRUCT_BYTES);
   const allSignals = Buffer.alloc(STRUCT_BYTES);
@@ -83,7 +82,6 @@ function encodeAttributes(libc: ReturnType<typeof import('koffi').load>): Buffer
   return attributes;
 }
 
-/** What an older glibc lacks. */
 function optional<Part>(load: () => Part): Part | undefined {
   try {
     return load();
@@ -92,7 +90,6 @@ function optional<Part>(load: () => Part): Part | undefined {
   }
 }
 
-/** The name of a system error, such as `ENOENT`. */
 export function errorName(errno: number): string {
   const known = Object.entries(constants.errno).find(([, value]) => value === errno);
   return known?.[0] ?? `error ${errno}`;

@@ -9,10 +9,9 @@ export interface Outputs {
   readonly stderr: PipeOutput;
 }
 
-/** Sees to it that the outputs of all processes are read: at once after an early end, else by streams. */
 export interface OutputReader {
   open(stdout: number, stderr: number): Outputs;
-  /** The process has ended: reads what it left, and by streams what others still write. */
+  /** Call it when the process has ended; outputs that others hold open become streams. */
   settle(outputs: Outputs): void;
 }
 
@@ -42,7 +41,7 @@ export function createOutputReader(libc: Libc): OutputReader {
         young.set(outputs, performance.now());
         lookLater();
       } else {
-        // What ends a thread closes its streams, and no bare descriptors.
+        // The end of a thread closes streams but not bare descriptors.
         openStreams(outputs);
       }
       return outputs;
@@ -52,23 +51,20 @@ export function createOutputReader(libc: Libc): OutputReader {
       const [stdout = 0, stderr = 0] = pollOutputs(libc, outputs);
       if (stdout & POLLHUP) outputs.stdout.readRest();
       if (stderr & POLLHUP) outputs.stderr.readRest();
-      // What is still held open by others, and what nobody listens to yet.
       openStreams(outputs);
     },
   };
 }
 
-/** A process that lives longer gets streams, whatever it says. */
 const YOUNG_MS = 20;
-/** How often it is looked whether a young process has said much: it must not wait for room in its pipe. */
+/** How often young processes are checked, so that none waits for room in its pipe. */
 const LOOK_MS = 2;
-/** Half of what a pipe holds: as its pages may be filled by half, no pipe of the usual size is full with less. */
+/** Half of a pipe's capacity: pages may be only half full, so less than this never fills a pipe. */
 const MUCH_BYTES = 32 * 1024;
 
-// Larger than what is used: memory of up to 64 bytes may move.
+// Larger than needed, since V8 may move buffers of up to 64 bytes.
 const unreadBytes = new Int32Array(new ArrayBuffer(128), 0, 1);
 
-/** Whether so much can be read that who writes may soon have to wait. */
 function hasMuch(libc: Libc, output: PipeOutput): boolean {
   if (!output.isUnread || libc.ioctl(output.fd, FIONREAD, unreadBytes) !== 0) return false;
   return (unreadBytes[0] ?? 0) >= MUCH_BYTES;
@@ -84,7 +80,6 @@ const pollFds = new Int32Array(new ArrayBuffer(128), 0, 4);
 const pollEvents = new Int16Array(pollFds.buffer, 0, 8);
 
 function pollOutputs(libc: Libc, { stdout, stderr }: Outputs): readonly number[] {
-  // A negative descriptor is passed over.
   pollFds[0] = stdout.isUnread ? stdout.fd : -1;
   pollFds[2] = stderr.isUnread ? stderr.fd : -1;
   pollEvents[2] = POLLIN;
@@ -93,10 +88,6 @@ function pollOutputs(libc: Libc, { stdout, stderr }: Outputs): readonly number[]
   return [pollEvents[3] ?? 0, pollEvents[7] ?? 0];
 }
 
-/**
- * Our end of a pipe that a process writes. A process that ends soon and says little costs no stream: what it wrote is read at
- * once when it has ended. For any other one a stream is opened.
- */
 class PipeOutput implements Output {
   readonly fd: number;
   readonly #libc: Libc;
@@ -138,7 +129,6 @@ class PipeOutput implements Output {
     this.#opened.listen(this.#listener);
   }
 
-  /** Reads what is left in a pipe that nobody can write any more; for who listens only. */
   readRest(): void {
     while (this.isUnread) {
       const count: number = this.#libc.read(this.fd, block, block.length);
@@ -180,7 +170,6 @@ class PipeOutput implements Output {
 
 const block = Buffer.alloc(64 * 1024);
 
-/** The output that is a stream from the beginning. */
 export function streamOutput(stream: Readable): Output {
   return {
     get isClosed() {
@@ -189,7 +178,7 @@ export function streamOutput(stream: Readable): Output {
     listen: ({ onData, onClose }) => {
       if (stream.closed) return onClose();
       stream.on('data', onData);
-      // A read error ends the stream; what was read until then is what there is.
+      // A read error ends the stream; the bytes read so far are the output.
       stream.on('error', () => {});
       stream.once('close', onClose);
     },
@@ -207,7 +196,7 @@ export function streamOutput(stream: Readable): Output {
   };
 }
 
-/** Refs or unrefs a stream or process. Node's types know the streams of a child as streams only. */
+/** Node's types lack `ref` and `unref` on a child's streams. */
 export function keepNodeAlive(handle: object | null | undefined, keeps: boolean): void {
   if (!handle || !('ref' in handle) || !('unref' in handle)) return;
   const { ref, unref } = handle;

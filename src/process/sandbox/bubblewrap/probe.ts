@@ -6,14 +6,13 @@ import type { Launcher } from '../../launch/launch.ts';
 import { signalGroup } from '../../launch/process-groups.ts';
 import { openStatusFile, startBubblewrap } from './start.ts';
 
-/** What a sandbox of this machine has, or why there is none and what to do about it. */
 type Probe =
   | { readonly isPossible: true }
   | { readonly isPossible: false; readonly reason: string; readonly hint: string };
 
 const known = new Map<string, Promise<Probe>>();
 
-/** Runs `true` in a sandbox, once for each bwrap and kind of network. Never rejects. */
+/** Runs `true` in a sandbox, once for each bwrap and network setting. Never rejects. */
 export function probeBubblewrap(
   { program, network }: Pick<BubblewrapSandbox, 'program' | 'network'>,
   launch: Launcher,
@@ -21,7 +20,7 @@ export function probeBubblewrap(
   const key = `${network} ${program}`;
   const probe = known.get(key) ?? tryOnce(program, network, launch);
   known.set(key, probe);
-  // What is mended meanwhile, such as a setting of the kernel, is found by the next call.
+  // Failures are not cached, so that the next call finds a corrected setting.
   void probe.then(({ isPossible }) => !isPossible && known.delete(key));
   return probe;
 }
@@ -36,9 +35,8 @@ async function tryOnce(program: string, network: boolean, launch: Launcher): Pro
   };
 }
 
-/** Why nothing can be run in a sandbox; undefined when it can. */
 async function runTrue(program: string, network: boolean, launch: Launcher): Promise<string | undefined> {
-  // One folder is shown, so that a bwrap that cannot mount descriptors is found out.
+  // Detects a bwrap that cannot mount descriptors.
   const shown = { read: ['/usr'], write: [], hide: [] };
   const sandbox = { mode: 'bubblewrap', name: '', program, network, ...shown } as const;
   const env = { PATH: '/usr/bin:/bin' };
@@ -64,7 +62,6 @@ async function runTrue(program: string, network: boolean, launch: Launcher): Pro
 const MAX_WORDS = 64 * 1024;
 const PROBE_MS = 10_000;
 
-/** What bwrap says last on stderr, without its name. */
 export function wordsOf(stderr: string): string {
   return lastLineOf(stderr).replace(/^bwrap: /, '');
 }

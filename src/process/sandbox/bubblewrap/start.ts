@@ -26,7 +26,6 @@ interface OpenedMounts {
   close(): void;
 }
 
-/** Opens what the sandbox shows of this machine to the request. Throws an Error that says why it must not, or cannot, be shown. */
 function openMounts(sandbox: BubblewrapSandbox, request: LaunchRequest): OpenedMounts {
   const opener = new Opener(sandbox);
   try {
@@ -37,7 +36,6 @@ function openMounts(sandbox: BubblewrapSandbox, request: LaunchRequest): OpenedM
   }
 }
 
-/** A folder or file that is shown by a name that the config gives it. */
 interface Shown extends OpenedPath {
   readonly path: string;
   readonly as: 'read' | 'write';
@@ -45,7 +43,7 @@ interface Shown extends OpenedPath {
 
 class Opener {
   readonly #sandbox: BubblewrapSandbox;
-  /** Folders whose links may be those of a sandboxed process. */
+  /** Folders where a sandboxed process may have created links. */
   readonly #writable: readonly string[];
   readonly #opened: number[] = [];
 
@@ -63,7 +61,7 @@ class Opener {
       ...[...read, ...fixed].map((path): Shown => ({ path, as: 'read', ...this.#open(path) })),
       ...write.map((path): Shown => ({ path, as: 'write', ...this.#open(path) })),
     ];
-    // Where it starts is what the config names, and no place that a link of its own leads to.
+    // Rejects a working folder behind a link that a sandboxed process may have made.
     this.#open(request.cwd);
     const folders = hide.filter((path) => !isFile(path));
     const files = [...secrets, ...hide.filter(isFile)];
@@ -85,7 +83,6 @@ class Opener {
     return opened;
   }
 
-  /** Links of a program lead to what it cannot do without, unless a sandboxed process may have made them. */
   #program(request: LaunchRequest, shown: readonly Shown[], hidden: readonly string[]): Mount[] {
     const isOurs = (file: string) => !this.#writable.some((folder) => holds(folder, followLinks(file)));
     const isShown = (file: string) =>
@@ -99,7 +96,7 @@ class Opener {
     });
   }
 
-  /** Undefined where there is nothing, or nothing that may be followed: bwrap then says that it is not there. */
+  /** Returns undefined for a missing or refused path; bwrap then reports that it does not exist. */
   #tryOpen(path: string): OpenedPath | undefined {
     try {
       return this.#open(path);
@@ -110,7 +107,7 @@ class Opener {
 
   #hiddenFolder(path: string, shown: readonly Shown[]): Mount[] {
     return placesOf(path, shown).flatMap(({ place, shows }): Mount[] => {
-      // Otherwise what runs inside could make it, and have its own state read as ours.
+      // Otherwise a sandboxed process could create it, and its content would be read as ours.
       if (shows.as === 'write' && !statSync(place, { throwIfNoEntry: false }))
         mkdirSync(place, { recursive: true, mode: 0o700 });
       if (!statSync(place, { throwIfNoEntry: false })) return [];
@@ -119,10 +116,7 @@ class Opener {
     });
   }
 
-  /**
-   * Shows the folders of secret files entry by entry, without those files. A file that takes the place of a secret later is not
-   * shown then either, while a mount on the secret itself would go with its old file.
-   */
+  /** A mount on the secret itself would not cover a file that replaces it later, so entries are mounted one by one. */
   #withoutSecrets(files: readonly string[], shown: readonly Shown[]): Mount[] {
     const names = new Map<string, Set<string>>();
     for (const file of files) {
@@ -156,16 +150,15 @@ class Opener {
         if (!fstatSync(fd).isSymbolicLink()) return [{ path, as: 'read', fd }];
         return [{ path, as: 'link', target: readlinkSync(place) }];
       } catch {
-        return []; // It has gone since.
+        return []; // The folder no longer exists.
       }
     });
   }
 }
 
-/** Each mount of these costs bwrap a look at all others. */
+/** bwrap compares each mount with all others. */
 const MAX_ENTRIES = 512;
 
-/** Where in what is shown, by whichever name, a path stands. */
 function placesOf(
   path: string,
   shown: readonly Shown[],
@@ -180,26 +173,21 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A file or folder that stays the same one, whatever is moved or linked at its path. */
 interface OpenedPath {
-  /** Of a kind that reads nothing (O_PATH); whoever opened it closes it. */
+  /** Opened with O_PATH. The caller closes it. */
   readonly fd: number;
-  /** The path without links. */
   readonly real: string;
   readonly isFolder: boolean;
 }
 
-/**
- * Opens a path step by step. A link that stands in one of the `writable` folders, or below, is not followed: a sandboxed process
- * may have made it. Throws an Error that says why not.
- */
+/** Throws an Error for links inside `writable` folders, since a sandboxed process may have made them. */
 export function openPath(path: string, writable: readonly string[]): OpenedPath {
   let names = namesOf(path);
   let real = '/';
   let fd = openSync('/', O_PATH);
   try {
     for (let links = 0, name = names.shift(); name !== undefined; name = names.shift()) {
-      // Relative to the descriptor, so that nobody can put another folder in the place of the one that was looked at.
+      // Relative to the descriptor, so that the checked folder cannot be replaced.
       const place = `/proc/self/fd/${fd}/${name}`;
       const next = openSync(place, O_PATH | constants.O_NOFOLLOW);
       if (!fstatSync(next).isSymbolicLink()) {
@@ -232,15 +220,12 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '');
 }
 
-/** Source: <asm-generic/fcntl.h>; Node does not export it. The same on every architecture that Node runs on. */
+/** Source: <asm-generic/fcntl.h>; Node does not export it. The same on all of Node's architectures. */
 const O_PATH = 0o10000000;
 /** Source: MAXSYMLINKS of the kernel. */
 const MAX_LINKS = 40;
 
-/**
- * Starts bwrap with the request; what it is to show is opened for this start, and stays the same whatever happens at its paths
- * meanwhile. Throws SANDBOX_FAILED, and what `launch` throws.
- */
+/** Paths are opened once, so later changes have no effect. Throws SANDBOX_FAILED and the errors of `launch`. */
 export async function startBubblewrap(
   entry: string,
   sandbox: BubblewrapSandbox,
@@ -282,7 +267,7 @@ function openOrFail(entry: string, sandbox: BubblewrapSandbox, request: LaunchRe
   }
 }
 
-/** What every sandbox lacks: other processes, capabilities, new privileges, namespaces of its own making, the terminal, keyrings. */
+/** No sandbox gets other processes, capabilities, new privileges, new namespaces, the terminal or keyrings. */
 const always = [
   ...['--unshare-user', '--disable-userns', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
   ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
@@ -298,10 +283,7 @@ interface BubblewrapCommand {
   readonly descriptors: readonly number[];
 }
 
-/**
- * The arguments of bwrap for the request. The environment is not among them, so that no value is seen by who lists processes: bwrap
- * hands on its own, but for what its own loader would obey.
- */
+/** Returns bwrap's arguments. Environment values are not among them, since process lists show arguments. */
 function bubblewrapCommand(
   { network, mounts }: { readonly network: boolean; readonly mounts: readonly Mount[] },
   { command, args, cwd, env }: LaunchRequest,
@@ -315,7 +297,7 @@ function bubblewrapCommand(
     args: [
       ...['--json-status-fd', String(STANDARD), '--seccomp', String(STANDARD + 1)],
       ...always,
-      // Root has no capability over the host's namespaces in one of its own, and is somebody else by name, too.
+      // Root has no capability over the host's namespaces inside a user namespace, and gets another uid too.
       ...(process.getuid?.() === 0 ? ['--uid', NOBODY, '--gid', NOBODY] : []),
       ...(network ? [] : ['--unshare-net']),
       ...view,
@@ -329,17 +311,17 @@ function bubblewrapCommand(
 const STANDARD = 3;
 const NOBODY = '65534';
 
-/** The environment that bwrap itself is started with, whose libraries nothing in a sandbox may choose. */
+/** Removes the variables that would choose bwrap's own libraries. */
 function bubblewrapEnvironment(env: LaunchRequest['env']): LaunchRequest['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isObeyed(name)));
 }
 
-/** Whether glibc's loader or its libraries load code or files by the variable. Source: `unsecvars.h` of glibc. */
+/** Whether glibc loads code or files by the variable. Source: `unsecvars.h` of glibc. */
 function isObeyed(name: string): boolean {
   return /^(?:LD_|MALLOC_)|^(?:GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NLSPATH|RESOLV_HOST_CONF|TZDIR)$/.test(name);
 }
 
-/** How the kernel names an architecture, and the numbers of its calls. Source: <linux/audit.h>, and the tables of syscalls. */
+/** The kernel's architecture id and syscall numbers. Source: <linux/audit.h> and the syscall tables. */
 interface Abi {
   readonly audit: number;
   /** add_key, request_key, keyctl. */
@@ -351,7 +333,6 @@ const x86_64: Abi = { audit: 0xc000003e, calls: [248, 249, 250, ...x32([248, 249
 const i386: Abi = { audit: 0x40000003, calls: [286, 287, 288] };
 const arm: Abi = { audit: 0x40000028, calls: [309, 310, 311] };
 
-/** By Node's name, with those that the same kernel runs as well. */
 const abis: Readonly<Record<string, readonly Abi[]>> = {
   x64: [x86_64, i386],
   ia32: [i386, x86_64],
@@ -367,16 +348,13 @@ function x32(calls: readonly number[]): number[] {
   return calls.map((call) => call + 0x40000000);
 }
 
-/**
- * A program for seccomp that refuses keyrings (EPERM): a process has those of who started it. A call of another architecture than this
- * one's is refused, too. Undefined where the numbers are not known.
- */
+/** Refuses keyring calls, since keyrings are inherited, and foreign architectures. Undefined for an unknown one. */
 function keyringFilter(architecture: string = process.arch): Buffer | undefined {
   const known = abis[architecture];
   if (known === undefined) return undefined;
   const rules = known.flatMap(({ audit, calls }) => [
     [LOAD, 0, 0, ARCHITECTURE_OFFSET],
-    // Not this architecture: on to the next one's rules.
+    // Not this architecture: jump to the next rules.
     [IF_EQUAL, 0, calls.length + 3, audit],
     [LOAD, 0, 0, NUMBER_OFFSET],
     ...calls.map((call, index) => [IF_EQUAL, calls.length - index, 0, call]),
@@ -386,7 +364,7 @@ function keyringFilter(architecture: string = process.arch): Buffer | undefined 
   return Buffer.concat([...rules, [ANSWER, 0, 0, REFUSE]].map(encode));
 }
 
-/** Source: struct sock_filter of <linux/filter.h>, in the byte order of this machine. */
+/** Source: struct sock_filter of <linux/filter.h>, in native byte order. */
 function encode([code = 0, ifTrue = 0, ifFalse = 0, value = 0]: readonly number[]): Buffer {
   const instruction = Buffer.from([0, 0, ifTrue, ifFalse, 0, 0, 0, 0]);
   const isLittle = endianness() === 'LE';
@@ -407,7 +385,6 @@ const REFUSE = 0x00050001;
 const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
 
-/** SANDBOX_FAILED: nothing was run, since its sandbox cannot be had or does not show it. */
 export function sandboxError(
   entry: string,
   sandbox: { readonly name: string; readonly mode: string },
@@ -421,18 +398,17 @@ export function sandboxError(
   });
 }
 
-/** A nameless file in which bwrap tells how far it got. */
+/** An unlinked file that receives bwrap's status lines. */
 export interface StatusFile {
   readonly fd: number;
   readonly isOpen: boolean;
-  /** The process that leads the group of everything inside, in our numbers; undefined until it has been started. */
+  /** The pid of the sandbox's group leader in our namespace; undefined before the start. */
   child(): number | undefined;
-  /** What the command exited with, 128 more than the number of a signal; undefined until then, and where it never ran. */
+  /** The command's exit code, 128 plus the number for a signal; undefined before it ends or if it never ran. */
   exitCode(): number | undefined;
   close(): void;
 }
 
-/** Makes a status file. Throws what the system says. */
 export function openStatusFile(): StatusFile {
   const fd = openNameless();
   let isOpen = true;
@@ -457,10 +433,9 @@ export function openStatusFile(): StatusFile {
   };
 }
 
-/** A nameless file with that content, which is read from its start. Throws what the system says. */
 function openDataFile(content: Uint8Array): number {
   const fd = openNameless();
-  // At its place, so that the position of the descriptor stays at the start.
+  // Positioned, so that the descriptor's offset stays at the start.
   writeSync(fd, content, 0, content.length, 0);
   return fd;
 }
@@ -481,10 +456,9 @@ function readAll(fd: number): string {
   return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)).toString();
 }
 
-/** Two short lines are written. */
 const MAX_BYTES = 64 * 1024;
 
-/** Source: `dump_info` and `report_child_exit_status` of bubblewrap.c, whose lines are JSON objects of numbers. */
+/** Source: `dump_info` and `report_child_exit_status` of bubblewrap.c, which print JSON objects of numbers. */
 function numberOf(text: string, pattern: RegExp): number | undefined {
   const [, digits] = pattern.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits);

@@ -6,18 +6,16 @@ import { holds } from '../../../base/files/paths.ts';
 import { findScript } from '../../../base/files/script.ts';
 import type { LaunchRequest } from '../../launch/launch.ts';
 
-/** What stands at a path of a sandbox. */
 export type Mount = { readonly path: string } & (
   | { readonly as: 'read' | 'write'; readonly fd: number }
-  /** Memory that may be written; memory that is empty; a folder of which other mounts show the entries. */
+  /** A writable folder in memory; an empty one; one whose entries are mounted separately. */
   | { readonly as: 'private' | 'hidden' | 'selected' }
   | { readonly as: 'link'; readonly target: string }
 );
 
-/** Memory that each private folder may take, in bytes. */
 const PRIVATE_BYTES = 1024 ** 3;
 
-/** What of /etc programs need that are no secrets: names, certificates, time, the loader's and interpreters' settings. */
+/** The parts of /etc that programs need and that hold no secrets. */
 const ETC = [
   ...[
     'alternatives',
@@ -35,14 +33,10 @@ const ETC = [
 
 const LINKED_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** Folders that are there in every sandbox, read-only. */
+/** Visible in every sandbox, read-only. */
 export const systemFolders: readonly string[] = ['/usr', ...LINKED_FOLDERS];
 
-/**
- * The arguments of bwrap for what a sandbox shows: programs and libraries, processes and devices of its own, empty /tmp and
- * home folders that end with it, and the mounts, whose descriptors `numberOf` gives as bwrap has them. Of two at one path the later in
- * `strength` counts; deeper ones stand in shallower ones.
- */
+/** `numberOf` maps descriptors to bwrap's. At one path the later mode in `strength` wins; deeper mounts come later. */
 export function viewArguments(
   mounts: readonly Mount[],
   home: string,
@@ -51,7 +45,7 @@ export function viewArguments(
   const isWholeRoot = mounts.some(({ path }) => path === '/');
   const own: Mount[] = [{ path: '/tmp', as: 'private' }];
   if (isOwnFolder(home)) own.push({ path: home, as: 'private' });
-  // The settings of the kernel and its sockets are the host's.
+  // They hold the host's sockets and kernel settings.
   if (isWholeRoot) own.push({ path: '/run', as: 'hidden' }, { path: '/sys', as: 'hidden' });
   const inner = inOrder([...own, ...mounts.filter(({ path }) => path !== '/')]);
   const selected = inner.filter(({ as }) => as === 'selected');
@@ -60,7 +54,7 @@ export function viewArguments(
     ...['--proc', '/proc', '--dev', '/dev', ...coverArguments()],
     ...inner.flatMap((mount) => mountArguments(mount, numberOf)),
     ...selected.flatMap(({ path }) => ['--remount-ro', path]),
-    // What of /proc is not of a process belongs to the host, and the owner of a file needs no capability to write it.
+    // /proc also holds host settings, and a file's owner can write them without a capability.
     ...['--remount-ro', '/proc'],
     ...(isWholeRoot ? [] : ['--symlink', '/tmp', '/var/tmp', '--remount-ro', '/']),
   ];
@@ -68,7 +62,7 @@ export function viewArguments(
 
 let cover: readonly string[] | undefined;
 
-/** Hides what of /proc only root may read, from a sandbox that root starts. Read once: it is the same for all processes. */
+/** Hides the root-only entries of /proc if root starts the sandbox. Read once. */
 function coverArguments(): readonly string[] {
   cover ??= process.getuid?.() === 0 ? readCover() : [];
   return cover;
@@ -85,7 +79,7 @@ function readCover(): string[] {
 
 let system: readonly string[] | undefined;
 
-/** Read once: a system does not move its libraries while it runs. */
+/** Read once: libraries do not move while the system runs. */
 function systemArguments(): readonly string[] {
   system ??= readSystem();
   return system;
@@ -97,7 +91,7 @@ function readSystem(): string[] {
     if (stats?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path];
     return stats === undefined ? [] : ['--ro-bind', path, path];
   });
-  // Bound as what they lead to: resolv.conf may be a link into /run.
+  // Bound as their link targets: resolv.conf may be a link into /run.
   const settings = ETC.flatMap((path) => ['--ro-bind-try', path, path]);
   return ['--ro-bind', '/usr', '/usr', ...linked, ...settings];
 }
@@ -106,7 +100,7 @@ function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Whether the home folder is apart from what every sandbox shows: that of a system's user may be /usr/sbin. */
+/** The home folder of a system user may be a shown folder, such as /usr/sbin. */
 function isOwnFolder(home: string): boolean {
   const shown = [...systemFolders, '/etc', '/proc', '/dev'];
   return home.startsWith('/') && !shown.some((path) => holds(home, path) || holds(path, home));
@@ -143,10 +137,7 @@ function mountArguments(mount: Mount, numberOf: (fd: number) => number): string[
   }
 }
 
-/**
- * The files without which the command cannot even begin: the program, the script that it runs, and their interpreters; the files
- * alone, not their folders, unless the program is one of this package. Of a file that `isTrusted` refuses, the `#!` line decides nothing.
- */
+/** Includes the folders of a program of this package. Ignores the `#!` line of a file that is not trusted. */
 export function programFiles(
   { command, args, cwd, env }: LaunchRequest,
   isTrusted: (file: string) => boolean,
