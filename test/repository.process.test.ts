@@ -6,7 +6,7 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { anchorOf } from '../build/site/anchors.ts';
-import { readReleaseNotes } from './tools/release-notes.ts';
+import { notesOf, readReleaseNotes } from './tools/release-notes.ts';
 import { addressesOf, nameOf, withOwner } from './tools/repository.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -206,11 +206,12 @@ test('.editorconfig says what the formatter does', () => {
   });
 });
 
-describe('a release', () => {
+describe('release notes', () => {
   const changelog = '# Changelog\n\n## 1.2.0\n\n- More.\n\n### Fixed\n\n- Less.\n\n## 1.1.0\n\n- Old.\n';
   const release = { tag: 'v1.2.0', manifest: '{"version": "1.2.0"}', changelog };
+  const open = changelog.replace('## 1.2.0', '## 1.2.0, not yet published');
 
-  test('is told of by its section of the changelog', () => {
+  test('are the section of the tagged version', () => {
     expect(readReleaseNotes(release)).toBe('- More.\n\n### Fixed\n\n- Less.');
   });
 
@@ -218,23 +219,40 @@ describe('a release', () => {
     { title: 'the tag is of another version', change: { tag: 'v1.3.0' }, says: 'the tag is v1.3.0' },
     { title: 'the tag has no v', change: { tag: '1.2.0' }, says: 'the tag is 1.2.0' },
     {
-      title: 'the changelog does not know it',
+      title: 'the changelog has no section of it',
       change: { changelog: '## 1.2.0-beta.1\n\n- x\n' },
-      says: 'says nothing of 1.2.0',
+      says: 'has no section "## 1.2.0" (it has "## 1.2.0-beta.1")',
     },
     {
-      title: 'the changelog says nothing',
+      title: 'its section is empty',
       change: { changelog: '## 1.2.0\n\n## 1.1.0\n\n- x\n' },
-      says: 'says nothing of 1.2.0',
+      says: 'has no section "## 1.2.0"',
     },
     {
       title: 'something is still unreleased',
       change: { changelog: `## Unreleased\n\n- New.\n\n${changelog}` },
-      says: 'Unreleased',
+      says: '"## Unreleased" is not the heading of a release',
+    },
+    {
+      title: 'its section is still called unpublished',
+      change: { changelog: open },
+      says: '"## 1.2.0, not yet published" is not the heading of a release: write "## 1.2.0"',
     },
   ];
 
-  test.each(wrong)('is none where $title', ({ change, says }) => {
+  test.each(wrong)('of a tag are an error where $title', ({ change, says }) => {
     expect(() => readReleaseNotes({ ...release, ...change })).toThrow(says);
+  });
+
+  test('can be read of any version, before it is published too', () => {
+    expect([notesOf(open, '1.2.0'), notesOf(open, '1.1.0')]).toEqual([
+      '- More.\n\n### Fixed\n\n- Less.',
+      '- Old.',
+    ]);
+    expect(() => notesOf(changelog, '1.3.0')).toThrow('(it has "## 1.2.0", "## 1.1.0"): name one of these');
+  });
+
+  test('are there for the version of package.json', () => {
+    expect(notesOf(read('CHANGELOG.md'), manifest.version)).toMatch(/^### /);
   });
 });

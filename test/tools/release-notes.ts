@@ -6,22 +6,37 @@ export interface Release {
 }
 
 /**
- * What the changelog says of the tagged version. Throws when the tag, package.json and the changelog do not name one version,
- * or something still stands under "Unreleased".
+ * The notes of a tagged release. Throws when the tag, package.json and the changelog do not name one version, or a section of
+ * the changelog is not yet of a published one.
  */
 export function readReleaseNotes({ tag, manifest, changelog }: Release): string {
   const { version } = JSON.parse(manifest);
   if (tag !== `v${version}`) throw new Error(`the tag is ${tag}, and the version in package.json ${version}`);
-  const sections = changelog.split(/^## /m).slice(1).map(readSection);
-  const unreleased = sections.find(({ title }) => title === 'Unreleased');
-  if (unreleased?.text)
-    throw new Error('CHANGELOG.md: what stands under "Unreleased" belongs to this release');
-  const notes = sections.find(({ title }) => title === version)?.text;
-  if (!notes) throw new Error(`CHANGELOG.md says nothing of ${version}: it needs a section "## ${version}"`);
-  return notes;
+  const open = sectionsOf(changelog).find(({ title, text }) => text && !/^\d[\w.+-]*$/.test(title));
+  if (open)
+    throw new Error(
+      `CHANGELOG.md: "## ${open.title}" is not the heading of a release: write "## ${version}"`,
+    );
+  return notesOf(changelog, version);
 }
 
-function readSection(section: string): { title: string; text: string } {
-  const end = section.indexOf('\n');
-  return { title: section.slice(0, end).trim(), text: section.slice(end).trim() };
+/** What the changelog says of a version, published or not yet. Throws when it has no section of it, or an empty one. */
+export function notesOf(changelog: string, version: string): string {
+  const sections = sectionsOf(changelog).filter(({ text }) => text);
+  const notes = sections.find(({ title }) => title === version || title === `${version}, not yet published`);
+  if (notes) return notes.text;
+  const there = sections.map(({ title }) => `"## ${title}"`).join(', ') || 'no section';
+  throw new Error(
+    `CHANGELOG.md has no section "## ${version}" (it has ${there}): name one of these, or write it`,
+  );
+}
+
+function sectionsOf(changelog: string): { title: string; text: string }[] {
+  return changelog
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const end = section.indexOf('\n');
+      return { title: section.slice(0, end).trim(), text: section.slice(end).trim() };
+    });
 }
