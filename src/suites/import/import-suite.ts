@@ -36,18 +36,17 @@ import { type SuiteImport, toSuiteImport, validateImport } from './suite/suite.t
 
 export { writeImport } from './suite/suite.ts';
 
-/** What a file is imported with. */
 export interface ImportOptions {
   readonly output: string;
-  /** Whose file it is; undefined: what is in it tells. */
+  /** The kind of the file; undefined detects it from the content. */
   readonly from: ImportKind | undefined;
-  /** Who answers, where the file names nobody. */
+  /** The provider to use if the file names none. */
   readonly provider: string | undefined;
 }
 
 /**
- * Makes a runtime, cases and suites, or runs, of a file of another system, to be written to `output`; they are validated, but
- * nothing is written there yet, and nothing of the file is run. Throws FILE_UNREADABLE, CONFIG_INVALID and DATASET_INVALID.
+ * Converts a file of another system to a runtime, cases and suites, or runs. Validates the result, writes nothing to
+ * `output` and runs no code of the file. Throws FILE_UNREADABLE, CONFIG_INVALID and DATASET_INVALID.
  */
 export async function importSuite(file: string, options: ImportOptions): Promise<SuiteImport> {
   return await validateImport(options.output, await importers[options.from ?? kindOf(file)](file, options));
@@ -55,7 +54,6 @@ export async function importSuite(file: string, options: ImportOptions): Promise
 
 type Importer = (file: string, options: ImportOptions) => Promise<SuiteImport> | SuiteImport;
 
-/** Reads a file of each kind; what it makes is not validated yet. */
 export const importers: Readonly<Record<ImportKind, Importer>> = {
   promptfoo: (file, { output }) => importPromptfoo(file, output),
   'promptfoo-results': importResults,
@@ -80,7 +78,10 @@ export const importKinds = [
 ] as const;
 export type ImportKind = (typeof importKinds)[number];
 
-/** Whose file it is, by what is in it; a promptfooconfig where nothing speaks for another. Throws CONFIG_INVALID for known files that nothing here reads. */
+/**
+ * Detects the kind from the content; the default is a promptfooconfig. Throws CONFIG_INVALID for known but unsupported
+ * files.
+ */
 export function detectKind(file: string, text: string): ImportKind {
   refuseKnown(file, text);
   const ending = extname(file);
@@ -163,8 +164,8 @@ function sampleKind(row: unknown): SampleKind | undefined {
 }
 
 /**
- * Reads a promptfooconfig and makes a runtime, cases and suites of it, to be written to `output`; nothing is written yet.
- * Throws FILE_UNREADABLE, and CONFIG_INVALID for a text that is no YAML or JSON.
+ * Converts a promptfooconfig to a runtime, cases and suites for the folder `output`, without writing them. Throws
+ * FILE_UNREADABLE, and CONFIG_INVALID for invalid YAML or JSON.
  */
 export async function importPromptfoo(file: string, output: string): Promise<SuiteImport> {
   const { value, keyPositionOf } = openConfig(file);
@@ -197,7 +198,7 @@ function openConfig(file: string): YamlDocument {
   return document;
 }
 
-/** Bytes; what a parser of YAML reads within seconds. */
+/** Bytes that a YAML parser reads within seconds. */
 const largestConfig = 16 * 1024 * 1024;
 
 interface ImportContext {
@@ -208,7 +209,7 @@ interface ImportContext {
 
 const mostCases = 1_000_000;
 
-/** Everything that is carried of a config; the rest is noted. Throws CONFIG_INVALID for more than a million cases. */
+/** Notes everything that is not imported. Throws CONFIG_INVALID for more than a million cases. */
 async function readConfig(config: Source, context: ImportContext): Promise<ImportedConfig> {
   const { notes, nunjucks } = context;
   if (config.kind !== 'mapping') config.leave('a config is a mapping');
@@ -256,8 +257,8 @@ async function readConfig(config: Source, context: ImportContext): Promise<Impor
 }
 
 /**
- * What is for promptfoo’s own command. Throws CONFIG_INVALID where a variable says where requests go: without it prompts
- * would go to another company.
+ * Notes settings of promptfoo’s command. Throws CONFIG_INVALID if a variable sets the request address: without it,
+ * prompts would go to another company.
  */
 function leaveSettings(config: Source): void {
   const elsewhere = config
@@ -296,7 +297,6 @@ const idle: ReadonlySet<string> = new Set([
   'writeLatestResults',
 ]);
 
-/** The cases of all tests and scenarios, or the one of a config that has neither. */
 async function readCases(config: Source, context: CaseContext): Promise<readonly ImportedCase[]> {
   const [given, scenarios] = [config.at('tests'), config.at('scenarios')];
   const tests = (await readTests(given, context)).map((test) => [test]);
@@ -305,7 +305,7 @@ async function readCases(config: Source, context: CaseContext): Promise<readonly
   const all = isBare ? [[context.notes.open({}, () => config.location)]] : [...tests, ...more];
   const cases: ImportedCase[] = [];
   for (const test of all) {
-    // promptfoo’s results number them so too.
+    // Numbered as in promptfoo’s results.
     for (const each of casesOf(test, cases.length + 1, context)) cases.push(each);
     if (cases.length > mostCases)
       throw new RuntimeError('CONFIG_INVALID', `the tests make more than ${mostCases} cases`, {

@@ -24,7 +24,7 @@ import {
 } from '../suite/suite.ts';
 import { renderValue, variablesOf } from '../suite/template.ts';
 
-/** The keys that are read of each kind of file, and of what stands in it; docs/coming-from.md says what becomes of them. */
+/** The keys that are read from each kind of file; docs/coming-from.md describes how each is imported. */
 export const arenaKeys = {
   prompt: {
     read: { task_type: asText, variables: asItems, system_template: asGiven, evals: assertionsAt },
@@ -48,7 +48,7 @@ export const arenaKeys = {
   assertion: {
     read: { type: asText, id: asText, params: asGiven },
     idle: ['message', 'description'],
-    /** What changes when, or how often, an assertion has to hold: one with such a key is left out. */
+    /** An assertion with one of these keys holds only at times, so it is left out. */
     conditions: [
       'when',
       'pass_threshold',
@@ -105,19 +105,17 @@ interface ArenaFile {
   readonly spec: Source;
 }
 
-/** What is asked in a scenario, and what is asserted of the answer. */
 interface ArenaCase {
   readonly id: string;
   readonly system: string;
   readonly question: string;
   readonly assertions: readonly ImportedAssertion[];
-  /** The ids of the providers that alone are asked; undefined where all are. */
   readonly providers: readonly string[] | undefined;
 }
 
 /**
- * Makes a suite for each provider of an Arena of PromptKit’s, or of one of its scenarios: first turns, assertions and
- * tools that are programs. Throws FILE_UNREADABLE and CONFIG_INVALID of the file itself.
+ * Makes a suite for each provider of a PromptKit Arena or scenario from first turns, assertions and program tools.
+ * Throws FILE_UNREADABLE and CONFIG_INVALID for the file itself.
  */
 export function importArena(
   file: string,
@@ -138,14 +136,13 @@ export function importArena(
   }
   const files = openSourceFiles(dirname(resolve(file)), output, notes);
 
-  /** The files of a list of `{file}`; what cannot be read is noted at its place in the first one. */
   const listed = (key: string, kind: string): readonly ArenaFile[] =>
     first.spec
       .at(key)
       .items()
       .flatMap((entry) => {
         const name = entry.text() ?? entry.at('file').text();
-        // What else an entry of prompts has is the name that scenarios know them by.
+        // The other keys of a prompt entry are names for scenarios.
         entry.at('id').text();
         if (name === undefined) {
           entry.leave(`an entry of \`${key}\` without a file is left out`);
@@ -174,7 +171,6 @@ export function importArena(
   const read = scenarios.flatMap((scenario) => readScenario(scenario) ?? []);
   const tools = listed('tools', 'Tool').flatMap((tool) => toolOf(tool, files.folderFromOutput) ?? []);
 
-  // Where the Arena names some and none of them is carried, no other is asked in their place.
   let providers = listed('providers', 'Provider').flatMap((each) => providerOf(each) ?? []);
   const isBare = providers.length === 0 && !first.spec.at('providers').isGiven;
   if (asked !== undefined || isBare) {
@@ -219,7 +215,6 @@ export function importArena(
     const spec = { dataset, subject, case: { id: '${case.id}', ...answer }, evals: plan.evals };
     return [datasetFile(dataset, rows), suiteFile(provider.name, provider.name, spec)];
   });
-  // Providers that are asked all scenarios share their cases.
   const distinct = new Map(
     [runtime, ...scriptsNamedIn(runtime.text), ...written].map((each) => [each.name, each]),
   );
@@ -238,7 +233,6 @@ function openArenaFile({ keyPositionOf }: YamlDocument, value: unknown, notes: N
   return { kind: root.at('kind').text() ?? '', name, root, spec };
 }
 
-/** What a prompt says to the model, with the defaults of its variables, and what is asserted of every answer. */
 function promptOf({ spec }: ArenaFile) {
   const { task_type: taskType, variables, system_template: given, evals } = readKeys(spec, arenaKeys.prompt);
   const template = given.text() ?? '';
@@ -256,7 +250,6 @@ function promptOf({ spec }: ArenaFile) {
   return { taskType, system: typeof rendered === 'string' ? rendered : template, evals };
 }
 
-/** A scenario with its first turn; undefined, with a note, where nobody asks anything in it. */
 function readScenario({ spec, name }: ArenaFile) {
   const { id = name, turns, ...scenario } = readKeys(spec, arenaKeys.scenario);
   const [first, ...more] = turns;
@@ -283,7 +276,6 @@ function readScenario({ spec, name }: ArenaFile) {
   };
 }
 
-/** The case of a scenario, with the prompt that is for its type of task; it is noted where there are prompts and none is. */
 function toCase(
   { taskType, spec, assertions, ...scenario }: NonNullable<ReturnType<typeof readScenario>>,
   prompts: readonly ReturnType<typeof promptOf>[],
@@ -301,7 +293,6 @@ function toCase(
   };
 }
 
-/** Assertions whose type is built in under PromptKit’s name; others are noted. One that holds at times only is none that always holds. */
 function assertionsAt(list: Source): readonly ImportedAssertion[] {
   return list.items().flatMap((each) => {
     const type = each.at('type').text();
@@ -325,8 +316,8 @@ function assertionsAt(list: Source): readonly ImportedAssertion[] {
 }
 
 /**
- * A provider of an Arena, whose keys are those of a RuntimeConfig but for its prices. One with a key that is not carried
- * is left out: prompts could go to another address, or go there with other rights or at another rate.
+ * The keys equal those of a RuntimeConfig except for prices. Leaves out a provider with any unsupported key. Without
+ * that key, prompts could go to another address or use other credentials or rates.
  */
 function providerOf({ spec, name: label }: ArenaFile): ImportedProvider | undefined {
   const { id = label, type, model, credential, ...read } = readKeys(spec, arenaKeys.provider);
@@ -350,7 +341,7 @@ function providerOf({ spec, name: label }: ArenaFile): ImportedProvider | undefi
   return undefined;
 }
 
-/** Headers without keys in them, which the import never writes. */
+/** Drops headers with credentials, which an import never writes. */
 function headersOf(given: Source): Mapping | undefined {
   const isPlain = given.members().every(([name]) => !/auth|key|token|secret|cookie|password/i.test(name));
   return isPlain ? given.mapping() : undefined;
@@ -374,7 +365,6 @@ function unlessEmpty(values: Readonly<Record<string, number | undefined>>): Mapp
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-/** A tool that is a program; undefined, with a note, for others. */
 function toolOf(
   { spec, name }: ArenaFile,
   folder: string,
@@ -392,7 +382,6 @@ function toolOf(
       .at('exec')
       .at('env')
       .note('error', '`env` is carried without its values', 'Name the variables, and set them yourself.');
-  // A path is from the folder of the Arena; what is no path is a name on `PATH`.
   const isRelative = command.includes('/') && !isAbsolute(command);
   const { description, input_schema, output_schema, timeout_ms } = tool;
   const entry = omitUndefined({

@@ -10,20 +10,14 @@ import { escapePattern } from '../suite/template.ts';
 import type { Graders } from './judges.ts';
 import type { Templates } from './templates.ts';
 
-/** An assertion with everything filled in. */
 export interface GivenAssertion {
-  /** Without `not-`. */
+  /** Without the prefix `not-`. */
   readonly type: string;
-  /** Whether it was written with `not-`. */
   readonly isInverse: boolean;
   readonly value: unknown;
-  /** The assertion as it is written, for readers of further keys. */
   readonly own: Source;
-  /** What is made of the answer before it is judged, in order. */
   readonly transforms: readonly Code[];
-  /** The model that judges, where this assertion or its test names one. */
   readonly judge: Source | undefined;
-  /** What the judge is asked, where this assertion, its test or all tests say it. */
   readonly rubricPrompt: Source | undefined;
 }
 
@@ -34,40 +28,35 @@ export interface AssertionContext {
   readonly notes: Notes;
   readonly graders: Graders;
   readonly nunjucks: Templates;
-  /** What the test makes of each answer; undefined where that cannot be run. */
   readonly transforms: readonly Code[] | undefined;
   readonly judge: GivenAssertion['judge'];
   readonly rubricPrompt: GivenAssertion['rubricPrompt'];
-  /** Whether the test has a threshold, so that the mean of all scores decides, and no single verdict. */
+  /** Whether the test has a threshold, so that the mean of all scores decides instead of each verdict. */
   readonly isAggregated: boolean;
 }
 
-/** The check, or why there is none; undefined where such a value has no counterpart. */
 type ReadCheck = (given: GivenAssertion, context: AssertionContext) => Check | Fault | undefined;
 
 interface AssertionType {
-  /** Judges the answer itself. */
   readonly check: ReadCheck;
-  /** Judges what code has made of the answer first; without it such an assertion has no counterpart. */
+  /** Judges an answer after its transforms. Without it, an assertion with transforms has no equivalent. */
   readonly changed?: ReadCheck;
-  /** Settings of other types have no effect on it, there as here. */
   readonly isSettled?: true;
-  /** Its score is a share, and no mere verdict. */
+  /** The score is a share, not 0 or 1. */
   readonly isShare?: true;
-  /** Where its verdict may differ, though it is carried. */
+  /** Returns how the verdict may differ from promptfoo’s. */
   readonly differs?: (value: unknown) => string | undefined;
 }
 
-/** What becomes of assertions of this type; undefined where there is no counterpart. */
+/** Returns undefined for a type without an equivalent. */
 export function assertionTypeOf(type: string): AssertionType | undefined {
   const name = type.startsWith('similar:') ? 'similar' : type;
   return Object.hasOwn(assertionTypes, name) ? assertionTypes[name] : undefined;
 }
 
-/** The names of the evals of the runtime that run code. */
 export const codeEvals = { javascript: 'promptfoo-javascript', python: 'promptfoo-python' } as const;
 
-/** Every type of assertion that is carried; docs/coming-from-promptfoo.md lists them. */
+/** All imported assertion types, as listed in docs/coming-from-promptfoo.md. */
 export const assertionTypes: Readonly<Record<string, AssertionType | undefined>> = {
   equals: inText(({ value }) =>
     isObject(value) || Array.isArray(value)
@@ -168,14 +157,12 @@ const noValue = { fault: 'an assertion that needs a value has none and is left o
 const noLimit = { fault: 'an assertion that needs a threshold has none and is left out' };
 const changedSchema = { fault: 'a schema of what code has changed is left out' };
 
-/** A built-in check of the text; a program judges what code has made of it. */
 function inText(check: ReadCheck): AssertionType {
   const changed: ReadCheck = (given) =>
     isEmpty(given.value) ? noValue : inProgram(given, { value: given.value });
   return { check, changed, isSettled: true };
 }
 
-/** What judges the answer and what code has made of it in the same way. */
 function changeable(check: ReadCheck): AssertionType {
   return { check, changed: check };
 }
@@ -205,7 +192,7 @@ function listOfTexts(toCheck: (list: readonly string[]) => Check): ReadCheck {
   };
 }
 
-/** A text with commas as a list, as promptfoo splits it: a quoted part keeps its commas, `""` and `\\"` are quotes in it. */
+/** Splits at commas as promptfoo does. Quoted parts keep commas; `""` and `\\"` are quotes inside them. */
 export function splitList(text: string): { readonly values: readonly string[] } | Fault {
   const values: string[] = [];
   const part = /[\s,]*(?:"((?:\\["\\]|""|[^"\\]|\\(?!["\\]))*)"\s*(?:,|$)|([^\s,"][^,]*))/y;
@@ -218,12 +205,12 @@ export function splitList(text: string): { readonly values: readonly string[] } 
   return { values };
 }
 
-/** `contains` of Signalbox ignores case and counts shares, so a pattern says exactly what is meant. */
+/** Signalbox's `contains` ignores case and scores shares, so an exact pattern is used. */
 function found(texts: readonly string[], flags: '' | '(?i)', how: '|' | '&'): Check {
   const patterns = texts.map(escapePattern);
   const pattern =
     how === '|' ? patterns.join('|') : `^${patterns.map((each) => `(?=[\\s\\S]*${each})`).join('')}`;
-  // An empty pattern is not valid, and every text holds the empty one.
+  // An empty pattern is invalid, but every text contains the empty string.
   return { type: 'regex', params: { pattern: `${flags}${pattern === '' ? '(?:)' : pattern}` } };
 }
 
@@ -263,7 +250,7 @@ function inCode(given: GivenAssertion, { files, isAggregated }: AssertionContext
   return { type: codeEvals[language], params };
 }
 
-/** Near to one of the texts; the inverse is far from one of them, as in promptfoo. */
+/** Passes if one of the texts is similar. As in promptfoo, the inverse passes if one is dissimilar. */
 function similarity(given: GivenAssertion, { graders }: AssertionContext): Check | Fault {
   const { type, value, own } = given;
   const [, metric = 'cosine'] = type.split(':');
@@ -286,7 +273,6 @@ function similarity(given: GivenAssertion, { graders }: AssertionContext): Check
   return given.isInverse ? { all_of: texts.map(near) } : near(texts);
 }
 
-/** To the question of the test; else to the prompt, which is in the messages of a chat. */
 function relevance({ own, judge }: GivenAssertion, { vars, graders }: AssertionContext): Check | Fault {
   const { query } = vars;
   const provider = graders.judge(judge);
@@ -308,15 +294,10 @@ function relevance({ own, judge }: GivenAssertion, { vars, graders }: AssertionC
 }
 
 interface Judged {
-  /** The check, where there is one for it; else llm_judge with criteria. */
   readonly check?: string;
-  /** What is judged; undefined where the value says it, or the check. */
   readonly criteria?: string;
-  /** Whether the value is a right answer. */
   readonly hasReference?: true;
-  /** Whether a `rubricPrompt` is asked in its place. */
   readonly hasOwnPrompt?: true;
-  /** Variables of the test that the judge must see. */
   readonly variables: readonly string[];
   readonly threshold: number;
 }
@@ -325,7 +306,6 @@ function factuality(): Judged {
   return { check: 'factuality', hasReference: true, variables: [], threshold: 0.5 };
 }
 
-/** An assertion that a model judges, in words of Signalbox’s own; `type` is how notes call it. */
 function judged(type: string, kind: Judged): AssertionType {
   const { check = 'llm_judge', hasReference = false, variables } = kind;
   const read: ReadCheck = ({ value, own, judge, rubricPrompt }, context) => {
@@ -339,7 +319,7 @@ function judged(type: string, kind: Judged): AssertionType {
     };
     const noJudge = { fault: `\`${type}\` whose judge is not carried is left out` };
     if (rubricPrompt !== undefined) {
-      // The user's own prompt around what is judged, which llm_judge shows as data.
+      // llm_judge shows the user's own prompt as data.
       const prompt = readRubricPrompt(rubricPrompt, context);
       if (kind.hasOwnPrompt === undefined)
         return { fault: `\`${type}\` with a \`rubricPrompt\` is left out` };
@@ -378,7 +358,10 @@ function judged(type: string, kind: Judged): AssertionType {
   return { check: read, changed: () => leftOutChanged({ type }), isShare: true };
 }
 
-/** A text, messages, or a file of either, as the task of a judge: the variables of the test are filled in, the answer is not. */
+/**
+ * Converts a text, messages, or a file of either to a judge task. Fills in the variables of the test, but not the
+ * answer.
+ */
 function readRubricPrompt(
   given: Source,
   { files, notes, nunjucks, vars }: AssertionContext,
@@ -390,12 +373,10 @@ function readRubricPrompt(
   const source = isFile ? files.open(own) : given;
   if ('fault' in source) return source;
   const written = source.text();
-  // Messages may be written as JSON.
   const listed = written !== undefined && /^\s*\[/.test(written) ? tryParse(written) : undefined;
   const list = Array.isArray(listed) ? notes.open(listed, () => source.location) : source;
   const items = list.items();
   const texts = items.flatMap((message) => {
-    // One judge reads the messages of every role.
     message.at('role').word('system', 'user');
     return message.at('content').text() ?? [];
   });
@@ -403,7 +384,7 @@ function readRubricPrompt(
   const text = isMessages ? (texts.length === items.length ? texts.join('\n\n') : undefined) : written;
   if (text === undefined || text.trim() === '')
     return { fault: 'an assertion whose `rubricPrompt` is no text and no list of messages is left out' };
-  // llm_judge knows these two as well, and fills them in itself.
+  // llm_judge fills in these two itself.
   const filled = nunjucks.fill(text, { ...vars, output: '{{output}}', rubric: '{{rubric}}' });
   if ('fault' in filled) return { fault: `an assertion whose \`rubricPrompt\` ${filled.fault} is left out` };
   return { text: String(filled.value) };

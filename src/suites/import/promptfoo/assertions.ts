@@ -5,9 +5,8 @@ import { type Check, type ImportedAssertion, judged } from '../suite/suite.ts';
 import { toExpressionText, variablesOf } from '../suite/template.ts';
 import { type AssertionContext, assertionTypeOf, type GivenAssertion } from './assertion-types.ts';
 
-/** One assertion; undefined, with a note, where it cannot be carried with the same verdict. */
+/** Returns undefined, with a note, for an assertion that cannot be imported with the same verdict. */
 export function readAssertion(given: Source, context: AssertionContext): ImportedAssertion | undefined {
-  // Noted where the test says what it makes of its answers.
   if (context.transforms === undefined) return undefined;
   const template = given
     .at('$ref')
@@ -39,7 +38,6 @@ export function readAssertion(given: Source, context: AssertionContext): Importe
   return { name, check, weight: Math.max(0, weight) };
 }
 
-/** Says which variables of the value the test does not have, where that leaves nothing to look for. */
 function nameUnset(type: string, own: Source, { vars }: AssertionContext): string | undefined {
   const value = own.at('value').text();
   const unset = (variablesOf(value ?? '') ?? []).filter((name) => !Object.hasOwn(vars, name));
@@ -75,7 +73,6 @@ function readOne(type: string, own: Source, context: AssertionContext): Check | 
   if (kind === undefined || found === undefined)
     return { fault: `the assertion \`${type}\` has no counterpart and is left out` };
   if ('fault' in found) return found;
-  // Where a verdict may differ, though the assertion is carried.
   const differs = kind.differs?.(assertion.value);
   const warnings = [
     ...(differs === undefined ? [] : [differs]),
@@ -97,7 +94,7 @@ function readOne(type: string, own: Source, context: AssertionContext): Check | 
   return isInverse && !turnsItself ? { not: found } : found;
 }
 
-/** All of them; with a threshold that one of them reaches alone, any of them. */
+/** Requires all members. If the threshold lets one member pass alone, requires any. */
 function readSet(own: Source, context: AssertionContext): Check | Fault {
   const single = { ...context, isAggregated: false };
   const parts = own
@@ -115,7 +112,7 @@ function readSet(own: Source, context: AssertionContext): Check | Fault {
       'warning',
       'an assert-set counts as 1 or 0 towards the threshold of the test; there by the mean of its parts',
     );
-  // What has a weight of 0 always passes there.
+  // A weight of 0 always passes in promptfoo.
   const counted = known.filter(({ weight }) => weight > 0);
   const checks = counted.map(({ check }) => judged(check));
   if (checks.length === 0) return { fault: 'an assert-set whose weights are all 0 is left out' };
@@ -125,7 +122,6 @@ function readSet(own: Source, context: AssertionContext): Check | Fault {
   return { fault: 'an assert-set with a threshold between one and all of its parts is left out' };
 }
 
-/** The value with its variables filled in; code and its files stay as they are. */
 function loadValue(source: Source, context: AssertionContext): { readonly value: unknown } | Fault {
   const value = source.whole();
   if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
@@ -143,7 +139,7 @@ function transformsOf(own: Source, { transforms = [], files }: AssertionContext)
   return 'fault' in code ? { fault: `${code.fault}; the assertion is left out` } : [...transforms, code];
 }
 
-/** The JavaScript that changes an answer, or why it cannot be run. */
+/** Returns the JavaScript that transforms an answer, or why it cannot be run. */
 export function readTransform(given: Source, files: AssertionContext['files']): Code | Fault {
   const text = given.text();
   if (text === undefined) return { fault: 'a `transform` that is no text is not run' };

@@ -9,19 +9,17 @@ import type { ImportedPrompt } from './prompts.ts';
 import type { Templates } from './templates.ts';
 import type { GivenTest } from './tests.ts';
 
-/** A test with everything that it inherits. */
 export interface ImportedCase {
   readonly id: string;
   readonly description: string | undefined;
   readonly vars: Mapping;
   readonly assertions: readonly ImportedAssertion[];
   readonly threshold: number | undefined;
-  /** What says where a case belongs: the row keeps it, and its texts are tags. */
+  /** Kept in the row; text values become tags. */
   readonly metadata: Mapping;
   readonly asks: AskedOf;
 }
 
-/** Whom a test asks, where it says so: a provider of its own, or some of those of the config, and some of its prompts. */
 export interface AskedOf {
   readonly provider?: ImportedProvider;
   readonly providers?: readonly string[];
@@ -39,14 +37,13 @@ export interface CaseContext {
   readonly nunjucks: Templates;
 }
 
-/** The cases of a test: one, or one for each combination of variables that are lists. */
+/** Returns one case, or one for each combination of list variables. */
 export function casesOf(given: GivenTest, number: number, context: CaseContext): readonly ImportedCase[] {
   const { defaults, files, nunjucks } = context;
   const test = given.at(-1) ?? defaults;
   const parts = [defaults, ...given];
   const options = parts.map((part) => part.at('options'));
   const raw = new Map(parts.flatMap((part) => varsOf(part, files)));
-  // What an other part says again is carried from there.
   const loaded = [...raw].map(([name, source]) => [name, loadVariable(source, files)] as const);
   for (const part of parts) for (const [, source] of varsOf(part, files)) source.whole();
   const isOne = inherited(options, 'disableVarExpansion', (each) => each.boolean()) === true;
@@ -69,7 +66,6 @@ function caseOf(vars: Mapping, given: GivenTest, context: CaseContext): Omit<Imp
   const options = parts.map((part) => part.at('options'));
   const threshold = inherited(parts, 'threshold', (each) => each.number());
   const transforms = transformsOf(options, context);
-  // What cannot be run is noted, and nothing is judged without it.
   if (transforms === undefined) for (const part of given) part.at('assert').whole();
   const inner: AssertionContext = {
     ...context,
@@ -104,21 +100,19 @@ function inherited<Value>(
   return parts.reduce<Value | undefined>((found, part) => read(part.at(key)) ?? found, undefined);
 }
 
-/** What the last of the parts says that says it; what the others say counts as read. */
+/** The last value wins; earlier ones count as read. */
 function lastGiven(parts: readonly Source[], key: string): Source | undefined {
   const found = parts.map((part) => part.at(key)).filter(({ isGiven }) => isGiven);
   for (const overridden of found.slice(0, -1)) overridden.whole();
   return found.at(-1);
 }
 
-/** Says of a judge, and of what it is asked, that no assertion has any. */
 export function leaveUnasked(test: Source): void {
   for (const given of ['provider', 'rubricPrompt'].map((key) => test.at('options').at(key)))
     if (given.untaken()[0] === given)
       given.leave('it is not carried, as no assertion asks a judge', undefined, 'note');
 }
 
-/** What the test makes of each answer before it is judged; undefined, with a note, where that cannot be run. */
 function transformsOf(options: readonly Source[], { files }: CaseContext): AssertionContext['transforms'] {
   const older = lastGiven(options, 'postprocess');
   const found = lastGiven(options, 'transform') ?? older;
@@ -129,7 +123,6 @@ function transformsOf(options: readonly Source[], { files }: CaseContext): Asser
   return undefined;
 }
 
-/** Undefined, with a note, for a test whose own provider is not carried. */
 function askedOf(parts: readonly Source[], test: Source, context: CaseContext): AskedOf | undefined {
   const listed = (key: 'providers' | 'prompts') => {
     const last = lastGiven(parts, key);
@@ -161,11 +154,9 @@ function varsOf(test: Source, files: SourceFiles): readonly (readonly [string, S
   return [];
 }
 
-/** A value with the files that it names, which a pattern makes a list of. */
 function loadVariable(source: Source, files: SourceFiles): unknown {
   const value = source.whole();
   if (typeof value !== 'string' || !value.startsWith('file://')) return value;
-  // A pattern stands for a list of the files.
   if (/[*?{[]/.test(value)) {
     const names = files.match(value);
     if (names.length === 0) source.note('error', `no file is called ${value}`);
@@ -185,10 +176,9 @@ function loadFile(value: string, source: Source, files: SourceFiles): unknown {
   return '';
 }
 
-/** Beyond this nobody meant it. */
+/** More is taken for a mistake. */
 const mostCombinations = 100_000;
 
-/** The variables of each case: one of every combination of the lists among them. */
 function combinations(entries: readonly (readonly [string, unknown])[], test: Source): Mapping[] {
   let all: Mapping[] = [{}];
   for (const [name, value] of entries) {
@@ -204,12 +194,11 @@ function combinations(entries: readonly (readonly [string, unknown])[], test: So
   return all;
 }
 
-/** A list of texts, or of files that fit a pattern, makes a case of each; a list of anything else is one value. */
+/** A list of texts or of files makes one case per item. Any other list is a single value. */
 function isListOfValues(value: unknown): value is readonly unknown[] {
   return value instanceof FileValues || (Array.isArray(value) && typeof value[0] === 'string');
 }
 
-/** What the files of a pattern hold. */
 class FileValues extends Array<unknown> {}
 
 function fillVariables(vars: Mapping, test: Source, nunjucks: Templates): Mapping {
@@ -220,11 +209,11 @@ function fillVariables(vars: Mapping, test: Source, nunjucks: Templates): Mappin
     test.note('error', `the template of the variable \`${name}\` ${filled.fault}, and stays as it is`);
     return [name, value] as const;
   });
-  // Nunjucks writes nothing for what is null.
+  // Nunjucks renders null as nothing.
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
 
-/** Variables in variables, as promptfoo fills them in: up to five deep. */
+/** Resolves variables in variables up to five levels deep, as promptfoo does. */
 function resolveNames(vars: Mapping): Mapping {
   let known = vars;
   for (let depth = 0; depth < 5; depth += 1) {
@@ -245,7 +234,7 @@ function resolveNames(vars: Mapping): Mapping {
   return known;
 }
 
-/** Whether one of the names is asked for: all are where none is; `*` and `name:` stand for what begins so. */
+/** Returns true if nothing is selected. `*` and `name:` match prefixes. */
 export function isNamed(asked: readonly string[] | undefined, names: readonly string[]): boolean {
   if (asked === undefined) return true;
   return asked.some((each) =>
@@ -255,7 +244,6 @@ export function isNamed(asked: readonly string[] | undefined, names: readonly st
   );
 }
 
-/** The names that no provider or prompt of these has. */
 export function unknownNames(
   asked: readonly string[],
   known: readonly (ImportedProvider | ImportedPrompt)[],

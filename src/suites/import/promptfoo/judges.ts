@@ -5,17 +5,13 @@ import { readProvider, slugOf } from '../suite/providers.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** The models that grade, each under an id of the runtime. */
 export interface Graders {
-  /** The id of the judge that is named; without one, that of all tests. Undefined, with a note, where it is no model. */
+  /** The id of the given judge, or else of the default judge. Undefined, with a note, if it is not a model. */
   judge(given: Source | undefined): string | undefined;
-  /** The same of the model that turns texts into vectors. */
   embedder(given: Source | undefined): string | undefined;
-  /** The entries of those that were asked for. */
   used(): readonly Mapping[];
 }
 
-/** Graders of a config, of which `common` is the provider of all tests. */
 export function collectGraders(common: Source, context: ProviderContext): Graders {
   const byDefault = (id: string) => () => context.notes.open(id, () => common.location);
   const judges = collectModels(common, {
@@ -45,7 +41,6 @@ export function collectGraders(common: Source, context: ProviderContext): Grader
   };
 }
 
-/** The grader of texts, where there are several kinds; undefined where only others are named. */
 function judgeOf(given: Source | undefined): Source | undefined {
   if (given?.isGiven !== true || isEmbeddingId(given.text() ?? given.at('id').text() ?? '')) return undefined;
   if (given.at('text').isGiven) return given.at('text');
@@ -53,17 +48,15 @@ function judgeOf(given: Source | undefined): Source | undefined {
   return isOther ? undefined : given;
 }
 
-/** What embeds, where there are several kinds; a model that only answers is passed over, as promptfoo does. */
+/** Selects the embedder among several kinds. Skips a model that only answers, as promptfoo does. */
 function embedderOf(given: Source | undefined): Source | undefined {
   if (given?.at('embedding').isGiven) return given.at('embedding');
   return isEmbeddingId(given?.text() ?? given?.at('id').text() ?? '') ? given : undefined;
 }
 
 interface ModelKind {
-  /** Of the model of all tests; of others with what they are called. */
   readonly id: string;
   readonly namedIn: (given: Source | undefined) => Source | undefined;
-  /** The model that promptfoo asks where none is named. */
   readonly byDefault: () => Source;
   readonly read: (source: Source) => { readonly entry: Mapping; readonly label: string } | undefined;
 }

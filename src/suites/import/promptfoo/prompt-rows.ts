@@ -16,13 +16,10 @@ import {
 import type { Filled, Templates } from './templates.ts';
 
 interface MadePrompts {
-  /** Those that can be made of some case. */
   readonly prompts: readonly ImportedPrompt[];
-  /** By the position of the case: what rows hold, by the names of the prompts. */
   readonly made: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Fills in the prompts that no expression says, for every case; what cannot be filled in is noted. */
 export function makePrompts(
   prompts: readonly ImportedPrompt[],
   cases: readonly ImportedCase[],
@@ -50,13 +47,12 @@ export function makePrompts(
   return { prompts: kept, made };
 }
 
-/** Whether a case has to hold what the prompt makes of its variables, as `case.prompts["prompt-1"]`. */
+/** Whether rows contain the rendered prompt, as `case.prompts["prompt-1"]`. */
 function isInRows({ body }: Pick<ImportedPrompt, 'body'>): boolean {
   if (body.kind === 'whole') return true;
   return body.kind === 'messages' && body.messages.some(({ content }) => variablesOf(content) === undefined);
 }
 
-/** What a row holds of a prompt: the texts of its messages, or the text and the messages that it stands for. */
 function promptInRow(
   { body }: ImportedPrompt,
   vars: Readonly<Record<string, unknown>>,
@@ -70,12 +66,11 @@ function promptInRow(
   return conversationOf(text);
 }
 
-/** Those that no expression says; an empty text in the place of the others. */
 function textsInRow(messages: readonly TemplateMessage[]): readonly string[] {
   return messages.map(({ content }) => (variablesOf(content) === undefined ? content : ''));
 }
 
-/** As promptfoo’s providers read it: JSON, or YAML that begins with a role, is a conversation. */
+/** As in promptfoo’s providers, JSON or YAML that begins with a role is a conversation. */
 function conversationOf(text: string): Filled {
   const start = text.trim();
   const value = start.startsWith('- role:') ? parseDocument('prompt', text).value : tryParse(start);
@@ -91,7 +86,7 @@ function conversationOf(text: string): Filled {
   return { value: { text, messages } };
 }
 
-/** The messages of a prompt in the words of a suite: their texts may hold `${…}`; or one `${…}` that gives them. */
+/** The messages in suite syntax: texts with `${…}`, or one `${…}` that yields the messages. */
 export function messagesInSuite(prompt: ImportedPrompt): readonly TemplateMessage[] | string {
   const { body } = prompt;
   const row = `case.prompts[${stringifyJson(promptName(prompt))}]`;
@@ -103,19 +98,16 @@ export function messagesInSuite(prompt: ImportedPrompt): readonly TemplateMessag
   }));
 }
 
-/** The same as one text, for those who know no messages. */
 export function textInSuite(prompt: ImportedPrompt): string {
   const messages = messagesInSuite(prompt);
   if (typeof messages === 'string') return messages.replace(/messages\}$/, 'text}');
   return messages.map(({ content }) => content).join('\n');
 }
 
-/** The variables that expressions of a prompt read. */
 export function variablesInSuite({ body }: ImportedPrompt): readonly string[] {
   return body.kind === 'messages' ? body.messages.flatMap(({ content }) => variablesOf(content) ?? []) : [];
 }
 
-/** The entry of `spec.tools` that makes a prompt of the variables of a case. */
 export function promptProgramOf(
   { language, code }: Extract<PromptBody, { readonly kind: 'program' }>,
   files: SourceFiles,

@@ -6,13 +6,12 @@ import { settingOf } from '../suite/models.ts';
 import { type Code, javascriptEndings } from '../suite/programs.ts';
 import { type Notes, readRows, type SourceFiles, textOfFile } from '../suite/source-files.ts';
 
-/** The prompts of a config, and how many there are with those that are left out, which are noted. */
+/** The imported prompts, and the number of all prompts including those left out. */
 interface ImportedPrompts {
   readonly prompts: readonly ImportedPrompt[];
   readonly count: number;
 }
 
-/** Reads the prompts of a config; nothing of them is filled in or run. */
 export async function readPrompts(
   given: Source,
   context: { readonly files: SourceFiles; readonly notes: Notes },
@@ -21,10 +20,10 @@ export async function readPrompts(
   let count = 0;
   const add = (found: readonly UnnumberedPrompt[]): void => {
     for (const [index, each] of found.entries()) prompts.push({ ...each, number: count + index + 1 });
-    // What is left out has a column in promptfoo’s results all the same.
+    // promptfoo’s results have a column for each prompt, including those left out.
     count += Math.max(1, found.length);
   };
-  // An older form: files and their labels.
+  // The older form maps files to labels.
   const labels = given.members();
   if (labels.length > 0 && labels.every(([, { kind }]) => kind === 'text'))
     for (const [id, label] of labels) {
@@ -44,7 +43,7 @@ async function readPrompt(place: PromptPlace): Promise<readonly UnnumberedPrompt
   const [first, ...others] = ['raw', 'id', 'content']
     .map((key) => at.at(key))
     .filter(({ isGiven }) => isGiven);
-  // Of several texts the first is the prompt.
+  // The first of several texts is the prompt.
   const unused = messages.kind === 'list' && first !== undefined ? [first, ...others] : others;
   for (const each of [at.at('display'), ...unused].filter(({ isGiven }) => isGiven))
     each.leave(
@@ -149,14 +148,14 @@ interface Part {
   readonly label?: string;
 }
 
-/** Only plain texts hold several prompts, parted by lines of `---`, and JSON Lines one in each. */
+/** Plain text files hold several prompts separated by `---` lines; JSON Lines hold one per line. */
 function partsOf(text: string, ending: string): readonly Part[] {
   const border = { '.txt': /^---\s*$/m, '.jsonl': /\n/ }[ending];
   const parts = border === undefined ? [text] : text.split(border);
   return parts.flatMap((part) => (part.trim() === '' ? [] : [{ text: part.trim() }]));
 }
 
-/** A table with the columns `prompt` and `label`; without a comma each line is a prompt. */
+/** Reads a table with the columns `prompt` and `label`; without a comma, each line is a prompt. */
 async function rowsOf(text: string, file: string, notes: PromptPlace['notes']): Promise<readonly Part[]> {
   if (!text.includes(',')) {
     const lines = text.split(/\r?\n/).map((line) => line.trim().replace(/^"([^"]*)"$/, '$1'));
@@ -220,33 +219,27 @@ function contentOf(given: Source, { files }: PromptPlace): string | undefined {
   return undefined;
 }
 
-/** The roles of messages that a chat has. */
 export const knownRoles: readonly string[] = ['system', 'user', 'assistant'];
 
-/** A message whose text is a template. */
 export interface TemplateMessage {
   readonly role: string;
   readonly content: string;
 }
 
-/** What is asked, before anything is filled in. */
 export type PromptBody =
-  /** One message of the user, for a prompt that is a plain text. */
+  /** A plain text prompt is one user message. */
   | { readonly kind: 'messages'; readonly messages: readonly TemplateMessage[]; readonly isText: boolean }
-  /** A template that may make a conversation of its variables; one that is JSON is filled in text by text. */
+  /** A template that may render to a conversation. JSON is rendered string by string. */
   | { readonly kind: 'whole'; readonly template: string; readonly isJson: boolean }
-  /** A program that makes it while the suite runs. */
+  /** A program that makes the prompt while the suite runs. */
   | { readonly kind: 'program'; readonly language: 'javascript' | 'python'; readonly code: Code };
 
-/** A prompt of the config. */
 export interface ImportedPrompt {
   readonly label: string;
-  /** What the config has in its place. */
   readonly source: string;
-  /** Its place among all prompts of the config, from 1; also of those that are left out. */
+  /** The position among all prompts of the config, from 1, including those left out. */
   readonly number: number;
   readonly body: PromptBody;
-  /** Options of its chats, beside those of the model. */
   readonly chat?: Readonly<Record<string, unknown>>;
   readonly at: Source;
 }
@@ -259,7 +252,6 @@ interface PromptPlace {
   readonly notes: Notes;
 }
 
-/** What a prompt is called in rows and as a variant. */
 export function promptName({ number }: Pick<ImportedPrompt, 'number'>): string {
   return `prompt-${number}`;
 }

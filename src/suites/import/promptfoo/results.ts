@@ -11,7 +11,7 @@ import { collectNotes, type Notes, openText, textOfFile } from '../suite/source-
 import { type ImportedFile, nameOf, type SuiteImport, toSuiteImport } from '../suite/suite.ts';
 import { pairName } from './written.ts';
 
-/** Makes a run of a file of results. Throws FILE_UNREADABLE, and CONFIG_INVALID for a file without any. */
+/** Converts a results file to a run. Throws FILE_UNREADABLE, and CONFIG_INVALID for a file without results. */
 export async function importResults(file: string): Promise<SuiteImport> {
   const text = textOfFile(file);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
@@ -19,7 +19,7 @@ export async function importResults(file: string): Promise<SuiteImport> {
     throw new RuntimeError('CONFIG_INVALID', `${file} holds no results of promptfoo’s`, {
       hint: 'Give a file that `promptfoo eval --output results.json` has written.',
     });
-  // A run has verdicts and answers: what else promptfoo writes of them changes neither.
+  // A run needs only verdicts and answers. Other members of the file change neither.
   const notes = collectNotes('note');
   const results = readResultRows(file, text, notes);
   const files = await runFiles(results, file);
@@ -27,8 +27,8 @@ export async function importResults(file: string): Promise<SuiteImport> {
 }
 
 /**
- * The run of a file of results: with a variant for each pair of a prompt and a provider, named as in the suite that an
- * import of the config writes, so that `eval diff` compares case by case; a single pair is a run without variants.
+ * Makes a run with a variant for each prompt and provider. Variants are named as in the imported config, so that `eval
+ * diff` pairs the cases. A single pair becomes a run without variants.
  */
 async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Promise<readonly ImportedFile[]> {
   const variants = variantsOf(rows);
@@ -85,12 +85,10 @@ async function runFiles({ rows, startedAt, id }: ResultRows, file: string): Prom
 }
 
 interface ResultVariant {
-  /** As an import of the config names the variant. */
   readonly name: string;
   readonly results: readonly NumberedResult[];
 }
 
-/** The results by their pairs, in the order of the columns there, each result with the number of its case. */
 function variantsOf(rows: readonly Source[]): readonly ResultVariant[] {
   const byColumn = Map.groupBy(rows, keyOf);
   const columns = columnsOf(byColumn);
@@ -116,7 +114,6 @@ interface Column {
   readonly key: string;
   readonly provider: string;
   readonly prompt: string;
-  /** Among the prompts of its provider, from 0. */
   readonly position: number;
 }
 
@@ -131,7 +128,6 @@ function columnsOf(byColumn: ReadonlyMap<string, readonly Source[]>): readonly C
   });
 }
 
-/** The labels of all prompts, in order; where one provider has two of one label, their positions. */
 function promptsOf(columns: readonly Column[]): readonly string[] {
   const labels = [...new Set(columns.map(({ prompt }) => prompt))];
   const isClear =
@@ -141,7 +137,7 @@ function promptsOf(columns: readonly Column[]): readonly string[] {
   return Array.from({ length: most + 1 }, (_, index) => `\n${index}`);
 }
 
-/** What tells columns apart: the provider, and the number of the column, or in older files what it displays. */
+/** Identifies a column by provider and column number, or in older files by the displayed prompt. */
 function keyOf(row: Source): string {
   return `${providerOf(row)}\n${row.at('promptIdx').number() ?? labelOf(row)}`;
 }
@@ -163,7 +159,6 @@ interface NumberedResult {
   readonly row: Source;
 }
 
-/** What one assertion came to, under the id that an import of the config gives its eval. */
 interface ImportedResult {
   readonly id: string;
   readonly type: string;
@@ -171,7 +166,7 @@ interface ImportedResult {
   readonly result: EvalResult;
 }
 
-/** Beside an answer without assertions stands the eval that an import of the config writes for it. */
+/** A result without assertions gets the eval that the imported config would have. */
 function assertionsOf(row: Source): readonly ImportedResult[] {
   const seen = new Map<string, number>();
   const found = row
@@ -200,7 +195,7 @@ const plain = { threshold: { min_score: 1 }, duration_ms: 0, attempts: 1 };
 
 function toResult(id: string, type: string, component: Source): EvalResult {
   const passed = component.at('pass').boolean() === true;
-  // What code scores decides nothing there, unless its test has a threshold.
+  // In promptfoo, code scores affect the verdict only if the test has a threshold.
   const isCode = /^(?:not-)?(?:javascript|python)$/.test(type);
   const own = isCode ? undefined : component.at('score').number();
   if (own !== undefined && (own < 0 || own > 1))
@@ -220,7 +215,7 @@ function recordOf(
   const limit = source.at('testCase').at('threshold').number();
   const raw = source.at('prompt').at('raw').text();
   const usage = response.at('tokenUsage');
-  // Both are read only where there is no answer: beside one, an error is reported as not carried.
+  // Read only if there is no answer. Beside an answer, an error is noted as not imported.
   const errors = answer === undefined ? [response, source].map((each) => each.at('error').text()) : [];
   const message = errors.find((error) => error !== undefined) ?? 'there is no answer';
   const hint = 'The message is promptfoo’s own.';
@@ -255,7 +250,6 @@ function recordOf(
   return toCaseRecord(evals, { row, id: String(number), tags: [], epochs: [epoch], kept });
 }
 
-/** Undefined where nothing was answered. */
 function answerOf(row: Source): string | undefined {
   const output = row.at('response').at('output');
   return output.isGiven ? (output.text() ?? stringifyJson(output.whole())) : undefined;
@@ -263,12 +257,12 @@ function answerOf(row: Source): string | undefined {
 
 interface ResultRows {
   readonly rows: readonly Source[];
-  /** ISO 8601; undefined where the file does not say. */
+  /** ISO 8601; undefined if the file does not have it. */
   readonly startedAt: string | undefined;
   readonly id: string | undefined;
 }
 
-/** Whether a text holds results as JSON, in one of the three forms that there have been, or as JSON Lines. */
+/** Accepts the three JSON forms of promptfoo's versions, and JSON Lines. */
 export function holdsResults(text: string): boolean {
   const list = listIn(tryParse(text));
   if (list !== undefined) return list.every(isResult);

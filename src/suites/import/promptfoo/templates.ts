@@ -4,22 +4,19 @@ import { toRuntimeError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json/json.ts';
 import { renderValue } from '../suite/template.ts';
 
-/** A value with every text filled in, or why one of them cannot be, as the end of a sentence. */
+/** The rendered value, or the reason of a failure as the end of a sentence. */
 export type Filled = { readonly value: unknown } | { readonly fault: string };
 
-/** Fills in templates, whatever Nunjucks they are written in. */
 export interface Templates {
   fill(value: unknown, vars: Readonly<Record<string, unknown>>): Filled;
-  /** Ends the thread that runs them. */
   end(): void;
 }
 
-/** Milliseconds for one value: what a template does for anybody takes less than one of them. */
+/** Milliseconds for one value. Normal templates need less than one. */
 const defaultLimitMs = 10_000;
-/** After so many that took too long, none is run any more: an import must end. */
+/** After this many timeouts no template is run, so that an import ends. */
 const mostExpired = 3;
 
-/** Templates that are plain are filled in at once, others in a thread that is started for the first of them. */
 export function openTemplates({ limitMs = defaultLimitMs } = {}): Templates {
   let thread: RenderThread | undefined;
   let expired = 0;
@@ -58,17 +55,17 @@ function withTexts(value: unknown, texts: Iterator<string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withTexts(each, texts)]));
 }
 
-/** A thread that fills in templates of strangers, one request at a time. */
+/** A thread that renders untrusted templates, one request at a time. */
 interface RenderThread {
-  /** Waits for the reply; undefined where it takes longer than the limit, or the thread has died. Then it is of no more use. */
+  /** Waits for the reply. Returns undefined after a timeout or if the thread died; do not use the thread again. */
   ask(request: RenderRequest, limitMs: number): RenderReply | undefined;
   end(): void;
 }
 
-/** A thread costs some tens of milliseconds to start, on a busy machine seconds. */
+/** A thread starts in tens of milliseconds, but on a busy machine in seconds. */
 const startLimitMs = 30_000;
 
-/** Starts a thread without anything of this process's environment. Throws INTERNAL where it does not start. */
+/** The thread gets no environment variables. Throws INTERNAL if it does not start. */
 function startRenderThread(): RenderThread {
   const { port1, port2 } = new MessageChannel();
   const signal = new SharedArrayBuffer(4);
@@ -84,10 +81,9 @@ function startRenderThread(): RenderThread {
   });
   worker.unref();
   port1.unref();
-  // What it dies of is seen by the reply that does not come.
   worker.on('error', () => {});
   const take = (limitMs: number): RenderReply | undefined => {
-    // The import can do nothing else meanwhile: a case needs its variables before its assertions are read.
+    // Blocking is fine: a case needs its variables before its assertions are read.
     Atomics.wait(flag, 0, 0, limitMs);
     const received: { readonly message: RenderReply } | undefined = receiveMessageOnPort(port1);
     Atomics.store(flag, 0, 0);
@@ -104,33 +100,29 @@ function startRenderThread(): RenderThread {
   };
 }
 
-/** A template with its variables, sent to the thread. */
 export interface RenderRequest {
-  /** The texts that are filled in, each by itself. */
   readonly templates: readonly string[];
   readonly vars: Readonly<Record<string, unknown>>;
 }
 
-/** The texts, or why one of them cannot be filled in, as the end of a sentence. */
+/** The rendered texts, or the reason of a failure as the end of a sentence. */
 export type RenderReply = { readonly texts: readonly string[] } | { readonly fault: string };
 
-/** What the thread is started with: where it says that a reply is there, and the port for both. */
 export interface ThreadData {
-  /** One 32-bit number: 0 while a reply is waited for, 1 once it is there. */
   readonly signal: SharedArrayBuffer;
   readonly port: import('node:worker_threads').MessagePort;
 }
 
-/** Characters; what one template may make. */
+/** The maximum length of a rendered text in characters. */
 export const longestText = 16 * 1024 * 1024;
 
-/** The template as promptfoo gives it to Nunjucks: one with a tag that its line does not close is text. */
+/** promptfoo treats a template with a tag that its line does not close as plain text. */
 function asPromptfooReads(template: string): string {
   const isRaw = /\{%\s*raw\s*%\}/.test(template) && /\{%\s*endraw\s*%\}/.test(template);
   return !isRaw && hasPartialTag(template) ? `{% raw %}${template}{% endraw %}` : template;
 }
 
-/** `/({%[^%]*$|{{[^}]*$|{#[^#]*$)/m`, in one pass. */
+/** Equivalent to `/({%[^%]*$|{{[^}]*$|{#[^#]*$)/m`, in one pass. */
 export function hasPartialTag(template: string): boolean {
   return isPartial(template, '{%', '%') || isPartial(template, '{{', '}') || isPartial(template, '{#', '#');
 }

@@ -3,7 +3,7 @@ import type { Source } from '../../../base/yaml/source.ts';
 import { type Notes, readRows, type SourceFiles, textOfFile } from '../suite/source-files.ts';
 import { splitList } from './assertion-types.ts';
 
-/** A test: what is said of it, of which the last says most; several parts where a scenario has made it. */
+/** The parts of a test in rising precedence; a scenario makes several parts. */
 export type GivenTest = readonly Source[];
 
 interface TestContext {
@@ -11,7 +11,6 @@ interface TestContext {
   readonly notes: Notes;
 }
 
-/** All tests of a config, those of its files among them. */
 export async function readTests(given: Source, context: TestContext): Promise<readonly Source[]> {
   if (!given.isGiven) return [];
   if (given.kind !== 'list') return await readSource(given, context);
@@ -71,7 +70,6 @@ async function readFile(name: string, { files, notes }: TestContext): Promise<Re
   return { tests };
 }
 
-/** The tests of all scenarios: each test of one with each of its configs. */
 export async function readScenarios(given: Source, context: TestContext): Promise<readonly GivenTest[]> {
   const found: GivenTest[] = [];
   for (const scenario of given.kind === 'list' ? given.items() : given.isGiven ? [given] : []) {
@@ -92,7 +90,7 @@ export async function readScenarios(given: Source, context: TestContext): Promis
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** A row of a table as a test, as promptfoo's `testCaseFromCsvRow` reads it: columns that begin with two underscores are no variables. */
+/** Reads a row as promptfoo's `testCaseFromCsvRow` does. Columns with two leading underscores are not variables. */
 export function testOfRow(row: Source): Mapping {
   const vars: Record<string, unknown> = {};
   const asserts: Record<string, unknown>[] = [];
@@ -128,7 +126,6 @@ export function testOfRow(row: Source): Mapping {
   };
 }
 
-/** The number of a cell that is one and nothing else; of another one that is not empty it is reported. */
 function numberOf(cell: Source): number | undefined {
   const text = cell.scalar()?.trim() ?? '';
   const isNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text);
@@ -137,14 +134,14 @@ function numberOf(cell: Source): number | undefined {
   return undefined;
 }
 
-/** A key that ends in `[]` has a list, whose commas a backslash keeps. */
+/** A key with the suffix `[]` has a list of values separated by commas. A backslash escapes a comma. */
 function addMetadata(metadata: Record<string, unknown>, key: string, text: string): void {
   if (text.trim() === '') return;
   if (!key.endsWith('[]')) metadata[key] = text;
   else metadata[key.slice(0, -2)] = text.split(/(?<!\\),/).map((each) => each.trim().replaceAll('\\,', ','));
 }
 
-/** `type(threshold): value`, the short forms for code and judges, or a text that the answer must equal. */
+/** Accepts `type(threshold): value` and the short forms for code and judges. Any other text must equal the answer. */
 function assertionOf(text: string, cell: Source): Record<string, unknown> {
   const code =
     /^(?:javascript|fn|eval):([\s\S]*)$/.exec(text) ?? /^(file:\/\/.*\.[cm]?[jt]s(?::\w+)?)$/.exec(text);
@@ -174,7 +171,7 @@ const measuredTypes: ReadonlySet<string> = new Set(
   ),
 );
 
-/** promptfoo's `BaseAssertionTypesSchema`, of version 0.121: any other text is one that the answer must equal. */
+/** `BaseAssertionTypesSchema` of promptfoo 0.121. A text with any other prefix must equal the answer. */
 const types = [
   ...measuredTypes,
   ...'agent-rubric bleu contains contains-all contains-any contains-html contains-json contains-sql contains-xml conversation-relevance equals factuality finish-reason g-eval gleu guardrails icontains icontains-all icontains-any is-html is-json is-refusal is-sql is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call is-xml javascript llm-rubric meteor model-graded-closedqa model-graded-factuality moderation pi python regex ruby search-rubric similar:cosine similar:dot similar:euclidean skill-used tool-call-f1 trace-error-spans trace-span-count trace-span-duration trajectory:goal-success trajectory:step-count trajectory:tool-args-match trajectory:tool-sequence trajectory:tool-used webhook word-count'.split(

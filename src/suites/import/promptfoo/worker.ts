@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import nunjucks from 'nunjucks';
 import { longestText, type RenderReply, type RenderRequest, type ThreadData } from './templates.ts';
 
-/** Fills in texts as promptfoo does: without escapes, with its filter `load`. Never throws. */
+/** Renders as promptfoo does: without autoescaping, with its filter `load`. Never throws. */
 function renderAll({ templates, vars }: RenderRequest): RenderReply {
   const known = new Set(Object.keys(vars));
   const texts: string[] = [];
@@ -22,7 +22,7 @@ function renderAll({ templates, vars }: RenderRequest): RenderReply {
   return { texts };
 }
 
-// Without loaders: a template reads no file.
+// Without loaders, a template cannot read files.
 const environment = new nunjucks.Environment([], { autoescape: false, throwOnUndefined: false });
 environment.addFilter('load', (text: string): unknown => JSON.parse(text));
 environment.addGlobal('range', range);
@@ -40,7 +40,6 @@ function boundFilters(filters: object): void {
 
 interface Compiled {
   readonly inspection: Inspection;
-  /** Made when nothing speaks against it. */
   readonly template: () => nunjucks.Template;
 }
 
@@ -61,12 +60,11 @@ function compile(text: string): Compiled {
 }
 
 interface Inspection {
-  /** Variables, filters, blocks and whatever else has a name. */
   readonly names: ReadonlySet<string>;
   readonly takesFile: boolean;
 }
 
-/** Reads a template without running it. Throws what Nunjucks throws for one that is none. */
+/** Parses a template without running it. Throws Nunjucks' error for an invalid template. */
 function inspect(template: string): Inspection {
   const parser: unknown = Reflect.get(nunjucks, 'parser');
   const parse: unknown = Reflect.get(Object(parser), 'parse');
@@ -99,7 +97,7 @@ function isNode(value: unknown): value is TreeNode {
   return typeof value === 'object' && value !== null && 'typename' in value && 'fields' in value;
 }
 
-/** Why a template is not run with these variables, as the end of a sentence; undefined where nothing speaks against it. */
+/** Returns why a template is refused, as the end of a sentence, or undefined. */
 function refusalOf({ names, takesFile }: Inspection, known: ReadonlySet<string>): string | undefined {
   if (takesFile) return 'takes in another file';
   if (names.has('env') && !known.has('env')) return 'names a variable of the environment';
@@ -109,16 +107,16 @@ function refusalOf({ names, takesFile }: Inspection, known: ReadonlySet<string>)
   return bad === undefined ? undefined : `has a name that is none, ${JSON.stringify(bad.slice(0, 40))}`;
 }
 
-/** A name becomes part of the code that Nunjucks makes of a template; members of every object are nobody's variables. */
+/** Names become part of the code that Nunjucks generates, so only identifiers are safe. */
 const namePattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
 /**
- * Takes from templates in this thread whatever they could reach code by: functions are called by the names below alone,
- * members of prototypes do not exist, and functions do not lead to the one that makes functions.
+ * Prevents templates in this thread from reaching code. Only listed functions can be called, members of prototypes are
+ * hidden, and functions do not expose `Function`.
  */
 function harden(): void {
   Object.assign(nunjucks.runtime, { memberLookup, fromIterator: requireShort });
-  // The name stands in the code that is made of the template, and is only for messages.
+  // The name goes into generated code, although only messages need it.
   const compiler: unknown = Reflect.get(nunjucks, 'compiler');
   const { prototype } = Object(Reflect.get(Object(compiler), 'Compiler'));
   Object.assign(prototype, { _getNodeName: () => 'it' });
@@ -128,17 +126,17 @@ function harden(): void {
     if (!kept.has(name)) Reflect.deleteProperty(globalThis, name);
 }
 
-/** Items or characters. A list that grows beyond the memory of its thread at one blow ends the process, not the thread. */
+/**
+ * Items or characters. A single huge list can exceed the memory limit and end the whole process, not only the thread.
+ */
 const longest = 2_000_000;
 
-/** Throws RangeError for a text or a list that is too long to work on. */
 function requireShort<Value>(value: Value): Value {
   const isLong = (typeof value === 'string' || Array.isArray(value)) && value.length > longest;
   if (isLong) throw new RangeError('a text or a list is too long for a template');
   return value;
 }
 
-/** `range` of Nunjucks, for lists that fit into memory. */
 function range(start: number, stop?: number, step?: number): readonly number[] {
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   const by = step || 1;
@@ -147,7 +145,6 @@ function range(start: number, stop?: number, step?: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => from + index * by);
 }
 
-/** What Nunjucks and the language itself need. */
 const kept: ReadonlySet<string> = new Set(
   'Object Function Array Number String Boolean Symbol Math JSON RegExp Date Error TypeError RangeError SyntaxError ReferenceError EvalError URIError Map Set WeakMap WeakSet Promise Reflect Proxy BigInt Atomics SharedArrayBuffer ArrayBuffer Int32Array Uint8Array Infinity NaN undefined globalThis parseInt parseFloat isNaN isFinite encodeURI encodeURIComponent decodeURI decodeURIComponent escape unescape queueMicrotask setImmediate setTimeout'.split(
     ' ',
@@ -156,14 +153,13 @@ const kept: ReadonlySet<string> = new Set(
 
 const methods: Readonly<Record<string, object>> = { string: String.prototype, number: Number.prototype };
 
-/** What templates may call of texts, numbers and lists. */
 const callable: ReadonlySet<string> = new Set(
   'at charAt charCodeAt codePointAt concat endsWith includes indexOf lastIndexOf join match padEnd padStart pop push repeat replace replaceAll reverse search shift slice sort splice split startsWith substr substring toFixed toLowerCase toLocaleString toPrecision toString toUpperCase trim trimEnd trimStart unshift'.split(
     ' ',
   ),
 );
 
-/** A member of a value as a template may see it, in the place of Nunjucks's own rule, which sees every member. */
+/** Replaces Nunjucks's own lookup, which exposes every member. */
 function memberLookup(holder: unknown, name: unknown): unknown {
   if (holder === undefined || holder === null || typeof holder === 'function') return undefined;
   const key = typeof name === 'number' ? String(name) : name;
@@ -179,14 +175,14 @@ function memberLookup(holder: unknown, name: unknown): unknown {
 function bind(method: unknown, holder: unknown): unknown {
   return (...args: unknown[]): unknown => {
     for (const each of [holder, ...args]) requireShort(each);
-    // `repeat` and its like make a long text of a short one.
+    // `repeat` and similar methods make a long text from a short one.
     const isCount = args.some((each) => typeof each === 'number' && each > longest);
     if (isCount || typeof method !== 'function') throw new RangeError('too much for a template');
     return requireShort(Reflect.apply(method, holder, args));
   };
 }
 
-// The thread that `templates.ts` starts: one request at a time comes in, and one reply goes out.
+// Runs in the thread that `templates.ts` starts: one request in, one reply out.
 
 const { port, signal }: ThreadData = workerData;
 const flag = new Int32Array(signal);

@@ -19,7 +19,9 @@ import { type AskedOf, type ImportedCase, isNamed } from './cases.ts';
 import { messagesInSuite, promptProgramOf, textInSuite, variablesInSuite } from './prompt-rows.ts';
 import { type ImportedPrompt, promptName } from './prompts.ts';
 
-/** The runtime, the cases, the programs, and a suite for each group of tests that ask the same; none where nobody is asked. */
+/**
+ * The runtime, cases, programs and a suite for each group of tests with the same subject. Empty if no provider is left.
+ */
 export function writtenFiles(config: ImportedConfig): readonly ImportedFile[] {
   const plan = planEvals(config.cases);
   const groups = groupsOf(config).filter(({ pairs }) => pairs.length > 0);
@@ -40,16 +42,14 @@ function distinct(pairs: readonly Pair[]): readonly Pair[] {
 }
 
 interface Group {
-  /** Positions of the cases. */
   readonly cases: readonly number[];
   readonly pairs: readonly Pair[];
 }
 
-/** The cases by whom they ask, which is the same unless tests name providers or prompts, and by whether they have a threshold. */
 function groupsOf(config: ImportedConfig): readonly Group[] {
   const groups = new Map<string, { readonly asks: AskedOf; readonly cases: number[] }>();
   for (const [index, { asks, threshold }] of config.cases.entries()) {
-    // A suite has a threshold for all its cases, or for none.
+    // A suite has a threshold for all its cases or for none.
     const key = stringifyJson([asks, threshold !== undefined]);
     const group = groups.get(key) ?? { asks, cases: [] };
     groups.set(key, group);
@@ -86,7 +86,7 @@ function groupFiles(
   ];
 }
 
-/** Characters; beyond this nobody meant it. */
+/** In characters. More is taken for a mistake. */
 const largestRows = 256 * 1024 * 1024;
 
 function rowsOf(
@@ -94,7 +94,7 @@ function rowsOf(
   { checks }: EvalPlan,
   group: readonly number[],
 ): string {
-  // Nunjucks writes nothing for a variable that is not there; an expression would fail.
+  // Nunjucks renders a missing variable as nothing; an expression would fail.
   const empty = Object.fromEntries(
     prompts.flatMap((prompt) => variablesInSuite(prompt).map((name) => [name, ''])),
   );
@@ -123,12 +123,12 @@ function rowsOf(
   return rows.join('');
 }
 
-/** Whether some of these cases have metadata, by which a run is filtered there and here. */
+/** Metadata become tags for selecting cases. */
 function isTagged(cases: ImportedConfig['cases'], group: readonly number[]): boolean {
   return group.some((index) => Object.keys(cases[index]?.metadata ?? {}).length > 0);
 }
 
-/** `area=billing`, once for each text of a list. */
+/** For example `area=billing`, once for each text of a list. */
 function tagsOf(metadata: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(metadata).flatMap(([key, value]) =>
     [value].flat().flatMap((each: unknown) => (typeof each === 'object' ? [] : [`${key}=${String(each)}`])),
@@ -165,24 +165,20 @@ function suiteOf(
   });
 }
 
-/** What is left of a config once everything in it is known. */
 export interface ImportedConfig {
   readonly name: string;
   readonly prompts: readonly ImportedPrompt[];
   readonly providers: readonly ImportedProvider[];
-  /** How many of both the config has, with those that are left out: names of variants go by it. */
   readonly counts: { readonly prompts: number; readonly providers: number };
   readonly cases: readonly ImportedCase[];
-  /** What prompts make of each case, by their names; of a prompt that is no plain template. */
   readonly made: readonly Readonly<Record<string, unknown>>[];
-  /** The entries of the models that grade, and of those that embed. */
   readonly graders: readonly Readonly<Record<string, unknown>>[];
   readonly repeat: number | undefined;
   readonly files: SourceFiles;
 }
 
 interface Pair {
-  /** Of the variant, as the results of promptfoo’s have it when they are imported. */
+  /** The variant name, equal to the one in imported promptfoo results. */
   readonly name: string;
   readonly provider: ImportedProvider;
   readonly prompt: ImportedPrompt;
@@ -201,7 +197,7 @@ function pairsOf(config: ImportedConfig, { provider: own, providers, prompts }: 
     );
 }
 
-/** `openai`, `prompt-1`, or `openai/prompt-1`, by what there are several of. */
+/** `openai`, `prompt-1`, or `openai/prompt-1`, depending on which of them there are several. */
 export function pairName(
   provider: string,
   prompt: Pick<ImportedPrompt, 'number'>,
@@ -213,7 +209,6 @@ export function pairName(
   );
 }
 
-/** Whether a provider is asked that prompt: all of them, unless it names some. */
 function isAsked({ label, source }: ImportedPrompt, { prompts }: ImportedProvider): boolean {
   return prompts === undefined || isNamed(prompts, [label, source]);
 }
@@ -243,14 +238,16 @@ function runtimeOf(
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** The subject of a suite, of one pair or with a variant for each. */
 function subjectOf(pairs: readonly Pair[], isNamed: boolean): Mapping {
   const [first] = pairs;
   if (first !== undefined && !isNamed) return askedOf(first);
   return gridOf(pairs) ?? { variants: pairs.map((pair) => ({ name: pair.name, ...askedOf(pair) })) };
 }
 
-/** Providers by prompts, where each pair is there and differs in nothing else; `--provider` then takes others in their place. */
+/**
+ * Providers and prompts as a grid if every pair exists and they differ in nothing else. `--provider` can then replace
+ * the providers.
+ */
 function gridOf(pairs: readonly Pair[]): Mapping | undefined {
   const providers = [...new Set(pairs.map(({ provider }) => provider))];
   const prompts = [...new Set(pairs.map(({ prompt }) => prompt))];
@@ -309,7 +306,6 @@ function chatOf(pair: Pair): Mapping {
   };
 }
 
-/** Its instructions apart from the rest; a scripted model says all of it. */
 function conversationOf({ provider, prompt }: Pair): Mapping {
   const messages = messagesInSuite(prompt);
   if (provider.kind === 'echo') return { messages: [{ role: 'user', content: textInSuite(prompt) }] };
@@ -321,7 +317,6 @@ function pipelineName({ provider, prompt }: Pair): string {
   return `${provider.name}-${promptName(prompt)}.pipeline.yaml`;
 }
 
-/** The pipeline of a pair whose prompt a program makes while it runs; undefined for others. */
 function pipelineOf(pair: Pair): ImportedFile | undefined {
   const { provider, prompt } = pair;
   if (prompt.body.kind !== 'program') return undefined;
@@ -348,9 +343,8 @@ function makerOf({ prompt }: Pick<Pair, 'prompt'>): string {
   return `make-${promptName(prompt)}`;
 }
 
-/** What evals see of an answer beside its text; undefined where that is what they see anyway. */
 function tellingOf(pairs: readonly Pair[]): Mapping {
-  // What has a schema is an object there, for code that judges it.
+  // An answer with a schema is an object for code that judges it.
   if (pairs.some((pair) => isObjectOf(pair)))
     return { content: '${subject.result.text}', metadata: toldByAny };
   const programs = pairs.filter(({ provider }) => provider.kind === 'tool');
@@ -361,7 +355,6 @@ function tellingOf(pairs: readonly Pair[]): Mapping {
   return { content, metadata: programs.length === pairs.length ? toldByTool : toldByAny };
 }
 
-/** What a program said beside its text: code of the user’s reads it, and `cost_budget` and `latency_budget`. */
 const toldByTool = {
   latency_ms: '${subject.metadata.latency_ms}',
   cost_usd: '${subject.result.cost}',

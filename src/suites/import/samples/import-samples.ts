@@ -30,7 +30,6 @@ import { readSample, type Sample, type SampleKind } from './sample.ts';
 interface SampleOptions {
   readonly kind: SampleKind;
   readonly output: string;
-  /** As in a promptfooconfig: who answers where an answer is missing, and judges. */
   readonly provider: string | undefined;
 }
 
@@ -77,7 +76,7 @@ interface Guesses {
   readonly notes: Notes;
 }
 
-/** What stands in the programs of the other system, and in no file of samples. */
+/** Notes what the other system defines in code rather than in the file. */
 function noteGuesses({ kind, provider }: SampleOptions, { isRecorded, start, notes }: Guesses): void {
   if (!isRecorded && provider === undefined)
     notes.add('warning', start, 'no model is named: openai:gpt-4.1 answers', 'Name one with --provider.');
@@ -88,7 +87,10 @@ function noteGuesses({ kind, provider }: SampleOptions, { isRecorded, start, not
   notes.add('warning', start, message);
 }
 
-/** Each object of the file, those within `test_cases` and the like among them; what stands beside such a list is reported. */
+/**
+ * Yields each object of the file, including those inside `test_cases` and similar lists. Notes other members beside
+ * such a list.
+ */
 async function* readSampleRows(file: string, notes: Notes): AsyncGenerator<Source> {
   const text = textOfFile(file);
   if (typeof text !== 'string') throw new RuntimeError('FILE_UNREADABLE', text.fault);
@@ -108,19 +110,17 @@ async function* readSampleRows(file: string, notes: Notes): AsyncGenerator<Sourc
     );
 }
 
-/** The rows of a list, or of a mapping with a list of them; what is neither is a row. */
 function rowsIn(root: Source, notes: Notes): readonly Source[] {
   const key = listKeys.find((name) => root.at(name).kind === 'list');
   if (root.kind !== 'list' && key === undefined) return [root];
   return notes.openItems(key === undefined ? root : root.at(key));
 }
 
-/** A cell without a text is none. */
 function withoutEmpty(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(row).filter(([, cell]) => cell !== ''));
 }
 
-/** What the systems call the list of samples in a file that has more. */
+/** The keys of the sample list in files of the supported systems. */
 export const listKeys: readonly string[] = ['test_cases', 'testCases', 'goldens', 'samples'];
 
 function formatOf(file: string): 'json' | 'csv' | 'tsv' | 'yaml' | 'jsonl' {
@@ -132,7 +132,6 @@ function formatOf(file: string): 'json' | 'csv' | 'tsv' | 'yaml' | 'jsonl' {
 interface SampleSuite {
   readonly name: string;
   readonly samples: readonly Sample[];
-  /** Undefined where every sample has its answer. */
   readonly subject: ImportedProvider | undefined;
   readonly judge: ImportedProvider | undefined;
   readonly note: (message: string, hint: string) => void;
@@ -155,7 +154,6 @@ function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
   ];
 }
 
-/** Those that the judge can answer; where none is left, one that asks for an answer alone. */
 function judgeableEvals({ judge, note }: SampleSuite, evals: readonly SampleEval[]): readonly SampleEval[] {
   const kept = evals.filter(({ params }) => judge?.kind === 'chat' || !('provider' in params));
   if (kept.length < evals.length)
@@ -171,7 +169,7 @@ function judgeableEvals({ judge, note }: SampleSuite, evals: readonly SampleEval
   return [answered];
 }
 
-/** Ragas’ usual model that embeds, where the judge is one of OpenAI’s too; undefined for other APIs. */
+/** Ragas’ default embedding model if the judge uses the OpenAI API too; otherwise undefined. */
 function embedderOf(judge: ImportedProvider | undefined): Readonly<Record<string, unknown>> | undefined {
   if (judge?.kind !== 'chat' || judge.entry['type'] !== 'openai' || judge.entry['base_url'] !== undefined)
     return undefined;
@@ -214,7 +212,6 @@ interface SampleEval {
   readonly role?: 'metric';
 }
 
-/** The evals that some of the samples can feed; a sample that cannot feed one is not asked it. */
 function evalsOf(samples: readonly Sample[], canEmbed: boolean): readonly SampleEval[] {
   const some = (test: (sample: Sample) => boolean, ...evals: readonly SampleEval[]) =>
     samples.some(test) ? evals : [];

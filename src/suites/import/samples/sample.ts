@@ -10,29 +10,25 @@ interface SampleMessage {
   readonly content: string;
 }
 
-/** A question, and what is known of its answers, as the data sets of other systems have them. */
+/** A question with the known answers and data from another system. */
 export interface Sample {
   readonly id: string | undefined;
   readonly messages: readonly SampleMessage[];
-  /** The answer to judge; undefined where it is to be made. */
+  /** Undefined if a provider has to make the answer. */
   readonly answer: string | undefined;
-  /** Right answers, of which one is enough; of a choice its letter. */
+  /** Accepted answers; for a multiple choice question, its letter. */
   readonly expected: readonly string[];
   readonly choices: readonly string[];
-  /** What was found to answer with. */
   readonly contexts: readonly string[];
   readonly toolCalls: readonly Mapping[];
   readonly expectedTools: readonly string[];
   readonly tags: readonly string[];
 }
 
-/** What the samples of a system are made of; a key that is in no table is reported. */
 interface SampleFormat {
   readonly messages: TakeFirst<readonly SampleMessage[] | undefined>;
-  /** Why a row is left out whose messages are none. */
   readonly missing: string;
   readonly members: KeyTable<Partial<Sample>>;
-  /** What takes more than one key. */
   readonly more?: (sample: Sample, row: Source) => Sample;
 }
 
@@ -47,7 +43,7 @@ const noMembers = {
   tags: [],
 };
 
-/** The samples of Inspect AI; test cases and goldens of DeepEval, as Python, JSON or `save_as` writes them; samples of Ragas. */
+/** The sample formats of Inspect AI, DeepEval (test cases and goldens, from Python, JSON or `save_as`) and Ragas. */
 export const sampleFormats = {
   inspect: {
     messages: [['input'], messagesOf],
@@ -85,7 +81,7 @@ export const sampleFormats = {
         tags: textsOfCell,
       },
     },
-    // `context` is what an answer should go by: it stands in for what was found only where nothing was.
+    // `context` is the ideal context. It replaces the retrieved contexts only if there are none.
     more: (sample, row) =>
       sample.contexts.length > 0 ? sample : { ...sample, contexts: textsOfCell(row.at('context')) },
   },
@@ -100,7 +96,7 @@ export const sampleFormats = {
         expectedTools: [['reference_tool_calls'], toolNames],
       },
     },
-    // Of several turns the last is the answer.
+    // The answer of the last turn is used.
     more: (sample) => {
       const last = sample.messages.at(-1);
       if (last?.role !== 'assistant' || sample.messages.length < 2) return sample;
@@ -109,10 +105,9 @@ export const sampleFormats = {
   },
 } as const satisfies Readonly<Record<string, SampleFormat>>;
 
-/** Whose samples a file holds. */
 export type SampleKind = keyof typeof sampleFormats;
 
-/** Reads a row; undefined, with a note, where it is no sample. What it does not take is reported. */
+/** Returns undefined, with a note, for an invalid row. Notes keys that are not imported. */
 export function readSample(kind: SampleKind, row: Source): Sample | undefined {
   const format: SampleFormat = sampleFormats[kind];
   const { messages } = readKeys(row, { read: { messages: format.messages } });
@@ -140,7 +135,6 @@ function toolNames(source: Source): readonly string[] {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** The text of the first choice of a `ModelOutput`; only logs have one. */
 function answerOf(output: Source): string | undefined {
   const [first] = output.at('choices').items();
   const message = first?.at('message');
@@ -148,7 +142,6 @@ function answerOf(output: Source): string | undefined {
   const parts = message?.at('content').items() ?? [];
   const texts = parts.flatMap((part) => (part.at('type').word('text') ? (part.at('text').text() ?? []) : []));
   const isWhole = parts.length > 0 && texts.length === parts.length;
-  // What the message holds, as one text.
   const completion = output.at('completion').text();
   return message?.at('content').text() ?? (isWhole ? texts.join('\n') : completion);
 }
@@ -165,14 +158,13 @@ function withChoices(
   );
 }
 
-/** A text or texts; empty, and nothing taken, where there is none. */
 function textsOf(source: Source): readonly string[] {
   const only = source.scalar();
   if (only !== undefined) return [only];
   return source.items().flatMap((each) => each.scalar() ?? []);
 }
 
-/** The same of a cell, in which a bar or a JSON list stands between texts. */
+/** In a cell, texts are separated by a bar or stored as a JSON list. */
 function textsOfCell(source: Source): readonly string[] {
   if (source.kind !== 'text') return textsOf(source);
   const cell = source.text() ?? '';
@@ -187,7 +179,7 @@ function listIn(cell: string): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The messages of a text, or of a list with roles; undefined, and nothing taken, where it is neither. */
+/** Accepts a text or a list with roles; otherwise undefined, and nothing counts as read. */
 function messagesOf(source: Source): readonly SampleMessage[] | undefined {
   if (source.kind === 'text') return [{ role: 'user', content: source.text() ?? '' }];
   const items = source.items();
@@ -207,7 +199,7 @@ function roleOf(message: Source): string | undefined {
   return role === 'user' || role === 'assistant' || role === 'system' ? role : undefined;
 }
 
-/** The calls of tools that a test case lists, as evals see them; in a cell as JSON, or as names. */
+/** A cell holds JSON or tool names. */
 function toolCallsOf(source: Source): readonly Mapping[] {
   if (source.kind === 'text') {
     const cell = source.text() ?? '';

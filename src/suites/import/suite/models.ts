@@ -3,29 +3,29 @@ import type { Source } from '../../../base/yaml/source.ts';
 import { omitUndefined } from '../../../base/yaml/wording.ts';
 import type { Notes, SourceFiles } from './source-files.ts';
 
-/** One provider as the config has it. */
 export interface GivenProvider {
   readonly id: string;
   readonly label: string;
   readonly config: Source;
-  /** What it makes of its answers. */
   readonly transform: Source;
   readonly at: Source;
 }
 
-/** Where files are, and where to say what is left out. */
 export interface ProviderContext {
   readonly files: SourceFiles;
   readonly notes: Notes;
 }
 
-/** What those words may not be followed by: other APIs of the same maker. */
+/** Ids of other, unsupported APIs of the same vendors. */
 const otherApis =
   /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding)|\w+:(embeddings?|image|video|completion):)/;
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** The entry of `spec.providers`, and options of its chats; undefined where the id means no API that is known, `left out`, with a note, where its requests could go elsewhere. */
+/**
+ * The `spec.providers` entry and chat options. Undefined for an unknown API. `left out`, with a note, if its requests
+ * might go elsewhere.
+ */
 export function chatProviderOf(
   given: GivenProvider,
   name: string,
@@ -56,7 +56,7 @@ interface Settings {
   readonly defaults: Readonly<Record<string, number>>;
   readonly entry: Mapping;
   readonly chat: Mapping;
-  /** Whether a setting is not carried that may say where requests go, or with whose rights. */
+  /** Whether an unsupported setting may change the address or credentials of requests. */
   readonly isElsewhere: boolean;
 }
 
@@ -89,19 +89,16 @@ function settingsOf({ config }: GivenProvider, { files }: ProviderContext): Sett
   return { base_url: base, defaults, entry, chat, isElsewhere };
 }
 
-/** What a setting of a model is here: options of a chat, or members of its entry. */
 interface FoundSetting {
-  /** Numbers of `defaults`. */
   readonly defaults?: Readonly<Record<string, number>>;
   readonly chat?: Mapping;
   readonly entry?: Mapping;
-  /** What it means beyond what it meant. */
   readonly warning?: string;
 }
 
 type ReadSetting = (given: Source, files: SourceFiles) => FoundSetting | undefined;
 
-/** A setting; undefined where nothing here is like it. */
+/** Returns undefined for a setting without an equivalent. */
 export function settingOf(key: string, given: Source, files: SourceFiles): FoundSetting | undefined {
   return Object.hasOwn(settings, key) ? settings[key]?.(given, files) : undefined;
 }
@@ -123,19 +120,18 @@ const settings: Readonly<Record<string, ReadSetting | undefined>> = {
     return Number.isSafeInteger(seed) ? { chat: { seed } } : undefined;
   },
   response_format: formatOf,
-  // US dollars for one token.
+  // US dollars per token.
   cost: (given) => {
     const cost = given.number();
     if (cost === undefined || cost < 0) return undefined;
     return { entry: { pricing: { input_cost_per_1k: cost * 1000, output_cost_per_1k: cost * 1000 } } };
   },
-  // What is so anyway.
   presence_penalty: (given) => (given.number() === 0 ? {} : undefined),
   frequency_penalty: (given) => (given.number() === 0 ? {} : undefined),
   n: (given) => (given.number() === 1 ? {} : undefined),
 };
 
-/** What shapes an answer and cannot change where a request goes. Whatever is not listed might. */
+/** Settings that affect only the answer. Any other setting might change where requests go. */
 const answerSettings: ReadonlySet<string> = new Set([
   ...Object.keys(settings),
   ...'audio best_of functions function_call functionToolCallbacks include inputCost instructions logit_bias logprobs max_tool_calls metadata modalities outputCost parallel_tool_calls reasoning reasoning_effort reasoningEffort responseMimeType responseSchema safetySettings showThinking store systemInstruction thinking thinkingConfig tool_choice toolConfig tools top_k topK top_logprobs truncation user verbosity candidateCount'.split(
@@ -183,7 +179,6 @@ function loaded(given: Source | undefined, files: SourceFiles): Source | undefin
 
 const marker = /^embeddings?:/;
 
-/** Whether an id means a model that embeds, of whatever maker. */
 export function isEmbeddingId(id: string): boolean {
   return (
     /:embeddings?(?::|$)/.test(id) ||
@@ -191,7 +186,7 @@ export function isEmbeddingId(id: string): boolean {
   );
 }
 
-/** The entry of `spec.providers` of a model that embeds, and its id there; undefined, with a note, where nothing here asks it. */
+/** The `spec.providers` entry of an embedding model and its id; undefined, with a note, if it is not supported. */
 export function embeddingProviderOf(
   source: Source,
 ): { readonly entry: Mapping; readonly label: string } | undefined {
@@ -221,7 +216,7 @@ export function embeddingProviderOf(
     credential: credentialOf({ id, label: id, config, transform: source.at('transform'), at: source }, key),
     additional_config: isCounted ? { dimensions } : undefined,
   });
-  // As with models that answer: texts could go elsewhere.
+  // As with chat models, texts could go elsewhere.
   const isElsewhere = address !== undefined && !isCleanUrl(address);
   const lost = config.untaken();
   for (const each of lost)
@@ -239,14 +234,14 @@ export function embeddingProviderOf(
 
 const embeds = ['openai', 'openai-compatible', 'ollama', 'gemini'];
 
-/** An address without a password, and without anything that is filled in. */
+/** Rejects URLs with passwords or placeholders. */
 function isCleanUrl(value: string): boolean {
   if (!URL.canParse(value) || /[{}]/.test(value)) return false;
   const { username, password, search } = new URL(value);
   return username === '' && password === '' && search === '';
 }
 
-/** Names a variable, and never writes a key. */
+/** Names an environment variable; never writes a key. */
 function credentialOf({ config }: GivenProvider, key: string | undefined): object | undefined {
   const [given, named] = [config.at('apiKey'), config.at('apiKeyEnvar')];
   const written = given.text();
@@ -264,7 +259,6 @@ function credentialOf({ config }: GivenProvider, key: string | undefined): objec
 interface Api {
   readonly type: string;
   readonly base_url?: string;
-  /** Where the type itself names no variable. */
   readonly key?: string;
   readonly additional_config?: Readonly<Record<string, unknown>>;
 }
@@ -275,7 +269,6 @@ function compatible(base_url: string, key: string): Api {
   return { type: 'openai-compatible', base_url, key };
 }
 
-/** Which API the first words of an id mean. */
 const apis: Readonly<Record<string, Api | undefined>> = {
   'openai:chat': { type: 'openai', ...completions },
   'openai:responses': { type: 'openai' },
@@ -306,7 +299,6 @@ const apis: Readonly<Record<string, Api | undefined>> = {
   xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
 };
 
-/** The API that the first words of an id mean, and what comes after them; undefined where none is known. */
 function findApi(id: string): { readonly api: Api; readonly rest: string } | undefined {
   const words = id.split(':');
   const two = words.slice(0, 2).join(':');

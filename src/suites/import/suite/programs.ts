@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { SourceFiles } from './source-files.ts';
 
-/** How a program that the import writes is run: in the folder of the config, as promptfoo runs the user’s code. */
+/** An imported program runs in the folder of the config, as promptfoo runs the user’s code. */
 export function programOf(
   language: keyof typeof scriptFiles,
   args: readonly string[],
@@ -15,10 +15,9 @@ export function programOf(
   };
 }
 
-/** The programs that an import writes beside its suites: they run the user's own code unchanged. */
+/** Programs written beside the suites, which run the user's own code unchanged. */
 const scriptFiles = { javascript: 'promptfoo-run.mjs', python: 'promptfoo-run.py' } as const;
 
-/** The programs that a written config names. */
 export function scriptsNamedIn(text: string): readonly { readonly name: string; readonly text: string }[] {
   return [
     { name: scriptFiles.javascript, text: javascriptScript },
@@ -26,10 +25,8 @@ export function scriptsNamedIn(text: string): readonly { readonly name: string; 
   ].filter(({ name }) => text.includes(name));
 }
 
-/** Code of the user’s: a text, or a function of a file in the folder of the config. */
 export type Code = { readonly code: string } | { readonly file: string; readonly member: string };
 
-/** The code that a value names, or why it cannot be run. */
 export function readCode(
   value: string,
   files: SourceFiles,
@@ -46,10 +43,9 @@ export function readCode(
   return isFile ? found : { code: value };
 }
 
-/** The endings of files in JavaScript. */
 export const javascriptEndings: readonly string[] = ['js', 'cjs', 'mjs'];
 
-/** Variables that libraries read by themselves, by a word that stands in programs which use them. */
+/** Environment variables that libraries read implicitly, by a word that identifies the library. */
 const implied: readonly (readonly [RegExp, string])[] = [
   [/openai/i, 'OPENAI_API_KEY'],
   [/anthropic/i, 'ANTHROPIC_API_KEY'],
@@ -58,7 +54,7 @@ const implied: readonly (readonly [RegExp, string])[] = [
   [/groq/i, 'GROQ_API_KEY'],
 ];
 
-/** The variables that a program names, or whose library does: it sees no others. */
+/** The variables that a program or its libraries read. It gets no others. */
 export function envNamesOf(text: string): readonly string[] {
   const named =
     /process\.env(?:\.(\w{1,100})|\[['"](\w{1,100})['"]\])|environ(?:\.get\(|\[)\s{0,9}['"](\w{1,100})['"]|getenv\(\s{0,9}['"](\w{1,100})['"]|\{\{\s{0,9}env\.(\w{1,100})/g;
@@ -70,12 +66,11 @@ export function envNamesOf(text: string): readonly string[] {
   ].toSorted();
 }
 
-/** The same of a file that is known to be there. */
 export function envNamesOfFile(file: string): readonly string[] {
   return envNamesOf(readFileSync(file, 'latin1'));
 }
 
-/** `promptfoo-run.mjs`, which runs the user's JavaScript unchanged: it scores 1 where promptfoo passes, and else 0. */
+/** Scores 1 where promptfoo passes, else 0. */
 const javascriptScript = String.raw`#!/usr/bin/env node
 // Runs assertions, providers and prompts of promptfoo: assert | exec COMMAND '' OPTIONS | provider FILE MEMBER OPTIONS | http '' '' OPTIONS | prompt FILE MEMBER.
 import { execFile } from 'node:child_process';
@@ -333,7 +328,6 @@ function distance(a, b) {
 }
 `;
 
-/** `promptfoo-run.py`, which runs the user's Python unchanged. */
 const pythonScript = String.raw`#!/usr/bin/env python3
 """Runs assertions, providers and prompts of promptfoo: assert | provider FILE MEMBER CONFIG | prompt FILE MEMBER."""
 import asyncio

@@ -4,28 +4,23 @@ import { omitUndefined } from '../../../base/yaml/wording.ts';
 import { chatProviderOf, type GivenProvider, type ProviderContext } from './models.ts';
 import { envNamesOf, envNamesOfFile, javascriptEndings, programOf, readCode } from './programs.ts';
 
-/** What answers a prompt: a model, a program, or `echo`, a scripted model whose answer is the prompt. */
+/** A model, a program, or `echo`, a scripted model that returns the prompt. */
 export interface ImportedProvider {
   readonly kind: 'chat' | 'tool' | 'echo';
   readonly name: string;
-  /** As the config has them. */
   readonly id: string;
   readonly label: string;
-  /** Of `spec.tools` for a program, of `spec.providers` for the others. */
   readonly entry: Readonly<Record<string, unknown>>;
-  /** The labels of the prompts that it is asked; all of them where it names none. */
+  /** The labels of the prompts that it uses; undefined for all. */
   readonly prompts?: readonly string[];
-  /** Options of a chat with a model that no entry of `spec.providers` has. */
   readonly chat?: Readonly<Record<string, unknown>>;
 }
 
-/** The providers of a config, and how many there are with those that are left out, which are noted. */
 interface ImportedProviders {
   readonly providers: readonly ImportedProvider[];
   readonly count: number;
 }
 
-/** The providers of a config that can be carried, each under a name of its own. */
 export function readProviders(given: Source, context: ProviderContext): ImportedProviders {
   const written = given.kind === 'list' ? given.items() : given.isGiven ? [given] : [];
   const list = written.flatMap((each) => loaded(each, context));
@@ -46,12 +41,10 @@ function loaded(given: Source, { files }: ProviderContext): readonly Source[] {
   const name = given.text();
   if (name === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/.test(name)) return [given];
   const found = files.open(name);
-  // Without a counterpart the name of the file is noted.
   if ('fault' in found || (found.kind !== 'list' && found.kind !== 'mapping')) return [given];
   return found.kind === 'list' ? found.items() : [found];
 }
 
-/** One provider; undefined, with a note, where there is no counterpart. */
 export function readProvider(given: Source, context: ProviderContext): ImportedProvider | undefined {
   const known = normalize(given);
   if (known === undefined) {
@@ -89,7 +82,6 @@ const echo = {
   additional_config: { responses: [{ text: '${messages[size(messages) - 1].content}', repeat: true }] },
 };
 
-/** What is said of a provider: it, or the one member under its id. */
 function memberOf(given: Source): Source {
   const [only, ...rest] = given.keys();
   const isNamed = given.at('id').isGiven || given.at('model').isGiven;
@@ -111,7 +103,7 @@ function normalize(given: Source): GivenProvider | undefined {
   };
 }
 
-/** Reports what else is said of a provider; whether it may say where requests go, as `env` does. */
+/** Notes other keys, and returns whether they may change where requests go, as `env` does. */
 function hasForeignKeys(given: Source): boolean {
   let isElsewhere = false;
   for (const [key, member] of given.members()) {
@@ -127,14 +119,13 @@ function hasForeignKeys(given: Source): boolean {
   return isElsewhere;
 }
 
-/** A name of letters, digits and hyphens. */
 export function slugOf(text: string): string {
   const slug = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
     .slice(0, 48);
-  // Judges and embedders are called so.
+  // These prefixes are reserved for judges and embedders.
   return slug === '' || /^(?:judge|embed)(?:-|$)/.test(slug)
     ? `provider${slug === '' ? '' : `-${slug}`}`
     : slug;
@@ -155,7 +146,6 @@ function isProgram(id: string): boolean {
   return scriptPattern.test(id) || id.startsWith('exec:') || addressPattern.test(id);
 }
 
-/** The entry of `spec.tools` that runs such a provider; undefined, with a note, where it cannot be run. */
 function toolOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
   return addressPattern.test(given.id) ? addressOf(given, context) : programEntryOf(given, context);
 }
@@ -182,7 +172,10 @@ function programEntryOf(given: GivenProvider, context: ProviderContext): Entry |
   );
 }
 
-/** The settings of an address that mean here what they mean there; one that others go by is left out, with a note. */
+/**
+ * Imports address settings with the same meaning. Leaves out, with a note, a provider with settings that change the
+ * address in other ways.
+ */
 function addressOf(given: GivenProvider, context: ProviderContext): Entry | undefined {
   const { config } = given;
   const url = config.at('url').text() ?? given.id;
@@ -212,7 +205,6 @@ function addressOf(given: GivenProvider, context: ProviderContext): Entry | unde
   return options === undefined ? undefined : entryOf('http', ['', '', options], envNamesOf(options), context);
 }
 
-/** Its config and what it makes of its answers, as the program reads them. */
 function optionsOf(
   given: GivenProvider,
   config: unknown,
@@ -230,7 +222,7 @@ function optionsOf(
     : stringifyJson({ config, transform: code });
 }
 
-/** What `promptfoo-run` answers: the text that is judged, and what a program may say beside it. */
+/** The answer of `promptfoo-run`: the judged text and optional members of a program. */
 const inputSchema = {
   type: 'object',
   required: ['prompt', 'vars'],

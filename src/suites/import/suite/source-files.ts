@@ -13,42 +13,39 @@ import { readers } from '../../dataset/readers.ts';
 
 interface FoundFile {
   readonly file: string;
-  /** Its path from the folder of the config, in which programs run. */
   readonly fromFolder: string;
 }
 
-/** Why a file, or what is in it, is not taken. */
 export interface Fault {
   readonly fault: string;
 }
 
-/** Files that a config names, inside its own folder. */
+/** Access is limited to the folder of the config. */
 export interface SourceFiles {
-  /** The way from the folder that the import writes to, to that of the config. */
+  /** The relative path from the output folder to the config folder. */
   readonly folderFromOutput: string;
-  /** The way back, for the programs that the import writes. */
+  /** The reverse path, for programs that the import writes. */
   readonly outputFromFolder: string;
   find(name: string): FoundFile | Fault;
   text(name: string): string | Fault;
-  /** What a text file stands for: YAML and JSON their value, all others their text. */
+  /** The parsed value of a YAML or JSON file, or the text of any other. */
   value(name: string): { readonly value: unknown } | Fault;
-  /** The value with each key at its place. */
+  /** Like `value`, with the position of each key. */
   open(name: string): Source | Fault;
-  /** The files of a glob pattern; a name that is no pattern is itself. */
+  /** Returns the matches of a glob pattern, or the name itself if it is not a pattern. */
   match(pattern: string): readonly string[];
 }
 
-/** Bytes of one file: more than a data set that is read as a whole should have. */
+/** In bytes. A dataset that is read as a whole should be smaller. */
 const largestFile = 64 * 1024 * 1024;
 
-/** Files below the folder of a config, for files written to `output`. */
 export function openSourceFiles(configFolder: string, output: string, notes: Notes): SourceFiles {
   const folder = realpathSync(configFolder);
   const opened = new Map<string, Source | Fault>();
   const find = (name: string): FoundFile | Fault => findWithin(folder, name);
   const match = (pattern: string): readonly string[] => {
     const plain = plainName(pattern);
-    // A pattern that could walk the whole disk is left a name, which is not there.
+    // Patterns that leave the folder are treated as missing files; they could walk the whole disk.
     const isWithin = !isAbsolute(plain) && !plain.split(/[\\/]/).includes('..');
     return isWithin && /[*?{[]/.test(plain) ? globSync(plain, { cwd: folder }).toSorted() : [plain];
   };
@@ -86,7 +83,7 @@ function findWithin(folder: string, name: string): FoundFile | Fault {
 }
 
 function plainName(name: string): string {
-  // No file is called so, and the system refuses to look.
+  // The file system rejects NUL in names.
   return name.replace(/^file:\/\//, '').replaceAll('\0', '\uFFFD');
 }
 
@@ -94,7 +91,7 @@ function leadsOut(within: string): boolean {
   return within === '..' || within.startsWith(`..${sep}`) || isAbsolute(within);
 }
 
-/** The text of a file, whichever of UTF-8, UTF-16 and Latin-1 it is in, or why it cannot be read. */
+/** Decodes UTF-8, UTF-16 or Latin-1. Returns the reason if the file cannot be read. */
 export function textOfFile(file: string, most = largestFile): string | Fault {
   try {
     const bytes = readBounded(file, most);
@@ -109,7 +106,6 @@ function openFile(file: string, notes: Notes): Source | Fault {
   return typeof text === 'string' ? openText(file, text, notes) : text;
 }
 
-/** The same with each key at its place, as long as the file is not so large that places take too long. */
 export function openText(file: string, text: string, notes: Notes): Source | Fault {
   const isPlaced = isStructured(file) && text.length <= largestWithPlaces;
   const document = isPlaced ? parseDocument(file, text) : undefined;
@@ -117,12 +113,12 @@ export function openText(file: string, text: string, notes: Notes): Source | Fau
   if (document?.problems.length === 0) return notes.open(document.value, keyPositionOf);
   const found = valueOfText(file, text);
   if ('fault' in found) return found;
-  // JSON that has a key twice is JSON, of which something is lost all the same.
+  // Duplicate keys are valid JSON, but lose data.
   for (const problem of document?.problems ?? []) notes.add('error', problem, problem.message);
   return notes.open(found.value, keyPositionOf);
 }
 
-/** Characters of a file in which every key has its line. */
+/** The maximum number of characters in a file with key positions. */
 export const largestWithPlaces = 4 * 1024 * 1024;
 
 function isStructured(file: string): boolean {
@@ -142,20 +138,20 @@ function valueOfText(file: string, text: string): { readonly value: unknown } | 
 
 type Add = (severity: Problem['severity'], at: SourceLocation, message: string, hint?: string) => void;
 
-/** What an import has to say: `error` was left out, `warning` was carried but differs, `note` changes no verdict. */
+/** `error`: left out. `warning`: imported, but different. `note`: no effect on verdicts. */
 export interface Notes {
   readonly add: Add;
-  /** A value of a file of the other system: whatever of it no reader takes is one of the problems. */
+  /** Opens a value of the other system. Any part that no reader consumes becomes a problem. */
   open(value: unknown, keyPositionOf: (path: Path) => SourceLocation): Source;
-  /** The same of a row of a table, where many rows say the same: of equal messages of one file the first is kept. */
+  /** Opens a table row. Of equal messages from one file, only the first is kept. */
   openRow(value: unknown, keyPositionOf: (path: Path) => SourceLocation): Source;
-  /** The items of a list as rows of that kind; what is no mapping is left out, with a note. */
+  /** Opens list items as rows. Leaves out, with a note, items that are not mappings. */
   openItems(list: Source): readonly Source[];
-  /** Each once, in the order of the files, with what no reader has taken until now. */
+  /** All problems without duplicates, in file order, including parts that no reader has consumed yet. */
   all(): readonly Problem[];
 }
 
-/** Collects notes; `lost` is how severe it is that a value is not carried. */
+/** `lost` is the severity of a value that is not imported. */
 export function collectNotes(lost: Problem['severity'] = 'error'): Notes {
   const found = new Map<string, Problem>();
   const opened: Source[] = [];
@@ -195,7 +191,7 @@ export function collectNotes(lost: Problem['severity'] = 'error'): Notes {
   };
 }
 
-/** The rows of a table or of JSON Lines, each at its line; what is no row is a problem. */
+/** Reads the rows of a table or of JSON Lines with their lines. Invalid rows become problems. */
 export async function* readRows(
   {
     file,

@@ -11,26 +11,21 @@ import { validatePipeline, validateSuite } from '../../validate/with-runtime.ts'
 import type { ImportedProvider } from './providers.ts';
 import { escapeText } from './template.ts';
 
-/** A file that an import writes, by its name in the output folder. */
 export interface ImportedFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** What became of a file of another system. */
 export interface SuiteImport {
-  /** `whole`: nothing was left out; `partly`: something was; `none`: nothing is left to run. */
+  /** `whole`: everything was imported. `partly`: something was left out. `none`: nothing can be run. */
   readonly status: 'whole' | 'partly' | 'none';
   readonly files: readonly ImportedFile[];
-  /** Those of `files` that are suites. */
   readonly suites: readonly string[];
-  /** Those of `files` that are runs, as `eval run --reporter jsonl` writes them. */
   readonly runs: readonly string[];
   readonly cases: number;
   readonly problems: readonly Problem[];
 }
 
-/** An import of these files; without any, nothing was left to run. */
 export function toSuiteImport(
   files: readonly ImportedFile[],
   cases: number,
@@ -48,13 +43,13 @@ export function toSuiteImport(
   };
 }
 
-/** The import with what is wrong with its files, which are validated in a temporary folder: one that is not valid is not whole. */
+/** Validates the files in a temporary folder and adds their problems. Invalid files make the import `partly`. */
 export async function validateImport(output: string, found: SuiteImport): Promise<SuiteImport> {
   if (found.files.length === 0) return found;
   const folder = realpathSync(makeTempFolder('import'));
   const inOutput = (text: string): string => text.replaceAll(folder, () => output);
   const invalid: Problem[] = [];
-  // Programs of the other system may be on another machine.
+  // The programs may exist only on another machine.
   const read = { ignoresPrograms: true };
   const runtime = join(folder, 'runtime.yaml');
   try {
@@ -82,12 +77,11 @@ export async function validateImport(output: string, found: SuiteImport): Promis
     : { ...found, status: 'partly', problems: [...found.problems, ...invalid] };
 }
 
-/** Writes the files of an import. Throws USAGE where a file is there already, cannot be written, or would go through a link. */
+/** Throws USAGE if a file exists, cannot be written or would be written through a link. */
 export function writeImport(output: string, { files }: SuiteImport, force: boolean): void {
   writeInside(output, files, force);
 }
 
-/** The runtime of an import: what answers, what grades, and the programs. */
 export function runtimeFile({
   name,
   providers,
@@ -108,25 +102,22 @@ export function runtimeFile({
 interface ImportedRuntime {
   readonly name: string;
   readonly providers: readonly ImportedProvider[];
-  /** Entries of the models that judge or embed. */
   readonly graders?: readonly Mapping[];
   readonly tools?: Mapping;
   readonly evals?: Mapping;
 }
 
-/** The entries of `spec.tools` of providers that are programs. */
 export function programsOf(providers: readonly ImportedProvider[]): Mapping {
   return Object.fromEntries(
     providers.flatMap(({ kind, name, entry }) => (kind === 'tool' ? [[name, entry] as const] : [])),
   );
 }
 
-/** The rows of a dataset as JSON Lines. */
 export function datasetFile(name: string, rows: readonly object[]): ImportedFile {
   return { name, text: rows.map((row) => `${stringifyJson(row)}\n`).join('') };
 }
 
-/** A suite over the runtime and a dataset beside it, in the file `file`. */
+/** Makes a suite for the runtime and dataset in the same folder. */
 export function suiteFile(file: string, name: string, { dataset, ...spec }: ImportedSpec): ImportedFile {
   const suite = {
     apiVersion: 'signalbox/v1',
@@ -139,14 +130,13 @@ export function suiteFile(file: string, name: string, { dataset, ...spec }: Impo
 
 interface ImportedSpec {
   readonly dataset: string;
-  /** Absent where the dataset has the answers. */
   readonly subject?: Mapping;
   readonly case: Mapping;
   readonly evals: readonly object[];
   readonly repeat?: Mapping;
 }
 
-/** The subject that asks a provider for the question of a case, and where a program has its text. */
+/** The subject that sends the question of a case to a provider, and the location of a program's text. */
 export function askedProvider(
   { kind, name }: ImportedProvider,
   chat: Mapping,
@@ -162,18 +152,18 @@ export function askedProvider(
     : { subject: { chat: { provider: name, ...chat } } };
 }
 
-/** A value as YAML, without anchors and broken lines. */
+/** Writes YAML without anchors and line folding. */
 export function yamlOf(value: object): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** A RuntimeConfig in which no text of another system reads a variable of the environment. */
+/** Prevents imported texts in a RuntimeConfig from reading environment variables. */
 function withoutReferences<Value>(value: Value): Value;
 function withoutReferences(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('${env:', () => '$${env:');
   if (Array.isArray(value)) return value.map((item: unknown) => withoutReferences(item));
   if (!isObject(value)) return value;
-  // Nothing is filled into schemas.
+  // Schemas are not interpolated.
   const entries = Object.entries(value).map(([key, member]) =>
     /^(?:input|output)_schema$/.test(key) ? [key, member] : [key, withoutReferences(member)],
   );
@@ -182,7 +172,6 @@ function withoutReferences(value: unknown): unknown {
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** A check of a suite, whose params are values and no expressions. */
 export type Check =
   | {
       readonly type: string;
@@ -193,9 +182,7 @@ export type Check =
   | { readonly all_of: readonly Check[] }
   | { readonly any_of: readonly Check[] };
 
-/** An assertion of a test as an eval of the suite. */
 export interface ImportedAssertion {
-  /** What the eval is called: the metric, or the type. */
   readonly name: string;
   readonly check: Check;
   readonly weight: number;
@@ -205,25 +192,22 @@ interface Judged {
   readonly assertions: readonly ImportedAssertion[];
 }
 
-/** The evals of a suite, and what each case adds to them. */
 export interface EvalPlan {
   readonly evals: readonly Mapping[];
-  /** By the position of the case: params by the id of the eval. */
   readonly checks: readonly Mapping[];
 }
 
 interface Slot {
   readonly id: string;
   readonly assertion: ImportedAssertion;
-  /** Params by case, and whether all are the same. */
   readonly rows: Map<number, readonly unknown[]>;
   readonly first: string;
   isConstant: boolean;
 }
 
 /**
- * Assertions of one form share an eval, whatever their params, so that 10^5 tests do not make 10^5 evals. Params that
- * are the same everywhere stand in the eval, others in the row.
+ * Assertions of one form share an eval, so that 10^5 tests do not make 10^5 evals. Equal params go into the eval,
+ * others into the rows.
  */
 export function planEvals(cases: readonly Judged[]): EvalPlan {
   const slots = collectSlots(cases);
@@ -241,7 +225,7 @@ export function planEvals(cases: readonly Judged[]): EvalPlan {
   return { evals: evals.length > 0 ? evals : [answered], checks };
 }
 
-/** What a test without assertions asks for: an answer. */
+/** The eval of a test without assertions: requires only an answer. */
 export const answered = { id: 'answered', type: 'regex', params: { pattern: '^' } };
 
 function collectSlots(cases: readonly Judged[]): readonly Slot[] {
@@ -279,13 +263,11 @@ function freeId(name: string, taken: Set<string>): string {
   return id;
 }
 
-/** As the id of an eval is written. */
 export function nameOf(name: string): string {
-  // A name that begins with two underscores could be one that an object has already.
+  // Two leading underscores could collide with members of every object, such as `__proto__`.
   return name.slice(0, 100).replaceAll(/[^\p{L}\p{N}_ .-]|^_+/gu, '-');
 }
 
-/** The check without its params. */
 function shapeOf(check: Check): unknown {
   if ('not' in check) return { not: shapeOf(check.not) };
   if ('all_of' in check) return { all_of: check.all_of.map(shapeOf) };
@@ -313,7 +295,7 @@ function evalOf({ id, assertion, isConstant }: Slot, isEverywhere: boolean): Map
     id,
     ...(!isEverywhere && { if: `\${${name} in case.checks}` }),
     ...written(check, paramsFor, true),
-    // A weight of 0 counts for nothing there, and is only recorded here.
+    // promptfoo ignores a weight of 0; here the eval becomes a metric.
     ...(weight === 0 ? { role: 'metric' } : weight !== 1 && { weight }),
   };
 }
@@ -327,7 +309,7 @@ function written(check: Check, paramsFor: (params: Mapping) => unknown, isWhole:
   return { type, params: paramsFor(params), ...(bound !== undefined && { threshold: bound }) };
 }
 
-/** What is turned round counts as passed or not, never as a share. */
+/** An inverted check scores 0 or 1, never a share. */
 export function judged(check: Check): Check {
   return 'type' in check && check.threshold === undefined ? { ...check, threshold: { min_score: 1 } } : check;
 }

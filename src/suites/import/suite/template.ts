@@ -1,14 +1,13 @@
 import { isObject } from '../../../base/json/json.ts';
 
-/** A part of a Nunjucks template that is plain: text, or a variable by its path. */
 type Part = string | readonly string[];
 
-/** The parts of a template of text, comments and `{{name.member}}` alone; undefined where it says more than that. */
+/** Undefined unless the template has only text, comments and `{{name.member}}`. */
 function partsOf(template: string): readonly Part[] | undefined {
   const parts: Part[] = [];
   let end = 0;
   const opener = /\{[{#]/g;
-  // In one pass: what is opened a million times and never closed is not looked for a million times.
+  // One pass, so that many unclosed tags do not cause quadratic time.
   for (let found = opener.exec(template); found !== null; found = opener.exec(template)) {
     const open = found.index;
     const isComment = template[open + 1] === '#';
@@ -36,12 +35,12 @@ function pathOf(expression: string): readonly string[] | undefined {
   );
 }
 
-/** The names of the variables that a template reads; undefined where it is not plain. */
+/** The variables that a template reads; undefined if it is not plain. */
 export function variablesOf(template: string): readonly string[] | undefined {
   return partsOf(template)?.flatMap((part) => (typeof part === 'string' ? [] : [part[0] ?? '']));
 }
 
-/** The template as a text with `${…}` over `case.vars`; undefined where it is not plain. */
+/** Converts a template to a text with `${…}` over `case.vars`; undefined if it is not plain. */
 export function toExpressionText(template: string): string | undefined {
   const parts = partsOf(template);
   if (parts === undefined) return undefined;
@@ -52,12 +51,10 @@ export function toExpressionText(template: string): string | undefined {
     .join('');
 }
 
-/** A text in which nothing is an expression. */
 export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** A pattern that finds exactly this text. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
@@ -66,13 +63,12 @@ function member(name: string): string {
   return /^\d+$/.test(name) ? `[${name}]` : `[${JSON.stringify(name)}]`;
 }
 
-/** The template filled in as Nunjucks does it; undefined where it is not plain. */
+/** Renders as Nunjucks does; undefined if the template is not plain. */
 function renderTemplate(template: string, vars: Readonly<Record<string, unknown>>): string | undefined {
   const parts = partsOf(template);
   return parts?.map((part) => (typeof part === 'string' ? part : textOf(valueAt(vars, part)))).join('');
 }
 
-/** Fills in every text of a value; undefined where one of them is not plain. */
 export function renderValue(value: unknown, vars: Readonly<Record<string, unknown>>): unknown {
   if (typeof value === 'string') return renderTemplate(value, vars);
   if (Array.isArray(value)) {
