@@ -9,14 +9,17 @@ import { findNearest } from '../base/text/suggest.ts';
 import type { ProcessReply, Reply } from '../contract/exchange.ts';
 import type { Note } from './dialect.ts';
 
-/** A JSON object that a peer wrote, with its members as the exact text they had. */
+/** A JSON object from a peer. Its members keep their exact text. */
 export interface Body {
   readonly json: Json;
   readonly members: readonly Member[];
   get(key: string): Json | undefined;
 }
 
-/** Reads the one JSON object that a process printed; `shape` is one for the hint. Throws REPLY_MALFORMED. */
+/**
+ * `shape` is the expected shape for the error's hint. Throws REPLY_MALFORMED unless the bytes are exactly one JSON
+ * object.
+ */
 export function readBody(bytes: Uint8Array, shape = 'exactly one JSON object'): Body {
   const text = decodeUtf8(bytes)
     .replace(/^\ufeff/, '')
@@ -27,7 +30,6 @@ export function readBody(bytes: Uint8Array, shape = 'exactly one JSON object'): 
   return toBody(new Json(text), () => strayTextHint(text, shape));
 }
 
-/** Reads the one JSON object that an endpoint answered with status 200. Throws REPLY_MALFORMED. */
 function readAnswered(bytes: Uint8Array): Body {
   const hint = 'Answer with one JSON object.';
   try {
@@ -38,7 +40,6 @@ function readAnswered(bytes: Uint8Array): Body {
   }
 }
 
-/** Reads a JSON value as an object. Throws REPLY_MALFORMED. */
 export function toBody(json: Json, hint: () => string | undefined = () => undefined): Body {
   let value: unknown;
   try {
@@ -53,7 +54,6 @@ export function toBody(json: Json, hint: () => string | undefined = () => undefi
   return { json, members, get: (key) => memberOf(json.text, members, key) };
 }
 
-/** A REPLY_MALFORMED error with that message, hint and details. */
 export function malformed(
   message: string,
   hint?: string,
@@ -63,8 +63,8 @@ export function malformed(
 }
 
 /**
- * Throws PROCESS_EXIT or PROCESS_SIGNAL unless the process exited with 0. The message is the `error` text on
- * stdout, else the exit code or signal and the last line of stderr.
+ * Throws PROCESS_EXIT or PROCESS_SIGNAL unless the exit code is 0. The message is the `error` text on stdout, else the
+ * exit code or signal and the last line of stderr.
  */
 function requireCleanExit(reply: ProcessReply): void {
   if (reply.exitCode === 0) return;
@@ -74,12 +74,10 @@ function requireCleanExit(reply: ProcessReply): void {
   throw exitError(reply, message, hintOfExit(reply.exitCode, reply.stderr));
 }
 
-/** How a process ended that did not exit with 0, as the end of a sentence. */
 export function describeExit({ exitCode, signal }: Pick<ProcessReply, 'exitCode' | 'signal'>): string {
   return signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
 }
 
-/** The PROCESS_EXIT or PROCESS_SIGNAL error of a process that ended badly. */
 export function exitError(reply: ProcessReply, message: string, hint?: string): RuntimeError {
   const { exitCode: exit_code, signal, stderr, sandbox } = reply;
   const code = signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL';
@@ -88,7 +86,7 @@ export function exitError(reply: ProcessReply, message: string, hint?: string): 
   return new RuntimeError(code, message, { hint: sandbox?.hint ?? hint, details });
 }
 
-/** The result of a server's reply. Throws `code` with the server's message for a JSON-RPC error. */
+/** Throws `code` with the server's message for a JSON-RPC error. */
 export function requireResult(
   reply: Exclude<Reply, ProcessReply>,
   code: 'TOOL_ERROR' | 'EVAL_ERROR' = 'TOOL_ERROR',
@@ -104,36 +102,33 @@ export function requireResult(
   return reply.result ?? new Json('null');
 }
 
-/** What a process that ended well printed. Throws PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED. */
+/** Throws PROCESS_EXIT, PROCESS_SIGNAL or REPLY_MALFORMED. */
 export function readPrinted(reply: ProcessReply, shape?: string): Body {
   requireCleanExit(reply);
   return reply.httpStatus === undefined ? readBody(reply.stdout, shape) : readAnswered(reply.stdout);
 }
 
-/** The object that is the reply on either wire, of that shape. Throws as `readPrinted` does, and `code` for a JSON-RPC error. */
+/** The object in a reply of a process or a server. Throws as `readPrinted` does, and `code` for a JSON-RPC error. */
 export function readReply(reply: Reply, code?: 'TOOL_ERROR' | 'EVAL_ERROR', shape?: string): Body {
   return reply.via === 'rpc' ? toBody(requireResult(reply, code)) : readPrinted(reply, shape);
 }
 
-/** The member as an object; undefined when it is none. */
 export function objectAt(body: Body, key: string): Body | undefined {
   const json = body.get(key);
   return json !== undefined && isObject(json.value) ? toBody(json) : undefined;
 }
 
-/** The member, or undefined where it is absent or null. */
 export function nonNull(json: Json | undefined): Json | undefined {
   return json === undefined || json.text === 'null' ? undefined : json;
 }
 
-/** The first characters of a peer's text, for messages and details. */
+/** The beginning of a peer's text, for messages and details. */
 export function excerpt(text: string): string {
   return text.length > MESSAGE_CHARACTERS ? `${firstCharacters(text)}…` : text;
 }
 
 const MESSAGE_CHARACTERS = 500;
 
-/** The first MESSAGE_CHARACTERS UTF-16 units, without a lone surrogate at the end. */
 function firstCharacters(text: string): string {
   return text.slice(0, MESSAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
 }
@@ -162,7 +157,7 @@ function strayTextHint(text: string, shape: string): string {
     : (jsonHint(text) ?? `Print ${shape} on stdout; log to stderr.`);
 }
 
-/** A note for each unknown member of a reply; those that resemble a known key are warnings. */
+/** Notes each unknown member of a reply. Those that resemble a known key are warnings. */
 export function noteUnknownKeys(body: Body, known: readonly string[]): Note[] {
   const unknown = body.members.map(({ key }) => key).filter((key) => !known.includes(key));
   const notes = unknown.slice(0, MAX_NOTES).map((key) => noteUnknownKey(key, known));
@@ -172,7 +167,7 @@ export function noteUnknownKeys(body: Body, known: readonly string[]): Note[] {
   return notes;
 }
 
-/** The most notes on unknown members of one reply; the rest is only counted. */
+/** Further unknown members of a reply are only counted. */
 const MAX_NOTES = 20;
 
 function noteUnknownKey(key: string, known: readonly string[]): Note {
@@ -183,20 +178,20 @@ function noteUnknownKey(key: string, known: readonly string[]): Note {
     : { level: 'warn', message: `${remark}; "${meant}" was probably meant` };
 }
 
-/** Whether the key occurs more than once in the reply, ignoring letter case. */
+/** Returns whether the key occurs more than once in the reply, ignoring letter case. */
 export function isAmbiguous(body: Body, key: string): boolean {
   return body.members.filter((member) => member.key.toLowerCase() === key.toLowerCase()).length > 1;
 }
 
 interface PrintedText {
   readonly text: string;
-  /** Whether invalid bytes were replaced by U+FFFD. */
+  /** Invalid bytes were replaced by U+FFFD. */
   readonly isGarbled: boolean;
 }
 
 /**
- * Decodes bytes as UTF-16 when they begin with its byte order mark, as PowerShell writes it, else as UTF-8.
- * The mark is removed, except that of UTF-8 with `keepsMark`.
+ * Decodes bytes as UTF-16 if they begin with its byte order mark, as from PowerShell, else as UTF-8. Removes the mark,
+ * except that of UTF-8 with `keepsMark`.
  */
 export function decodePrinted(
   bytes: Uint8Array,
@@ -221,7 +216,6 @@ function isWhole(bytes: Uint8Array, form: 'utf-16le' | 'utf-16be'): boolean {
   }
 }
 
-/** The offset of the first invalid UTF-8 sequence: all bytes before it decode. */
 function invalidOffset(bytes: Uint8Array): number {
   let valid = 0;
   let invalid = bytes.length + 1;
@@ -233,7 +227,6 @@ function invalidOffset(bytes: Uint8Array): number {
   return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
 }
 
-/** The whole characters in a prefix of UTF-8; undefined when a byte in it is invalid. */
 function wholeCharacters(prefix: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });
@@ -242,9 +235,8 @@ function wholeCharacters(prefix: Uint8Array): string | undefined {
   }
 }
 
-/** A hint for exit codes 126 and 127 and for CRLF errors in stderr; undefined for everything else. */
 function hintOfExit(exitCode: number | null, stderr: string): string | undefined {
-  // What a shell calls by a name that ends in a carriage return, as dash, bash, env and the kernel's loader print it.
+  // Matches how dash, bash, env and the kernel's loader print a name that ends in a carriage return.
   if (exitCode !== 0 && /\r['’"]?: |\\r['’"]|\^M/.test(stderr)) {
     return 'A script in it has Windows line ends (CRLF), which are read as parts of its commands: save it with LF line ends.';
   }

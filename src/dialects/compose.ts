@@ -4,33 +4,27 @@ import { elementsOf, membersOf } from '../base/json/scan.ts';
 import { type Answer, answers, type Verdict } from '../contract/hook.ts';
 import { mergeMetadata } from './metadata.ts';
 
-/** How the answers of several hooks of a point are composed into one. */
 export interface Composition {
-  /** strictest: abort, deny, ask, respond, modify, allow; first: the first that is neither allow nor modify. */
+  /** strictest: abort, deny, ask, respond, modify, allow. first: the first that is neither allow nor modify. */
   readonly verdict: 'strictest' | 'first';
-  /** How a member of `replace` is merged when several hooks gave it; a member not listed: `last`. */
+  /** The merge of a `replace` member that several hooks gave. A member not listed uses `last`. */
   readonly members?: Readonly<Record<string, Merge>>;
 }
 
-/**
- * last: the last hook's value. list: all lists concatenated. reversed: concatenated from the last hook on.
- */
+/** last: the last hook's value. list: all lists concatenated. reversed: concatenated from the last hook on. */
 type Merge = 'last' | 'list' | 'reversed' | 'intersection' | 'union' | 'shallow' | 'paragraphs';
 
-/** What one hook of a point answered. */
 export interface HookAnswer {
   readonly hook: string;
   readonly answer: Answer;
 }
 
-/** The composed answer of all hooks of a point, and the hook that decided. */
 export interface Composed {
-  /** Null when every hook merely allowed. */
+  /** Null if every hook only allowed. */
   readonly hook: string | null;
   readonly answer: Answer;
 }
 
-/** Composes several answers, given in the order of the hooks, into one by the rules of their point. */
 export function compose(
   hookAnswers: readonly HookAnswer[],
   { verdict, members = {} }: Composition,
@@ -120,7 +114,6 @@ function unique(list: readonly Json[]): Json[] {
   return list.filter((each, index) => list.findIndex(({ text }) => text === each.text) === index);
 }
 
-/** A value that is no list is a list of one. */
 function listOf(json: Json): Json[] {
   return Array.isArray(json.value) ? elementsOf(json) : [json];
 }

@@ -4,18 +4,20 @@ import { type Answer, answers } from '../contract/hook.ts';
 import { type Decoded, decoded, type Note } from './dialect.ts';
 import type { HookEntry } from './foreign-dialect.ts';
 
-/** A rule of a foreign system by which a failure passes. */
 export interface FailureRule {
   /** The rule's id, the dialect's name and the cause: `<dialect>.timeout`. */
   readonly cause: string;
-  /** What the hook did, as the end of a sentence: `exited with code 1`. What quotes the hook comes with an `error`. */
+  /**
+   * The hook's failure, as the end of a sentence: `exited with code 1`. A text that quotes the hook comes with an
+   * `error`.
+   */
   readonly what: string;
   readonly error?: RuntimeError | undefined;
 }
 
 /**
- * The answer for a failure that the foreign system lets pass: an allow with `failed_open` in its metadata and
- * a warning, or, with `on_failure: deny`, a denial with `failed_closed` that names the hook and the rule.
+ * The answer for a failure that the foreign system lets pass: an allow with `failed_open` in its metadata and a
+ * warning. With `on_failure: deny` it is a denial with `failed_closed`, which names the hook and the rule.
  */
 export function failOpen(
   entry: Pick<HookEntry<unknown>, 'name' | 'onFailure'>,
@@ -23,7 +25,7 @@ export function failOpen(
   options: {
     readonly notes?: readonly Note[];
     readonly answer?: Answer;
-    /** False where the event cannot be denied, so that `on_failure: deny` has no effect. */
+    /** False if the event cannot be denied, so that `on_failure: deny` has no effect. */
     readonly isClosable?: boolean;
   } = {},
 ): Decoded<Answer> {

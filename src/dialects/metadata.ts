@@ -1,15 +1,14 @@
 import { isObject, Json } from '../base/json/json.ts';
 import { membersOf } from '../base/json/scan.ts';
 
-/** A failure that a rule of a foreign system let pass. */
 export interface FailedOpen {
   readonly hook: string;
   readonly cause: string;
 }
 
 /**
- * Merges the metadata of several hooks into one object: the last value of a key wins, with its exact text. Of
- * `failed_open` the first is kept, and the others are listed in its `more`.
+ * Merges the metadata of several hooks into one object. The last value of a key wins, with its exact text. The first
+ * `failed_open` is kept, with the others in its `more`.
  */
 export function mergeMetadata(list: readonly Json[]): Json {
   if (list.every(saysNothing)) return noMetadata;
@@ -21,7 +20,6 @@ function saysNothing({ text }: Json): boolean {
   return text === noMetadata.text;
 }
 
-/** What a hook says beside its verdict that says nothing. */
 export const noMetadata = new Json('{}');
 
 function merge(list: readonly Json[]): Json {
@@ -36,7 +34,6 @@ function merge(list: readonly Json[]): Json {
   return Json.from(Object.fromEntries(merged));
 }
 
-/** Every `failed_open` entry in the metadata, in order. */
 export function failedOpenIn({ value }: Json): FailedOpen[] {
   const failed = isObject(value) ? value['failed_open'] : undefined;
   if (!isObject(failed)) return [];

@@ -3,7 +3,7 @@ import { isObject, Json } from '../base/json/json.ts';
 import type { HookContext } from '../contract/turn.ts';
 import type { Payload } from './foreign-dialect.ts';
 
-/** What a member of a payload or of an answer may be; count, fuel and delta are integers, the last two of 64 bits. */
+/** The kind of a member. count, fuel and delta are integers, the last two of 64 bits. */
 export type Kind = keyof typeof kinds;
 
 const kinds = {
@@ -24,31 +24,26 @@ const kinds = {
   any: () => true,
 } as const;
 
-/** Whether the value is of that kind. */
 export function isOfKind(json: Json, kind: Kind): boolean {
   return kinds[kind](json);
 }
 
-/** What is wrong with a member, in the words of its dialect; undefined when it fits. */
 type Check = (value: Json, key: string) => string | undefined;
 
-/** One member of the payload of a point. */
 export interface Member {
   readonly check: Check;
   readonly isOptional?: true;
-  /** Its value where a host leaves it out, or a function of the hook context and the given members. */
+  /** The default if a host omits the member, or a function of the hook context and the given members. */
   readonly fallback?: unknown;
 }
 
-/** The members of the payload of a point, in the order in which they are checked. */
 export type Table = Readonly<Record<string, Member>>;
 
-/** A member that has to be of that kind; `problem` are the words for one that is not. */
+/** A required member. `problem` is the message for a value of another kind. */
 export function member(kind: Kind, problem: string): Member {
   return { check: (json) => (isOfKind(json, kind) ? undefined : problem) };
 }
 
-/** The same member with a default: a value, or a function of the hook context and the given members. */
 export function withFallback(row: Member, fallback: Fallback | Value): Member {
   return { ...row, fallback };
 }
@@ -56,12 +51,10 @@ export function withFallback(row: Member, fallback: Fallback | Value): Member {
 type Value = string | number | boolean | object | null;
 type Fallback = (hookContext: HookContext, given: Payload) => unknown;
 
-/** The same member, which may be absent. */
 export function optional(row: Member): Member {
   return { ...row, isOptional: true };
 }
 
-/** The defaults of all members that have one, in the order of the table. */
 export function defaultsOf(table: Table, given: Payload, hookContext: HookContext): Payload {
   const values = Object.entries(table).map(([key, { fallback }]) => [
     key,
@@ -70,12 +63,11 @@ export function defaultsOf(table: Table, given: Payload, hookContext: HookContex
   return omitUndefined(Object.fromEntries(values));
 }
 
-/** What a host gave, in its order, and behind it the defaults of what it left out. */
+/** The host's members in their order, then the defaults of omitted ones. */
 export function fillIn(table: Table, given: Payload, hookContext: HookContext): Payload {
   return { ...given, ...defaultsOf(table, given, hookContext), ...omitUndefined(given) };
 }
 
-/** A value for each member that has to be there and has no default. */
 export function samplePayload(table: Table): Payload {
   const needed = Object.entries(table).filter(
     ([, { isOptional, fallback }]) => isOptional !== true && fallback === undefined,
@@ -89,7 +81,7 @@ function sampleOf(key: string, check: Check): unknown {
 
 const samples: readonly unknown[] = ['sample', {}, [], 1, true];
 
-/** Throws EVENT_INVALID for the first member that is missing or wrong; `explain` makes the message. */
+/** Throws EVENT_INVALID for the first member that is missing or wrong. `explain` makes the message. */
 export function requireMembers(
   table: Table,
   payload: Payload,
@@ -103,42 +95,37 @@ export function requireMembers(
   }
 }
 
-/** The EVENT_INVALID error of a payload that a host got wrong at a point of a foreign dialect. */
 export function invalidPayload(message: string): RuntimeError {
   const hint =
     'A payload is what the point has on stdin; docs/dialects.md lists the points of every dialect.';
   return new RuntimeError('EVENT_INVALID', message, { hint });
 }
 
-/** A value of a payload as plain data, whether it came as a tree or as text. */
 export function toPlainValue(value: unknown): unknown {
   return value instanceof Json ? value.value : value;
 }
 
-/** A member of an object of a payload as a plain value; undefined when there is none. */
 export function valueAt(tree: unknown, key: string): unknown {
   const plain = toPlainValue(tree);
   return isObject(plain) && Object.hasOwn(plain, key) ? toPlainValue(plain[key]) : undefined;
 }
 
-/** The same, where it is a text. */
 export function textAt(tree: unknown, key: string): string | undefined {
   const value = valueAt(tree, key);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The members that have a value. */
 export function omitUndefined(payload: Payload): Payload {
   return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
 }
 
-/** Of which type a JSON value is: as `typeof`, but `list` and `null` for what JavaScript calls objects. */
+/** Like `typeof`, but `list` and `null` for what JavaScript calls objects. */
 export function typeOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'list' : typeof value;
 }
 
-/** The path among a tool's arguments, whatever its type: `path`, or `file_path` where that is missing or empty. */
+/** `path`, or `file_path` if that is missing or empty. May have any type. */
 export function pathArgumentOf({ path, file_path }: Readonly<Record<string, unknown>>): unknown {
   return path === undefined || path === null || path === '' ? file_path : path;
 }

@@ -11,20 +11,18 @@ import { promptkit, promptkitGo } from './promptkit/dialect.ts';
 
 const natives = { promptkit, 'promptkit-go': promptkitGo } as const;
 
-/** Every system whose hooks run unchanged, in the order in which their names are listed. */
+/** The systems whose hooks run unchanged, in the order in which messages list them. */
 const foreign = { picoclaw, chibi, claude, agentao } as const;
 
 export type NativeName = keyof typeof natives;
 export type ForeignName = keyof typeof foreign;
 export type DialectName = NativeName | ForeignName;
 
-/** Each foreign dialect; it sees the settings of its own hooks only. */
 export const foreignDialects: Readonly<Record<ForeignName, DialectConfig>> = foreign;
 
 export const nativeNames: readonly NativeName[] = Object.keys(natives).filter(isNative);
 export const foreignNames: readonly ForeignName[] = Object.keys(foreign).filter(isForeign);
 export const dialectNames: readonly DialectName[] = [...nativeNames, ...foreignNames];
-/** The dialects in which tools may be run. */
 export const toolDialects = dialectNames.filter(
   (name) => isNative(name) || toolDialectOf(name) !== undefined,
 );
@@ -37,23 +35,21 @@ function isNative(name: string): name is NativeName {
   return Object.hasOwn(natives, name);
 }
 
-/** The native dialect of that name. Throws INTERNAL for a foreign one, which the config has refused here. */
+/** Throws INTERNAL for a foreign dialect, which the config has already refused. */
 export function requireNative(name: string): Dialect {
   if (isNative(name)) return natives[name];
   throw new RuntimeError('INTERNAL', `${name} is no native dialect`);
 }
 
-/** How a foreign dialect runs tools; undefined for a native one, and where it has none. */
 export function toolDialectOf(name: string): DialectConfig['tool'] {
   return isForeign(name) ? foreignDialects[name].tool : undefined;
 }
 
-/** How tools are spoken to in that dialect. Throws INTERNAL where it has none, which the config has refused. */
+/** Throws INTERNAL for a dialect that cannot run tools, which the config has already refused. */
 export function requireToolCodec(name: string): Codec<ToolCall, ToolOutcome> {
   return toolDialectOf(name)?.codec ?? requireNative(name).tool;
 }
 
-/** The fields of a payload of that dialect whose values differ from run to run. */
 export function volatileFieldsOf(name: string): VolatileFields {
   return isForeign(name) ? foreignDialects[name].volatileFields : requireNative(name).volatileFields;
 }

@@ -4,16 +4,15 @@ import type { ChatMessage } from '../contract/provider.ts';
 type Holder = Readonly<Record<string, unknown>>;
 
 /**
- * The message as it is sent to native hooks: its text is also in `parts` (in those of `tool_result` for a
- * tool message), where PromptKit's own programs read it. A message that has parts already is returned as it
- * is.
+ * Adds the message's text to `parts` (those of `tool_result` for a tool message), where PromptKit's own programs read
+ * it. Returns a message that already has parts unchanged.
  */
 export function withTextParts(message: ChatMessage): ChatMessage {
   const { content } = message;
   return content === '' ? message : changeParts(message, (holder) => addText(holder, content));
 }
 
-/** A message that a hook has made of `original`, without the parts that `withTextParts` had added to that. */
+/** Removes the parts that `withTextParts` added to `original` from a hook's version of it. */
 export function withoutTextParts(message: ChatMessage, original: ChatMessage): ChatMessage {
   if (withTextParts(original) === original) return message;
   const before = holderOf(original);
@@ -24,11 +23,9 @@ function changeParts(message: ChatMessage, change: (holder: Holder) => Holder): 
   const holder = holderOf(message);
   const changed = change(holder);
   if (changed === holder) return message;
-  // A message keeps its role and content, since only parts are changed.
   return message.role === 'tool' ? { ...message, tool_result: changed } : (changed as ChatMessage);
 }
 
-/** The object that holds the `parts`: the tool result of a tool message, else the message itself. */
 function holderOf(message: ChatMessage): Holder {
   if (message.role !== 'tool') return message;
   const result = toExactValue(message['tool_result']);
@@ -46,7 +43,6 @@ function removeText(holder: Holder, before: Holder): Holder {
   return 'parts' in before ? { ...others, parts: before['parts'] } : others;
 }
 
-/** The parts; empty when there are none, undefined when `parts` is not a list. */
 function partsOf(holder: Holder): readonly unknown[] | undefined {
   const parts = toExactValue(holder['parts']);
   if (parts === undefined || parts === null) return [];

@@ -19,7 +19,6 @@ import {
 import { allToolNames, isFlat, type PointName, requirePoint, toolNameForHooks } from './points.ts';
 
 interface Shape {
-  /** The members of the envelope's `data`, or of a flat event. */
   readonly own: Table;
   readonly beside: Table;
 }
@@ -43,7 +42,6 @@ const flat = {
   permission_mode: optionalText,
 };
 
-/** The members of each event. */
 export const shapes: Readonly<Record<PointName, Shape>> = {
   UserPromptSubmit: { own: { userMessage: text, ...envelope }, beside: outerMembers },
   SessionStart: { own: envelope, beside: { ...outerMembers, source: optionalText } },
@@ -78,7 +76,7 @@ export const shapes: Readonly<Record<PointName, Shape>> = {
   },
 };
 
-/** The reason of a manual compaction; it and the trigger are derived from each other. */
+/** The reason of a manual compaction. It and the trigger are derived from each other. */
 const byHand = 'manual_cli';
 
 function triggerOf(given: Payload): string {
@@ -86,8 +84,8 @@ function triggerOf(given: Payload): string {
 }
 
 /**
- * Completes a payload from the host: the full envelope, only the members of its `data`, or Claude's names for
- * them; defaults are filled in. Throws EVENT_INVALID.
+ * Accepts the full envelope, only the members of its `data`, or Claude's names for them. Fills in defaults. Throws
+ * EVENT_INVALID.
  */
 export function complete(name: string, given: Payload, hookContext: HookContext): Payload {
   const point = requirePoint(name);
@@ -130,9 +128,6 @@ function completeCall(
   };
 }
 
-/**
- * The payload for a pipeline event: the envelope's `data` or the flat members, and values for the encoder.
- */
 export function describe(
   point: string,
   event: HookEvent,
@@ -160,10 +155,7 @@ export function describe(
   }
 }
 
-/**
- * The last answer of the model, or Agentao's stock text for an empty one. Source:
- * agentao/runtime/chat_loop/_runner.py.
- */
+/** Agentao sends a stock text for an empty answer. Source: agentao/runtime/chat_loop/_runner.py. */
 function assistantMessageOf({ response, end, turn }: HookEvent & { readonly phase: 'stop' }): string {
   if (end === 'max_iterations') return response === '' ? 'Maximum tool call iterations reached.' : response;
   if (response.trim() !== '') return response;
@@ -189,15 +181,12 @@ function describeResult(
   return { data: { ...data, error: shortError(error) }, ...callMembers, error };
 }
 
-/** The first 200 characters of an error, as Agentao sends it. */
 function shortError(error: string): string {
   return Array.from(error).slice(0, 200).join('');
 }
 
 interface Unwrapped {
-  /** The members of the envelope's `data`, or of a flat event. */
   readonly own: Payload;
-  /** What stands beside the envelope, for Claude scripts alone. */
   readonly beside: Payload;
 }
 
@@ -209,7 +198,6 @@ const agentaoNames: Readonly<Record<string, string>> = {
   tool_response: 'toolOutput',
 };
 
-/** The accepted spellings of a member, for messages. */
 function spellings(key: string, point: PointName): string {
   const claude = isFlat(point)
     ? undefined
@@ -222,10 +210,7 @@ interface Known {
   readonly beside: readonly string[];
 }
 
-/**
- * Splits a host payload into the members of `data` and those beside it. Members of `data` win over the same
- * members at top level, and Agentao's names over Claude's. Throws EVENT_INVALID.
- */
+/** Members of `data` win over the same members at top level, and Agentao's names win over Claude's. */
 function unwrap(point: PointName, given: Payload, known: Known): Unwrapped {
   requireSameEvent(point, given);
   const data = dataIn(point, given);
@@ -246,10 +231,6 @@ interface SortedMember {
   readonly beside?: Payload;
 }
 
-/**
- * Assigns a top-level member to the data or to the members beside it. With `data` given, unknown ones stay
- * outside.
- */
 function sortMember(key: string, value: unknown, known: Known, isEnvelope: boolean): SortedMember {
   const own = Object.hasOwn(agentaoNames, key) ? agentaoNames[key] : undefined;
   if (own !== undefined && known.own.includes(own)) {
@@ -282,17 +263,14 @@ function dataIn(point: PointName, { data }: Payload): Payload | undefined {
   throw invalidPayload(`the \`data\` of ${point} is not an object`);
 }
 
-/** The `data` of the envelope; empty for events without an envelope. */
 export function dataOf({ data }: Payload): Payload {
   return isObject(data) ? data : {};
 }
 
-/** The members that the host gave beside the envelope's `data`. */
 export function outerMembersOf({ beside }: Payload): Payload {
   return isObject(beside) ? beside : {};
 }
 
-/** The tool name in the payload of a tool event; empty when there is none. */
 export function toolNameIn(payload: Payload): string {
   return textAt(dataOf(payload), 'toolName') ?? '';
 }

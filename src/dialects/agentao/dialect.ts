@@ -46,7 +46,6 @@ import {
   ruleResultIn,
 } from './rule-result.ts';
 
-/** The dialect of Agentao (jin-bo/agentao): each hook is a rule with a command or a static text. */
 export const agentao: ForeignDialect<AgentaoSettings> = {
   name: 'agentao',
   points,
@@ -62,13 +61,12 @@ export const agentao: ForeignDialect<AgentaoSettings> = {
   encode,
   decode,
   conclude,
-  // Every rule of an event sees the same payload.
+  // Every rule of an event receives the same payload.
   nextPayload: ({ payload }) => payload,
   toNeutralAnswer,
   report,
 };
 
-/** Whether a rule is one of the event and its matcher fits. */
 export function selects({ settings }: HookEntry<AgentaoSettings>, { point, payload }: Question): boolean {
   return settings.event === point && matches(point, settings.matcher, namesIn(point, payload));
 }
@@ -79,7 +77,6 @@ function namesIn(point: string, payload: Question['payload']): readonly string[]
   return Array.isArray(names) ? names.map(String) : [];
 }
 
-/** The answer of a prompt rule: its text with the user's message filled in; undefined for a command rule. */
 export function staticAnswerOf(entry: HookEntry<AgentaoSettings>, question: Question): Answer | undefined {
   const { prompt } = entry.settings;
   if (prompt === undefined) return undefined;
@@ -88,7 +85,7 @@ export function staticAnswerOf(entry: HookEntry<AgentaoSettings>, question: Ques
   return addContext({ entry, question }, text, 'prompt_hook');
 }
 
-/** The composed answer in neutral form, each context text wrapped as Agentao does. Throws REPLY_MALFORMED. */
+/** Wraps each context text as Agentao does. Throws REPLY_MALFORMED. */
 export function toNeutralAnswer(_event: HookEvent, { point }: Question, answer: Answer): Answer {
   const wrap = wrappers[point] ?? wrapReminder;
   const { context } = answer;
@@ -115,7 +112,7 @@ function toForcedTurn(answer: Answer & { readonly verdict: 'modify' }): Answer {
 
 type Effect = 'modify' | 'stop' | 'deny' | 'ask' | 'continue' | 'none';
 
-/** The data of PLUGIN_HOOK_FIRED; undefined when no rule was selected. Source: developer guide, chapter 5.7. */
+/** The data of PLUGIN_HOOK_FIRED. Undefined if no rule was selected. Source: developer guide, chapter 5.7. */
 export function report(question: Question, { selected, answer }: HookCallOutcome): Payload | undefined {
   if (selected === 0) return undefined;
   const result = ruleResultIn(answer);
@@ -143,7 +140,6 @@ function hasFollowUp(replace: unknown): boolean {
   return isObject(replace) && Object.hasOwn(replace, 'follow_up');
 }
 
-/** Only a Stop has words of its own beside allow and block. */
 function outcomeOf({ point, payload }: Question, effect: Effect, result: Payload): string {
   if (effect === 'deny' || effect === 'stop' || effect === 'ask') return 'block';
   if (effect === 'continue')
@@ -191,10 +187,6 @@ const readers: Readonly<Record<PointName, Reader>> = {
   PreCompact: readObserver,
 };
 
-/**
- * Decodes a rule's reply, or the fault in its place, at its point. Throws REPLY_MALFORMED for unknown
- * verdicts.
- */
 export function decode(
   entry: HookEntry<AgentaoSettings>,
   question: Question,
@@ -221,7 +213,7 @@ function findDenial(
   asked: HookQuestion,
   processOutput: ProcessOutput,
 ): Decoded<Answer> | undefined {
-  // Exit code 2 comes before all that a Stop rule prints, and nothing stops a session's start.
+  // Exit code 2 overrides everything that a Stop rule prints. SessionStart cannot be stopped.
   if ((point === 'Stop' && processOutput.exitCode === 2) || point === 'SessionStart') return undefined;
   for (const body of findEmbeddedObjects(processOutput)) {
     if (findRepeatedKey(body) !== undefined) return readers[point](asked, { ...processOutput, body });
@@ -238,7 +230,7 @@ function findDenial(
   return undefined;
 }
 
-/** Reads an object that may be a log line: undefined when it is REPLY_MALFORMED. */
+/** The object may be a log line. Returns undefined if it is REPLY_MALFORMED. */
 function readKnown(
   point: PointName,
   asked: HookQuestion,
@@ -292,8 +284,8 @@ function findMisplacedKey(point: string, body: Body): string | undefined {
 }
 
 /**
- * What a rule reads on stdin: Agentao's envelope and, beside it, the members that a Claude Code handler looks for;
- * Stop and PreCompact are flat in both systems. Written as Python writes it, since scripts grep it. Source: developer
+ * The stdin of a rule: Agentao's envelope, and beside it the members that a Claude Code handler expects. Stop and
+ * PreCompact are flat in both systems. The JSON is formatted like Python's, because scripts grep it. Source: developer
  * guide, chapter 5.7, and `_run_subprocess` of agentao/plugins/hooks/_dispatcher.py.
  */
 export function encode({ cwd }: HookEntry<AgentaoSettings>, question: Question): Message {
@@ -349,7 +341,6 @@ function callMembers(payload: Payload): Payload {
 
 const fileTools: readonly string[] = ['Read', 'Write', 'Edit'];
 
-/** Claude's tools for files have their path under another name. */
 function withFilePath(tool: string, input: Json): Json {
   if (!fileTools.includes(tool) || !isObject(input.value)) return input;
   const members = scanMembers(input.text);
@@ -368,9 +359,8 @@ function responseOf(output: string): unknown {
 }
 
 /**
- * Rewrites a JSON text as Python's `json.dumps` would print it: `, ` and `: ` as separators, non-ASCII
- * characters escaped, floats as by `repr`. Integers keep their digits, and so do numbers beyond the range of
- * a double.
+ * Rewrites a JSON text as Python's `json.dumps` prints it: `, ` and `: ` as separators, non-ASCII characters escaped,
+ * floats as by `repr`. Integers and numbers beyond the range of a double keep their digits.
  */
 export function toPythonJson(text: string): string {
   const parts: string[] = [];
@@ -410,7 +400,7 @@ function writeString(token: string): string {
   return `"${text.replaceAll(/["\\]|[^ -~]/g, writeUnit)}"`;
 }
 
-/** One UTF-16 unit at a time, as Python writes surrogate pairs. */
+/** Python escapes each half of a surrogate pair. */
 function writeUnit(unit: string): string {
   return shortEscapes[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
@@ -428,11 +418,11 @@ const shortEscapes: Readonly<Record<string, string>> = {
 function writeNumber(numeral: string): string {
   if (!/[.eE]/.test(numeral)) return numeral === '-0' ? '0' : numeral;
   const value = Number(numeral);
-  // Python would write `Infinity`, which no reader of JSON but Python takes.
+  // Python would write `Infinity`, which only Python's own JSON reader accepts.
   return Number.isFinite(value) ? writeFloat(value) : numeral;
 }
 
-/** Python's repr: the fewest digits that are the number, with an exponent below -4 and from 16 on. */
+/** Python's repr uses the fewest digits, and an exponent below -4 and from 16 on. */
 function writeFloat(value: number): string {
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   const [mantissa = '0', exponent = '0'] = Math.abs(value).toExponential().split('e');
@@ -448,7 +438,6 @@ function writeExponent(power: number): string {
   return `${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** How rules of Agentao are tried. */
 export const trial: Trial<AgentaoSettings> = {
   settingsAt: ({ matcher: _matcher, ...settings }, { point }) => ({ ...settings, event: point }),
   payloadAt: (point) => samplePayload(shapes[requirePoint(point)].own),

@@ -7,7 +7,7 @@ interface MatcherFault {
 
 type Matcher = Readonly<Record<string, unknown>>;
 
-/** The keys that a matcher of the event is read by; every other key is ignored, and so is a whole matcher without one. */
+/** The matcher keys that each event reads. Other keys are ignored, and so is a matcher without any of these. */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
   PreToolUse: ['tool_name', 'toolName'],
   PostToolUse: ['tool_name', 'toolName'],
@@ -15,10 +15,9 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   PreCompact: ['trigger'],
 };
 
-/** Events without a tool: Agentao compares a `toolName` pattern with the empty string there. */
+/** Agentao compares a `toolName` pattern with the empty string at these events. */
 const eventsWithoutTool: readonly string[] = ['SessionStart', 'SessionEnd'];
 
-/** Whether the matcher accepts any of the names (of a tool, or one trigger) under each of its keys. */
 export function matches(event: string, matcher: Matcher | undefined, given: readonly string[]): boolean {
   const isToolless = eventsWithoutTool.includes(event);
   const keys = isToolless ? ['toolName'] : (keysOf[event] ?? []);
@@ -34,7 +33,6 @@ export function matches(event: string, matcher: Matcher | undefined, given: read
   });
 }
 
-/** What is wrong with a rule's matcher: an error where it cannot be read, a warning where it does nothing. */
 export function findMatcherFaults(event: string, matcher: Matcher): readonly MatcherFault[] {
   const keys = keysOf[event];
   if (keys === undefined) {
@@ -63,7 +61,7 @@ function isExpression(pattern: string): boolean {
   return pattern.startsWith('^') && pattern.endsWith('$');
 }
 
-/** `^…$` is a regular expression, all else a glob of the whole name. An invalid pattern matches. */
+/** `^…$` is a regular expression, any other pattern a glob of the whole name. An invalid pattern matches. */
 function matchesPattern(pattern: string, name: string): boolean {
   if (isExpression(pattern)) return compileInclusivePattern(pattern)?.test(name) ?? true;
   return (
@@ -72,7 +70,7 @@ function matchesPattern(pattern: string, name: string): boolean {
   );
 }
 
-/** Agentao's own glob: around one star the ends may overlap; with several, `[…]` is a character class. */
+/** Agentao's glob: around a single star the ends may overlap; with several stars, `[…]` is a character class. */
 function matchesAgentaoGlob(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   const [first = '', second = ''] = parts;
@@ -82,19 +80,16 @@ function matchesAgentaoGlob(pattern: string, name: string): boolean {
   );
 }
 
-/**
- * A trigger's pattern is also a regular expression for the whole word; an invalid one is compared as text.
- */
+/** A trigger's pattern is also a regular expression for the whole word. An invalid one is compared as text. */
 function matchesTrigger(pattern: string, trigger: string): boolean {
   return compileInclusivePattern(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
 }
 
-/** A class begins with its bracket, perhaps `!`, and holds at least one character: `[]a]` holds two. */
+/** The first character after `[` or `[!` belongs to the class: `[]a]` holds two characters. */
 const characterClass = /(\[!?\][^\]]*\]|\[!?[^\]]+\])/;
 
 function globToExpression(glob: string, hasClasses = false): string {
   const parts = hasClasses ? glob.split(characterClass) : [glob];
-  // Every second part is a class.
   const written = parts.map((part, index) => (index % 2 === 1 ? writeClass(part) : writeGlob(part)));
   return `^${written.join('')}$`;
 }

@@ -6,7 +6,7 @@ const composition = { verdict: 'strictest' } as const;
 const filter = { order: 'serial', isFilter: true, composition } as const;
 const observer = { order: 'serial', isFilter: false, isAwaited: true, composition } as const;
 
-/** The eight events of Agentao. Source: developer guide, chapter 5.7. */
+/** Source: Agentao's developer guide, chapter 5.7. */
 export const points = {
   UserPromptSubmit: { ...filter, ends: ['deny', 'abort'] },
   SessionStart: filter,
@@ -14,19 +14,17 @@ export const points = {
   PreToolUse: { ...filter, ends: ['deny', 'abort'] },
   PostToolUse: filter,
   PostToolUseFailure: filter,
-  // A modify is a forced further turn.
+  // A modify forces a further turn.
   Stop: { ...filter, ends: ['deny', 'abort', 'modify'] },
   PreCompact: observer,
 } as const satisfies Readonly<Record<string, Point>>;
 
 export type PointName = keyof typeof points;
 
-/** Whether the payload has no envelope at this point: Agentao and Claude Code send it alike. */
 export function isFlat(point: PointName): boolean {
   return point === 'Stop' || point === 'PreCompact';
 }
 
-/** The point of that name. Throws INTERNAL. */
 export function requirePoint(name: string): PointName {
   if (isPoint(name)) return name;
   throw new RuntimeError('INTERNAL', `agentao has no event "${name}"`);
@@ -36,7 +34,6 @@ function isPoint(name: string): name is PointName {
   return Object.hasOwn(points, name);
 }
 
-/** The Agentao event for a pipeline event; none for a call of an unknown tool. */
 export function pointsAt(event: HookEvent): readonly PointName[] {
   const isOfCall = event.phase === 'before_execution' || event.phase === 'after_execution';
   if (isOfCall && event.request.isUnknown === true) return [];
@@ -54,7 +51,6 @@ const pointOfMoment: Partial<Readonly<Record<EventPhase, PointName>>> = {
   stop: 'Stop',
 };
 
-/** Tools that Agentao and Claude Code have under two names. */
 const pairs: readonly (readonly [agentao: string, claude: string])[] = [
   ['read_file', 'Read'],
   ['write_file', 'Write'],
@@ -73,20 +69,16 @@ const pairs: readonly (readonly [agentao: string, claude: string])[] = [
   ['activate_skill', 'ActivateSkill'],
 ];
 
-/**
- * The tool name in payloads: Claude's name for the first alias, or for the tool's own name without aliases.
- */
+/** The tool name in payloads: Claude's name for the first alias, or for the tool's own name without aliases. */
 export function toolNameForHooks(name: string, aliases: readonly string[] = []): string {
   const known = aliases[0] ?? name;
   return pairs.find(([agentao]) => agentao === known)?.[1] ?? known;
 }
 
-/** Agentao's own name of a tool. */
 export function agentaoToolName(name: string): string {
   return pairs.find(([, claude]) => claude === name)?.[0] ?? name;
 }
 
-/** Every name that a matcher may use for the tool: its own, its aliases and their pairs. */
 export function allToolNames(name: string, aliases: readonly string[] = []): readonly string[] {
   const declared = [name, ...aliases];
   const paired = pairs.filter((pair) => pair.some((each) => declared.includes(each))).flat();

@@ -5,19 +5,16 @@ import type { Reply } from '../../contract/exchange.ts';
 import { type Body, decodePrinted, describeExit, malformed, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 
-/** The output and exit of a rule's process, before it is interpreted. */
 export interface ProcessOutput {
-  /** All of stdout, trimmed, its line ends LF; bytes that are no character are replaced, as in Agentao. */
+  /** All of stdout, trimmed, with LF line ends. Invalid bytes are replaced, as in Agentao. */
   readonly text: string;
   readonly json: Json | undefined;
   readonly body: Body | undefined;
   readonly exitCode: number | null;
-  /** How it ended badly, as the end of a sentence; undefined for exit code 0. */
   readonly failure: string | undefined;
   readonly stderr: string;
 }
 
-/** The output in a reply. Throws REPLY_MALFORMED for the reply of a server. */
 export function readProcessOutput(reply: Reply): ProcessOutput {
   if (reply.via === 'rpc') throw malformed('an Agentao rule is a process, not a server');
   const { exitCode, stderr } = reply;
@@ -34,7 +31,6 @@ export function readProcessOutput(reply: Reply): ProcessOutput {
   };
 }
 
-/** Python's text mode, stripped. */
 function toText(printed: string): string {
   return strip(printed.replaceAll(/\r\n?/g, '\n'));
 }
@@ -48,12 +44,13 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Whether stdout begins as a JSON object, perhaps behind byte order marks or in UTF-16 without one, and is none. */
+/**
+ * Returns whether stdout begins as a JSON object, after byte order marks or as UTF-16 without one, but is not valid.
+ */
 export function isTruncatedObject({ text, json }: ProcessOutput): boolean {
   return json === undefined && /^(?:\ufeff*|\0)\{/.test(text);
 }
 
-/** A warning when stdout is read as text although one of its lines begins as a JSON object. */
 export function noteTextBesideJson({ text, body }: ProcessOutput): readonly Note[] {
   if (body !== undefined || !text.split('\n').some((line) => line.trimStart().startsWith('{'))) return [];
   const message = 'stdout is read as text, though a line of it begins like a JSON object: print nothing else';
@@ -61,8 +58,7 @@ export function noteTextBesideJson({ text, body }: ProcessOutput): readonly Note
 }
 
 /**
- * What may be an answer in a stdout that is not one JSON object: whole lines of text that are one, and attachment
- * records in a list.
+ * Possible answers in a stdout that is not one JSON object: lines that are objects, and attachment records in a list.
  */
 export function findEmbeddedObjects({ text, json }: ProcessOutput): Body[] {
   if (json === undefined) return objectsInText(text);
@@ -73,7 +69,7 @@ export function findEmbeddedObjects({ text, json }: ProcessOutput): Body[] {
     .map((each) => toBody(each));
 }
 
-/** The most searches for an object over several lines; each may scan the whole text. */
+/** Limits the searches for an object over several lines, since each may scan the whole text. */
 const MAX_SEARCHES = 100;
 
 function objectsInText(text: string): Body[] {
@@ -115,10 +111,7 @@ function parseObject(text: string): Body | undefined {
   }
 }
 
-/**
- * Replaces Python's NaN, Infinity and -Infinity by 1e999 and -1e999, so that JSON.parse accepts the text. A
- * text without them is returned as it is.
- */
+/** Replaces Python's NaN, Infinity and -Infinity by 1e999 and -1e999, so that JSON.parse accepts the text. */
 export function fromPythonJson(text: string): string {
   if (!text.includes('NaN') && !text.includes('Infinity')) return text;
   const parts: string[] = [];
@@ -142,14 +135,12 @@ export function fromPythonJson(text: string): string {
 
 const beyondDoubles = '1e999';
 
-/** A literal that stands alone: what touches it would make it something else. */
 function wordAt(text: string, at: number): string | undefined {
   const literal = /(?<![\w.+-])(?:NaN|-?Infinity)(?![\w.+-])/y;
   literal.lastIndex = at;
   return literal.exec(text)?.[0];
 }
 
-/** Whether the value holds a number that JSON cannot express. */
 export function holdsNonFinite(value: unknown): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -162,7 +153,7 @@ export function holdsNonFinite(value: unknown): boolean {
   return false;
 }
 
-/** Trims white space as Python's `str.strip` does; a byte order mark stays. */
+/** Trims white space like Python's `str.strip`. A byte order mark stays. */
 export function strip(text: string): string {
   let start = 0;
   let end = text.length;

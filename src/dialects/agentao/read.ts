@@ -32,13 +32,11 @@ import {
   recordReply,
 } from './rule-result.ts';
 
-/**
- * Decodes a reply at PreToolUse. An answer counts whatever the exit code; without one a non-zero exit fails.
- */
+/** An answer counts whatever the exit code. Without an answer, a non-zero exit code is a failure. */
 export function readTool(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { text, body, failure } = processOutput;
   if (body === undefined) {
-    // Text is kept on record, and not given to the model.
+    // Text is recorded but not passed to the model.
     const result =
       text === ''
         ? { messages: [attach(asked, 'hook_success', {})] }
@@ -73,7 +71,7 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
     return denyWithError(asked, error, { result: { additional_contexts: contexts }, context: contexts });
   }
   const metadata = metadataOf(recorded);
-  // A deferred call does not run now, so context and new arguments are dropped.
+  // A deferred call does not run now, so its context and new arguments are dropped.
   if (permission === 'defer') return answers.ask(reason ?? '', { metadata });
   return allowOrAsk(fields, permission, { reason: reason ?? '', metadata, context: contexts });
 }
@@ -92,10 +90,6 @@ function allowOrAsk(
 
 type Permission = 'allow' | 'deny' | 'ask' | 'defer';
 
-/**
- * Reads `permissionDecision`. Throws REPLY_MALFORMED for an unknown word, or a `hookSpecificOutput` that is
- * no object.
- */
 function permissionOf({ body, specific }: ReplyFields): Permission | undefined {
   const container = nonNull(body.get('hookSpecificOutput'));
   if (container !== undefined && specific === undefined) {
@@ -115,10 +109,6 @@ function permissionOf({ body, specific }: ReplyFields): Permission | undefined {
   }
 }
 
-/**
- * The new arguments, if any. Throws REPLY_MALFORMED when they are no object, or hold a number that is not
- * JSON.
- */
 function inputOf({ body, specific }: ReplyFields): Json | undefined {
   const input = nonNull(specific?.get('updatedInput')) ?? nonNull(body.get('updatedInput'));
   if (input === undefined) return undefined;
@@ -134,7 +124,7 @@ function reasonOf(fields: ReplyFields): string | undefined {
   return specificTextOf(fields, 'permissionDecisionReason', 'reason') ?? textOf(fields, 'reason');
 }
 
-/** Decodes a reply at PostToolUse or PostToolUseFailure: JSON counts, plain text is only logged. */
+/** JSON counts. Plain text is only logged. */
 export function readAfter(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { body, failure } = processOutput;
   if (body === undefined) return readText(asked, processOutput);
@@ -144,7 +134,6 @@ export function readAfter(asked: HookQuestion, processOutput: ProcessOutput): De
   return failure === undefined || isAnswered ? decoded(answer) : readExitFailure(asked, failure);
 }
 
-/** The answer for plain text at a point where text has no meaning: a debug note, or the exit failure. */
 function readText(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { text, failure } = processOutput;
   if (failure !== undefined) return readExitFailure(asked, failure);
@@ -161,7 +150,7 @@ function readAfterToolAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
     return answers.abort(halt.reason ?? 'Hook prevented continuation', 'turn', { context });
   if (error !== undefined && point === 'PostToolUseFailure') return answers.abort(error, 'turn', { context });
   if (error !== undefined) return denyWithMarker('[Blocked by hook]', error, { context });
-  // Claude's block undoes nothing here: its reason stands beside the result.
+  // Agentao cannot undo the call for Claude's block, so the reason is added to the result.
   const reason = decisionOf(fields) === 'block' ? textOf(fields, 'reason') : undefined;
   const extras = { context: reason === undefined ? context : [...context, reason] };
   const output = outputOf(asked, fields);
@@ -169,8 +158,8 @@ function readAfterToolAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
 }
 
 /**
- * The new tool output, if any. Throws REPLY_MALFORMED when it is neither a text nor of the type of the
- * result: it may be a redaction, so the original must not pass.
+ * Throws REPLY_MALFORMED if the new output is neither a text nor of the result's type. It may be a redaction, so the
+ * original must not pass.
  */
 function outputOf({ question }: HookQuestion, { body, specific }: ReplyFields): string | undefined {
   const keys = ['updatedToolOutput', 'updatedMCPToolOutput'];
@@ -191,7 +180,7 @@ function kindOf(json: Json): string | undefined {
   }
 }
 
-/** Decodes a reply at SessionStart: only context counts, nothing stops the turn. */
+/** Only context counts at SessionStart. Nothing stops the turn. */
 export function readStart(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { body, failure } = processOutput;
   if (body === undefined) return readText(asked, processOutput);
@@ -222,7 +211,6 @@ function readContext(body: Body): { readonly context: readonly string[]; readonl
   }
 }
 
-/** Decodes a reply at UserPromptSubmit. The exit code counts only when nothing was printed. */
 export function readPrompt(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { body } = processOutput;
   return body === undefined
@@ -230,7 +218,6 @@ export function readPrompt(asked: HookQuestion, processOutput: ProcessOutput): D
     : decoded(readPromptAnswer(asked, readFields(body)));
 }
 
-/** Decodes what is no object where text is context for the model, and a failed exit counts without one only. */
 function readPlain(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { text, failure } = processOutput;
   if (text !== '') return decoded(addContext(asked, text));
@@ -238,7 +225,7 @@ function readPlain(asked: HookQuestion, processOutput: ProcessOutput): Decoded<A
   return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
 }
 
-/** An allow with one context text and its attachment record; `source` marks a rule without a process. */
+/** Allows with one context text and its attachment record. `source` marks a rule without a process. */
 export function addContext(asked: HookQuestion, text: string, source?: string): Answer {
   const payload = { context: text, ...(source !== undefined && { source }) };
   const messages = [attach(asked, 'hook_additional_context', payload)];
@@ -252,7 +239,7 @@ export function addContext(asked: HookQuestion, text: string, source?: string): 
 function readPromptAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   const contexts = contextsOf(fields);
   const recorded = { additional_contexts: contexts };
-  // Both are read before either counts, so that an unknown verdict throws even beside a known one.
+  // Read both before using either, so that an unknown verdict throws even beside a known one.
   const decision = decisionOf(fields);
   const halt = preventContinuationOf(fields) ?? continueFalseOf(fields);
   const error =
@@ -268,9 +255,6 @@ function readPromptAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   return answers.allow({ context: contexts, metadata: metadataOf({ ...recorded, messages }) });
 }
 
-/**
- * Decodes a reply at Stop: forces a further turn, withholds the answer or adds text. Exit code 2 comes first.
- */
 export function readStop(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
   const { body, exitCode, stderr } = processOutput;
   if (exitCode === 2) {
@@ -335,7 +319,6 @@ function forcedTurnIn(
   return isPrevented ? { followUp: stock, reason: 'Hook prevented continuation' } : undefined;
 }
 
-/** Forces a further turn; past the cap the turn ends with its answer, and a warning says why. */
 function forceTurn(
   { entry, question }: HookQuestion,
   wanted: ForcedTurn,

@@ -3,12 +3,9 @@ import { asText } from '../../base/json/parse.ts';
 import { elementsOf } from '../../base/json/scan.ts';
 import { type Body, excerpt, isAmbiguous, malformed, nonNull, objectAt, toBody } from '../body.ts';
 
-/**
- * A reply whose members may be spelled as Agentao, its guide (snake_case), attachment records or Claude do.
- */
+/** A reply whose members may use the spelling of Agentao, its guide (snake_case), attachment records or Claude. */
 export interface ReplyFields {
   readonly body: Body;
-  /** Claude's `hookSpecificOutput`; undefined when it is no object. */
   readonly specific: Body | undefined;
   readonly records: readonly PrintedAttachment[];
 }
@@ -19,8 +16,8 @@ interface PrintedAttachment {
 }
 
 /**
- * The fields of a reply. Throws REPLY_MALFORMED for an attachment record of an unknown type, which may be a
- * verdict, and for a verdict key that occurs twice.
+ * Throws REPLY_MALFORMED for an attachment record of unknown type, which may be a verdict, and for a repeated verdict
+ * key.
  */
 export function readFields(body: Body): ReplyFields {
   const twice = findRepeatedKey(body);
@@ -35,7 +32,6 @@ const verdictKeys = [
   ...['updatedInput', 'updatedToolOutput', 'updatedMCPToolOutput'],
 ];
 
-/** The first verdict key that occurs twice, ignoring letter case; undefined when all are unique. */
 export function findRepeatedKey(body: Body): string | undefined {
   const specific = objectAt(body, 'hookSpecificOutput');
   const places = [body, ...(specific === undefined ? [] : [specific]), ...objectsIn(body.get('messages'))];
@@ -75,12 +71,10 @@ function membersAt({ body }: ReplyFields, keys: readonly string[]): Json[] {
   return keys.flatMap((key) => nonNull(body.get(key)) ?? []);
 }
 
-/** The first of these members that is a text with something in it. */
 export function textOf(fields: ReplyFields, ...keys: readonly string[]): string | undefined {
   return membersAt(fields, keys).map(textIn).find(hasText);
 }
 
-/** The same among the members of Claude's `hookSpecificOutput`. */
 export function specificTextOf({ specific }: ReplyFields, ...keys: readonly string[]): string | undefined {
   return keys.map((key) => textIn(specific?.get(key))).find(hasText);
 }
@@ -93,15 +87,12 @@ function hasText(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== '';
 }
 
-/** Whether one of these members is true. */
 export function isAnyTrue(fields: ReplyFields, ...keys: readonly string[]): boolean {
   return membersAt(fields, keys).some(({ value }) => value === true);
 }
 
-/** The reason of a denial that gives none. */
 export const noReason = 'the hook gave no reason';
 
-/** The text of a blocking error, or a stock text when it is empty; undefined when there is none. */
 export function blockingErrorOf(fields: ReplyFields): string | undefined {
   const [given] = membersAt(fields, ['blockingError', 'blocking_error', 'hook_blocking_error']);
   if (given !== undefined) return errorText(given);
@@ -131,7 +122,7 @@ interface Halt {
   readonly reason: string | undefined;
 }
 
-/** `preventContinuation`: any value that counts as true, or a record that says so. */
+/** `preventContinuation`: any truthy value, or a record that says so. */
 export function preventContinuationOf(fields: ReplyFields): Halt | undefined {
   const given = membersAt(fields, ['preventContinuation', 'prevent_continuation']);
   const record = fields.records.find(({ type }) => type === 'hook_stopped_continuation');
@@ -139,7 +130,6 @@ export function preventContinuationOf(fields: ReplyFields): Halt | undefined {
   return { reason: stopReasonOf(fields) ?? recordReason(record) };
 }
 
-/** Claude's `continue: false`. Throws REPLY_MALFORMED when `continue` is neither true nor false. */
 export function continueFalseOf(fields: ReplyFields): Halt | undefined {
   const given = nonNull(fields.body.get('continue'));
   if (given === undefined || given.value === true) return undefined;
@@ -155,7 +145,7 @@ function recordReason(record: PrintedAttachment | undefined): string | undefined
   return [textIn(record?.payload?.get('reason'))].find(hasText);
 }
 
-/** Claude's top-level `decision`. Throws REPLY_MALFORMED for a word that it does not have. */
+/** Throws REPLY_MALFORMED for a word that Claude's top-level `decision` does not have. */
 export function decisionOf({ body }: ReplyFields): 'block' | 'approve' | undefined {
   const decision = nonNull(body.get('decision'));
   switch (decision?.value) {
@@ -171,7 +161,6 @@ export function decisionOf({ body }: ReplyFields): 'block' | 'approve' | undefin
   }
 }
 
-/** The context texts for the model, in order: of `hookSpecificOutput`, the top level and records. */
 export function contextsOf(fields: ReplyFields): string[] {
   const keys = ['additionalContext', 'additional_context', 'additionalContexts', 'additional_contexts'];
   const records = fields.records
@@ -190,7 +179,7 @@ function textsIn(json: Json): string[] {
     .map((each) => (typeof each.value === 'string' ? each.value : each.text));
 }
 
-/** Whether the reply has any verdict, context or record; then a non-zero exit code is no failure. */
+/** Returns whether the reply has any verdict, context or record. Then a non-zero exit code is no failure. */
 export function hasAnswer(fields: ReplyFields): boolean {
   return (
     decisionOf(fields) !== undefined ||

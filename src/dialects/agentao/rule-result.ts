@@ -10,7 +10,6 @@ import { textAt } from '../payload-table.ts';
 import type { AgentaoSettings } from './config/settings.ts';
 import { type PointName, requirePoint } from './points.ts';
 
-/** The result of one rule with Agentao's member names; the results of all rules are aggregated from these. */
 export interface RuleResult {
   readonly additional_contexts?: readonly string[];
   readonly messages?: readonly Payload[];
@@ -23,15 +22,12 @@ export interface RuleResult {
   readonly system_message?: string | undefined;
 }
 
-/** The marker that Agentao shows in the place of what was blocked. */
 type Marker = '[Blocked by hook]' | '[Hook stopped]' | '[Blocked by Stop hook]';
 
-/** The metadata of an answer with that rule result. */
 export function metadataOf(result: RuleResult): Json {
   return Json.from({ agentao: result });
 }
 
-/** A denial whose metadata has a replacement text with that marker, and the rule result if given. */
 export function denyWithMarker(
   marker: Marker,
   reason: string,
@@ -41,7 +37,6 @@ export function denyWithMarker(
   return answers.deny(reason, { metadata, context });
 }
 
-/** The same for a blocking error, with its attachment record in the rule result. */
 export function denyWithError(
   asked: HookQuestion,
   error: string,
@@ -57,7 +52,6 @@ interface BlockDetails {
   readonly context?: readonly string[];
 }
 
-/** The attachment record of a reply that denies nothing: its context texts, else the reply itself. */
 export function recordReply(asked: HookQuestion, reply: Json, contexts: readonly string[]): Payload {
   if (contexts.length === 0) return attach(asked, 'hook_success', reply);
   return attach(asked, 'hook_additional_context', {
@@ -69,7 +63,7 @@ function withRuleResult(answer: Answer, result: RuleResult): Answer {
   return { ...answer, metadata: Json.from({ ...membersOf(answer.metadata), agentao: result }) };
 }
 
-/** The rule result in an answer's metadata; numbers keep their digits. */
+/** Numbers keep their digits. */
 export function ruleResultIn({ metadata }: Answer): Payload {
   const { agentao } = membersOf(metadata);
   return isObject(agentao) ? agentao : {};
@@ -86,13 +80,12 @@ type AttachmentType =
   | 'hook_stopped_continuation'
   | 'hook_blocking_error';
 
-/** A rule and the question put to it. */
 export interface HookQuestion {
   readonly entry: HookEntry<AgentaoSettings>;
   readonly question: Question;
 }
 
-/** Agentao's attachment record: what one rule did. The same event at the same moment has the same `uuid`. */
+/** Agentao's attachment record of one rule. The same event at the same moment has the same `uuid`. */
 export function attach({ entry, question }: HookQuestion, type: AttachmentType, payload: unknown): Payload {
   const { point, hookContext } = question;
   const { command, prompt } = entry.settings;
@@ -108,7 +101,6 @@ export function attach({ entry, question }: HookQuestion, type: AttachmentType, 
   return { ...record, uuid: toUuid(stringifyJson([record, about])), timestamp: now };
 }
 
-/** Version 8 of RFC 9562: a digest in the form of a UUID. */
 function toUuid(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
@@ -127,8 +119,8 @@ const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = 
 };
 
 /**
- * The answer for a fault in the place of a reply. A timeout and a failed start pass; any other fault is
- * thrown where the event can be denied. Source: `_run_subprocess` of agentao/plugins/hooks/_dispatcher.py.
+ * A timeout and a failed start pass. Any other fault is thrown if the event can be denied. Source: `_run_subprocess` of
+ * agentao/plugins/hooks/_dispatcher.py.
  */
 export function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Answer> {
   const rule = rules[error.code];
@@ -140,7 +132,7 @@ export function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Ans
   throw error;
 }
 
-/** The answer for a process that exited with a failure and printed no answer. Source: `_run_command_hook`. */
+/** The answer for a process that failed without printing an answer. Source: `_run_command_hook`. */
 export function readExitFailure(
   asked: HookQuestion,
   what: string,
@@ -149,9 +141,7 @@ export function readExitFailure(
   return passFailure(asked, { cause: 'agentao.exit_nonzero', what }, ruleResult);
 }
 
-/**
- * The answer for text that begins as a JSON object and is none: the text counts, unless `on_failure: deny`.
- */
+/** Invalid JSON that begins as an object counts as text, unless `on_failure` is `deny`. */
 export function readInvalidJson(
   { entry, question }: HookQuestion,
   { output, notes }: Decoded<Answer>,
@@ -165,7 +155,6 @@ export function readInvalidJson(
   return decoded(answer, read.notes);
 }
 
-/** Whether the hooks of the point only observe. */
 export function isObserveOnly(point: PointName): boolean {
   return point === 'SessionEnd' || point === 'PreCompact';
 }
@@ -174,7 +163,6 @@ function hasRuleResults(point: string): boolean {
   return point === 'UserPromptSubmit' || point === 'PreToolUse' || point === 'Stop';
 }
 
-/** The points at which there is something to deny when a failure must not pass. */
 const closable: readonly string[] = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'];
 
 function passFailure(asked: HookQuestion, rule: FailureRule, ruleResult: RuleResult = {}): Decoded<Answer> {
@@ -182,13 +170,12 @@ function passFailure(asked: HookQuestion, rule: FailureRule, ruleResult: RuleRes
   const onFailure = closable.includes(question.point) ? entry.onFailure : 'own';
   const { output, notes } = failOpen({ name: entry.name, onFailure }, rule);
   if (!hasRuleResults(question.point)) return decoded(output, notes);
-  // Agentao adds the end of stderr, which the log has here: it may quote the texts of others.
+  // Agentao adds the end of stderr. Here it goes only to the log, since it may quote other texts.
   const warning = attach(asked, 'hook_success', { warning: `Hook ${rule.what}` });
   const messages = [...(ruleResult.messages ?? []), warning];
   return decoded(withRuleResult(output, { ...ruleResult, messages }), notes);
 }
 
-/** Adds Agentao's aggregated result to the metadata of the composed answer, and drops what has no effect. */
 export function conclude(
   question: Question,
   hookAnswers: readonly HookAnswer[],
@@ -258,7 +245,7 @@ function allOf(results: readonly Payload[], key: string): unknown[] {
   return results.flatMap((each) => each[key] ?? []);
 }
 
-/** Drops context texts where the model is not called again or the answer is not shown. */
+/** Drops context texts if the model is not called again or the answer is not shown. */
 function dropUnreadContext({ point, payload }: Question, composed: Composed, result: Payload): Composed {
   if (point === 'PreToolUse') return composed;
   const { answer } = composed;
@@ -276,7 +263,6 @@ function dropUnreadContext({ point, payload }: Question, composed: Composed, res
   return isShown ? composed : withoutContext(composed);
 }
 
-/** Whether the replacement still forces a further turn: past the cap it has no `follow_up`. */
 function hasFollowUp({ value }: Json): boolean {
   return isObject(value) && typeof value['follow_up'] === 'string';
 }

@@ -22,9 +22,8 @@ import { readBodyChange } from './request.ts';
 type ChibiEntry = HookEntry<ChibiSettings>;
 
 /**
- * Decodes a plugin's reply, or the fault in its place. A crash, and output that is no JSON object, pass as in
- * chibi; a plugin that could not be started or timed out aborts the turn. Source: execute_hook in
- * tools/hooks.rs.
+ * A crash passes, and so does output that is not a JSON object, as in chibi. A plugin that cannot be started or times
+ * out aborts the turn. Source: execute_hook in tools/hooks.rs.
  */
 export function decode(entry: ChibiEntry, question: Question, reply: Reply | RuntimeError): Decoded<Answer> {
   const { isFilter } = requirePoint(question.point);
@@ -93,8 +92,8 @@ function parse(json: Json): unknown {
 }
 
 /**
- * Decodes a JSON object at its point. A member of the wrong type counts as absent; a denial counts whatever
- * else is wrong, and under any of chibi's verdict keys. Source: the typed readers of tools/hooks.rs.
+ * A member of the wrong type counts as absent. A denial under any of chibi's verdict keys counts whatever else is
+ * wrong. Source: the typed readers of tools/hooks.rs.
  */
 function readObject(entry: HookEntry<ChibiSettings>, { point }: Question, body: Body): Decoded<Answer> {
   const { results } = requirePoint(point);
@@ -127,7 +126,6 @@ function readWrongTypes(
 
 type Results = ReadonlyMap<string, Json>;
 
-/** One plugin's answer. Throws REPLY_MALFORMED for a replacement that cannot be used. */
 function toAnswer(entry: HookEntry<ChibiSettings>, point: string, results: Results): Answer {
   const { family, refusal } = requirePoint(point);
   switch (family) {
@@ -152,7 +150,6 @@ function toAnswer(entry: HookEntry<ChibiSettings>, point: string, results: Resul
   }
 }
 
-/** The answer at a sub-agent call: a `response` wins over a `block`. */
 function readSpawn(results: Results, refusal: string): Answer {
   const response = results.get('response');
   if (response !== undefined) return answers.respond({ response });
@@ -191,7 +188,7 @@ function replaceMember(key: string, json: Json): readonly (readonly [string, unk
       return json.value === '' ? [] : [[key, [json]]];
     case 'output':
       return [['content', json]];
-    // A typo must not make the loop go on until its fuel is gone.
+    // A typo must not make the loop continue until its fuel is used up.
     case 'fallback':
       return [[key, json.value === 'call_agent' ? json : 'call_user']];
     case 'prompt':
@@ -221,7 +218,7 @@ interface MisplacedDenial {
   readonly notes: readonly Note[];
 }
 
-/** The value by which each verdict key denies. `approved` is how plugins answered before February 2026. */
+/** The value by which each verdict key denies. Plugins used `approved` before February 2026. */
 const denyingValues = { block: true, denied: true, approved: false } as const;
 
 const verdictKeys = ['block', 'denied', 'approved'] as const;
@@ -229,8 +226,8 @@ const verdictKeys = ['block', 'denied', 'approved'] as const;
 const familiesThatDeny: readonly Family[] = ['gate', 'permission', 'spawn'];
 
 /**
- * A denial by the verdict key of another point, or by one that is repeated or in another letter case;
- * undefined where there is none, or where the point cannot deny.
+ * A denial by another point's verdict key, or by a repeated key or one in another letter case. Undefined if there is
+ * none, or if the point cannot deny.
  */
 function findMisplacedDenial(point: string, body: Body): MisplacedDenial | undefined {
   const { family, refusal } = requirePoint(point);

@@ -21,10 +21,6 @@ import { type ChibiSettings, contextMembersOf, points, requirePoint } from './po
 import { describeBody, toNeutralRequest } from './request.ts';
 import { encode } from './tool.ts';
 
-/**
- * The dialect of chibi plugins: each gets the original payload; answers are composed by the rules of the
- * point.
- */
 export const chibi: ForeignDialect<ChibiSettings> = {
   name: 'chibi',
   points,
@@ -45,10 +41,7 @@ export const chibi: ForeignDialect<ChibiSettings> = {
   toNeutralAnswer,
 };
 
-/**
- * Whether the plugin has registered for the point. A file inside the project root is read without asking, if it is
- * known where its path leads.
- */
+/** A read inside the project root needs no permission, if the file's resolved path is known. */
 export function selects({ settings }: HookEntry<ChibiSettings>, { point, hookContext }: Question): boolean {
   if (!settings.points.includes(point)) return false;
   return point !== 'pre_file_read' || !isInside(settings.projectRoot, hookContext.realPath);
@@ -61,8 +54,8 @@ function isInside(root: string, path: string | undefined): boolean {
 }
 
 /**
- * A payload from the host, with defaults filled in, also for what is null; members that the point does not have stay.
- * Throws EVENT_INVALID, which names the member that is missing or wrong.
+ * Fills in defaults, also for null members, and keeps unknown members. Throws EVENT_INVALID, which names the missing or
+ * wrong member.
  */
 export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
   const { fields } = requirePoint(point);
@@ -78,10 +71,6 @@ export function complete(point: string, given: Payload, hookContext: HookContext
   return { ...given, ...known };
 }
 
-/**
- * The composed answer in neutral form: `replace` has the members of the event's phase. Throws
- * REPLY_MALFORMED.
- */
 export function toNeutralAnswer(event: HookEvent, question: Question, answer: Answer): Answer {
   if (answer.verdict !== 'modify' || event.hook !== 'turn') return answer;
   const replace = toNeutralReplace(event.turn, question, answer.replace);
@@ -118,17 +107,13 @@ function joinParagraphs(paragraphs: readonly string[]): string {
   return paragraphs.filter((text) => text !== '').join('\n\n');
 }
 
-/**
- * The replacement for a loop without a limit: only `fallback: call_user` counts, so that it cannot run for
- * ever.
- */
+/** In a loop without a limit, only `fallback: call_user` counts, so that the loop cannot run for ever. */
 function withoutFuel({ value }: Json): Json | undefined {
   return isObject(value) && value['fallback'] === 'call_user'
     ? Json.from({ fallback: 'call_user' })
     : undefined;
 }
 
-/** A point's payload for an event of a pipeline; what only the plugin's entry knows is added when it is encoded. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   return { ...describeEvent(point, event), ...contextMembersOf(requirePoint(point).fields, hookContext) };
 }
@@ -172,7 +157,7 @@ function describeEvent(point: string, event: HookEvent): Payload {
       if (point !== 'post_tool') {
         return { ...callOf(event.request), output, final_output: output, cached: false };
       }
-      // What the model wrote, before hooks changed it.
+      // The arguments as the model wrote them, before hooks changed them.
       return { ...callOf({ ...event.request, args: event.asked }), result: output, cached: false };
     }
   }
@@ -188,12 +173,10 @@ type AfterExecution = Extract<NativeEvent, { phase: 'after_execution' }>;
 type Finished = Extract<CallEvent, { phase: 'finished' | 'returned' }>;
 type Blocked = Extract<CallEvent, { phase: 'blocked' }>;
 
-/** The output of a call; a failure as `Error: …`, unless a hook has replaced its text. */
 function outputOf({ response: { content, error } }: AfterExecution | Finished): string {
   return error !== '' && content.includes(error) ? `Error: ${error}` : content;
 }
 
-/** The output of a denied call: `Permission denied: <reason>` for a permission, else the bare reason. */
 function denialTextOf({
   request,
   response,
@@ -205,28 +188,23 @@ function denialTextOf({
   return stage === 'approval' && request.category !== 'shell' ? `Permission denied: ${reason}` : reason;
 }
 
-/** The final output of a call: its denial text, unless a hook has replaced it, else its output. */
 function finalOutputOf(event: Finished): string {
   const { denial, request, response } = event;
   if (denial === undefined || !response.content.includes(denial.reason)) return outputOf(event);
   return denialTextOf({ request, response, ...denial });
 }
 
-/**
- * Adjusts the composed answer where members cannot be merged one by one: aborts, permissions, fuel, tools,
- * cache.
- */
+/** Adjusts the composed answer where members cannot be merged one by one: aborts, permissions, fuel, tools, cache. */
 export function conclude(
   question: Question,
   hookAnswers: readonly HookAnswer[],
   composed: Composed,
 ): Composed {
   const { family } = requirePoint(question.point);
-  // A plugin that could not be run aborts the event, and the answers of the others are dropped.
   const failed = hookAnswers.find(({ answer }) => answer.verdict === 'abort');
   if (failed !== undefined && family !== 'spawn') return failed;
   if (failed !== undefined) {
-    // A sub-agent that cannot be guarded is a failed tool, not the end of the turn.
+    // If a sub-agent cannot be guarded, its tool call fails, but the turn continues.
     const { hook, answer } = failed;
     const { reason, metadata } = answer;
     const fault = answer.verdict === 'abort' && answer.error ? { error: answer.error } : {};
@@ -234,7 +212,7 @@ export function conclude(
   }
   const { answer } = composed;
   if (family === 'permission') {
-    // Plugins can deny, never approve: what none of them denied is for the host to decide.
+    // Plugins can deny but never approve. The host decides about calls that no plugin denied.
     const [first] = hookAnswers;
     if (first === undefined || answer.verdict === 'deny') return composed;
     const { metadata } = answer;
@@ -265,7 +243,6 @@ function adjustReplace(
       const remaining = toInteger(Json.from(payload['fuel_remaining'] ?? null));
       return Json.from({
         ...(fallback && { fallback }),
-        // Without a limit there is no fuel to change.
         ...(remaining !== undefined && composeFuel(hookAnswers, remaining)),
       });
     }
@@ -275,8 +252,8 @@ function adjustReplace(
 }
 
 /**
- * The change of the fuel: the new level where a plugin set one, else the sum of the differences. Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Source: apply_hook_overrides in
- * api/send.rs.
+ * The change of the fuel: the new level where a plugin set one, else the sum of the differences. Applies plugin by
+ * plugin, `fuel` before `fuel_delta`, never below 0. Source: apply_hook_overrides in api/send.rs.
  */
 function composeFuel(
   hookAnswers: readonly HookAnswer[],
@@ -308,19 +285,17 @@ function clamp(level: bigint): bigint {
   return level > MAX_FUEL ? MAX_FUEL : level;
 }
 
-/** chibi counts in 64 bits. */
+/** chibi counts fuel in 64 bits. */
 const MAX_FUEL = 2n ** 64n - 1n;
 
 function toInteger(json: Json | undefined): bigint | undefined {
   return json !== undefined && /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
 }
 
-/** How plugins of chibi are tried. */
 export const trial: Trial<ChibiSettings> = {
   settingsAt: (settings, { point }) => ({ ...settings, points: [point] }),
   payloadAt: (point) => samplePayload(requirePoint(point).fields),
   consentAt: () => '{}',
-  // Without a name, which a tool of the config may have.
   description: JSON.stringify({ name: '', description: '', hooks: Object.keys(points) }),
   failsOpenBy: ['chibi.exit_nonzero', 'chibi.empty', 'chibi.not_json', 'chibi.no_object', 'chibi.wrong_type'],
   passesAt: () => ({}),

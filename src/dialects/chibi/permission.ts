@@ -22,10 +22,10 @@ const pointsOf: Readonly<Partial<Record<EventPhase, readonly PointName[]>>> = {
   answered: ['post_message'],
 };
 
-/** The points that an event of a pipeline reaches, in chibi's order of a turn. */
+/** The points that a pipeline event reaches, in the order of chibi's turn. */
 export function pointsAt(event: HookEvent): readonly PointName[] {
   if (event.phase === 'approval') {
-    // What a hook asks is for a person to answer, not for those who must approve.
+    // A hook's ask is answered by a person, not by approvers.
     const permission = event.asked === null ? permissionFor(event.request) : undefined;
     return permission === undefined ? [] : [permission.point];
   }
@@ -37,7 +37,6 @@ interface Permission {
   readonly payload: Payload;
 }
 
-/** The permission that the call needs by its category; undefined when chibi asks for none. */
 export function permissionFor({ name, args, category }: ToolHookRequest): Permission | undefined {
   const { value } = Json.from(args);
   const toolArguments = isObject(value) ? value : {};
@@ -61,7 +60,6 @@ export function permissionFor({ name, args, category }: ToolHookRequest): Permis
   }
 }
 
-/** One line for the person who decides: what the tool is about to do. */
 export function describePermission(payload: Payload): string {
   const { tool_name, command, path, url, reason, summary } = payload;
   const why = reason === undefined ? '' : ` (${textOf(reason)})`;
@@ -71,7 +69,6 @@ export function describePermission(payload: Payload): string {
 
 type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** The path that needs permission; undefined for an empty one and for chibi's virtual files (`vfs://`). */
 function guardedPathOf(toolArguments: ToolArguments): string | undefined {
   const path = textOf(pathArgumentOf(toolArguments));
   return path === '' || path.startsWith('vfs://') ? undefined : path;
@@ -110,8 +107,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Why a URL is sensitive, in chibi's words; undefined when it is not. The host is judged as it is written, never
- * looked up. Source: docs/hooks.md, pre_fetch_url.
+ * Why a URL is sensitive, in chibi's words, or undefined. Checks the host as written, without a DNS lookup. Source:
+ * docs/hooks.md, pre_fetch_url.
  */
 export function sensitivityOf(url: string): string | undefined {
   const host = hostOf(url);
@@ -123,14 +120,13 @@ export function sensitivityOf(url: string): string | undefined {
   return Object.values(ranges).find(({ block }) => block().check(host, family))?.reason;
 }
 
-/** Without brackets and the dot at its end; undefined where no host stands. */
 function hostOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   return host === '' ? undefined : host.toLowerCase();
 }
 
-/** The first that has the address counts. 0.0.0.0 reaches the machine itself. */
+/** The first range that contains the address counts. 0.0.0.0 reaches the machine itself. */
 const ranges = {
   metadata: range('cloud metadata endpoint', ['169.254.169.254/32']),
   loopback: range('loopback address', ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128']),
@@ -138,7 +134,7 @@ const ranges = {
   private: range('private network address', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']),
 };
 
-/** The list is made for the first URL: every command would wait for it. */
+/** The list is built for the first URL, because building it would delay every command. */
 function range(reason: string, networks: readonly string[]) {
   let made: BlockList | undefined;
   const block = () => {

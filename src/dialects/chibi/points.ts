@@ -13,9 +13,9 @@ import {
   withFallback,
 } from '../payload-table.ts';
 
-/** A chibi plugin. Its points come from its own `--schema`, when the runtime opens. */
+/** A chibi plugin. Its points come from its own `--schema` when the runtime opens. */
 export interface ChibiSettings {
-  /** Element of the plugin's schema that this hook is; '' before the schema is known. */
+  /** The element of the plugin's schema for this hook. Empty before the schema is known. */
   readonly tool: string;
   readonly points: readonly string[];
   readonly chibiHome: string;
@@ -32,7 +32,6 @@ const textOrNull = withFallback(member('text or null', 'is no text, nor null'), 
 const numberOrNull = withFallback(member('number or null', 'is no number, nor null'), null);
 const optionalText = optional(text);
 
-/** What comes from the hook context; a host may set `summary`, `flock_goals` and `tool_count` there. */
 const contextRows = {
   context_name: withFallback(text, (context) => context.context_name),
   summary: withFallback(text, ({ host }) => host['summary'] ?? ''),
@@ -55,7 +54,6 @@ const messageMembers = { from: text, to: text, content: text, context_name };
 const history = { ...context, message_count: count };
 const cached = withFallback(flag, false);
 
-/** The sizes of `content`, counted where a host leaves them out. */
 const sizeOfContent = {
   char_count: countedIn((content) => [...content].length),
   line_count: countedIn(
@@ -71,19 +69,15 @@ function countedIn(countIn: (content: string) => number): Member {
   });
 }
 
-/** The members of a payload that come from the hook context; those without a value are absent. */
 export function contextMembersOf(table: Table, hookContext: HookContext): Payload {
   const known = new Set<Member>(Object.values(contextRows));
   const rows = Object.entries(table).filter(([, row]) => known.has(row));
   return defaultsOf(Object.fromEntries(rows), {}, hookContext);
 }
 
-/**
- * The family of a point: which answers count there and what they do. `observe`: none, its hooks only observe.
- */
+/** The family of a point: the answers that count, and their effect. At an `observe` point no answer counts. */
 export type Family = 'observe' | 'replace' | 'gate' | 'permission' | 'spawn' | 'delivery' | 'cache';
 
-/** A hook point of chibi: the members of its payload and of its answers, and how answers are composed. */
 interface ChibiPoint extends Point {
   readonly family: Family;
   readonly fields: Table;
@@ -120,7 +114,7 @@ function gatePoint(fields: Table, results: ChibiPoint['results'], refusal: strin
 }
 
 function permissionPoint(fields: Table): ChibiPoint {
-  // `approved` is how plugins answered before February 2026.
+  // Plugins used `approved` before February 2026.
   const results = { denied: 'flag', reason: 'text', approved: 'flag' } as const;
   return filterPoint({ family: 'permission', fields, results, refusal: 'denied by plugin' });
 }
@@ -221,12 +215,10 @@ export const points = {
 
 export type PointName = keyof typeof points;
 
-/** Whether chibi has a point of that name. */
 export function isPoint(name: string): name is PointName {
   return Object.hasOwn(points, name);
 }
 
-/** The point of that name. Throws INTERNAL for another one. */
 export function requirePoint(name: string): ChibiPoint {
   if (isPoint(name)) return points[name];
   throw new RuntimeError('INTERNAL', `chibi has no point "${name}"`);

@@ -6,10 +6,7 @@ import { malformed } from '../body.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { sortJson } from './tool.ts';
 
-/**
- * A changed request body in neutral form: those of `model`, `system_prompt`, `messages`, `tools` and
- * `options` that changed. Throws REPLY_MALFORMED.
- */
+/** The changed members of `model`, `system_prompt`, `messages`, `tools` and `options`. Throws REPLY_MALFORMED. */
 export function toNeutralRequest(body: Json, turn: Turn): Payload {
   const { model, messages, tools, max_tokens, temperature } = readBodyChange(body);
   const listings = tools?.map(({ name, description, schema }) => {
@@ -30,7 +27,6 @@ function omitUndefined(options: Readonly<Record<string, Json | null | undefined>
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** The system messages at the beginning are the system prompt. */
 function toNeutralMessages(given: readonly WireMessage[], turn: Turn): Payload {
   const first = given.findIndex(({ role }) => role !== 'system');
   const lead = first === -1 ? given : given.slice(0, first);
@@ -41,9 +37,6 @@ function toNeutralMessages(given: readonly WireMessage[], turn: Turn): Payload {
   };
 }
 
-/**
- * The messages, where an unchanged one is the original, with the members that a request body does not have.
- */
 function restoreMessages(given: readonly WireMessage[], sent: readonly ChatMessage[]): ChatMessage[] {
   const known = new Map<string, ChatMessage[]>();
   for (const message of sent) {
@@ -79,13 +72,12 @@ function rebuildMessage(
   };
 }
 
-/** Parts without text, which no request body shows. */
 function filesOf({ parts }: ChatMessage): unknown[] {
   const { value } = Json.from(parts ?? []);
   return Array.isArray(value) ? value.filter((part) => isObject(part) && part['text'] === undefined) : [];
 }
 
-/** A failed result stays one; its old texts, which the plugin changed, are gone. */
+/** A failed result stays failed, without its old texts, which the plugin changed. */
 function resultOf({ callId: id, content }: WireMessage, { given, sent }: MessageLists): Payload {
   const original = sent.find((message) => message.role === 'tool' && callIdOf(message) === id);
   const { value } = Json.from(original?.['tool_result'] ?? {});
@@ -96,7 +88,7 @@ function resultOf({ callId: id, content }: WireMessage, { given, sent }: Message
   return { id, name, ...(isError && { error: content }) };
 }
 
-/** What goes to the model, as chibi's request body has it. Source: docs/hooks.md, pre_api_request. */
+/** The request to the model in the form of chibi's request body. Source: docs/hooks.md, pre_api_request. */
 export function describeBody({ model, system_prompt, messages, tools, options }: Turn): Payload {
   const system = system_prompt === '' ? [] : [{ role: 'system', content: system_prompt }];
   const { max_tokens, temperature } = options;
@@ -110,7 +102,6 @@ export function describeBody({ model, system_prompt, messages, tools, options }:
   };
 }
 
-/** A message in the form of a request body; members that the form does not have are left out. */
 function describeMessage(message: ChatMessage): Payload {
   const { role, content } = message;
   const calls = callsOf(message);
@@ -118,7 +109,6 @@ function describeMessage(message: ChatMessage): Payload {
   return { role, content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-/** The call that a tool's message answers; '' where it answers none. */
 function callIdOf({ tool_result: result }: ChatMessage): string {
   const { value } = Json.from(result ?? {});
   const id = isObject(value) ? value['id'] : undefined;
@@ -141,14 +131,12 @@ function describeTool({ name, description, input_schema }: ToolListing): Payload
   return { type: 'function', function: { name, description, parameters: input_schema } };
 }
 
-/** A call in a message of a request body; `args` is the text that the model wrote. */
 interface WireCall {
   readonly id: string;
   readonly name: string;
   readonly args: Json;
 }
 
-/** A message of a request body, and the text that it was read from. */
 interface WireMessage {
   readonly json: Json;
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
@@ -163,19 +151,18 @@ interface WireTool {
   readonly schema: Json;
 }
 
-/** The members that a plugin gave in `request_body`; others are absent. */
 interface BodyChange {
   readonly model?: string;
   readonly messages?: readonly WireMessage[];
   readonly tools?: readonly WireTool[];
-  /** Null takes the option away. */
+  /** Null removes the option. */
   readonly max_tokens?: Json | null;
   readonly temperature?: Json | null;
 }
 
 /**
- * Reads the changes of a request body; members that are not ours to change are passed over. Throws REPLY_MALFORMED
- * for a member of the wrong shape: it may have been meant to hide something.
+ * Ignores members that Signalbox does not let plugins change. Throws REPLY_MALFORMED for a member of the wrong shape:
+ * the change may have been meant to hide something.
  */
 export function readBodyChange(body: Json): BodyChange {
   const members = scanMembers(body.text);

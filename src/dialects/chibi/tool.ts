@@ -10,7 +10,7 @@ import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { textAt, toPlainValue } from '../payload-table.ts';
 import type { ChibiSettings } from './points.ts';
 
-/** Tools: the arguments alone on stdin, the result is stdout as it is. Source: docs/plugins.md. */
+/** stdin has the arguments alone, and stdout is the result unchanged. Source: docs/plugins.md. */
 export const tool: Codec<ToolCall, ToolOutcome> = { encode: encodeCall, decode };
 
 function encodeCall({ name, args }: ToolCall): Message {
@@ -30,10 +30,9 @@ function decode(reply: Reply): Decoded<ToolOutcome> {
   return decoded(ok(Json.from(Buffer.from(stdout).toString())));
 }
 
-/** Variables of chibi's older versions, whose absence plugins test. */
 const retiredVariables = { CHIBI_TOOL_ARGS: undefined, CHIBI_HOOK_DATA: undefined } as const;
 
-/** The event on stdin without a newline behind it, the point in CHIBI_HOOK. Source: docs/hooks.md. */
+/** Writes the event to stdin without a final newline, and the point to CHIBI_HOOK. Source: docs/hooks.md. */
 export function encode(
   { settings }: HookEntry<ChibiSettings>,
   { point, payload, hookContext }: Question,
@@ -52,7 +51,6 @@ export function encode(
   };
 }
 
-/** What only the plugin's own entry knows: chibi's folders, and where relative paths start. */
 function withFolders(point: string, payload: Payload, { chibiHome, projectRoot }: ChibiSettings): Payload {
   switch (point) {
     case 'on_start':
@@ -67,8 +65,8 @@ function withFolders(point: string, payload: Payload, { chibiHome, projectRoot }
 }
 
 /**
- * JSON as chibi prints it: compact, the keys of every object in the order of their bytes, of a repeated key the
- * last. Numbers keep their digits; a string is spelled with the fewest escapes.
+ * Prints JSON like chibi: compact, object keys in byte order, the last of repeated keys. Numbers keep their digits;
+ * strings use the fewest escapes.
  */
 export function sortJson(text: string): string {
   switch (text[0]) {
@@ -96,8 +94,9 @@ function sortMembers(text: string): string {
 }
 
 /**
- * Whether the arguments are those of a command line, `{"args": ["a", "b c"]}`, which only a host may send, and which
- * no `parameters` describe. A tool that has an argument of that name is given it like any other. Source: docs/plugins.md.
+ * Returns whether the arguments have the command-line form `{"args": ["a", "b c"]}`. Only a host may send it, and no
+ * `parameters` describe it. For a tool with its own `args` parameter it is an ordinary argument. Source:
+ * docs/plugins.md.
  */
 export function isCommandLineForm({ value }: Json, parameters: unknown): boolean {
   if (!isObject(value) || Object.keys(value).join() !== 'args' || !isStringList(value['args'])) return false;

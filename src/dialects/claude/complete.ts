@@ -11,7 +11,6 @@ import {
   withFallback,
 } from '../payload-table.ts';
 
-/** A payload from the host, with defaults filled in. Throws EVENT_INVALID, which names the member. */
 export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
   const own = Object.hasOwn(fields, point) ? fields[point] : undefined;
   if (own === undefined) throw invalidPayload(`claude has no event "${point}"`);
@@ -69,7 +68,7 @@ const modelSwitch = {
   prompt_cache_warm: optional(flag),
 } as const;
 
-/** The members of each event beside the common ones. Source: the hooks reference, "Hook events". */
+/** The members of each event, in addition to the common ones. Source: the hooks reference, "Hook events". */
 export const fields: Readonly<Record<string, Table>> = {
   SessionStart: {
     source: withFallback(text, ({ isResumed }) => (isResumed ? 'resume' : 'startup')),

@@ -10,7 +10,7 @@ interface CallContext {
   readonly projectDir: string;
 }
 
-/** Whether a handler with this `if` runs for the call; true when that cannot be determined. */
+/** Returns whether a handler with this `if` runs for the call. True if that cannot be determined. */
 export function conditionHolds(condition: string, callContext: CallContext): boolean {
   const rule = parseRule(condition);
   if (rule === undefined) return true;
@@ -22,7 +22,6 @@ export function conditionHolds(condition: string, callContext: CallContext): boo
   );
 }
 
-/** A server's name stands for all of its tools. */
 function isTool(tool: string, name: string): boolean {
   if (tool.includes('*')) return matchesGlob(tool, name);
   return tool === name || (tool.startsWith('mcp__') && name.startsWith(`${tool}__`));
@@ -51,7 +50,7 @@ const pathMembers: Readonly<Record<string, string>> = {
   NotebookEdit: 'notebook_path',
 };
 
-/** Whether the host matches `domain:<glob>`; true for any other pattern. */
+/** Returns whether the host matches `domain:<glob>`. True for any other pattern. */
 function matchesUrl(pattern: string, url: unknown): boolean {
   const isDomain = pattern.startsWith('domain:');
   if (!isDomain || typeof url !== 'string' || !URL.canParse(url)) return true;
@@ -59,8 +58,8 @@ function matchesUrl(pattern: string, url: unknown): boolean {
 }
 
 /**
- * Whether the pattern of a Bash rule matches a sub-command of the line. Also true for a line that cannot be
- * parsed, a command name from an expansion, and any expansion when the pattern is more than a name.
+ * Returns whether the pattern of a Bash rule matches a sub-command of the line. Also true for a line that cannot be
+ * parsed, for a command name from an expansion, and for any expansion if the pattern is more than a name.
  */
 function matchesCommand(pattern: string, line: string): boolean {
   // A backslash in a pattern may or may not escape its star.
@@ -81,7 +80,7 @@ function matchesText(pattern: string, text: string): boolean {
   return matchesGlob(prefix === undefined ? pattern : `${prefix} *`, text);
 }
 
-/** `git:*` and `git *` stand for the bare name too. */
+/** `git:*` and `git *` also match the bare name. */
 function prefixOf(pattern: string): string | undefined {
   if (pattern.endsWith(':*')) return pattern.slice(0, -2);
   return pattern.endsWith(' *') ? pattern.slice(0, -2) : undefined;
@@ -97,8 +96,8 @@ interface Roots {
 }
 
 /**
- * Whether a path is one that a permission rule names, in the manner of .gitignore: `src/**` in the working directory,
- * `/src` in the project, `//etc` from the root, a bare name at any depth. Any other syntax matches.
+ * Matches a path like .gitignore: `src/**` in the working directory, `/src` in the project, `//etc` from the root, a
+ * bare name at any depth. Any other syntax matches.
  */
 function matchesPath(pattern: string, path: string, { cwd, projectDir }: Roots): boolean {
   if (/[[\]{}\\!]/.test(pattern)) return true;
@@ -124,9 +123,6 @@ function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '' && segment !== '.');
 }
 
-/**
- * Whether the pattern matches the path or a folder above it, segment by segment; `**` is any number of them.
- */
 function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
   let reached = new Set([0]);
   for (const segment of pattern) {
@@ -144,7 +140,7 @@ function matchesSegments(pattern: readonly string[], path: readonly string[]): b
   return reached.size > 0;
 }
 
-/** Whether a text matches a pattern in which `*` stands for any characters. At most length times length steps. */
+/** `*` stands for any characters. Takes at most length times length steps. */
 export function matchesGlob(pattern: string, text: string): boolean {
   let star = -1;
   let resume = 0;
@@ -161,7 +157,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
     } else if (star === -1) {
       return false;
     } else {
-      // The last star takes one character more; earlier ones need never change.
+      // The last star takes one more character; earlier ones never need to change.
       at = star + 1;
       resume += 1;
       to = resume;
@@ -171,35 +167,30 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** The symbol that marks a call whose tool has one of these names as an alias; it is never serialised. */
+/** Marks a call whose tool has a file tool's name as an alias. A symbol is never serialised. */
 const mark = Symbol('file tool');
 const names: readonly unknown[] = ['Write', 'Edit', 'Read'];
 
-/** The call, marked when one of its aliases is a file tool. */
 export function markFileTool(call: Payload, aliases: readonly string[]): Payload {
   return aliases.some((alias) => names.includes(alias)) ? { ...call, [mark]: true } : call;
 }
 
-/** Whether a call is one of Claude's file tools, whose `file_path` is absolute. */
+/** Claude's file tools have an absolute `file_path`. */
 export function takesPath(call: Payload): boolean {
   return names.includes(valueAt(call, 'tool_name')) || Reflect.get(call, mark) === true;
 }
 
-/** One simple command of a line. */
 interface SubCommand {
-  /** As written and without quotes and redirections, each with and without leading assignments. */
   readonly texts: readonly string[];
-  /** False where the shell makes the name out of an expansion, or a redirection comes first. */
   readonly isNameKnown: boolean;
 }
 
 interface ShellLineAnalysis {
   readonly commands: readonly SubCommand[];
-  /** Whether there is any `$(…)`, backtick or `$NAME`. */
   readonly hasExpansion: boolean;
 }
 
-/** The simple commands of a shell line, those of substitutions included; undefined when in doubt about one of them. */
+/** The simple commands of a shell line, including those of substitutions. Undefined if one of them is ambiguous. */
 function analyzeShellLine(line: string): ShellLineAnalysis | undefined {
   const found: MutableAnalysis = { commands: [], hasExpansion: false };
   return new ShellScanner(line, found, 0).takeList('') ? found : undefined;
@@ -210,10 +201,10 @@ interface MutableAnalysis {
   hasExpansion: boolean;
 }
 
-/** The deepest nesting of substitutions that is analysed; a deeper line counts as unparsable. */
+/** A line with deeper nested substitutions counts as unparsable. */
 const MAX_NESTING = 20;
 
-/** One pass over a line. Every method that returns false has met something that it cannot be sure about. */
+/** Scans a line once. A method that returns false has found ambiguous syntax. */
 class ShellScanner {
   readonly #text: string;
   readonly #found: MutableAnalysis;
@@ -227,7 +218,6 @@ class ShellScanner {
     this.#depth = depth;
   }
 
-  /** Commands up to the closer, which is consumed; to the end of the text where there is none. */
   takeList(closer: '' | ')'): boolean {
     if (this.#depth + this.#nested > MAX_NESTING) return false;
     let command = new SimpleCommandBuilder(this.#text);
@@ -249,7 +239,6 @@ class ShellScanner {
     return closer === '' && this.#finish(command);
   }
 
-  /** An ampersand may belong to the redirection `&>`. */
   #isSeparator(character: string): boolean {
     if (character === '&') return this.#text.charAt(this.#at + 1) !== '>';
     return ';|\n('.includes(character);
@@ -300,7 +289,6 @@ class ShellScanner {
     return true;
   }
 
-  /** A newline behind a backslash is nothing at all. */
   #takeEscape(command: SimpleCommandBuilder): boolean {
     const next = this.#text.charAt(this.#at + 1);
     if (next === '') return false;
@@ -350,7 +338,7 @@ class ShellScanner {
       this.#expand(command, start);
       return true;
     }
-    // What stands in `${…}`, `$[…]` and `$'…'` has rules of its own.
+    // `${…}`, `$[…]` and `$'…'` have rules of their own.
     if (next === '[' || (next === "'" && !isQuoted)) return false;
     const [name] = namePattern.exec(this.#text.slice(start, start + MAX_NAME_LENGTH)) ?? [];
     if (name === undefined && next === '{') return false;
@@ -360,7 +348,7 @@ class ShellScanner {
     return true;
   }
 
-  /** Within backticks a backslash escapes for two readers at once. */
+  /** Within backticks, a backslash escapes twice: for the backticks and for the command inside. */
   #takeBackticks(command: SimpleCommandBuilder): boolean {
     const start = this.#at;
     const end = this.#text.indexOf('`', start + 1);
@@ -378,7 +366,6 @@ class ShellScanner {
     command.add(start, this.#text.slice(start, this.#at), true);
   }
 
-  /** `<<` begins a heredoc, whose text is no command. */
   #takeRedirection(command: SimpleCommandBuilder): boolean {
     const operator = this.#text.slice(this.#at, this.#at + 3);
     if (operator.startsWith('<<')) return false;
@@ -426,7 +413,6 @@ class SimpleCommandBuilder {
     this.#word = undefined;
   }
 
-  /** The next word is a file's; digits before the operator are a descriptor's. */
   redirect(): void {
     if (this.#word !== undefined && /^[0-9]+$/.test(this.#word.text)) this.#word = undefined;
     this.endWord();
@@ -434,7 +420,6 @@ class SimpleCommandBuilder {
     this.#skipsWord = true;
   }
 
-  /** The command, if there is one; undefined where a word begins something that is no simple command. */
   finish(end: number) {
     this.endWord();
     const words = this.#withoutReserved();
@@ -455,14 +440,13 @@ class SimpleCommandBuilder {
     return [this.#line.slice(first.start, end).trim(), words.map(({ text }) => text).join(' ')];
   }
 
-  /** `then rm x` is the command `rm x`. */
   #withoutReserved(): readonly Word[] {
     const first = this.#words.findIndex(({ text }) => !reserved.has(text));
     return first === -1 ? [] : this.#words.slice(first);
   }
 }
 
-/** Backtracks nowhere: a name, perhaps an index, and the sign. */
+/** This pattern cannot backtrack. */
 const assignment = /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=/;
 const reserved: ReadonlySet<string> = new Set([
   ...['if', 'then', 'elif', 'else', 'fi', 'while', 'until', 'do', 'done', '!', '{', '}', 'time', '-p'],

@@ -43,8 +43,8 @@ import {
 } from './reply-object.ts';
 
 /**
- * Decodes a handler's exit code, stdout and stderr, or the fault in their place. Throws faults that no rule
- * lets pass, and REPLY_MALFORMED. Source: the hooks reference, "Exit code output" and "JSON output".
+ * Throws REPLY_MALFORMED, and errors that no rule lets pass. Source: the hooks reference, "Exit code output" and "JSON
+ * output".
  */
 export function decode(
   entry: HookEntry<ClaudeSettings>,
@@ -80,18 +80,14 @@ function readProcess(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> 
   }
 }
 
-/**
- * The answer for a truncated or invalid JSON object, which may have been a denial; it may count as plain
- * text.
- */
+/** A truncated or invalid JSON object may have been a denial. It may also count as plain text. */
 function readInvalidJson(asked: HookQuestion, text: string): Decoded<Answer> {
   const what = 'printed what begins as a JSON object and is none';
-  // An object that is only wrong within was never meant for the model.
+  // An object with an error inside was not meant as text for the model.
   const isText = asked.rule.takesText === true && !text.endsWith('}');
   return letPass(asked, { cause: 'claude.bad_json', what }, isText ? [text] : []);
 }
 
-/** Text is for the model at some events, for the log at the others. */
 function readText(asked: HookQuestion, text: string): Decoded<Answer> {
   const context = asked.rule.takesText === true ? [text] : [];
   if (/\n\{/.test(text)) {
@@ -102,7 +98,7 @@ function readText(asked: HookQuestion, text: string): Decoded<Answer> {
   return decoded(noDecision(asked, { context }), [{ level: 'debug', message }]);
 }
 
-/** An HTTP handler's answer: only the JSON of a 2xx can decide. Source: the hooks reference, "HTTP response handling". */
+/** Only the JSON of a 2xx can decide. Source: the hooks reference, "HTTP response handling". */
 function readHttp(asked: HookQuestion, { httpStatus = 0, stdout }: ProcessReply): Decoded<Answer> {
   if (!isSuccess(httpStatus)) {
     return letPass(asked, { cause: 'claude.http_error', what: `answered with HTTP status ${httpStatus}` });
@@ -114,9 +110,6 @@ function readHttp(asked: HookQuestion, { httpStatus = 0, stdout }: ProcessReply)
   return letPass(asked, { cause: 'claude.http_error', what });
 }
 
-/**
- * The answer for a fault in the place of a reply. Throws the fault where no rule of Claude Code lets it pass.
- */
 function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Answer> {
   const failure = failureOf(error);
   const { point } = asked.question;
@@ -154,7 +147,7 @@ function readObject(asked: HookQuestion, output: ReplyObject, blocked: Blocked |
   return decoded(finalAnswer, [...notes, ...noteMisplacedDecision(asked, output, finalAnswer)]);
 }
 
-/** `continue: false` ends the turn and beats every decision. */
+/** `continue: false` ends the turn and overrides every decision. */
 function readHalt({ rule, entry }: HookQuestion, { output, beside }: ParsedReply): Answer | undefined {
   if (rule.ignoresContinue || rule.isObserveOnly || entry.settings.isAsync) return undefined;
   const isHalt = output.body.members.some(
@@ -195,9 +188,6 @@ function readElicitation(asked: HookQuestion, parsed: ParsedReply): Answer | und
   }
 }
 
-/**
- * Decodes a reply at WorktreeCreate: the handler creates the worktree and prints its path; all else denies.
- */
 function readWorktree(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
   const { httpStatus, exitCode, stderr, stdout } = reply;
   if (httpStatus !== undefined && !isSuccess(httpStatus)) {
@@ -270,7 +260,7 @@ function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | undefined 
   }
 }
 
-/** No person can be asked about a command of a skill, and it cannot be changed: whatever is no plain allowance stops it. */
+/** A skill's command cannot be changed, and no person can approve it. Anything but a plain allowance stops it. */
 function readSkillCommand({ verdict, reason }: ReplyVerdict, parsed: ParsedReply): Answer | undefined {
   const { beside, fault } = parsed;
   if (verdict === 'deny' || verdict === 'ask' || verdict === 'defer') return answers.deny(reason, beside);
@@ -306,9 +296,7 @@ function withSource(
   });
 }
 
-/**
- * Reads a PermissionRequest decision. Undefined leaves it to the person, as exit code 2 and no decision do.
- */
+/** Undefined leaves the decision to the person, as do exit code 2 and no decision. */
 function readPermission(
   _asking: HookQuestion,
   { output, beside, ...answered }: ParsedReply,
@@ -318,7 +306,7 @@ function readPermission(
   if (!isObject(given.value)) return denyAs(unknownVerdict('decision', given.text), beside);
   const decision = toBody(given);
   const behavior = uniqueMember(decision, 'behavior');
-  // They are recorded, and not applied.
+  // Permission updates are recorded but not applied.
   const updatedPermissions = decision.get('updatedPermissions');
   const metadata = Json.from({
     ...(beside.metadata && membersOf(beside.metadata)),
@@ -356,7 +344,6 @@ function readDecision(asked: HookQuestion, parsed: ParsedReply): Answer | undefi
   const blocking = blockOf(asked, parsed, replyVerdict);
   if (blocking === undefined) return fault === undefined ? replaced : undefined;
   if (replaced?.verdict !== 'modify' || fault !== undefined) return blocking;
-  // The text of a block stands beside the replaced result.
   return answers.modify(replaced.replace, {
     ...beside,
     ...(blocking.context && { context: blocking.context }),
@@ -377,7 +364,7 @@ function blockOf(
     );
   }
   if (isBlock) return block(asked, replyVerdict.reason, beside);
-  // An unknown word denies where the event can block; elsewhere it breaks the schema.
+  // An unknown word denies if the event can block; else it violates the schema.
   const { rule, entry } = asked;
   const canBlock = rule.block !== 'none' && rule.block !== 'beside' && !entry.settings.isAsync;
   return replyVerdict.isUnknown && canBlock ? denyAs(replyVerdict, beside) : undefined;

@@ -17,7 +17,6 @@ import { matches } from './matcher.ts';
 import { eventRules, points, pointsAt } from './points.ts';
 import { allToolNames } from './tool-names.ts';
 
-/** Hooks written for Claude Code. */
 export const claude: ForeignDialect<ClaudeSettings> = {
   name: 'claude',
   points,
@@ -41,7 +40,6 @@ export const claude: ForeignDialect<ClaudeSettings> = {
   wrapLateContext: toReminder,
 };
 
-/** Whether a handler is declared for the event, its matcher matches and its `if` holds. */
 export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, payload }: Question): boolean {
   const { event, matcher, condition, projectDir } = settings;
   if (event !== point) return false;
@@ -54,16 +52,12 @@ export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, p
   return claudeConditionEvents.has(point) && conditionHolds(condition, { payload, cwd, projectDir });
 }
 
-/**
- * The composed answer in neutral form: contexts as reminders, a result as text, a deny after a batch as
- * abort.
- */
+/** Contexts become reminders, a result becomes text, and a deny after a batch becomes an abort. */
 export function toNeutralAnswer(event: HookEvent, _question: Question, answer: Answer): Answer {
   const { context, ...bare } = answer;
   const wrapped: Answer = context === undefined ? bare : { ...bare, context: context.map(toReminder) };
   switch (event.phase) {
     case 'approval':
-      // No handler has decided: nothing stands in the way of the person.
       return wrapped.verdict === 'ask'
         ? answers.allow({ metadata: wrapped.metadata, ...(wrapped.context && { context: wrapped.context }) })
         : wrapped;
@@ -79,7 +73,6 @@ export function toNeutralAnswer(event: HookEvent, _question: Question, answer: A
   }
 }
 
-/** The text in the `<system-reminder>` tags in which the model reads it. */
 export function toReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
@@ -91,7 +84,7 @@ function toTextContent(replace: Json): Json {
   return Json.from({ ...parts, content: content.text });
 }
 
-/** The event fields of a payload; what every payload has is added when it is sent. */
+/** The event's own fields. The common fields are added when the payload is sent. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   switch (event.phase) {
     case 'session_start':
@@ -176,7 +169,6 @@ const errorKinds: Readonly<Record<number, string>> = {
   529: 'overloaded',
 };
 
-/** Adjusts the composed answer: deferral, approval, forced continuation, and warnings about lost rewrites. */
 export function conclude(
   { point }: Question,
   hookAnswers: readonly HookAnswer[],
@@ -195,7 +187,6 @@ const conclusions: Readonly<
   SubagentStop: concludeStop,
 };
 
-/** A deferral wins over an ask, and drops rewritten arguments. */
 function concludeTool(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { answer } = composed;
   const deferred = hookAnswers.find(
@@ -206,7 +197,7 @@ function concludeTool(hookAnswers: readonly HookAnswer[], composed: Composed): C
   return { hook: deferred.hook, answer: { ...rest, reason: deferred.answer.reason } };
 }
 
-/** One explicit approval suffices unless another handler refuses; without any the answer is ask. */
+/** One explicit approval suffices unless another handler refuses. Without any, the answer is ask. */
 function concludePermission(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { answer } = composed;
   if (answer.verdict === 'deny' || answer.verdict === 'abort') return composed;
@@ -223,7 +214,6 @@ function concludePermission(hookAnswers: readonly HookAnswer[], composed: Compos
   return { hook: approved.hook ?? first.hook, answer: { ...approved.answer, metadata } };
 }
 
-/** Joins all context and follow-up texts, in file order, into one `follow_up` that continues the turn. */
 function concludeStop(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { verdict } = composed.answer;
   const { context: _moved, ...rest } = composed.answer;
@@ -241,7 +231,6 @@ function textsOf(answer: Answer): readonly string[] {
   return [...(typeof forced === 'string' ? [forced] : []), ...(answer.context ?? [])];
 }
 
-/** Joins the system messages of all handlers, and adds warnings for rewrites that another one replaced. */
 function withRemarks(point: string, hookAnswers: readonly HookAnswer[], answer: Answer): Answer {
   const texts = hookAnswers.map((one) => valueAt(one.answer.metadata, 'system_message'));
   const messages = texts.filter((text) => typeof text === 'string');

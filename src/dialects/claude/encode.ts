@@ -40,7 +40,6 @@ function fromHost(host: Payload): Payload {
   return Object.fromEntries(known.flatMap((key) => (host[key] === undefined ? [] : [[key, host[key]]])));
 }
 
-/** Claude's own tools have absolute paths, in a batch too. */
 function withAbsolutePaths(payload: Payload, cwd: string): Payload {
   const calls = payload['tool_calls'];
   if (!Array.isArray(calls)) return withAbsolutePath(payload, cwd);
@@ -57,7 +56,6 @@ function withAbsolutePath(call: Payload, cwd: string): Payload {
   return { ...call, tool_input: { ...membersOf(Json.from(input)), file_path: join(cwd, path) } };
 }
 
-/** The events whose handlers may write variables to CLAUDE_ENV_FILE. */
 const eventsWithEnvFile: ReadonlySet<string> = new Set([
   'SessionStart',
   'Setup',

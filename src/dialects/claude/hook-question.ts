@@ -9,7 +9,6 @@ import { valueAt } from '../payload-table.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 import { type EventRule, eventRules, isClosable } from './points.ts';
 
-/** The handler that was asked, the question, and the rule of its event. */
 export interface HookQuestion {
   readonly entry: HookEntry<ClaudeSettings>;
   readonly question: Question;
@@ -20,9 +19,7 @@ export function toHookQuestion(entry: HookEntry<ClaudeSettings>, question: Quest
   return { entry, question, rule: ruleAt(question) };
 }
 
-/**
- * The rule of the event; a change of policy settings cannot be blocked. Throws INTERNAL for an unknown event.
- */
+/** A change of policy settings cannot be blocked. Throws INTERNAL for an unknown event. */
 function ruleAt({ point, payload }: Question): EventRule {
   const rule = Object.hasOwn(eventRules, point) ? eventRules[point] : undefined;
   if (rule === undefined) throw new RuntimeError('INTERNAL', `claude has no event "${point}"`);
@@ -30,12 +27,11 @@ function ruleAt({ point, payload }: Question): EventRule {
   return isPolicy ? { matcher: 'source', block: 'none', ignoresContinue: true } : rule;
 }
 
-/** The answer of a handler that decided nothing: allow, or ask where a person is to decide. */
 export function noDecision({ rule }: HookQuestion, beside: AnswerDetails = {}): Answer {
   return rule.block === 'ask' ? answers.ask('', beside) : answers.allow(beside);
 }
 
-/** The answer for a failure that Claude Code calls non-blocking; `on_failure: deny` closes it. */
+/** The answer for a failure that Claude Code calls non-blocking. With `on_failure: deny` it denies. */
 export function letPass(
   asked: HookQuestion,
   failure: FailureRule,
@@ -47,7 +43,7 @@ export function letPass(
   });
 }
 
-/** A block of this event, with its message; handlers in the background block nothing. */
+/** Handlers in the background block nothing. */
 export function block(
   { entry, rule, question }: HookQuestion,
   message: string,
@@ -73,7 +69,6 @@ export function block(
   }
 }
 
-/** The decoded answer, with a stock reason where a denial or an abort has none. */
 export function withReason(
   { entry, question }: HookQuestion,
   { output, notes }: Decoded<Answer>,
@@ -93,8 +88,7 @@ function stockReason(
 }
 
 /**
- * Turns a forced continuation into an allow when the stop cap is reached or no round is left; a cap of 0 is
- * no cap.
+ * Turns a forced continuation into an allow when the stop cap is reached or no round is left. A cap of 0 means no cap.
  */
 export function applyStopCap(asked: HookQuestion, read: Decoded<Answer>): Decoded<Answer> {
   const { output } = read;

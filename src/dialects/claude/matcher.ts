@@ -1,17 +1,14 @@
 import { compileInclusivePattern } from '../../base/text/safe-pattern.ts';
 import { eventRules } from './points.ts';
 
-/** Whether a matcher matches; absent, empty and `*` match everything. Source: hooks reference, "Matcher patterns". */
+/** An absent or empty matcher and `*` match everything. Source: hooks reference, "Matcher patterns". */
 export function matches(event: string, matcher: string | undefined, value: string): boolean {
   if (matcher === undefined || matcher.trim() === '' || matcher === '*') return true;
   if (isNameList(event, matcher)) return matcher.split(/[|,]/).some((name) => name.trim() === value);
   return compileInclusivePattern(matcher)?.test(value) ?? true;
 }
 
-/**
- * The fault of a matcher, as the end of a sentence; undefined when it compiles, or the event ignores
- * matchers.
- */
+/** The fault of a matcher, as the end of a sentence. Undefined if it compiles, or if the event ignores matchers. */
 export function findMatcherFault(event: string, matcher: string): string | undefined {
   const isPattern =
     eventRules[event]?.matcher !== undefined && matcher !== '*' && !isNameList(event, matcher);
@@ -24,19 +21,17 @@ function isNameList(event: string, matcher: string): boolean {
   return (isNarrow ? /^[A-Za-z0-9_|]*$/ : /^[A-Za-z0-9_\- ,|]*$/).test(matcher);
 }
 
-/** A permission rule: `Tool` or `Tool(pattern)`. */
 interface Rule {
   readonly tool: string;
   readonly pattern: string | undefined;
 }
 
-/** What is wrong with an `if`, as a sentence without its end; undefined when it is one permission rule. */
+/** The fault of an `if`, as a sentence without its end. Undefined if it is one permission rule. */
 export function findConditionFault(condition: string): string | undefined {
   if (parseRule(condition) !== undefined) return undefined;
   return `${JSON.stringify(condition)} is no permission rule: write Tool or Tool(pattern), one and no more`;
 }
 
-/** The rule that a text is; undefined where it is none, or more than one. */
 export function parseRule(condition: string): Rule | undefined {
   const text = condition.trim();
   const open = text.indexOf('(');
@@ -47,7 +42,6 @@ export function parseRule(condition: string): Rule | undefined {
   return text.endsWith(')') && isBalanced(pattern) ? { tool, pattern } : undefined;
 }
 
-/** Whether all parentheses in the pattern are balanced; two rules in one line are not. */
 function isBalanced(pattern: string): boolean {
   let depth = 0;
   for (let at = 0; at < pattern.length && depth >= 0; at++) {

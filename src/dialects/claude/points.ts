@@ -3,28 +3,27 @@ import type { Point } from '../foreign-dialect.ts';
 import type { Kind } from '../payload-table.ts';
 
 /**
- * What a block does. beside: its text joins the result, which stays. follow_up: the work goes on with its text. ask:
- * a person decides. decline: the answer becomes a refusal. none: nothing is stopped.
+ * The effect of a block. beside: its text joins the result, which stays. follow_up: the work continues with its text.
+ * ask: a person decides. decline: the answer becomes a refusal. none: nothing is stopped.
  */
 type BlockEffect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
 
 export type MemberKind = Extract<Kind, 'text' | 'flag' | 'object' | 'names' | 'list' | 'any'>;
 export type MemberKinds = Readonly<Record<string, MemberKind>>;
 
-/** One event, and which parts of an answer count there. Source: Claude Code's hooks reference. */
+/** One event, and the parts of an answer that count there. Source: Claude Code's hooks reference. */
 export interface EventRule {
-  /** Member of the payload that matchers look at; absent: they are ignored. */
+  /** The payload member for matchers. Absent: they are ignored. */
   readonly matcher?: string;
-  /** No answer counts: handlers only observe. */
   readonly isObserveOnly?: true;
-  /** What exit code 2 does, and `decision: "block"` where it counts. */
+  /** The effect of exit code 2, and of `decision: "block"` where it counts. */
   readonly block: BlockEffect;
   readonly takesDecision?: true;
   readonly ignoresContinue?: true;
   readonly takesText?: true;
   readonly takesContext?: true;
   readonly takesSystemMessageAsContext?: true;
-  /** The member of `hookSpecificOutput` that is a verdict; `decision` is PermissionRequest's object. */
+  /** The member of `hookSpecificOutput` that is a verdict. `decision` is PermissionRequest's object. */
   readonly verdict?: 'permissionDecision' | 'decision' | 'action';
   readonly replaces?: MemberKinds;
   /** Members of `hookSpecificOutput` that are recorded in the metadata and not applied. */
@@ -33,11 +32,9 @@ export interface EventRule {
 
 const stopRule = { block: 'follow_up', takesDecision: true, takesContext: true } as const;
 
-/** What a PostToolUse handler may put in a result's place. */
 export const outputFields = ['updatedToolOutput', 'updatedMCPToolOutput'] as const;
 const outputKinds = { updatedToolOutput: 'any', updatedMCPToolOutput: 'any' } as const;
 
-/** Every event by its name. */
 export const eventRules: Readonly<Record<string, EventRule>> = {
   SessionStart: {
     matcher: 'source',
@@ -127,12 +124,11 @@ export const eventRules: Readonly<Record<string, EventRule>> = {
   SessionEnd: { matcher: 'reason', isObserveOnly: true, block: 'none' },
 };
 
-/** Whether `on_failure: deny` can deny this event. A failed WorktreeCreate denies anyway. */
+/** Returns whether `on_failure: deny` can deny this event. A failed WorktreeCreate denies anyway. */
 export function isClosable({ block }: EventRule): boolean {
   return block !== 'none' && block !== 'ask';
 }
 
-/** Every point: all handlers at once, the strictest answer wins, of rewritten arguments the last. */
 export const points: Readonly<Record<string, Point>> = Object.fromEntries(
   Object.entries(eventRules).map(([name, { isObserveOnly }]) => [
     name,
@@ -144,7 +140,6 @@ export const points: Readonly<Record<string, Point>> = Object.fromEntries(
   ]),
 );
 
-/** The points that an event of a pipeline reaches. */
 export function pointsAt(event: HookEvent): readonly string[] {
   switch (event.phase) {
     case 'approval':

@@ -8,7 +8,6 @@ import { isOfKind } from '../payload-table.ts';
 import type { HookQuestion } from './hook-question.ts';
 import type { EventRule, MemberKind, MemberKinds } from './points.ts';
 
-/** The JSON object in a handler's reply. */
 export interface ReplyObject {
   readonly body: Body;
   readonly specific: Body | undefined;
@@ -18,11 +17,11 @@ export interface ReplyObject {
 type PrintedReply =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
-  /** It begins as a JSON object and is none: cut off, followed by something else, or wrong within. */
+  /** Begins as a JSON object but is invalid: truncated, followed by something else, or wrong inside. */
   | { readonly kind: 'bad_json'; readonly text: string }
   | { readonly kind: 'object'; readonly output: ReplyObject };
 
-/** Classifies the bytes. Throws REPLY_MALFORMED when `hookSpecificOutput` occurs twice. */
+/** Throws REPLY_MALFORMED if `hookSpecificOutput` occurs twice. */
 export function parsePrinted(bytes: Uint8Array): PrintedReply {
   const { text: printed, isGarbled } = decodePrinted(bytes);
   const text = printed.trim();
@@ -49,9 +48,6 @@ function toReplyObject(json: Json, isGarbled: boolean): ReplyObject {
   };
 }
 
-/**
- * The member of that key. Throws REPLY_MALFORMED when the key occurs twice, ignoring letter case.
- */
 export function uniqueMember(body: Body, key: string): Json | undefined {
   if (isAmbiguous(body, key)) {
     throw malformed(`the answer says \`${key}\` more than once`);
@@ -59,23 +55,20 @@ export function uniqueMember(body: Body, key: string): Json | undefined {
   return body.get(key);
 }
 
-/** The text of a member; '' when it is none. */
 export function textAt(body: Body | undefined, key: string): string {
   const value = body?.get(key)?.value;
   return typeof value === 'string' ? value : '';
 }
 
-/** A JSON reply with what is needed to read its verdict. */
 export interface ParsedReply {
   readonly output: ReplyObject;
-  /** The block by exit code 2, if any; no JSON member overrides it. */
+  /** The block by exit code 2, if any. No JSON member overrides it. */
   readonly blocked: Blocked | undefined;
-  /** How the reply violates its schema, if it does; then only a denial or an abort in it counts. */
+  /** The schema violation of the reply, if any. Then only a denial or an abort in it counts. */
   readonly fault: string | undefined;
   readonly beside: Pick<AnswerDetails, 'metadata' | 'context'>;
 }
 
-/** The context texts and metadata of a reply, and the notes on its system message. */
 export function extrasOf(
   { rule }: HookQuestion,
   { body, specific }: ReplyObject,
@@ -101,23 +94,17 @@ export function extrasOf(
   };
 }
 
-/** A block by exit code 2. */
 export interface Blocked {
   readonly message: string;
-  /** Whether stderr says that a file cannot be opened: the script may be missing. */
   readonly mentionsUnopenedFile: boolean;
 }
 
-/** The block of a process that exited with code 2: its message is stderr. */
 export function readExit2({ stderr }: ProcessReply): Blocked {
   const text = stderr.trim();
   const mentionsUnopenedFile = /can(?:'t|not) open/i.test(text);
   return { message: mentionsUnopenedFile ? `${text} (a file cannot be opened)` : text, mentionsUnopenedFile };
 }
 
-/**
- * The warnings for exit code 2: stderr where it blocks nothing, and a hint where the script may be missing.
- */
 export function noteExit2({ block }: EventRule, blocked: Blocked | undefined): readonly Note[] {
   if (blocked === undefined) return [];
   if (block === 'none') return blocked.message === '' ? [] : [{ level: 'warn', message: blocked.message }];
@@ -127,12 +114,11 @@ export function noteExit2({ block }: EventRule, blocked: Blocked | undefined): r
 const missingScriptWarning =
   'it exited with code 2, which blocks, and its stderr says that a file cannot be opened: an interpreter whose script is missing ends in the same way';
 
-/** Whether an HTTP handler's answer counts. */
 export function isSuccess(httpStatus: number): boolean {
   return httpStatus >= 200 && httpStatus < 300;
 }
 
-/** What violates the schema of a reply, as the end of a sentence; undefined when it conforms. */
+/** The schema violation, as the end of a sentence. Undefined if the reply conforms. */
 export function findReplyFault(point: string, rule: EventRule, output: ReplyObject): string | undefined {
   const { body, specific, isGarbled } = output;
   if (isGarbled) return 'answered with bytes that are not UTF-8';
@@ -152,7 +138,6 @@ const universal: MemberKinds = {
   terminalSequence: 'text',
 };
 
-/** The fault of an unknown `decision` at an event where nothing can be denied any more. */
 function findUnknownDecision({ block, takesDecision }: EventRule, body: Body): string | undefined {
   const given = block === 'beside' && takesDecision ? body.get('decision') : undefined;
   const isKnown = given === undefined || ['block', 'deny', 'approve'].some((word) => given.value === word);
@@ -172,7 +157,6 @@ function findWrongSpecific(point: string, rule: EventRule, specific: Body | unde
   });
 }
 
-/** The first member whose value has another type. */
 export function findWrongType(body: Body, kinds: MemberKinds): string | undefined {
   const wrong = Object.entries(kinds).find(([key, kind]) => {
     const member = body.get(key);
@@ -190,7 +174,6 @@ const kindWords: Readonly<Record<MemberKind, string>> = {
   any: 'value',
 };
 
-/** A warning about a `permissionDecision` under a key or at an event where it has no effect. */
 export function noteMisplacedDecision(
   { rule, question: { point } }: HookQuestion,
   { body, specific }: ReplyObject,
@@ -223,17 +206,15 @@ function rightKey(point: string, { block, takesDecision, verdict }: EventRule): 
   }
 }
 
-/** What a handler decided. */
 export interface ReplyVerdict {
   readonly verdict: 'deny' | 'defer' | 'ask' | 'allow' | 'none';
   readonly reason: string;
-  /** The reply has a word that the event does not know, and `reason` says so. */
   readonly isUnknown?: true;
 }
 
 const noVerdict: ReplyVerdict = { verdict: 'none', reason: '' };
 
-/** Top-level `decision` with `reason`, where it counts. `deny` is read as block; what is unknown denies. */
+/** Top-level `decision` with `reason`, where it counts. `deny` is read as block; an unknown word denies. */
 export function verdictOfDecision({ takesDecision }: EventRule, { body }: ReplyObject): ReplyVerdict {
   const given = takesDecision ? uniqueMember(body, 'decision') : undefined;
   if (given === undefined) return noVerdict;
@@ -253,7 +234,7 @@ export function verdictOfDecision({ takesDecision }: EventRule, { body }: ReplyO
   }
 }
 
-/** `permissionDecision` with its reason; what is not among `words` denies. */
+/** `permissionDecision` with its reason. A word that is not among `words` denies. */
 export function verdictOfPermission(specific: Body | undefined, words: readonly string[]): ReplyVerdict {
   const given = specific && uniqueMember(specific, 'permissionDecision');
   if (given === undefined) return noVerdict;
@@ -265,12 +246,10 @@ export function verdictOfPermission(specific: Body | undefined, words: readonly 
   return unknownVerdict('permissionDecision', given.text);
 }
 
-/** A denial whose reason names the unknown word. */
 export function unknownVerdict(key: string, word: string): ReplyVerdict {
   return { verdict: 'deny', reason: `its \`${key}\` is no known verdict: ${excerpt(word)}`, isUnknown: true };
 }
 
-/** A denial; of a reply that has an unknown word, as the fault that it is. */
 export function denyAs(
   { reason, isUnknown }: Pick<ReplyVerdict, 'reason' | 'isUnknown'>,
   beside: AnswerDetails,

@@ -1,4 +1,4 @@
-/** Tools of Claude Code that had another name before. Its own matchers go by both. Source: its program, 2.1.332. */
+/** Former names of Claude Code's tools. Its own matchers accept both. Source: its program, 2.1.332. */
 const formerNames: Readonly<Record<string, readonly string[]>> = {
   Agent: ['Task'],
   TaskStop: ['KillShell', 'KillBash'],
@@ -10,7 +10,6 @@ const formerNames: Readonly<Record<string, readonly string[]>> = {
   SetGoal: ['ProposeGoal'],
 };
 
-/** Every name that Claude Code has or had for a tool, the given one first. */
 export function allToolNames(name: string): readonly string[] {
   const families = Object.entries(formerNames).map(([present, former]) => [present, ...former]);
   return [...new Set([name, ...families.filter((family) => family.includes(name)).flat()])];

@@ -4,7 +4,6 @@ import { fields } from './complete.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 import { eventRules } from './points.ts';
 
-/** How handlers of Claude Code are tried. */
 export const trial: Trial<ClaudeSettings> = {
   settingsAt: (
     { matcher: _matcher, condition: _condition, pluginData: _folder, ...settings },
@@ -27,14 +26,13 @@ export const trial: Trial<ClaudeSettings> = {
   passesAt: (point) => ({
     silence: 'claude.no_opinion',
     text: 'claude.plain_text',
-    // Where it denies or ends the turn it does not pass.
     ...(passesExit2.has(eventRules[point]?.block ?? 'none') && { 'exit 2': 'claude.exit_2' }),
   }),
 };
 
 const passesExit2: ReadonlySet<string> = new Set(['beside', 'follow_up', 'decline', 'none']);
 
-/** Where silence is no consent. */
+/** The output that approves at points where empty output does not. */
 const consents: Readonly<Record<string, string>> = {
   PermissionRequest:
     '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}',

@@ -29,7 +29,6 @@ import {
   tracePaths,
 } from './wire.ts';
 
-/** The params of a method or an event from the host, with defaults filled in. Throws EVENT_INVALID. */
 export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
   if (point === 'event' || point === 'runtime_event') {
     const table = point === 'event' ? legacyTable(given) : runtimeTable(given);
@@ -51,7 +50,6 @@ const object = member('object', 'is not an object');
 const anything = member('any', '');
 const withEmptyObject = withFallback(object, {});
 
-/** A member that fits when `read` takes it: the message of what `read` throws is the problem. */
 function readableBy(read: (json: Json, what: string) => unknown): Member {
   const check = (json: Json, key: string) => {
     try {
@@ -69,7 +67,6 @@ const last: Table = {
   chat_id: withFallback(text, (context) => toContext(context).chat_id),
 };
 const call: Table = { tool: text, arguments: withEmptyObject };
-/** The members of the params of each method. */
 export const methodTables = {
   before_llm: {
     model: withFallback(text, ''),
@@ -88,7 +85,6 @@ export const methodTables = {
   },
 } as const satisfies Readonly<Record<string, Table>>;
 
-/** Whether hooks are asked by a method of that name. */
 export function isMethod(point: string): point is keyof typeof methodTables {
   return Object.hasOwn(methodTables, point);
 }
@@ -146,7 +142,6 @@ interface Shape {
   readonly checked: Table;
 }
 
-/** The defaults, and in their places and behind them what was given. Throws EVENT_INVALID. */
 function completeBy({ point, table, checked }: Shape, given: Payload, hookContext: HookContext): Payload {
   const payload = { ...defaultsOf(table, given, hookContext), ...omitUndefined(given) };
   const unknown = Object.keys(payload).find((key) => !Object.hasOwn(table, key));

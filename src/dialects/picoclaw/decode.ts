@@ -31,7 +31,6 @@ import {
 } from './read.ts';
 import { foldObject, resultKeys } from './wire.ts';
 
-/** Decodes a reply, or the fault in its place. Throws REPLY_MALFORMED when it cannot be read. */
 export function decode(
   entry: HookEntry<PicoclawSettings>,
   question: Question,
@@ -60,10 +59,7 @@ function decodeReply(
   throw new RuntimeError('INTERNAL', `nobody answers at the point "${point}"`);
 }
 
-/**
- * Decodes a fault in the place of a reply. A failed start or handshake denies, whatever the entry says; so
- * does every fault that PicoClaw has no rule for.
- */
+/** A failed start or handshake denies whatever the entry says, and so does every error without a PicoClaw rule. */
 function readFault(entry: HookEntry<PicoclawSettings>, point: string, error: RuntimeError): Decoded<Answer> {
   const stage = stageOf(error);
   if (stage !== undefined) return denyFailure(entry, `${stageWords[stage]}: ${error.message}`, { error });
@@ -76,7 +72,6 @@ function readFault(entry: HookEntry<PicoclawSettings>, point: string, error: Run
   return decodeFailure(entry, point, { ...rule, error });
 }
 
-/** Decodes a JSON-RPC error; `beside` is a `result` in the same reply. */
 function readRpcError(
   entry: HookEntry<PicoclawSettings>,
   point: string,
@@ -95,7 +90,6 @@ function readRpcError(
   });
 }
 
-/** The words of an error that a hook answered with. */
 export function messageOf(error: Json): string {
   try {
     const message = nonNull(toBody(error).get('message'))?.value;
@@ -136,8 +130,8 @@ function ruleOf({ code, message, details }: RuntimeError): FaultRule | undefined
 }
 
 /**
- * A line that is an answer, but not a usable one. Without a rule is text that is no UTF-8: PicoClaw would have
- * read it, and it may have been a denial.
+ * The rule for a line that is an unusable answer. Text that is not UTF-8 has no rule: PicoClaw would have read it, and
+ * it may have been a denial.
  */
 function ruleOfLine(problem: unknown, message: string): FaultRule | undefined {
   switch (problem) {
@@ -159,7 +153,7 @@ interface ActionRules {
   readonly actions: readonly Action[];
   readonly object: string;
   readonly read: (seat: HookEntry<PicoclawSettings>, question: Question, object: Json) => Changes;
-  /** Whether an unusable object denies, as the published page says: it was meant to change the event. */
+  /** An unusable object denies, as on the published page: it was meant to change the event. */
   readonly unusableDenies: boolean;
 }
 
@@ -212,7 +206,7 @@ function readVerdict(asked: HookQuestion, { body, notes }: ParsedReply): Decoded
   return decodeFailure(entry, point, { cause, what, error: malformed(what), notes });
 }
 
-/** PicoClaw reads it as `continue`, so what the hook made of the event counts. */
+/** PicoClaw reads a missing action as `continue`, so the hook's changes of the event count. */
 function readNoAction(asked: HookQuestion, parsed: ParsedReply): Decoded<Answer> {
   const { entry, point } = asked;
   const what = 'answered without an action';
@@ -277,7 +271,6 @@ function readUnusable(
     : decodeFailure(entry, point, { cause: 'bad_result', what, error, notes });
 }
 
-/** Decodes an approver's result: only `approved: true` approves, all else denies. */
 function readApproval(entry: HookEntry<unknown>, result: Json | undefined): Decoded<Answer> {
   const given = nonNull(result);
   if (given === undefined) return denyFailure(entry, 'answered nothing, so the call is not approved');
@@ -308,12 +301,11 @@ function readApproval(entry: HookEntry<unknown>, result: Json | undefined): Deco
   return refuse('answered without `approved: true`');
 }
 
-/** An approver has no actions; one beside `approved: true` that denies is in doubt. */
+/** An approver has no actions. A denying action beside `approved: true` makes the approval doubtful. */
 function denialIn(action: Json | undefined): string | undefined {
   return action !== undefined && denyingActions.includes(action.value) ? `action: ${action.text}` : undefined;
 }
 
-/** Decodes the action `respond`: the result in the tool's place. Without a usable result it denies. */
 function readRespond(entry: HookEntry<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
   const refuse = (what: string) => denyFailure(entry, `answered for the tool ${what}`, { notes });
   const result = resultOf(body);
@@ -328,10 +320,9 @@ function readRespond(entry: HookEntry<unknown>, body: Body, notes: readonly Note
     metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, recordedKeys) }),
   });
   const { response_handled: handledFlag, silent, for_user: forUser, media } = others;
-  // No channel takes media here. PicoClaw takes back `response_handled` then, and asks the model again.
+  // No channel takes media here. PicoClaw then clears `response_handled` and calls the model again.
   const isUndelivered = Array.isArray(media?.value) && media.value.length > 0;
   const isHandled = handledFlag?.value === true && !isUndelivered;
-  // What is silent is for nobody to read but the model.
   const handled = isHandled ? { handled: silent?.value === true ? '' : textOf(forUser) } : {};
   return decoded({ ...respond, ...(isError && { isError }), ...handled }, [
     ...notes,

@@ -21,7 +21,7 @@ import {
   tracePaths,
 } from './wire.ts';
 
-/** The params of a method, with every key that the page shows; `encode` leaves out what a version does not have. */
+/** The params of a method with every key of the page. `encode` removes the keys that a version does not have. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   switch (event.phase) {
     case 'before_call': {
@@ -79,8 +79,8 @@ function frame(
 }
 
 /**
- * The payload of an event in the legacy form, with all members of both forms; undefined for a pipeline
- * event that has no PicoClaw event. `id` is used by the newer form.
+ * The payload of an event in the legacy form, with the members of both forms. Undefined if PicoClaw has no such event.
+ * The newer form uses `id`.
  */
 function describeEvent(event: HookEvent, hookContext: HookContext): Payload | undefined {
   const parts = toEventParts(event, hookContext);
@@ -97,7 +97,7 @@ function describeEvent(event: HookEvent, hookContext: HookContext): Payload | un
   };
 }
 
-/** The trace path of each kind. Source: the trace paths of PicoClaw's agent loop. */
+/** Source: the trace paths of PicoClaw's agent loop. */
 const traces = {
   turn_start: 'turn.start',
   turn_end: 'turn.end',
@@ -113,9 +113,7 @@ const traces = {
 interface EventParts {
   readonly legacy: keyof typeof traces;
   readonly payload: Payload;
-  /** Makes the id unique among events of its kind in the round: the id of the call, or a number. */
   readonly idSuffix?: string;
-  /** The round, where it differs from that of the hook context: a model call counts when it is answered. */
   readonly round?: number;
 }
 
@@ -158,7 +156,7 @@ function describeTurnStart({ prompt, messages }: EventOf<'turn_start'>['turn']):
   return { UserMessage: prompt, MediaCount: newest === undefined ? 0 : countFiles(newest) };
 }
 
-/** PicoClaw has no status for a denied turn: it is an error. */
+/** PicoClaw has no status for a denied turn, so it is an error. */
 const statuses = { completed: 'completed', failed: 'error', denied: 'error' } as const;
 
 function describeTurnEnd(

@@ -50,8 +50,8 @@ export const picoclaw: ForeignDialect<PicoclawSettings> = {
 };
 
 /**
- * Whether the hook is registered for the point. The hello names methods in pairs only, so one of a pair turns
- * the other on. An event that the hook's version has no form for is not sent.
+ * The hello names methods only in pairs, so one of a pair turns the other on. Events without a form in the hook's
+ * version are not sent.
  */
 export function selects({ settings }: HookEntry<PicoclawSettings>, { point, payload }: Question): boolean {
   const { intercept, observe, version } = settings;
@@ -62,10 +62,6 @@ export function selects({ settings }: HookEntry<PicoclawSettings>, { point, payl
   return isObserved(observe, kind);
 }
 
-/**
- * The composed answer in neutral form: `replace` has the members of the event's phase. Throws
- * REPLY_MALFORMED.
- */
 export function toNeutralAnswer(event: HookEvent, _question: Question, answer: Answer): Answer {
   if (answer.verdict !== 'modify') return answer;
   const { replace, droppedFiles } = toNeutralReplace(event, answer.replace);
@@ -94,7 +90,6 @@ function withDroppedFiles(metadata: Json, droppedFiles: number): Json {
   return Json.from({ ...members, picoclaw: { ...own, dropped_files: droppedFiles } });
 }
 
-/** A model's answer after the hooks, in neutral form; tool calls that they did not repeat are gone. */
 function toNeutralMessage(original: ChatMessage, response: Json): NeutralReplacement {
   const { content, reasoning, calls } = readResponseObject(response, 'the answer');
   const { parts, tool_calls: _calls, reasoning: _reasoning, ...others } = original;
@@ -126,7 +121,6 @@ function toNeutralRequest(
   return { replace, droppedFiles: given?.droppedFiles ?? 0 };
 }
 
-/** The changed tools; a known tool keeps the members that a TOOLDEF does not have. */
 function toNeutralTools({ tools = [] }: ProviderRequest, given: Json) {
   if (isSame(given, Json.from(tools.map(toToolDef)))) return {};
   const listings = readToolDefs(given, '`tools`').map(({ name, description, parameters }) => ({
@@ -146,17 +140,15 @@ function toNeutralOptions({ options: { max_tokens, temperature } = {} }: Provide
   return { options: { ...(tokens && { max_tokens: tokens }), ...(heat && { temperature: heat }) } };
 }
 
-/**
- * A replacement in neutral form, and the number of images and files lost because PicoClaw cannot carry them.
- */
+/** A replacement in neutral form, and the number of lost images and files, which PicoClaw cannot carry. */
 export interface NeutralReplacement {
   readonly replace: Readonly<Record<string, unknown>>;
   readonly droppedFiles: number;
 }
 
 /**
- * A prompt after the hooks, in neutral form. System messages at its beginning are the system prompt. A
- * message with the position, role and text it had keeps the members that an MSG cannot carry.
+ * Leading system messages are the system prompt. A message with its old position, role and text keeps the members that
+ * an MSG cannot carry.
  */
 export function toNeutralMessages(prompt: PromptParts, given: readonly ReadMessage[]): NeutralReplacement {
   const originals = promptMessages(prompt);
@@ -204,7 +196,6 @@ function toNeutralOne(
   };
 }
 
-/** Of which call a tool message is the result, and what else was known of it. */
 function resultOf({ callId, content }: ReadMessage, { given, originals }: MessageLists) {
   const known = originals.find(
     ({ tool_result }) => tool_result !== undefined && idOf(tool_result) === callId,
@@ -221,7 +212,6 @@ function idOf(result: unknown): unknown {
   return isObject(value) ? value['id'] : undefined;
 }
 
-/** The `hook.hello` message: the name of the hook, the protocol version and its modes. */
 export function handshakeMessage({ name, settings }: HookEntry<PicoclawSettings>): Message {
   return toCall('hook.hello', { name, version: 1, modes: modesOf(settings) }, settings.helloTimeoutMs);
 }
@@ -237,7 +227,7 @@ function modesOf({ observe, intercept }: PicoclawSettings): string[] {
   ];
 }
 
-/** Reads the reply to `hook.hello`, or the fault in its place. An empty result is accepted. */
+/** An empty result is accepted. */
 export function readHandshake(
   entry: HookEntry<PicoclawSettings>,
   reply: Reply | RuntimeError,

@@ -15,13 +15,11 @@ import {
 } from './config/settings.ts';
 import { toScope } from './wire.ts';
 
-/** The kind of an event in either form. */
 export function kindOf(payload: Payload): PicoclawKind | undefined {
   const names = ['kind', 'KindName', 'Kind'].map((key) => valueAt(payload, key));
   return names.map(findKind).find((kind) => kind !== undefined);
 }
 
-/** The kind of that number or name, in either form. */
 export function findKind(named: unknown): PicoclawKind | undefined {
   if (named === undefined) return undefined;
   return picoclawKinds.find(
@@ -29,12 +27,11 @@ export function findKind(named: unknown): PicoclawKind | undefined {
   );
 }
 
-/** Whether an `observe` list asks for it. */
 export function isObserved(observe: readonly string[], { legacy, dotted }: PicoclawKind): boolean {
   return observe.some((name) => name === dotted || name === legacy || everyPicoclawKind.includes(name));
 }
 
-/** The params of `hook.event`: CamelCase, and nothing that only the newer form has. */
+/** The params of `hook.event`: CamelCase, without members of the newer form. */
 function toLegacyEvent(
   payload: Payload,
   row: PicoclawKind,
@@ -52,7 +49,7 @@ function toLegacyEvent(
   };
 }
 
-/** The params of `hook.runtime_event`: snake_case, but for the payload of an agent's event. */
+/** The params of `hook.runtime_event`: snake_case, except for the payload of an agent's event. */
 function toRuntimeEvent(payload: Payload, row: PicoclawKind, hookContext: HookContext): Payload {
   if ('kind' in payload) return payload;
   const meta = objectAt(payload, 'Meta');
@@ -78,7 +75,7 @@ function toRuntimeEvent(payload: Payload, row: PicoclawKind, hookContext: HookCo
   };
 }
 
-/** How grave an event is. Source: PicoClaw's runtime events. */
+/** Source: PicoClaw's runtime events. */
 export function severityOf({ legacy = '' }: PicoclawKind, payload: Payload): 'error' | 'warn' | 'info' {
   if (['error', 'subturn_orphan'].includes(legacy)) return 'error';
   if (['llm_retry', 'context_compress', 'tool_exec_skipped'].includes(legacy)) return 'warn';
@@ -120,7 +117,6 @@ function objectAt(payload: Payload, key: string): Payload {
   return isObject(value) ? value : {};
 }
 
-/** The method and params that the hook's version has, and its limit for that kind of method. */
 export function encode({ settings }: HookEntry<PicoclawSettings>, question: Question): Message {
   const { point, payload } = question;
   const isHead = settings.version === 'head';
@@ -132,7 +128,6 @@ export function encode({ settings }: HookEntry<PicoclawSettings>, question: Ques
   return toCall(`hook.${point}`, isHead ? omitForHead(payload) : payload, timeoutMs);
 }
 
-/** A message for a method with these params. */
 export function toCall(method: string, params: Payload, timeoutMs: number): Message {
   return { ...toMessage(stringifyJson(params)), method, timeoutMs };
 }
@@ -145,7 +140,6 @@ function shapeEvent({ version, eventKind }: PicoclawSettings, { payload, hookCon
     : toLegacyEvent(payload, kind, eventKind);
 }
 
-/** The members that the head version omits, with the condition under which it does. */
 const omittedInHead: Readonly<Record<string, (value: unknown) => boolean>> = {
   channel: () => true,
   chat_id: () => true,
@@ -186,7 +180,6 @@ function isEmpty(value: unknown): boolean {
   return isObject(value) ? Object.keys(value).length === 0 : value === '' || value === false;
 }
 
-/** The payload for the next hook of the chain, with the replacements of the last one. */
 export function nextPayload({ point, payload }: Question, answer: Answer): Payload {
   if (answer.verdict !== 'modify') return payload;
   const { name, args, content, ...others } = membersOf(answer.replace);

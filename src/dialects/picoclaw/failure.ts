@@ -9,12 +9,11 @@ import type { HookEntry } from '../foreign-dialect.ts';
 import type { PicoclawSettings } from './config/settings.ts';
 import { isActionPoint } from './points.ts';
 
-/** Ways to fail that PicoClaw has a rule for. */
 export type FailureCause = 'timeout' | 'rpc_error' | 'dead' | 'bad_result' | 'unknown_action' | 'no_action';
 
 interface HookFailure {
   readonly cause: FailureCause;
-  /** What the hook did, as the end of a sentence. What quotes the hook comes with an `error`. */
+  /** The failure, as the end of a sentence. A text that quotes the hook comes with an `error`. */
   readonly what: string;
   readonly error?: RuntimeError | undefined;
   readonly notes?: readonly Note[] | undefined;
@@ -22,9 +21,8 @@ interface HookFailure {
 }
 
 /**
- * The answer for a failure: an approver denies, any other passes unless `on_failure: deny`. A method
- * that only its pair turned on and that answers nothing is not implemented, which is no failure.
- * Source: PicoClaw's hook manager ignores such a reply and goes on.
+ * An approver's failure denies; any other passes unless `on_failure: deny`. For a method that only its pair turned on,
+ * a timeout or an error means that the hook does not implement it. PicoClaw's hook manager then continues.
  */
 export function decodeFailure(
   entry: HookEntry<PicoclawSettings>,
@@ -46,7 +44,6 @@ export function decodeFailure(
   return failOpen(entry, rule, answer === undefined ? { notes } : { notes, answer });
 }
 
-/** A denial for a failure that no rule lets pass. */
 export function denyFailure(
   { name }: Pick<HookEntry<unknown>, 'name'>,
   what: string,
@@ -56,7 +53,7 @@ export function denyFailure(
   return decoded(answers.deny(`hook "${name}" ${what}`, fault), notes);
 }
 
-/** A denial that is written as the protocol does not write it, and counts; `denial` has no words but those of a verdict. */
+/** A denial in a form outside the protocol still counts. `denial` contains only the words of a verdict. */
 export function denyAsWritten(
   { name }: Pick<HookEntry<unknown>, 'name'>,
   denial: string,
@@ -65,19 +62,17 @@ export function denyAsWritten(
   return decoded(answers.deny(`hook "${name}" denied with ${excerpt(denial)}`), notes);
 }
 
-/** The actions that deny, under whatever key. */
 export const denyingActions: readonly unknown[] = ['deny_tool', 'abort_turn', 'hard_abort'];
 
 /**
- * A denial under a key or spelling that the protocol does not have, as its text; undefined when there is
- * none. An approval counts in the documented spelling only, a denial in any.
+ * The text of a denial under a key or spelling outside the protocol. Undefined if there is none. An approval counts
+ * only in the documented spelling, a denial in any.
  */
 export function findDenial(body: Body): string | undefined {
   const denial = eachMember(body.json).find(({ key, json }) => denies(key, json));
   return denial && `${denial.key}: ${denial.json.text}`;
 }
 
-/** A denial in the results of a line, or of its parts, that is no usable reply; undefined when there is none. */
 export function findDenialInLine(line: string): string | undefined {
   const json = new Json(line);
   try {
@@ -93,7 +88,6 @@ function findInReply(reply: Json): string | undefined {
   return results.map(({ json }) => findInResult(json)).find((denial) => denial !== undefined);
 }
 
-/** The same in one result, where the action is in the documented place. */
 export function findInResult(result: Json): string | undefined {
   if (!isObject(result.value)) return undefined;
   const action = eachMember(result).find(
@@ -133,7 +127,7 @@ function denies(key: string, json: Json): boolean {
 
 const unimplementedKeys = ['allow', 'args', 'decision', 'verdict', 'hook_result'];
 
-/** A warning for keys that PicoClaw's documentation site describes and no version implements. */
+/** Warns about keys that PicoClaw's documentation site describes and no version implements. */
 export function noteUnimplementedKeys(body: Body, point: string): readonly Note[] {
   const unimplemented = body.members.find(({ key }) => unimplementedKeys.includes(key));
   const correctKey = isActionPoint(point) ? 'action' : 'approved';

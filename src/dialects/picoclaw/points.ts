@@ -1,11 +1,10 @@
 import type { EventPhase, HookEvent } from '../../contract/hook.ts';
 import type { Point } from '../foreign-dialect.ts';
 
-/** Each hook gets what the last one made of the event; the first that stops it decides. */
+/** Each hook gets the event as the last one changed it. The first that stops it decides. */
 const filterPoint: Point = { order: 'chain', isFilter: true, composition: { verdict: 'first' } };
 const observerPoint: Point = { order: 'parallel', isFilter: false, composition: { verdict: 'first' } };
 
-/** Every method without `hook.`; an event has two names for its two forms. */
 export const points = {
   before_llm: filterPoint,
   after_llm: filterPoint,
@@ -18,7 +17,7 @@ export const points = {
 
 type PointName = keyof typeof points;
 
-/** The points at which hooks answer with an action, and the methods that the hello can only name together. */
+/** The points at which hooks answer with an action, and the methods that the hello names only together. */
 export const methodPairs = {
   before_llm: ['before_llm', 'after_llm'],
   after_llm: ['before_llm', 'after_llm'],
@@ -49,10 +48,10 @@ const pointOf: Readonly<Partial<Record<EventPhase, PointName>>> = {
   blocked: 'event',
 };
 
-/** The points for a pipeline event; of a denied call only the denial is reported. */
+/** For a denied call, only the denial is reported. */
 export function pointsAt(event: HookEvent): readonly PointName[] {
   if (event.phase === 'finished' && event.status === 'denied') return [];
-  // What a hook asks is for a person to answer, not for those who must approve.
+  // A hook's ask is answered by a person, not by approvers.
   if (event.phase === 'approval' && event.asked !== null) return [];
   const point = pointOf[event.phase];
   return point === undefined ? [] : [point];

@@ -21,7 +21,7 @@ import {
   resultKeys,
 } from './wire.ts';
 
-/** What a `request` changes of a model call. Throws REPLY_MALFORMED where it is none. */
+/** Throws REPLY_MALFORMED for an unusable `request`. */
 export function readRequest(
   { settings }: HookEntry<PicoclawSettings>,
   { payload }: Question,
@@ -75,7 +75,7 @@ function checkOptions(options: Json): void {
   }
 }
 
-/** By the page: a member that is left out keeps its value. */
+/** On the published page, an omitted member keeps its value. */
 function mergeRequest(given: GivenRequest, sent: SentRequest): Changes {
   const { model, messages, tools, options } = given;
   if (messages !== undefined && isEmptyList(messages)) return { deny: 'left no messages' };
@@ -89,8 +89,8 @@ function mergeRequest(given: GivenRequest, sent: SentRequest): Changes {
 }
 
 /**
- * By the code: everything is replaced, but a changed, moved or added system message brings all messages back,
- * and tools always come back.
+ * In the code, everything is replaced. But a changed, moved or added system message restores all messages, and tools
+ * are always restored.
  */
 function replaceRequest(given: GivenRequest, sent: SentRequest): Changes {
   const { model = '', messages = emptyList, tools = emptyList, options = new Json('{}') } = given;
@@ -134,19 +134,14 @@ function warn(message: string): Note {
   return { level: 'warn', message };
 }
 
-/**
- * The changes that a reply makes, with the members of a decision's `replace`; or the reason why it denies.
- */
 export type Changes =
   | {
       readonly replace: Readonly<Record<string, unknown>>;
       readonly notes?: readonly Note[];
       readonly beside?: Readonly<Record<string, unknown>>;
     }
-  /** The end of a sentence about the hook. */
   | { readonly deny: string };
 
-/** What a `call` changes of a tool call: arguments and name. Throws REPLY_MALFORMED where it is none. */
 export function readCall(
   { settings }: HookEntry<PicoclawSettings>,
   { payload }: Question,
@@ -164,7 +159,6 @@ export function readCall(
   return { replace: { ...(args !== undefined && { args }), ...(isRenamed && { name: tool }) } };
 }
 
-/** What a `response` changes of a model's answer: its whole message. Throws REPLY_MALFORMED where it is none. */
 export function readResponse(
   { settings }: HookEntry<PicoclawSettings>,
   { payload }: Question,
@@ -179,13 +173,11 @@ export function readResponse(
   return { replace: { response: { ...kept, ...withoutParams(given) } } };
 }
 
-/** What a hook may leave out of a message; tool calls that it does not repeat are gone. */
 function keptOf(sent: Json) {
   const { tool_calls: _calls, ...kept } = membersOf(sent);
   return kept;
 }
 
-/** Without the params that stand beside a flat text. */
 function withoutParams(inner: Json) {
   const {
     meta: _meta,
@@ -198,7 +190,6 @@ function withoutParams(inner: Json) {
   return rest;
 }
 
-/** What a `result` changes of a tool's result: the text for the model. Throws REPLY_MALFORMED where it is none. */
 export function readResult(
   { settings }: HookEntry<PicoclawSettings>,
   { payload }: Question,
@@ -224,9 +215,7 @@ function noteError(given: Json | undefined, sent: Json): Note[] {
   return [{ level: 'warn', message: 'its change of `is_error` has no effect: the call ended as it did' }];
 }
 
-/**
- * The object that has the text `key`: the inner one of `name`, or by the page the outer one where it plainly has it.
- */
+/** The object with the text `key`: the inner one of `name`. On the published page, it may also be the outer one. */
 function innerOf(body: Body, { name, key, what = '' }: TextPlace, isHead: boolean): Json {
   const inner = nonNull(body.get(name));
   if (inner !== undefined && isObject(inner.value)) return inner;
@@ -237,18 +226,15 @@ function innerOf(body: Body, { name, key, what = '' }: TextPlace, isHead: boolea
 interface TextPlace {
   readonly name: string;
   readonly key: string;
-  /** For whom the text is. */
   readonly what?: string;
 }
 
-/** The object in a reply, whose keys but the verdict count in any letter case, and the notes on its members. */
 export interface ReplyObject {
   readonly body: Body;
   readonly notes: readonly Note[];
   readonly isAmbiguous: boolean;
 }
 
-/** Reads the object of a result that has these members at the point, the verdict first. */
 export function readReplyObject(given: Json, point: string, known: readonly string[]): ReplyObject {
   const body = foldBody(toBody(given), known.slice(1));
   return {
@@ -258,7 +244,7 @@ export function readReplyObject(given: Json, point: string, known: readonly stri
   };
 }
 
-/** The reason in a reply: `reason`, else `message`, else the stock text. */
+/** `reason`, else `message`, else the stock text. */
 export function reasonOf(body: Body, stock = ''): string {
   const text = ['reason', 'message'].map((key) => body.get(key)?.value).find(isText);
   return text ?? stock;
@@ -268,7 +254,6 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** The metadata with `reason` and `message` as the hook gave them, and further members. */
 export function metadataOf(body: Body, more: Readonly<Record<string, unknown>> = {}): Json {
   const texts = ['reason', 'message'].flatMap((key) => {
     const given = nonNull(body.get(key));

@@ -3,7 +3,6 @@ import { samplePayload } from '../payload-table.ts';
 import { isMethod, methodTables } from './complete.ts';
 import type { PicoclawSettings } from './config/settings.ts';
 
-/** How processes of PicoClaw are tried. */
 export const trial: Trial<PicoclawSettings> = {
   settingsAt: (settings, { timeoutMs, greetingMs }) => ({
     ...settings,

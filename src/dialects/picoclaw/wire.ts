@@ -8,7 +8,6 @@ import { type Body, malformed, nonNull, toBody } from '../body.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { toPlainValue } from '../payload-table.ts';
 
-/** MSGs of a prompt: the system prompt is the first one. */
 export function toMessages({ system_prompt, messages }: PromptParts): unknown[] {
   return promptMessages({ system_prompt, messages }).map(toMessage);
 }
@@ -18,7 +17,6 @@ export interface PromptParts {
   readonly messages: readonly ChatMessage[];
 }
 
-/** A prompt's messages in the places that their MSGs have. */
 export function promptMessages({ system_prompt, messages }: PromptParts): readonly ChatMessage[] {
   return system_prompt === '' ? messages : [{ role: 'system', content: system_prompt }, ...messages];
 }
@@ -37,7 +35,6 @@ export function toMessage(message: ChatMessage) {
   };
 }
 
-/** An MSG that a hook wrote, taken apart. */
 export interface ReadMessage {
   readonly json: Json;
   readonly role: ChatMessage['role'];
@@ -47,7 +44,6 @@ export interface ReadMessage {
   readonly callId: string;
 }
 
-/** The MSGs of a list. Throws REPLY_MALFORMED where one cannot be a message. */
 export function readMessages(list: Json, what: string): ReadMessage[] {
   return requireList(list, what).map((message, index) => readMessage(message, `${what}[${index}]`));
 }
@@ -55,7 +51,7 @@ export function readMessages(list: Json, what: string): ReadMessage[] {
 function readMessage(json: Json, what: string): ReadMessage {
   const body = foldObject(json, what, messageKeys);
   const text = (key: string) => {
-    // An empty text is left out or null where a Go program wrote it.
+    // A Go program omits an empty text or writes null.
     const value = nonNull(body.get(key))?.value ?? '';
     if (typeof value !== 'string') throw malformed(`\`${key}\` of ${what} is not a string`);
     return value;
@@ -71,7 +67,6 @@ const messageKeys = ['role', 'content', 'reasoning_content', 'tool_calls', 'tool
 
 const roles = ['system', 'user', 'assistant', 'tool'] as const;
 
-/** How many images and files a message holds, which an MSG cannot carry. */
 export function countFiles(message: ChatMessage): number {
   const result = toPlainValue(message['tool_result']);
   return filesAmong(message['parts']) + (isObject(result) ? filesAmong(result['parts']) : 0);
@@ -84,7 +79,7 @@ function filesAmong(parts: unknown): number {
   return elementsOf(list).filter(({ value }) => !isObject(value) || value['type'] !== 'text').length;
 }
 
-/** TOOLCALLs of an assistant message; `arguments` is the text that the model wrote. */
+/** TOOLCALLs of an assistant message. `arguments` is the model's own text. */
 export function toToolCalls(message: ChatMessage) {
   const list = message['tool_calls'];
   if (list === undefined || list === null) return [];
@@ -102,11 +97,10 @@ export function toToolCalls(message: ChatMessage) {
 interface NeutralCall {
   readonly id: string;
   readonly name: string;
-  /** A text that is no JSON object stays a string; argument validation rejects it. */
+  /** A text that is not a JSON object stays a string; argument validation rejects it. */
   readonly args: Json | string;
 }
 
-/** The TOOLCALLs of a list; none for null. Throws REPLY_MALFORMED where one has no name or no argument text. */
 function fromToolCalls(list: Json | undefined, what: string): NeutralCall[] {
   const given = nonNull(list);
   if (given === undefined) return [];
@@ -135,7 +129,6 @@ function parseArguments(text: string): Json | string {
   }
 }
 
-/** TOOLDEF. */
 export function toToolDef({ name, description, input_schema }: ToolListing) {
   return { type: 'function', function: { name, description, parameters: input_schema ?? {} } };
 }
@@ -146,7 +139,6 @@ interface ReadTool {
   readonly parameters: Json | undefined;
 }
 
-/** The TOOLDEFs of a list. Throws REPLY_MALFORMED where one cannot be a tool. */
 export function readToolDefs(list: Json, what: string): ReadTool[] {
   return requireList(list, what).map((tool, index) => readToolDef(tool, `${what}[${index}]`));
 }
@@ -166,7 +158,6 @@ function readToolDef(json: Json, what: string): ReadTool {
   return { name, description, parameters };
 }
 
-/** The members of a TOOLRESULT beside `for_llm`, with their defaults. */
 export const defaultResult = {
   for_user: '',
   silent: false,
@@ -177,10 +168,8 @@ export const defaultResult = {
   response_handled: false,
 } as const;
 
-/** The members of TOOLRESULT. */
 export const resultKeys: readonly string[] = ['for_llm', ...Object.keys(defaultResult)];
 
-/** A TOOLRESULT with its text. Throws REPLY_MALFORMED where it has none. */
 export function readResultObject(json: Json, what: string): { readonly text: Json; readonly others: Parts } {
   const { for_llm: text, ...others } = membersOf(foldObject(json, what, resultKeys).json);
   if (typeof text?.value !== 'string') throw malformed(`\`for_llm\` of ${what} is not a string`);
@@ -189,12 +178,10 @@ export function readResultObject(json: Json, what: string): { readonly text: Jso
 
 type Parts = Readonly<Record<string, Json>>;
 
-/** TOOLRESULT: `for_llm` is what the model would see. */
 export function toToolResult({ content, error }: ToolHookResponse) {
   return { for_llm: content, ...defaultResult, is_error: error !== '' };
 }
 
-/** The members of an LLMRESPONSE beside its text, with their defaults. */
 export const defaultResponse = {
   role: 'assistant',
   finish_reason: 'stop',
@@ -202,7 +189,6 @@ export const defaultResponse = {
   reasoning_details: null,
 } as const;
 
-/** LLMRESPONSE, complete: tool calls have their names and arguments. */
 export function toResponse(message: ChatMessage) {
   const { content, reasoning_content, tool_calls } = toMessage(message);
   const finish = toPlainValue(message['finish_reason']);
@@ -223,10 +209,8 @@ interface ReadResponse {
   readonly calls: readonly NeutralCall[];
 }
 
-/** The members of LLMRESPONSE that say something here. */
 export const responseKeys = ['content', 'reasoning_content', 'tool_calls', 'finish_reason', 'role'] as const;
 
-/** Throws REPLY_MALFORMED where it has no text or its calls are none. */
 export function readResponseObject(json: Json, what: string): ReadResponse {
   const body = foldObject(json, what, responseKeys);
   const content = body.get('content')?.value;
@@ -236,7 +220,6 @@ export function readResponseObject(json: Json, what: string): ReadResponse {
   return { content, reasoning, calls: fromToolCalls(body.get('tool_calls'), `\`tool_calls\` of ${what}`) };
 }
 
-/** Where in a turn PicoClaw's code says that each method is called. */
 export const tracePaths = {
   before_llm: 'turn.llm.request',
   after_llm: 'turn.llm.response',
@@ -245,7 +228,7 @@ export const tracePaths = {
   after_tool: 'turn.tool.after',
 } as const;
 
-/** META: always all seven keys. Source: hook-json-protocol.md; TracePath and Source as the code sends them. */
+/** META always has all seven keys. Source: hook-json-protocol.md; TracePath and Source as the code sends them. */
 export function toMeta(hookContext: HookContext, tracePath: string, round: number = hookContext.round) {
   return {
     AgentID: hookContext.agent,
@@ -275,14 +258,12 @@ const inboundKeys = [
   'raw',
 ] as const;
 
-/** The inbound members of the hook context, as far as the host set them, with defaults for three. */
 function toInbound({ host, session_id }: HookContext) {
   const keys = inboundKeys.filter((key) => host[key] !== undefined);
   const given: Payload = Object.fromEntries(keys.map((key) => [key, host[key]]));
   return { channel: 'cli', chat_id: session_id, sender_id: '', ...given };
 }
 
-/** CTX and its two members that the page repeats beside it. */
 export function toContext(hookContext: HookContext) {
   const inbound = toInbound(hookContext);
   return { context: { inbound }, channel: inbound.channel, chat_id: inbound.chat_id };
@@ -300,7 +281,6 @@ const scopeKeys = [
   'message_id',
 ] as const;
 
-/** The scope members that the host set. */
 export function toScope({ host }: HookContext) {
   return Object.fromEntries(
     scopeKeys
@@ -314,21 +294,20 @@ export function toNanoseconds(ms: number): number {
   return Math.round(ms * 1_000_000);
 }
 
-/** The members of an object. Throws REPLY_MALFORMED when it is none; `what` names it. */
 export function requireObject(json: Json, what: string): Body {
   if (!isObject(json.value)) throw malformed(`${what} is not an object`);
   return toBody(json);
 }
 
 /**
- * The members of an object under the names by which they are known: a Go program takes them in any letter case, and of
- * several the last. Throws REPLY_MALFORMED when it is no object; `what` names it.
+ * The object's members under their known names. A Go program accepts any letter case, and the last of several. Throws
+ * REPLY_MALFORMED if the value is not an object. `what` names it.
  */
 export function foldObject(json: Json, what: string, known: readonly string[]): Body {
   return foldBody(requireObject(json, what), known);
 }
 
-/** The same object with `key` set to an empty text when it is absent or null, as a Go program reads it. */
+/** Sets `key` to an empty text if it is absent or null, as a Go program reads it. */
 export function foldWithText(json: Json, key: string, known: readonly string[]): Json {
   const parts = membersOf(foldObject(json, `\`${key}\``, known).json);
   return Json.from({ ...parts, [key]: nonNull(parts[key]) ?? '' });
@@ -345,15 +324,12 @@ export function foldBody(body: Body, known: readonly string[]): Body {
   return toBody(new Json(`{${members.join(',')}}`));
 }
 
-/** The elements of a list, each with its text. Throws REPLY_MALFORMED when it is none. */
 function requireList(json: Json, what: string): Json[] {
   if (!Array.isArray(json.value)) throw malformed(`${what} is not a list`);
   return elementsOf(json);
 }
 
-/**
- * Whether two JSON texts are equal, ignoring key order and white space; numbers are compared digit by digit.
- */
+/** Ignores key order and white space. Compares numbers digit by digit. */
 export function isSame(one: Json, other: Json): boolean {
   return (
     one.text === other.text || canonical(parseLossless(one.text)) === canonical(parseLossless(other.text))

@@ -5,7 +5,6 @@ import { withTextParts } from '../text-parts.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** The names that payload members have on one of the two wires; messages are the same on both. */
 export interface Casing {
   providerRequest(request: ProviderRequest): Payload;
   providerResponse(response: ProviderResponse): Payload;
@@ -16,7 +15,7 @@ export interface Casing {
   evalToolCall(call: EvalToolCall): Payload;
 }
 
-/** snake_case, as PromptKit first published its payloads; the neutral types have these names already. */
+/** snake_case, as PromptKit first published its payloads. The neutral types already have these names. */
 export const snakeCase: Casing = {
   providerRequest: ({ provider_id, model, messages, system_prompt, round, metadata, other }) => ({
     provider_id,
@@ -53,7 +52,7 @@ export const snakeCase: Casing = {
   evalToolCall: ({ name, args, result, error, index }) => ({ name, args, result, error, index }),
 };
 
-/** As PromptKit's Go structs print themselves: a map that is empty there is nil, and prints null. */
+/** The format of PromptKit's Go structs: an empty map is nil and prints null. */
 export const goCase: Casing = {
   providerRequest: (request) => ({
     ProviderID: request.provider_id,

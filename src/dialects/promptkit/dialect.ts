@@ -37,9 +37,9 @@ function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {
   return { output: readOutcome(body, call), notes };
 }
 
-/** Only an object whose one member is a `pending` object asks for a person; any other value is data. */
+/** Only an object whose one member is a `pending` object asks for a person. Any other value is data. */
 function decodeResult(result: Json, call: ToolCall): Decoded<ToolOutcome> {
-  // Data need not be parsed to know that it begins with another key.
+  // Avoids parsing data that begins with another key.
   if (!/^\s*\{\s*"(?:pending"|[^"]*\\)/.test(result.text)) return { output: ok(result), notes: [] };
   const { value } = result;
   const asks = isObject(value) && Object.keys(value).length === 1 && isObject(value['pending']);
@@ -90,10 +90,8 @@ const payload: VolatileFields = {
   Metadata: session,
 };
 
-/** How long the subject of a suite took to reply, and whose session it was. */
 const context: VolatileFields = { ...session, metadata: { latency_ms: 'drop' } };
 
-/** The members of native payloads that differ from run to run, in either spelling. */
 const volatileFields: VolatileFields = {
   ...session,
   duration_ms: 'drop',
@@ -106,7 +104,7 @@ const volatileFields: VolatileFields = {
   event: session,
 };
 
-/** The native dialect: payload members in snake_case. */
+/** The native dialect, with payload members in snake_case. */
 export const promptkit: Dialect = {
   name: 'promptkit',
   tool: toolCodec,
@@ -116,7 +114,7 @@ export const promptkit: Dialect = {
   volatileFields,
 };
 
-/** The native dialect with payload members as PromptKit's Go program prints them; replies are the same. */
+/** The native dialect with payload members as PromptKit's Go program prints them. Replies are the same. */
 export const promptkitGo: Dialect = {
   name: 'promptkit-go',
   tool: toolCodec,

@@ -8,7 +8,10 @@ import { type Body, excerpt, malformed, nonNull, noteUnknownKeys, readReply, toB
 import { type Codec, type Decoded, decoded, type Note, toMessage } from '../dialect.ts';
 import type { Casing } from './casing.ts';
 
-/** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}`, `{"abstain"}` or `{"error"}` out. */
+/**
+ * Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}`, `{"abstain"}` or `{"error"}`
+ * out.
+ */
 export function createEvalCodec(casing: Casing): Codec<EvalRequest, EvalOutcome> {
   return { encode: (request) => encode(request, casing), decode };
 }
@@ -31,7 +34,6 @@ function decode(reply: Reply): Decoded<EvalOutcome> {
 
 const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'abstain', 'error'];
 
-/** The outcome in a reply about one text. Throws REPLY_MALFORMED. */
 function readOutcome(body: Body): EvalOutcome {
   const error = textOf(body, 'error');
   if (error !== '') return reportedError(error);
@@ -45,7 +47,7 @@ function readOutcome(body: Body): EvalOutcome {
     throw malformed('the reply has no `score`', hintOfMissing, { text: excerpt(body.json.text) });
   if (typeof score.value !== 'number')
     throw malformed(`the score is no number: ${excerpt(score.text)}`, hintOfNumber(score.value));
-  // JSON.parse makes 1e400 infinite, which no comparison with the bounds lets through.
+  // JSON.parse makes 1e400 infinite, so the bounds reject it.
   if (!(score.value >= 0 && score.value <= 1))
     throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`, hintOfScore);
   return scored(score.value, textOf(body, 'detail'), readData(body.get('data')));
@@ -54,7 +56,6 @@ function readOutcome(body: Body): EvalOutcome {
 const hintOfMissing =
   'Print {"score": N} with a number from 0 to 1: {"score": 1} for passed, {"score": 0} for not passed.';
 
-/** A text of digits was meant to be that number. */
 function hintOfNumber(value: unknown): string {
   const isNumber = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value);
   return isNumber ? `Print it without quotes: {"score": ${value}}.` : hintOfScore;
@@ -62,12 +63,10 @@ function hintOfNumber(value: unknown): string {
 
 const hintOfScore = 'Print {"score": N} with a number from 0 to 1, such as 0.85 for 85 %.';
 
-/** The outcome of an eval that answers with an error: a fault, unlike an abstention. */
 function reportedError(error: string): EvalOutcome {
   return unscored(error, toFault(new RuntimeError('EVAL_ERROR', error)));
 }
 
-/** The text of that member; empty where there is none. Throws REPLY_MALFORMED. */
 function textOf(body: Body, key: string): string {
   const value = body.get(key)?.value ?? '';
   if (typeof value !== 'string') throw malformed(`the reply’s \`${key}\` is not a string`);
@@ -96,7 +95,7 @@ function encodeBatch(requests: readonly EvalRequest[], casing: Casing): Message 
   return toMessage(stringifyJson({ type: requests[0]?.type, batch }));
 }
 
-/** A count that is not the batch's leaves no way to tell whose result is missing, so that nobody gets one. */
+/** If the count differs, the missing result is unknown, so no case gets one. */
 function decodeBatch(reply: Reply, count: number): Decoded<readonly EvalOutcome[]> {
   const body = readReply(reply, 'EVAL_ERROR');
   const notes = noteUnknownKeys(body, ['results', 'error']);
@@ -139,7 +138,7 @@ const hintOfResults =
 const hintOfBatch =
   'Remove `batch` from the eval, or let its program answer {"results": […]} to a request with `batch`.';
 
-/** Which case the result says it is of; NaN when that is no whole number, undefined when it says none. */
+/** The index in the result: NaN if it is not a whole number, undefined if there is none. */
 function readPlace(result: Json): number | undefined {
   const index = memberIndex(result);
   if (index === undefined) return undefined;
@@ -150,7 +149,6 @@ function memberIndex(result: Json): Json | undefined {
   try {
     return nonNull(toBody(result).get('index'));
   } catch {
-    // What is no object says nothing; it is refused where it is read.
     return undefined;
   }
 }
@@ -158,7 +156,6 @@ function memberIndex(result: Json): Json | undefined {
 interface Placed {
   readonly at: number;
   readonly place: number | undefined;
-  /** No result says that it belongs elsewhere. */
   readonly isOrderKnown: boolean;
 }
 

@@ -25,7 +25,6 @@ function encode(event: NativeEvent, casing: Casing): Message {
   return toMessage(stringifyJson(toPayload(event, casing)));
 }
 
-/** A tool call as `toPayload` has it, with its arguments spliced in as they stand. */
 function encodeToolCall(request: ToolHookRequest, args: Json, casing: Casing): Message {
   const { name, call_id } = withModelId(request, request);
   const keys = casing.toolRequestKeys;
@@ -68,7 +67,7 @@ function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, 
   }
 }
 
-/** With the model's own id of the call, as its messages have it, where a model has made the call. */
+/** Adds the model's own id of the call, as in its messages, if a model made the call. */
 function withModelId<Part extends { readonly call_id: string }>(
   { tool_use_id: own }: ToolHookRequest,
   part: Part,
@@ -76,7 +75,7 @@ function withModelId<Part extends { readonly call_id: string }>(
   return own === undefined || own === '' ? part : { ...part, call_id: own };
 }
 
-/** What a filter says of nearly every event, as programs write it, and what that is read as. */
+/** A fast path for the usual answer of a filter. */
 const bareAllows: ReadonlySet<string> = new Set(['{"allow":true}', '{"allow": true}']);
 const bareAllow: Decoded<Answer> = decoded(allow('', noMetadata));
 
@@ -105,7 +104,6 @@ function readAnswer(body: Body, event: NativeEvent, notes: readonly Note[]): Dec
   );
 }
 
-/** Reads `allow: true`. Throws REPLY_MALFORMED when another member contradicts it or has a wrong type. */
 function readAllow(body: Body, event: NativeEvent): Answer {
   const reason = nonNull(body.get('reason'))?.value ?? '';
   const enforced = nonNull(body.get('enforced'))?.value ?? false;
@@ -123,8 +121,8 @@ function readAllow(body: Body, event: NativeEvent): Answer {
 }
 
 /**
- * Reads `allow: false`. Other members of a wrong type are dropped with a warning. At before_execution `ask:
- * true` makes it an ask; readers that do not know `ask` deny.
+ * Drops other members of a wrong type with a warning. At before_execution, `ask: true` makes it an ask; readers that do
+ * not know `ask` deny.
  */
 function readDeny(body: Body, event: NativeEvent, notes: readonly Note[]): Decoded<Answer> {
   const dropped: Note[] = [];
@@ -152,8 +150,8 @@ const isString = (value: unknown): value is string => typeof value === 'string';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
 /**
- * What is wrong with a `replace` for this event, as the end of a sentence; undefined when it fits. A member
- * that the phase does not have is wrong too: a misspelt one must not let the original through.
+ * The fault of a `replace` for this event, as the end of a sentence, or undefined. An unknown member is a fault: a
+ * misspelt one must not let the original through.
  */
 export function checkReplace(event: NativeEvent, replace: Json): string | undefined {
   const { value } = replace;
@@ -205,7 +203,7 @@ function checkMessage(value: unknown): string | undefined {
   return checkParts(value['parts']) ?? checkParts(isObject(result) ? result['parts'] : undefined);
 }
 
-/** Text that cannot be found in its parts could not be brought together with a changed `content`. */
+/** Without a text in each part, a changed `content` could not be matched with the parts. */
 function checkParts(parts: unknown): string | undefined {
   if (parts === undefined || parts === null) return undefined;
   const isFit = Array.isArray(parts) && parts.every((part) => isObject(part) && isText(part['text']));

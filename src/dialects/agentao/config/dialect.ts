@@ -34,7 +34,6 @@ const manifestKeys: KeyUses = {
   ),
 };
 
-/** Rules written for Agentao, as a config declares or imports them. */
 export const agentao: DialectConfig<AgentaoSettings> = {
   name: 'agentao',
   title: 'agentao',
@@ -133,7 +132,6 @@ function checkScript(line: ScriptCommand, path: Path): Finding[] {
   return message === undefined ? [] : [{ severity: 'warning', path, message, about: 'program' }];
 }
 
-/** The rule at `path`, which has a `type`; none, with Agentao’s warning, where Agentao would skip it. */
 function readRule(context: ImportContext, event: string, path: Path): HookDraft[] {
   const { document, projectDir, searchPath, addFinding } = context;
   const skip = (message: string) => {
@@ -197,7 +195,7 @@ function readRule(context: ImportContext, event: string, path: Path): HookDraft[
   ];
 }
 
-/** What a line that was written for Claude Code as well reads, and the host does not have. */
+/** Variables of other systems that Agentao does not set; a line that also serves Claude Code may read them. */
 const otherSystemsVariables = [
   'CLAUDE_PROJECT_DIR',
   'CLAUDE_PLUGIN_ROOT',
@@ -213,7 +211,6 @@ function reportUnknownForm(context: ImportContext, event: string, path: Path): v
   reportSkippedRule(context, { event, path, message });
 }
 
-/** Reports a skipped rule: as an error where `on_failure: deny` needs it, else with Agentao’s own warning. */
 function reportSkippedRule(
   { mustNotDrop, addFinding }: ImportContext,
   { event, path, message }: { readonly event: string; readonly path: Path; readonly message: string },
@@ -234,13 +231,11 @@ function findTypeFault(type: unknown, event: string): string | undefined {
   return unknownType(type ?? '', event);
 }
 
-/** What Agentao says of a type that it does not know; '' where there is none. */
 function unknownType(type: unknown, event: string): string {
   const text = typeof type === 'string' || typeof type === 'number' ? type : nameOfType(type);
   return `Unknown hook type '${text}' under '${event}' — skipped`;
 }
 
-/** A JSON value’s type as Python names it. */
 function nameOfType(value: unknown): string {
   if (typeof value === 'string') return 'str';
   if (typeof value === 'boolean') return 'bool';
@@ -248,7 +243,7 @@ function nameOfType(value: unknown): string {
   return Array.isArray(value) ? 'list' : 'dict';
 }
 
-/** Whole seconds, read as Python’s int() reads them; undefined for the default. */
+/** Whole seconds, parsed like Python’s int(). Undefined selects the default. */
 function readTimeout({ document, addFinding }: ImportContext, event: string, path: Path): number | undefined {
   const value = valueAt(document, path);
   if (value === undefined) return undefined;

@@ -1,18 +1,17 @@
 import { type EntryRules, modifiesHint, withoutNativeKeys } from '../../dialect-config.ts';
 
-/** An Agentao rule. */
 export interface AgentaoSettings {
   readonly event: string;
-  /** As the file has it; absent matches everything. */
+  /** As written in the file. Absent: the rule matches everything. */
   readonly matcher?: Readonly<Record<string, unknown>>;
   readonly prompt?: string;
-  /** The command line as the file has it, which records name the rule by; absent for a prompt rule. */
+  /** The command line as written in the file; records identify the rule by it. Absent for a prompt rule. */
   readonly command?: string;
   readonly stopReentryCap: number;
   readonly projectDir: string;
 }
 
-/** Every event of Agentao. Source: its developer guide, chapter 5.7. */
+/** Source: Agentao's developer guide, chapter 5.7. */
 export const agentaoEvents = [
   'UserPromptSubmit',
   'SessionStart',
@@ -35,7 +34,6 @@ export const agentaoGuardEvents: ReadonlySet<string> = new Set([
 /** Events at which dropping a rule on import is an error under `on_failure: deny`. */
 export const agentaoMandatoryEvents: ReadonlySet<string> = new Set(['UserPromptSubmit', 'PreToolUse']);
 
-/** The settings of a `dialect: agentao` hook; `command`, a shell line, stands beside them unless there is `prompt`. */
 const block = {
   type: 'object',
   description: 'An Agentao rule. `command` beside it is a shell line; a `prompt` takes its place.',
@@ -62,7 +60,6 @@ const block = {
 
 const eventHint = '`agentao.event` says when the rule runs.';
 
-/** The keys of a `dialect: agentao` hook. */
 export const agentaoEntry: EntryRules = {
   block,
   required: ['agentao'],

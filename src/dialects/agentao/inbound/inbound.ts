@@ -24,10 +24,9 @@ import {
 import { agentaoEvents } from '../config/settings.ts';
 import { allToolNames } from '../points.ts';
 
-/** Agentao asks, by the payloads of its developer guide, chapter 5.7, and of its code. */
 export const inbound: Inbound = { read, unreadable, settingsFor };
 
-/** It is not known which event it was: what denies at all of them. */
+/** The event is unknown, so the reply denies at every event. */
 function unreadable({ message }: RuntimeError): InboundReply {
   return { ...denial('PreToolUse', message), stderr: message };
 }
@@ -74,7 +73,6 @@ function callOf(fields: Told) {
   };
 }
 
-/** The decision of native hooks, in the words of an event of Agentao. */
 export function toReply(name: string, decision: DecisionDocument): InboundReply {
   const { verdict, context } = decision;
   const reason = reasonOf(decision);
@@ -85,12 +83,12 @@ export function toReply(name: string, decision: DecisionDocument): InboundReply 
   return denial(name, reason);
 }
 
-/** Contexts of other events are thrown away there, or stand in the answer itself. */
+/** Agentao ignores the contexts of other events, or reads them from the answer itself. */
 const takesContext = new Set(['UserPromptSubmit', 'PreToolUse']);
 
 /**
- * Says no where Agentao heeds it. Always with exit code 0: from another one Agentao concludes that the hook has failed, and goes
- * on; and 2 would make it ask the model anew behind a Stop.
+ * Denies in the form that Agentao honours at this event. The exit code is always 0: Agentao treats any other as a
+ * failed hook and continues. After a Stop, exit code 2 would start another model call.
  */
 export function denial(name: string, reason: string): InboundReply {
   if (name === 'PreToolUse') return document({ ...permission('deny', reason), blockingError: reason });
@@ -107,14 +105,13 @@ function document(fields: Readonly<Record<string, unknown>>): InboundReply {
   return { exitCode: 0, document: Object.keys(fields).length === 0 ? undefined : fields, stderr: '' };
 }
 
-/** Agentao takes no changed text, call or result; what they would have been is told, where it is a text. */
+/** Agentao accepts no changed text, call or result. The reason quotes the change if it is a text. */
 function cannotChange(name: string, decision: DecisionDocument): string {
   const text = changedText(decision);
   if (name === 'UserPromptSubmit' && text !== undefined) return `Send this in its place: ${text}`;
   return 'Agentao cannot change it.';
 }
 
-/** The `hooks.json` of a plugin that runs a command at the moments of these phases. */
 export function settingsFor(
   words: readonly string[],
   phases: ReadonlySet<string>,

@@ -35,7 +35,6 @@ const chibiEntry: EntryRules = {
 
 const failsOpen = 'an exit code other than 0, an empty answer, one that is no JSON object, a wrong type';
 
-/** Plugins written for chibi, as a config declares or imports them. */
 export const chibi: DialectConfig<ChibiSettings> = {
   name: 'chibi',
   title: 'chibi',
@@ -44,7 +43,7 @@ export const chibi: DialectConfig<ChibiSettings> = {
   loadHooks: async () => (await import('../dialect.ts')).chibi,
   loadTrial: async () => (await import('../dialect.ts')).trial,
   loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
-  // The body of a tool's call is its arguments, and no point has anything that changes.
+  // The body of a tool call is its arguments, and no point has volatile members.
   volatileFields: {},
   entry: chibiEntry,
   readEntry: (_document, _path, { exec, folder }) => ({
@@ -72,14 +71,13 @@ export const chibi: DialectConfig<ChibiSettings> = {
   },
 };
 
-/** The process of a plugin: without variables that chibi sets per call or has retired, which plugins test for. */
+/** Removes variables that chibi sets per call or has retired, because plugins test for them. */
 function toProcess(
   { chibiHome, projectRoot }: Pick<ChibiSettings, 'chibiHome' | 'projectRoot'>,
   exec: ProcessConfig,
   { isVerbose }: Pick<ProcessContext, 'isVerbose'>,
 ): ProcessForm {
   const env = exec.env.filter((entry) => !callVariables.has(entry.split('=', 1)[0] ?? ''));
-  // Source: docs/plugins.md.
   const variables = {
     CHIBI_PROJECT_ROOT: projectRoot,
     CHIBI_INDEX_DB: join(projectRoot, '.chibi', 'codebase.db'),
@@ -96,7 +94,7 @@ const callVariables: ReadonlySet<string> = new Set([
   'CHIBI_HOOK_DATA',
 ]);
 
-/** chibi’s home of a plugin that is declared by path: what `env` sets, the parent of `plugins/`, or the config’s folder. */
+/** chibi’s home for a plugin declared by path: the value in `env`, the parent of `plugins/`, or the config’s folder. */
 function chibiHomeOf(
   { command, env }: { readonly command: string; readonly env: readonly string[] },
   folder: string,

@@ -23,7 +23,6 @@ type ChibiHook = DeclaredHook<ChibiSettings>;
 
 const SCHEMA_TIMEOUT_MS = 30_000;
 
-/** Runs every plugin with `--schema`, all at once. */
 export async function discover(
   { hooks, folders }: PluginSources<ChibiSettings>,
   context: PluginContext,
@@ -51,7 +50,6 @@ export async function discover(
 type AddNote = PluginContext['addNote'];
 type AskSchema = (name: string, exec: ProcessConfig) => Promise<readonly PluginTool[]>;
 
-/** Runs one plugin with `--schema`. Throws the RuntimeError of the process, and REPLY_MALFORMED. */
 async function askSchema(
   name: string,
   exec: ProcessConfig,
@@ -85,14 +83,12 @@ function hooksOf(hook: ChibiHook, elements: readonly PluginTool[]): ChibiHook[] 
     name: listening.length === 1 || name === '' ? hook.name : `${hook.name}/${name}`,
     settings: {
       ...{ ...hook.settings, tool: name, points: hooks },
-      // What a path leads to is compared with it.
       projectRoot: followLinks(hook.settings.projectRoot),
     },
   }));
 }
 
 interface PluginEntries {
-  /** Absent for an element without a name. */
   readonly tool?: OfferedTool;
   readonly hooks: readonly ChibiHook[];
 }
@@ -126,7 +122,6 @@ async function readFolder(
 
 type Skip = (place: string, why: string) => void;
 
-/** What to do with an unusable plugin: a note, or with `on_failure: deny` a CONFIG_INVALID error. */
 function createSkip({ onFailure, position }: PluginFolder, note: AddNote): Skip {
   if (onFailure !== 'deny') return note;
   return (file, why) => {
@@ -230,19 +225,18 @@ function configInvalid(problem: Problem): RuntimeError {
   return new RuntimeError('CONFIG_INVALID', `${location} ${message}`, { details: { problems: [problem] } });
 }
 
-/** One tool of a plugin, with the hook points for which it registers. */
 export interface PluginTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments; of any object where the plugin gives none. */
+  /** JSON Schema of the arguments. If the plugin gives none, any object. */
   readonly parameters: Readonly<Record<string, unknown>> | boolean;
   readonly hooks: readonly PointName[];
-  /** false: runs alone, after the parallel calls of the same response. */
+  /** False: runs alone, after the parallel calls of the same response. */
   readonly isParallel: boolean;
   /** Never started: `flowControlResult` has the result. */
   readonly isFlowControl: boolean;
   readonly endsTurn: boolean;
-  /** Arguments that tell a person what a call is about. */
+  /** Arguments that summarise a call for a person. */
   readonly summaryParams: readonly string[];
 }
 
@@ -251,7 +245,6 @@ export interface PluginSchema {
   readonly warnings: readonly string[];
 }
 
-/** Reads the reply of a plugin that was started with `--schema`. Throws REPLY_MALFORMED. */
 export function readSchemaReply(reply: ProcessReply): PluginSchema {
   const { exitCode, signal, stderr, stdout } = reply;
   if (exitCode === 0 && signal === null) return readSchema(stdout, stderr);
@@ -262,8 +255,8 @@ export function readSchemaReply(reply: ProcessReply): PluginSchema {
 }
 
 /**
- * Reads a plugin's schema: one object for each of its tools, or a list of them. A tool that cannot be used is
- * left out with a warning. Throws REPLY_MALFORMED when none is left. Source: docs/plugins.md.
+ * Reads a plugin's schema: one object for each of its tools, or a list of them. Leaves out an unusable tool with a
+ * warning. Throws REPLY_MALFORMED if none is left. Source: docs/plugins.md.
  */
 export function readSchema(stdout: Uint8Array, stderr = ''): PluginSchema {
   const value = parse(stdout, stderr);
@@ -363,9 +356,7 @@ function schemaError(problem: string, stderr: string): RuntimeError {
   return malformed(line === '' ? problem : `${problem}: ${line}`, hint, { stderr });
 }
 
-/**
- * The result text of a flow-control tool, which starts no process. Source: docs/plugins.md.
- */
+/** A flow-control tool starts no process. Source: docs/plugins.md. */
 export function flowControlResult({ endsTurn }: { readonly endsTurn: boolean }, args: Json): string {
   const { message, prompt } = isObject(args.value) ? args.value : {};
   if (endsTurn) return typeof message === 'string' ? message : 'Returning to user';

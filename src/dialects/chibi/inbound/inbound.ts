@@ -21,7 +21,9 @@ import {
   textAt,
 } from '../../inbound.ts';
 
-/** chibi asks one of its plugins: a point of `CHIBI_HOOK`, its payload on stdin (docs/hooks.md of chibi). */
+/**
+ * chibi calls Signalbox as a plugin: the point in `CHIBI_HOOK`, the payload on stdin. Source: docs/hooks.md of chibi.
+ */
 export const inbound: Inbound = { read, unreadable, describe, settingsFor: programFor };
 
 interface InboundPoint {
@@ -38,7 +40,6 @@ const points: Readonly<Record<string, InboundPoint>> = {
   },
   pre_tool: {
     phase: 'tool before_execution',
-    // Neither session nor folder are told.
     toEvent: (told) => beforeExecution(callOf(told), { agent: 'chibi', session: '', cwd: '' }),
   },
   pre_tool_output: {
@@ -61,7 +62,6 @@ function describe(phases: ReadonlySet<string> | undefined) {
   };
 }
 
-/** The answer at a point that is not known: what denies at any. */
 function unreadable({ message }: RuntimeError): InboundReply {
   const document = Object.assign(
     {},
@@ -90,14 +90,13 @@ function read(told: Told, env: Environment): InboundQuestion {
   };
 }
 
-/** Always with exit code 0: from another one chibi concludes nothing, and goes on. */
+/** The exit code is always 0: chibi ignores a plugin that exits with another one, and continues. */
 function reply(document: Readonly<Record<string, unknown>>): InboundReply {
   return { exitCode: 0, document, stderr: '' };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The decision of native hooks, in the fields of a point of chibi; none is no opinion. */
 export function toReply(point: string, decision: DecisionDocument): Fields {
   const { verdict } = decision;
   if (verdict === 'allow') return {};
@@ -117,7 +116,7 @@ const changes: Readonly<Record<string, (decision: DecisionDocument) => Fields | 
     typeof replace?.['content'] === 'string' ? { output: replace['content'] } : undefined,
 };
 
-/** Says no. chibi lets no plugin end a turn before the model is asked: the model reads why there is no prompt. */
+/** A chibi plugin cannot end a turn before the model call, so the model reads the reason in place of the prompt. */
 export function denial(point: string, reason: string): Fields {
   switch (point) {
     case 'pre_message':
@@ -135,7 +134,7 @@ export function denial(point: string, reason: string): Fields {
   }
 }
 
-/** A plugin that runs a command, for a file with an exec bit in chibi's folder of plugins. */
+/** The text of a plugin that runs a command. The file needs an exec bit and belongs in chibi's plugin folder. */
 export function programFor(words: readonly string[]): string {
   return `#!/bin/sh\nexec ${toShellLine(words)} "$@"`;
 }

@@ -7,7 +7,6 @@ import { endpointOf, toProcess } from './process.ts';
 import { claudeEntry, claudeFileKeys, claudeHandlerSchema, claudeManifestKeys } from './schema.ts';
 import { type ClaudeSettings, capTimeout, claudeEvents, claudeGuardEvents, timeoutMs } from './settings.ts';
 
-/** Hooks written for Claude Code, as a config declares or imports them. */
 export const claude: DialectConfig<ClaudeSettings> = {
   name: 'claude',
   title: 'Claude Code',

@@ -24,10 +24,8 @@ import {
   type HandlerFolders,
 } from './settings.ts';
 
-/** Where each key of a handler stands: in an entry of the config, or in a file of Claude Code’s. */
 type KeyPath = (key: string) => Path;
 
-/** What a handler says, wherever it stands. */
 interface Handler {
   readonly event: string;
   readonly matcher: string | undefined;
@@ -71,7 +69,7 @@ function textsAt(document: YamlDocument, path: Path): string[] {
   return itemsAt(document, path).flatMap((item) => textAt(document, item) ?? []);
 }
 
-/** What the handler becomes. The third parameter has the limits of a POST, and the only variables that its headers may use. */
+/** The third parameter has the limits of a POST, and the only variables that its headers may use. */
 function toSettings(
   { event, matcher, condition, isAsync, run }: Handler,
   { stopCap = claudeStopCap, ...folders }: HandlerFolders & { readonly stopCap?: number },
@@ -93,7 +91,6 @@ function checkCondition(event: string, condition: string | undefined, path: Path
   ];
 }
 
-/** What is wrong with the command of a handler that starts in `cwd`; relative programs start in `folder`. */
 function checkCommand(
   { command, args, shell }: ClaudeCommand,
   path: Path,
@@ -123,7 +120,6 @@ function keysOfEntry(path: Path): KeyPath {
   return (key) => (key === 'command' || key === 'args' ? [...path, key] : [...path, 'claude', key]);
 }
 
-/** The Claude Code handler that an entry of `spec.hooks` declares. */
 export function readEntry(
   document: YamlDocument,
   path: Path,
@@ -152,7 +148,6 @@ function readEntryHandler(document: YamlDocument, at: KeyPath): Handler {
   };
 }
 
-/** The folders that literals in `env` name; relative ones start at the folder of the config file. */
 function foldersIn(env: readonly string[], folder: string): HandlerFolders {
   const root = envLiteralOf(env, 'CLAUDE_PLUGIN_ROOT');
   return {
@@ -161,7 +156,6 @@ function foldersIn(env: readonly string[], folder: string): HandlerFolders {
   };
 }
 
-/** Checks an entry beyond the schema: combinations of keys, matcher, `if`, script. */
 export function checkEntry({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
   const at = keysOfEntry(path);
   const has = (key: string) => valueAt(document, at(key)) !== undefined;
@@ -201,7 +195,7 @@ export function checkEntry({ document, path, folder, searchPath }: EntryCheckInp
   return [...findings, ...checkCommand(run, at('command'), foldersIn(env, folder), places)];
 }
 
-/** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
+/** A fault of the group drops all handlers, a fault of a handler only that one. */
 export function readGroup(context: ImportContext, event: string, path: Path): HookDraft[] {
   const { document, addFinding } = context;
   const matcherPath = [...path, 'matcher'];
@@ -303,7 +297,6 @@ function readDeclared(context: ImportContext, event: string, path: Path, at: Key
 const promptHint =
   'Or let a declared provider judge: `prompt_provider` beside `dialect: claude` of the import.';
 
-/** A key that equal handlers share; those of plugins are never merged. */
 function duplicateKeyOf(
   { event, matcher = '', condition = '', isAsync, run }: Handler,
   timeoutMs = 0,
@@ -312,7 +305,7 @@ function duplicateKeyOf(
   return stringifyJson([event, matcher, condition, isAsync, timeoutMs, run, projectDir]);
 }
 
-/** Whether a failure of the handler blocks. At events that only let work go on, Claude Code ignores `onFailure`. */
+/** At events that cannot be blocked, Claude Code ignores `onFailure`. */
 function blocksOnFailure({ document, addFinding }: ImportContext, event: string, path: Path): boolean {
   if (valueAt(document, path) !== 'block') return false;
   if (!claudeEventsWithoutOnFailure.has(event)) return true;
@@ -339,7 +332,6 @@ function readTimeout({ document, addFinding }: ImportContext, path: Path): numbe
   return undefined;
 }
 
-/** The hook with more names in the environment of its process, or for its headers. */
 export function addEnv(
   hook: DeclaredHook<ClaudeSettings>,
   more: readonly string[],
@@ -354,7 +346,6 @@ export function addEnv(
   };
 }
 
-/** The entry of `spec.hooks` for the handler, with paths relative to `folder`. */
 function toEntry(
   { event, matcher, condition, isAsync, run }: Handler,
   { projectDir, pluginRoot }: HandlerFolders,
@@ -394,10 +385,12 @@ function toEntry(
   };
 }
 
-/** How long a prompt handler may take that names no time, in milliseconds. Source: hooks reference, "Prompt-based hooks". */
+/** The default timeout of a prompt handler. Source: hooks reference, "Prompt-based hooks". */
 const promptTimeoutMs = 30_000;
 
-/** What answers a handler of type prompt: a program of ours that asks the provider, and blocks when it is not told a yes before the time is up. */
+/**
+ * The program that answers a handler of type prompt. It asks the provider, and blocks unless it receives a yes in time.
+ */
 function promptCommand(
   prompt: string,
   { provider, configFiles }: NonNullable<ImportContext['judge']>,

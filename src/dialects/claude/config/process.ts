@@ -3,7 +3,6 @@ import type { ProcessConfig } from '../../../process/process-config.ts';
 import type { HookEndpoint, ProcessContext, ProcessForm } from '../../dialect-config.ts';
 import type { ClaudeHttp, ClaudeSettings, HandlerFolders } from './settings.ts';
 
-/** The process of a handler: its shell with the line, or the exec form with placeholders filled. */
 export function toProcess(
   settings: ClaudeSettings,
   exec: ProcessConfig,
@@ -24,7 +23,6 @@ const shells = {
   powershell: ['pwsh', '-Command'],
 } as const;
 
-/** The exec form, in which options of a plugin are filled too: from `CLAUDE_PLUGIN_OPTION_<KEY>`. */
 function fillPluginOptions(
   exec: ProcessConfig,
   settings: ClaudeSettings,
@@ -43,12 +41,11 @@ function fillPluginOptions(
   return { ...filled, refused: exec.refused ?? `its \`env\` has no CLAUDE_PLUGIN_OPTION_${key}` };
 }
 
-/** The endpoint of an http handler; undefined for a process. */
 export function endpointOf({ http }: ClaudeSettings): HookEndpoint | undefined {
   return http && { ...http, headers: (variables) => fillHeaders(http, variables) };
 }
 
-/** Header values in which `$NAME` and `${NAME}` are filled: what is not both allowed and in `env` becomes empty. */
+/** Fills `$NAME` and `${NAME}`. A variable that is not both allowed and in `env` becomes empty. */
 function fillHeaders(
   { headers, allowedEnvVars, env }: Pick<ClaudeHttp, 'headers' | 'allowedEnvVars' | 'env'>,
   variables: Readonly<Record<string, string>>,
@@ -74,7 +71,6 @@ export const handlerVariables: readonly string[] = [
   'CLAUDE_ENV_FILE',
 ];
 
-/** The environment variables for the folders of a handler; its placeholders have the same names. */
 function claudeVariables({ projectDir, pluginRoot, pluginData }: HandlerFolders): Record<string, string> {
   return {
     CLAUDE_PROJECT_DIR: projectDir,
@@ -84,8 +80,8 @@ function claudeVariables({ projectDir, pluginRoot, pluginData }: HandlerFolders)
 }
 
 /**
- * Replaces each `${CLAUDE_…}` by its folder. In a shell line a path with shell syntax in it is not inserted:
- * the shell expands the placeholder from the environment.
+ * Replaces each `${CLAUDE_…}` by its folder. A path with shell syntax is not inserted in a shell line: the shell
+ * expands the placeholder from the environment.
  */
 export function fillPlaceholders(text: string, folders: HandlerFolders, isLine: boolean): string {
   const variables = claudeVariables(folders);
@@ -97,7 +93,6 @@ export function fillPlaceholders(text: string, folders: HandlerFolders, isLine: 
 
 const shellSyntax = /[^\w\s./@%+=:,-]/;
 
-/** The folder in which a plugin may keep what is its own, beside the state store. */
 export function pluginDataOf(stateFolder: string, pluginRoot: string): string {
   return join(stateFolder, 'plugins', basename(pluginRoot));
 }

@@ -60,7 +60,6 @@ const block = {
 
 const eventHint = '`claude.event` says when the handler runs.';
 
-/** The keys of a `dialect: claude` hook. */
 export const claudeEntry: EntryRules = {
   block,
   importProperties: {
@@ -87,7 +86,7 @@ export const claudeEntry: EntryRules = {
 
 const strings = { type: 'array', items: { type: 'string' } } as const;
 
-/** A handler of Claude Code’s that can run here. Keys that are not listed have no effect. */
+/** A Claude Code handler that can run here. Keys that are not listed have no effect. */
 export const claudeHandlerSchema = {
   type: 'object',
   required: ['type'],
@@ -114,7 +113,10 @@ function needs(type: string, key: string): object {
   return { if: isOf, then: { required: [key] } };
 }
 
-/** Why a handler of that type cannot run here; undefined for command and http, and for prompt where a provider judges. */
+/**
+ * The reason why a handler of that type cannot run here. Undefined for command and http, and for prompt if a provider
+ * judges.
+ */
 export function describeRefusedType(type: string, judge?: ImportContext['judge']): string | undefined {
   if (type === 'command' || type === 'http') return undefined;
   if (type === 'prompt' && judge !== undefined) return undefined;
@@ -124,7 +126,6 @@ export function describeRefusedType(type: string, judge?: ImportContext['judge']
   return `hook type '${type}' is not known; use a command or http handler`;
 }
 
-/** The error of a URL at `path` that the `allowedHttpHookUrls` of the file do not allow. */
 export function checkPost({ document }: ImportContext, url: string, path: Path): Finding[] {
   const key = ['allowedHttpHookUrls'];
   if (!Array.isArray(valueAt(document, key))) return [];
@@ -133,9 +134,7 @@ export function checkPost({ document }: ImportContext, url: string, path: Path):
   return [{ severity: 'error', path, message: 'is not among allowedHttpHookUrls of this file' }];
 }
 
-/**
- * Those of the names that `httpHookAllowedEnvVars` of the file allows; all where the file has no such key.
- */
+/** The names that the file's `httpHookAllowedEnvVars` allow. All of them if the file has no such key. */
 export function allowedVariables({ document }: ImportContext, names: readonly string[]): string[] {
   const key = ['httpHookAllowedEnvVars'];
   if (!Array.isArray(valueAt(document, key))) return [...names];
@@ -143,7 +142,7 @@ export function allowedVariables({ document }: ImportContext, names: readonly st
   return names.filter((name) => allowed.includes(name));
 }
 
-/** `*` stands for any text. Each part is looked for behind the last one, which takes no longer for many stars. */
+/** `*` stands for any text. Searches each part after the previous one, so many stars take no extra time. */
 function fitsPattern(url: string, pattern: string): boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
@@ -162,7 +161,7 @@ const isTrue = (value: unknown) => value === true;
 const hasTrue = (value: unknown) => isObject(value) && Object.values(value).some((each) => each !== false);
 const hasItems = (value: unknown) => Array.isArray(value) && value.length > 0;
 
-/** Settings that say nothing of hooks. Source: the settings schema of Claude Code 2.1.332. */
+/** Settings unrelated to hooks. Source: the settings schema of Claude Code 2.1.332. */
 const otherSettings =
   `$schema additionalDirectoryConfigRoots additionalMarketplaces advisorModel agent agentPushNotifEnabled
 allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp allowManagedMcpServersOnly allowNestedModelAccessUnderForceLogin
@@ -196,7 +195,6 @@ terminalTitleFromRename theme timeFormat timeZone todoFeatureEnabled totalTokens
 totalTokensReminderBudget tui ultracode verbose viewMode vimInsertModeRemaps voice wheelScrollAccelerationEnabled
 workflowKeywordTriggerEnabled workflowSizeGuideline worktree wslInheritsWindowsSettings xaaIdp`.split(/\s+/);
 
-/** Top-level keys of settings files, and of a plugin's `hooks/hooks.json`. */
 export const claudeFileKeys: KeyUses = {
   ...Object.fromEntries(otherSettings.map((key) => [key, 'irrelevant'] as const)),
   hooks: 'read',

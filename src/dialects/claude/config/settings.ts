@@ -1,30 +1,27 @@
 import type { DeclaredHook } from '../../../process/process-config.ts';
 
-/** The folders of a Claude Code handler, for which the placeholders of its command stand. */
 export interface HandlerFolders {
   readonly projectDir: string;
   readonly pluginRoot?: string;
   readonly pluginData?: string;
 }
 
-/** A Claude Code handler. */
 export interface ClaudeSettings extends HandlerFolders {
   readonly event: string;
   readonly matcher?: string;
   readonly condition?: string;
-  /** In the background: only context counts, later. */
+  /** Runs in the background: only context counts, later. */
   readonly isAsync: boolean;
-  /** Whose line `exec.command` is; absent in the exec form and for an http handler. */
+  /** The shell for the line `exec.command`. Absent in the exec form and for an http handler. */
   readonly shell?: 'sh' | 'bash' | 'powershell';
   readonly http?: ClaudeHttp;
   /** Forced continuations in a row after which a Stop hook is overridden. */
   readonly stopCap: number;
 }
 
-/** An http handler: a POST of the payload. */
 export interface ClaudeHttp {
   readonly url: string;
-  /** As the file has them; `$VAR` and `${VAR}` stand for those of `allowedEnvVars`. */
+  /** As written in the file. `$VAR` and `${VAR}` stand for those of `allowedEnvVars`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly allowedEnvVars: readonly string[];
   /** Names to take from the host, or `NAME=value` literals: the only source of header variables. */
@@ -33,7 +30,7 @@ export interface ClaudeHttp {
   readonly maxOutputBytes?: number;
 }
 
-/** Every event of Claude Code. Source: its hooks reference. */
+/** Source: the hooks reference. */
 export const claudeEvents = [
   'SessionStart',
   'Setup',
@@ -71,7 +68,7 @@ export const claudeEvents = [
   'SessionEnd',
 ] as const;
 
-/** Events at which a handler with `if` may run; at any other it never does. */
+/** Events at which a handler with `if` may run. At any other it never does. */
 export const claudeConditionEvents: ReadonlySet<string> = new Set([
   'PreToolUse',
   'PostToolUse',
@@ -123,14 +120,13 @@ const timeouts: Readonly<Record<string, number>> = {
   SessionEnd: SESSION_END_MS,
 };
 
-/** The timeout in milliseconds of a handler that names none. */
 export function timeoutMs({ settings }: DeclaredHook<ClaudeSettings>): number {
   return timeouts[settings.event] ?? 600_000;
 }
 
 /**
- * The time in milliseconds that all SessionEnd handlers share: the longest timeout of one outside plugins, at least 1.5
- * and at most 60 seconds.
+ * The milliseconds that all SessionEnd handlers share: the longest timeout of one outside plugins, at least 1.5 and at
+ * most 60 seconds.
  */
 function sessionEndBudget(hooks: readonly DeclaredHook<ClaudeSettings>[]): number {
   const named = hooks.flatMap(({ exec, settings }) => {
@@ -140,7 +136,6 @@ function sessionEndBudget(hooks: readonly DeclaredHook<ClaudeSettings>[]): numbe
   return Math.min(60_000, Math.max(SESSION_END_MS, ...named));
 }
 
-/** The timeout of the handler, at most the SessionEnd budget where that applies. */
 export function capTimeout(
   { settings }: DeclaredHook<ClaudeSettings>,
   timeout: number,

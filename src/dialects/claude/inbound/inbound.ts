@@ -27,7 +27,7 @@ import { claudeEvents } from '../config/settings.ts';
 import { allToolNames } from '../tool-names.ts';
 import { fitsResultType, withholdResult } from './withheld.ts';
 
-/** Claude Code asks, by the fields of the hooks reference (code.claude.com/docs/en/hooks). */
+/** Answers Claude Code's hook calls. Source: the hooks reference (code.claude.com/docs/en/hooks). */
 export const inbound: Inbound = {
   read,
   unreadable: ({ message }) => ({ exitCode: 2, stderr: message }),
@@ -58,7 +58,7 @@ function read(told: Told): InboundQuestion {
   };
 }
 
-/** What native hooks are asked at an event; nothing at those where nothing of a model or a tool passes. */
+/** Empty for events that carry nothing of a model or a tool. */
 export function toInboundEvents(name: string, told: Told): readonly InboundEvent[] {
   if (name !== 'PostToolBatch') return [events[name]?.(told) ?? []].flat();
   const calls: unknown = told['tool_calls'];
@@ -98,14 +98,14 @@ function callOf(told: Told) {
   };
 }
 
-/** The `hooks` of settings that run a command at the moments of these phases. */
 export function settingsFor(
   words: readonly string[],
   phases: ReadonlySet<string>,
   time: DecisionTime,
 ): string {
   const { seconds, option } = toTimeLimit(time);
-  // What fails to start or is killed blocks, where the version knows the key; what takes too long is denied before that.
+  // With this key, versions that know it block if the hook cannot start or is killed. Signalbox denies before the
+  // timeout.
   const handler = {
     type: 'command',
     command: toShellLine([...words, ...option]),
@@ -133,7 +133,6 @@ const moments: Readonly<Record<string, string>> = {
   SessionEnd: 'session session_end',
 };
 
-/** The decision of native hooks, in the words of an event of Claude Code. */
 export function toReply(name: string, told: Told, decision: DecisionDocument): InboundReply {
   const { verdict } = decision;
   const reason = reasonOf(decision);
@@ -147,8 +146,8 @@ export function toReply(name: string, told: Told, decision: DecisionDocument): I
 }
 
 /**
- * The decision about a result in the words that the model is about to read. What the hooks stop or change here was not withheld
- * before: the call has failed, or Claude Code has dropped the form that it was given. So the turn ends.
+ * Decides about a result as the model is about to read it. Hooks could not withhold it before: the call failed, or
+ * Claude Code dropped the replacement. So a denial or change ends the turn.
  */
 export function toBatchReply(decision: DecisionDocument, event: InboundEvent): InboundReply {
   const content = contentOfResult(event);
@@ -165,14 +164,13 @@ function contentOfResult({ response }: InboundEvent): string {
   return typeof content === 'string' ? content : '';
 }
 
-/** Whether nothing is left of a result but the text in its place, numbers of lines and zeros. */
 function isWithheld(content: string, reason: string): boolean {
   const text = withheldText(reason);
   const rest = content.replaceAll(text, '').replaceAll(/^\s*\d+(?=[\t→])/gm, '');
   return content.includes(text) && !/[\p{L}\p{N}]/u.test(rest.replaceAll('0', ''));
 }
 
-/** Without a decision of its own: what asks a person anyhow still does. */
+/** Makes no decision, so that Claude Code still asks where it would ask. */
 function withContext(
   name: string,
   { context }: DecisionDocument,
@@ -198,7 +196,7 @@ function modified(name: string, told: Told, decision: DecisionDocument): Inbound
   const { replace } = decision;
   if (name === 'PreToolUse' && isObject(replace?.['args'])) {
     const reason = decision.reason === '' ? `"${decision.hook}" has changed the call` : reasonOf(decision);
-    // A changed call needs a decision to count; `allow` would spare the user the question that the call may need.
+    // A changed call needs a decision to count. `allow` would skip the question that the user may need to answer.
     const asked = { permissionDecision: 'ask', permissionDecisionReason: reason };
     return withContext(name, decision, { ...asked, updatedInput: replace['args'] });
   }
@@ -226,19 +224,18 @@ function isAlike(one: unknown, other: unknown): boolean {
   );
 }
 
-/** A prompt and an answer cannot be written anew; what they would have been is told, where it is a text. */
 function cannotChange(name: string, decision: DecisionDocument): string {
   const text = changedText(decision);
   const what = name === 'UserPromptSubmit' ? 'Send this in its place' : 'It would have been';
   return text === undefined ? 'It cannot be changed here.' : `${what}: ${text}`;
 }
 
-/** Denies where the event can be stopped. Elsewhere only the reason is given, on stderr. */
+/** Denies if the event can be stopped. Otherwise only gives the reason on stderr. */
 export function denial(name: string, told: Told, reason: string): InboundReply {
   switch (name) {
     case 'PreToolUse':
     case 'PreSkillShellCommand':
-      // Versions before August 2026 read JSON on exit 0 only; exit 2 with the reason on stderr blocks in all of them.
+      // Versions before August 2026 read JSON on exit 0 only. Exit 2 with the reason on stderr blocks in all of them.
       return {
         exitCode: 2,
         document: output(name, { permissionDecision: 'deny', permissionDecisionReason: reason }),
@@ -247,7 +244,7 @@ export function denial(name: string, told: Told, reason: string): InboundReply {
     case 'UserPromptSubmit':
       return { exitCode: 2, document: { decision: 'block', reason }, stderr: reason };
     case 'PostToolUse':
-      // Exit 2 would leave the result to the model in those versions, and put the reason beside it.
+      // In those versions, exit 2 would pass the result to the model with the reason beside it.
       return { exitCode: 0, document: withheldResult(told, reason), stderr: '' };
     case 'PostToolUseFailure':
       // The error cannot be replaced. PostToolBatch, which comes next, ends the turn before the model reads it.
@@ -256,7 +253,7 @@ export function denial(name: string, told: Told, reason: string): InboundReply {
       return { exitCode: 0, document: { decision: 'block', reason, stopReason: reason }, stderr: '' };
     case 'Stop':
     case 'SubagentStop':
-      // Asked once for another answer; a second time would go on for ever.
+      // Blocks only once; a second time could repeat for ever.
       if (told['stop_hook_active'] === true) return { exitCode: 1, stderr: reason };
       return { exitCode: 0, document: { decision: 'block', reason }, stderr: '' };
     default:
@@ -268,13 +265,11 @@ export function output(name: string, fields: Readonly<Record<string, unknown>>) 
   return { hookSpecificOutput: { hookEventName: name, ...fields } };
 }
 
-/** A result in the place of the tool's own. */
 export function replaced(name: string, told: Told, result: unknown) {
   const isMcp = textAt(told, 'tool_name').startsWith('mcp__');
   return output(name, { updatedToolOutput: result, ...(isMcp && { updatedMCPToolOutput: result }) });
 }
 
-/** The text in the place of each text of a result that is withheld. */
 export function withheldText(reason: string): string {
   return `[withheld: ${reason}]`;
 }
@@ -284,7 +279,8 @@ function withheldResult(told: Told, reason: string) {
   const given = withholdResult(textAt(told, 'tool_name'), told['tool_response'], text);
   if (given !== undefined)
     return { decision: 'block', reason, ...replaced('PostToolUse', told, given.result) };
-  // Nobody knows which form Claude Code would take, and of a wrong one the original stays: the turn ends here.
+  // The result's expected form is unknown, and Claude Code would ignore a wrong form and keep the original. So the turn
+  // ends.
   return {
     decision: 'block',
     reason,

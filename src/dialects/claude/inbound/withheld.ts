@@ -2,9 +2,8 @@ import { isObject } from '../../../base/json/json.ts';
 import { resultTypes } from '../published.ts';
 
 /**
- * A result of a tool, in the form that its published type asks for, in which nothing of the result is left but literals of
- * the type, flags and null; undefined where the type is not known. Claude Code drops a result of any other form, and the model
- * then reads the original.
+ * Replaces a tool's result by one of its published type that keeps only literals of the type, flags and null. Undefined
+ * if the type is unknown. Claude Code drops a result of any other form, and the model then reads the original.
  */
 export function withholdResult(
   tool: string,
@@ -17,7 +16,7 @@ export function withholdResult(
   return { result: filled === misfit ? blank(type, text) : filled };
 }
 
-/** Whether a result has the published type of the tool's results; true for a tool without one. */
+/** True for a tool without a published result type. */
 export function fitsResultType(tool: string, result: unknown): boolean {
   const type = typeOf(tool);
   return type === undefined || fits(type, result);
@@ -33,7 +32,6 @@ type ResultType =
   | { readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'unknown' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   | { readonly kind: 'list'; readonly item: ResultType }
-  /** `rest` is of all further items; absent: there are none. */
   | { readonly kind: 'tuple'; readonly items: readonly ResultType[]; readonly rest?: ResultType }
   | { readonly kind: 'object'; readonly members: readonly Member[]; readonly isOpen: boolean }
   | { readonly kind: 'union'; readonly options: readonly ResultType[] };
@@ -46,7 +44,6 @@ interface Member {
 
 const misfit = Symbol('misfit');
 
-/** The value with its texts replaced; `misfit` where it has another type. */
 function fill(type: ResultType, value: unknown, text: string): unknown {
   switch (type.kind) {
     case 'string':
@@ -61,7 +58,7 @@ function fill(type: ResultType, value: unknown, text: string): unknown {
       return fits(type, value) ? value : misfit;
     case 'list': {
       if (!Array.isArray(value)) return misfit;
-      // One is enough for the reason to be read, and their number says nothing.
+      // One item suffices to show the reason, and the original number must not leak.
       const items = value.slice(0, 1).map((item) => fill(type.item, item, text));
       if (type.item.kind === 'unknown') return [];
       return items.includes(misfit) ? misfit : items;
@@ -73,7 +70,6 @@ function fill(type: ResultType, value: unknown, text: string): unknown {
       return items.includes(misfit) ? misfit : items;
     }
     case 'object': {
-      // What may hold anything has no form of its own.
       if (!isObject(value) || type.isOpen) return misfit;
       const members = type.members.flatMap(({ key, isOptional, type: own }): [string, unknown][] => {
         const filled = Object.hasOwn(value, key) && !isEncoded(key) ? fill(own, value[key], text) : misfit;
@@ -88,7 +84,6 @@ function fill(type: ResultType, value: unknown, text: string): unknown {
   }
 }
 
-/** The least that the type asks for, with the text in the place of its texts. */
 function blank(type: ResultType, text: string): unknown {
   switch (type.kind) {
     case 'string':
@@ -119,7 +114,7 @@ function blank(type: ResultType, text: string): unknown {
   }
 }
 
-/** Data that is decoded, and that a text in its place would break: of such a result, another form of the type is given. */
+/** Encoded data, which a replacement text would break. Such a result gets another form of the type. */
 function isEncoded(key: string): boolean {
   return key === 'base64' || key === 'isImage';
 }

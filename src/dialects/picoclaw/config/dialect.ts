@@ -7,13 +7,11 @@ import { points, pointsAt } from '../points.ts';
 import { isOwnFile, readEntry, readProcesses } from './import.ts';
 import { type PicoclawSettings, picoclawEntry } from './settings.ts';
 
-/** The members of payloads, and of events in either form, that differ from run to run. */
 const volatileFields: VolatileFields = {
   meta: { SessionKey: 'drop run ids', TurnID: 'drop run ids' },
   context: { inbound: { chat_id: 'drop run ids' } },
   chat_id: 'drop run ids',
   duration: 'drop',
-  // An event that a host fires, in either form.
   Time: 'drop',
   Meta: { SessionKey: 'drop run ids', TurnID: 'drop run ids' },
   Context: { inbound: { chat_id: 'drop run ids' } },
@@ -22,7 +20,6 @@ const volatileFields: VolatileFields = {
   scope: { session_key: 'drop run ids', turn_id: 'drop run ids', chat_id: 'drop run ids' },
 };
 
-/** Process hooks written for PicoClaw, as a config declares or imports them. */
 export const picoclaw: DialectConfig<PicoclawSettings> = {
   name: 'picoclaw',
   title: 'picoclaw',
@@ -51,7 +48,6 @@ export const picoclaw: DialectConfig<PicoclawSettings> = {
   },
 };
 
-/** Checks a PicoClaw process beyond the schema: its two forms, and whether it is asked anything. */
 function checkEntry({ document, path }: EntryCheckInput): Finding[] {
   const at = (...keys: string[]): Path => [...path, ...keys];
   const lists = ['intercept', 'observe'].filter(

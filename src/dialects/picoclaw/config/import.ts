@@ -31,14 +31,14 @@ import {
   picoclawMethods,
 } from './settings.ts';
 
-/** Whether a file looks like PicoClaw’s config.json rather than like a list of hooks. */
+/** Returns whether a file looks like PicoClaw’s config.json rather than a list of hooks. */
 export function isOwnFile(document: YamlDocument): boolean {
   return entriesAt(document, ['hooks']).some(
     ({ name, value }) => ['processes', 'builtins'].includes(name.toLowerCase()) && isObject(value),
   );
 }
 
-/** Top-level keys of a config.json. Source: `Config` of pkg/config. */
+/** Source: `Config` of pkg/config. */
 const fileKeys: KeyUses = {
   hooks: 'read',
   isolation: 'read',
@@ -49,10 +49,10 @@ const fileKeys: KeyUses = {
   ),
 };
 
-/** The enabled processes of a config.json, in the order in which PicoClaw runs them: by priority, then name. */
+/** The enabled processes of a config.json in PicoClaw's order: by priority, then name. */
 export function readProcesses(context: ImportContext, folder: string): HookDraft[] {
   const { document, addFinding } = context;
-  // A misspelt key of PicoClaw's is always an error: its own reader is as strict.
+  // A misspelt key is always an error, because PicoClaw's own reader is as strict.
   reportKeys({ ...context, mustNotDrop: true }, fileKeys);
   if (valueAt(document, ['isolation', 'enabled']) === true) {
     const message = 'processes would run with less isolation than this asks for';
@@ -104,7 +104,6 @@ function readDefaults({ document, addFinding }: ImportContext): Limits {
   return limits;
 }
 
-/** The process as a hook that may become an entry of the config; none, with its faults, where it cannot run. */
 function readProcess(
   context: ImportContext,
   { name, path, folder }: { readonly name: string; readonly path: Path; readonly folder: string },
@@ -194,23 +193,20 @@ function unknownWords(document: YamlDocument, path: Path, known: readonly string
   const list = valueAt(document, path);
   if (list !== undefined && list !== null && !Array.isArray(list))
     return [{ path, message: 'must be a list' }];
-  return (
-    itemsAt(document, path)
-      // PicoClaw skips an empty method, and an empty kind is every kind.
-      .filter((item) => valueAt(document, item) !== '')
-      .filter((item) => !known.some((word) => word === valueAt(document, item)))
-      .map((item) => {
-        const word = String(textAt(document, item) ?? 'no string');
-        return { path: item, message: `is not known (got: ${word})`, ...suggest(word, known) };
-      })
-  );
+  return itemsAt(document, path)
+    .filter((item) => valueAt(document, item) !== '')
+    .filter((item) => !known.some((word) => word === valueAt(document, item)))
+    .map((item) => {
+      const word = String(textAt(document, item) ?? 'no string');
+      return { path: item, message: `is not known (got: ${word})`, ...suggest(word, known) };
+    });
 }
 
 function wordsAt(document: YamlDocument, path: Path): string[] {
   return itemsAt(document, path).flatMap((item) => textAt(document, item) ?? []);
 }
 
-/** PicoClaw’s own limits, in milliseconds, which a file may change for all its processes. Source: hooks/README.md. */
+/** PicoClaw’s default limits. A file may change them for all its processes. Source: hooks/README.md. */
 const standardLimits = { interceptorTimeoutMs: 5_000, approvalTimeoutMs: 60_000, observerTimeoutMs: 500 };
 type Limits = Readonly<typeof standardLimits>;
 
@@ -223,7 +219,6 @@ const limitKeys = [
 /** PicoClaw has no limit for its hello. */
 const HELLO_TIMEOUT_MS = 5_000;
 
-/** The PicoClaw process that an entry of `spec.hooks` declares. */
 export function readEntry(
   document: YamlDocument,
   path: Path,
@@ -260,7 +255,6 @@ function readWire(
   };
 }
 
-/** `intercept`, or its short form: `hook` with `phases`. In the order of the methods. */
 function readMethods(document: YamlDocument, path: Path): PicoclawMethod[] {
   const named = itemsAt(document, [...path, 'picoclaw', 'intercept']).map((item) => textAt(document, item));
   const hook = choiceAt(document, [...path, 'hook'], ['provider', 'tool']);
@@ -277,10 +271,9 @@ const methodOf = {
 } as const;
 
 /**
- * Values of the wrong type and unknown keys in
- * PicoClaw’s config.json. An unknown key that
- * resembles a known one is an error, so that no
- * misspelt guard is lost; any other is a warning. Source: the types of pkg/config, which are strict too.
+ * Values of the wrong type and unknown keys in PicoClaw’s config.json. An unknown key that resembles a known one is an
+ * error, so that no misspelt guard is lost; any other is a warning. Source: the types of pkg/config, which are strict
+ * too.
  */
 function findShapeFaults(document: YamlDocument): Finding[] {
   return checkedMappings(document).flatMap(({ path, kinds, isOpen = false }) => {
@@ -301,7 +294,7 @@ type Kind = 'flag' | 'whole' | 'text' | 'any';
 
 interface Mapping {
   readonly path: Path;
-  /** The kinds of its members; `any` for those that are checked elsewhere. */
+  /** `any` for members that are checked elsewhere. */
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly isOpen?: boolean;
 }
@@ -332,7 +325,6 @@ function checkedMappings(document: YamlDocument): Mapping[] {
     { path: ['isolation'], kinds: { enabled: 'flag' }, isOpen: true },
     { path: ['hooks'], kinds: hookKinds },
   ];
-  // Nothing of a file runs that switches its hooks off.
   if (valueAt(document, ['hooks', 'enabled']) === false) return top;
   const named = (key: string, kinds: Kinds, isOpen: boolean): Mapping[] =>
     entriesAt(document, ['hooks', key]).map(({ path }) => ({ path, kinds, isOpen }));

@@ -4,12 +4,12 @@ export type PicoclawMethod = (typeof picoclawMethods)[number];
 
 /** A PicoClaw process. Times are milliseconds. Source: hook-json-protocol.md. */
 export interface PicoclawSettings {
-  /** Which protocol applies where the published page and the code of the head differ. */
+  /** The protocol to use where the published page and the head's code differ. */
   readonly version: '0.2.8-doc' | 'head';
-  /** What legacy events have in `Kind`: the number of the release, or the name of the page. */
+  /** The form of `Kind` in legacy events: the release's number, or the page's name. */
   readonly eventKind: 'number' | 'name';
   readonly intercept: readonly PicoclawMethod[];
-  /** Kinds of events, as the file has them; `*`, `all` or `` anywhere is every kind. */
+  /** Kinds of events as written in the file. `*`, `all` or an empty text anywhere stands for every kind. */
   readonly observe: readonly string[];
   readonly isLenient: boolean;
   readonly helloTimeoutMs: number;
@@ -18,7 +18,6 @@ export interface PicoclawSettings {
   readonly observerTimeoutMs: number;
 }
 
-/** What a process may be asked. */
 export const picoclawMethods = [
   'before_llm',
   'after_llm',
@@ -27,9 +26,7 @@ export const picoclawMethods = [
   'approve_tool',
 ] as const;
 
-/** A kind of event, by its names in both forms. */
 export interface PicoclawKind {
-  /** Its number in the legacy form; absent where that form does not have it. */
   readonly number?: number;
   readonly legacy?: string;
   readonly dotted: string;
@@ -87,23 +84,19 @@ const otherKinds = [
   'mcp.tool.call.end',
 ] as const;
 
-/** Every kind that a hook may ask for. */
 export const picoclawKinds: readonly PicoclawKind[] = [
   ...agentKinds.map(([legacy, dotted], number) => ({ number, legacy, dotted: `agent.${dotted}` })),
   ...otherKinds.map((dotted) => ({ dotted })),
 ];
 
-/** Any of these in `observe` stands for every kind. */
 export const everyPicoclawKind: readonly string[] = ['*', 'all', ''];
 
-/** What `observe` may name: legacy and dotted kinds, and the three words for all of them. */
 export const picoclawKindNames: readonly string[] = [
   ...everyPicoclawKind,
   ...picoclawKinds.flatMap(({ legacy }) => legacy ?? []),
   ...picoclawKinds.map(({ dotted }) => dotted),
 ];
 
-/** What an import of PicoClaw’s config.json may say of all its processes. */
 const wireProperties = {
   version: {
     type: 'string',
@@ -159,7 +152,6 @@ const block = {
   },
 } as const;
 
-/** The keys of a `dialect: picoclaw` hook. */
 export const picoclawEntry: EntryRules = {
   block,
   required: ['command'],

@@ -13,12 +13,15 @@ import {
   textAt,
 } from '../../inbound.ts';
 
-/** PicoClaw asks a process that it keeps, by `hook.*` of JSON-RPC 2.0 (hook-json-protocol.md of v0.2.8). */
+/**
+ * Answers PicoClaw, which keeps one process and sends it `hook.*` of JSON-RPC 2.0. Source: hook-json-protocol.md of
+ * v0.2.8.
+ */
 export const inboundServer: InboundServer = { answer, settingsFor };
 
 async function answer(message: Told, ask: AskHooks): Promise<Told | undefined> {
   const { id, method, params } = message;
-  // An event: nothing is answered, and nobody here observes another system's turns.
+  // An event needs no answer: Signalbox does not observe another system's turns.
   if (id === undefined || id === null) return undefined;
   const reply = (fields: Told) => ({ jsonrpc: '2.0', id, ...fields });
   if (method === 'hook.hello') return reply({ result: { ok: true, name: 'signalbox' } });
@@ -28,7 +31,7 @@ async function answer(message: Told, ask: AskHooks): Promise<Told | undefined> {
   return fitting(reply, stage, await judge(stage, isObject(params) ? params : {}, ask));
 }
 
-/** Whatever fails is a denial: PicoClaw would go on at an error. */
+/** Every failure is a denial, because PicoClaw continues after an error. */
 async function judge(stage: Stage, params: Told, ask: AskHooks): Promise<Told> {
   try {
     const decision = await ask(stage.toEvent(params));
@@ -36,7 +39,6 @@ async function judge(stage: Stage, params: Told, ask: AskHooks): Promise<Told> {
       decision.verdict === 'allow' || (decision.verdict === 'modify' && stage.keepsRest === true);
     const rest = isKept ? stage.toEventOfRest?.(params) : undefined;
     const aside = rest && (await ask(rest));
-    // What stands beside the text cannot be changed.
     if (aside !== undefined && aside.verdict !== 'allow') return stage.toDenial(params, reasonOf(aside));
     return stage.toResult(params, decision);
   } catch (thrown) {
@@ -45,7 +47,7 @@ async function judge(stage: Stage, params: Told, ask: AskHooks): Promise<Told> {
   }
 }
 
-/** Of a line of 1 MiB or more PicoClaw reads nothing, and nothing behind it. */
+/** PicoClaw cannot read a line of 1 MiB or more, nor anything after it. */
 function fitting(reply: (fields: Told) => Told, stage: Stage, result: Told): Told {
   const whole = reply({ result });
   if (Buffer.byteLength(stringifyJson(whole)) < LONGEST_LINE) return whole;
@@ -54,12 +56,10 @@ function fitting(reply: (fields: Told) => Told, stage: Stage, result: Told): Tol
 
 const LONGEST_LINE = 1024 * 1024 - 1024;
 
-/** A moment at which PicoClaw waits for an answer. */
 export interface Stage {
   toEvent(params: Told): InboundEvent;
-  /** A change leaves what stands beside the text; else it takes it away. */
+  /** A changed text leaves the other members in place; else it removes them. */
   readonly keepsRest?: true;
-  /** The event with what the first one does not hold, as one text; undefined where nothing is left. */
   toEventOfRest?(params: Told): InboundEvent | undefined;
   toResult(params: Told, decision: DecisionDocument): Told;
   toDenial(params: Told, reason: string): Told;
@@ -80,7 +80,6 @@ function objectAt(params: Told, key: string): Told {
   return isObject(value) ? value : {};
 }
 
-/** All of a result or an answer but its text, and what only repeats it. */
 function restOf(params: Told, key: 'response' | 'result', text: string): string | undefined {
   const whole: unknown = params[key];
   const { [text]: shown, ...members } = objectAt(params, key);
@@ -92,7 +91,6 @@ function restOf(params: Told, key: 'response' | 'result', text: string): string 
   return rest && stringifyJson(rest);
 }
 
-/** Words of PicoClaw's own, which say nothing. */
 const known: Readonly<Record<string, readonly unknown[]>> = {
   role: ['assistant'],
   finish_reason: ['stop', 'tool_calls', 'length', 'content_filter'],
@@ -100,7 +98,6 @@ const known: Readonly<Record<string, readonly unknown[]>> = {
 
 const abort = (_params: Told, reason: string): Told => ({ action: 'abort_turn', reason });
 
-/** What is no allowance and no change: a denial, with how much it ends. */
 function refused(decision: DecisionDocument, denied: Told): Told {
   if (decision.verdict !== 'abort') return denied;
   return { action: decision.abort === 'session' ? 'hard_abort' : 'abort_turn', reason: reasonOf(decision) };
@@ -151,9 +148,9 @@ const beforeTool: Stage = {
   toDenial: (_params, reason) => ({ action: 'deny_tool', reason }),
 };
 
-/** Judged once more: what took too long at the stage before has gone on there, and does not here. */
+/** A second check: PicoClaw continues if the stage before times out, but not if this one does. */
 const approveTool: Stage = {
-  // People are asked about the call as the last hook has left it, and once.
+  // People are asked once, about the call as the last hook left it.
   toEvent: (params) => beforeExecution(callOf(params), callerOf(params)),
   toResult: (params, decision) =>
     decision.verdict === 'allow' ? { approved: true } : approveTool.toDenial(params, reasonOf(decision)),
@@ -183,22 +180,20 @@ const afterTool: Stage = {
     withResult(params, { for_llm: `[withheld: ${reason}]`, for_user: '', media: [], is_error: true }),
 };
 
-/** Another result: of what a person would have been shown, and of files, nothing was judged. */
+/** Drops what a person would have seen, and files: no hook has checked them. */
 function withResult(params: Told, fields: Told): Told {
   const result = { ...objectAt(params, 'result'), ...fields };
   const { tool, arguments: args, duration } = params;
   return { action: 'modify', result: { tool, arguments: args, result, duration } };
 }
 
-/** By the names of their methods, without `hook.`. */
 export const stages: Readonly<Record<string, Stage | undefined>> = Object.assign(Object.create(null), {
   ...{ before_llm: beforeModel, after_llm: afterModel },
   ...{ before_tool: beforeTool, approve_tool: approveTool, after_tool: afterTool },
 });
 
 /**
- * The conversation as native hooks read it: who said what, and which tools were called. Whatever else is sent to the model stands
- * in `other`, by its path.
+ * The conversation for native hooks: messages and tool calls. Everything else for the model is in `other`, by its path.
  */
 export function conversationOf(params: Told) {
   const { model, messages, meta: _, context: __, channel: ___, chat_id: ____, ...rest } = params;
@@ -218,7 +213,6 @@ export function conversationOf(params: Told) {
 
 type Entry = readonly [path: string, value: unknown];
 
-/** The values in which any text stands, and all under a key that is not known; undefined where there are none. */
 export function leftovers(entries: readonly Entry[]): Told | undefined {
   const held = entries.filter(
     ([path, value]) =>
@@ -227,7 +221,7 @@ export function leftovers(entries: readonly Entry[]): Told | undefined {
   return held.length === 0 ? undefined : Object.fromEntries(held);
 }
 
-/** Members of PicoClaw's own that may be empty, a number or a flag. Source: hook-json-protocol.md. */
+/** PicoClaw's own members, which may be empty, a number or a flag. Source: hook-json-protocol.md. */
 const knownKeys: ReadonlySet<string> = new Set([
   ...['messages', 'tools', 'options', 'model', 'graceful_terminal', 'media', 'attachments', 'system_parts'],
   ...['reasoning_content', 'tool_calls', 'tool_call_id', 'model_name', 'created_at', 'id', 'type', 'name'],
@@ -243,7 +237,6 @@ function holdsText(value: unknown): boolean {
   return Object.keys(value).length > 0;
 }
 
-/** What a native message does not hold of this one. */
 function besideMessage(message: Told, path: string): readonly Entry[] {
   const { role: _, content: __, tool_calls: calls, ...rest } = message;
   const known = listAt(message, 'tool_calls');
@@ -283,7 +276,6 @@ function toNative(message: Told): Told {
   return { role, content: content ?? '', ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-/** The arguments as one object; undefined for a text that is none, or that says a key twice. */
 function readArgs(text: unknown): unknown {
   if (typeof text !== 'string') return isObject(text) ? text : undefined;
   const args = tryParseLossless(text);
@@ -295,8 +287,8 @@ function functionOf(call: Told): Told {
 }
 
 /**
- * The request with texts and arguments as the hooks have left them; undefined where they did more, or changed a message of the
- * system: PicoClaw would put back all that was there.
+ * The request with the texts and arguments as the hooks changed them. Undefined if they made other changes, or changed
+ * a system message: PicoClaw would restore all messages.
  */
 export function changedRequest(params: Told, { replace }: DecisionDocument): Told | undefined {
   const changed: unknown = replace?.['messages'];
@@ -310,7 +302,6 @@ export function changedRequest(params: Told, { replace }: DecisionDocument): Tol
   return { model, messages, tools, options };
 }
 
-/** Whether what the hooks changed beside the messages is gone with what they changed in these. */
 function loses(params: Told, changed: unknown, messages: readonly (Told | undefined)[]): boolean {
   if (changed === undefined) return true;
   const now = plainObject(changed);
@@ -334,7 +325,7 @@ function withChanges(message: Told, changed: unknown): Told | undefined {
   const { content } = changed;
   const calls = withArguments(listAt(message, 'tool_calls'), before, changed);
   if (message['role'] === 'system' || typeof content !== 'string' || calls === undefined) return undefined;
-  // The parts of a message repeat its text.
+  // These parts repeat the message's text.
   const { system_parts: _, media: __, reasoning_content: ___, ...rest } = message;
   return { ...rest, content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
@@ -352,7 +343,6 @@ function withArguments(calls: readonly Told[], before: Told, changed: Told): rea
   });
 }
 
-/** The `hooks` of PicoClaw's config.json that start a command once, and ask it at the stages of these phases. */
 export function settingsFor(
   words: readonly string[],
   phases: ReadonlySet<string>,
@@ -360,7 +350,7 @@ export function settingsFor(
 ): string {
   const waitMs = Math.max(WAIT_MS, holdMs + 2 * MARGIN_MS);
   const intercept = Object.entries(stagesOf).flatMap(([phase, stages]) => (phases.has(phase) ? stages : []));
-  // What PicoClaw has waited for in vain goes on unjudged: it waits longer than Signalbox takes to say no.
+  // PicoClaw lets a call pass after a timeout, so Signalbox must deny before that.
   const command = [...words, '--answer-within', `${waitMs - MARGIN_MS}ms`];
   const processes = { signalbox: { enabled: true, transport: 'stdio', command, intercept } };
   const defaults = { interceptor_timeout_ms: waitMs, approval_timeout_ms: waitMs };
