@@ -9,11 +9,10 @@ import { type Invocation, invoke, invokeOr, type Port, trackCall } from './invok
 
 export interface TimedOutcome extends Timing {
   readonly outcome: EvalOutcome;
-  /** The end of what a one-shot process said on stderr, when it replied. */
   readonly stderr: string;
 }
 
-/** Asks an eval for a score. A fault of any kind is unscored, never 0; never rejects. */
+/** Requests a score from an eval. Every fault gives an unscored outcome, never 0. Never rejects. */
 export async function runEval(
   port: Port<EvalRequest, EvalOutcome>,
   invocation: Invocation<EvalRequest>,
@@ -35,27 +34,23 @@ function onFault(fault: Fault): EvalOutcome {
   return unscored(fault.message, fault);
 }
 
-/** Sends the requests of many cases to one eval, several in each exchange. */
 export interface EvalBatches {
   /**
-   * Asks for a score. Never rejects: a fault of the exchange is unscored for every case in it. `alone`: in an exchange of
-   * its own, at once. Time until the exchange has its slot is queue time; the rest is that of the whole exchange.
+   * Never rejects: a fault of the exchange makes every case in it unscored. `alone`: sends the case at once, in its own
+   * exchange. Time before the exchange gets its slot is queue time; the rest is that of the whole exchange.
    */
   score(invocation: Invocation<EvalRequest> & { readonly alone?: boolean }): Promise<TimedOutcome>;
 }
 
 export interface EvalBatchOptions {
-  /** Cases in one exchange at most. */
   readonly size: number;
-  /** Exchanges at once: what comes meanwhile waits here, where its batch can still grow. */
+  /** The number of concurrent exchanges. Cases that arrive meanwhile wait here, where their batch can grow. */
   readonly slots: number;
 }
 
 interface Asked extends Invocation<EvalRequest> {
   readonly since: number;
-  /** What it may be started within; an exchange has cases of one fence only. */
   readonly fence: Fence | undefined;
-  /** Ends the wait; only the first call counts. */
   settle(outcome: TimedOutcome): void;
   isSettled(): boolean;
   onAbort: () => void;
@@ -63,13 +58,12 @@ interface Asked extends Invocation<EvalRequest> {
 
 type BatchPort = Port<readonly EvalRequest[], readonly EvalOutcome[]>;
 
-/** Gathers cases: a full batch is sent as soon as there is a slot, a smaller one when no more cases come. */
 export function openEvalBatches(port: BatchPort, { size, slots }: EvalBatchOptions): EvalBatches {
   const waiting = new Set<Asked>();
   let sending = 0;
   const send = (batch: readonly Asked[]) => {
     sending += 1;
-    // Outside of every stopwatch: what happens here is the time of no single case.
+    // Outside every stopwatch: the time is not that of a single case.
     void unwatched(() => fenced(batch[0]?.fence, () => exchange(port, batch))).then(() => {
       sending -= 1;
       sendFull();
@@ -149,7 +143,7 @@ async function exchange(port: BatchPort, batch: readonly Asked[]): Promise<void>
   for (const [at, asked] of batch.entries()) {
     const outcome = outcomes[at] ?? failure(new Error('the batch has no outcome for this case'));
     const timing = { durationMs, queueMs: queueMs + sentAt - asked.since };
-    // What the process said is of no one case: it is kept once.
+    // Stderr belongs to the exchange, so only the first case keeps it.
     asked.settle(toTimed(outcome, wholeMs(timing), at === 0 ? stderr : ''));
   }
 }
@@ -180,7 +174,6 @@ async function askAll(
   }
 }
 
-/** The outcome of a case that has no score because of a fault, which it may share with others. */
 function failure(thrown: unknown, cases = 1): EvalOutcome {
   const fault = toFault(thrown);
   const message = cases === 1 ? fault.message : `${fault.message} (one request for ${cases} cases)`;
@@ -206,7 +199,7 @@ interface Linger {
   extend(): void;
 }
 
-/** Calls `onPause` when nothing has arrived for `pauseMs`, and at the latest `mostMs` after the first that did. */
+/** Calls `onPause` when nothing has arrived for `pauseMs`, at the latest `mostMs` after the first arrival. */
 export function newLinger(onPause: () => void, { pauseMs = 5, mostMs = 100 } = {}): Linger {
   let arrivals = 0;
   let isWaiting = false;
@@ -230,20 +223,17 @@ export function newLinger(onPause: () => void, { pauseMs = 5, mostMs = 100 } = {
   };
 }
 
-/**
- * Whether an outcome meets a threshold: with neither bound the minimum is 1.0, and a lone maximum implies no minimum. What
- * could not be scored never passes.
- */
+/** Without bounds the minimum is 1.0; a lone maximum implies no minimum. An unscored outcome never passes. */
 export function meetsThreshold(outcome: EvalOutcome, threshold: Threshold = {}): boolean {
   return outcome.status === 'scored' && isScoreWithin(outcome.score, threshold);
 }
 
-/** The same of a score that may be a fraction. */
+/** Like `meetsThreshold`, for a score that may be a fraction. */
 export function isScoreWithin(score: number | Exact, { min_score: min, max_score: max }: Threshold): boolean {
   return isWithin(score, { min: min ?? (max === undefined ? 1 : undefined), max });
 }
 
-/** Whether a value meets the bounds that there are. Both are inclusive, and compared as decimals, without rounding. */
+/** Both bounds are inclusive and compared as decimals, without rounding. */
 export function isWithin(
   value: number | Exact | Root,
   { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined },
@@ -251,7 +241,7 @@ export function isWithin(
   return (min === undefined || compare(value, min) >= 0) && (max === undefined || compare(value, max) <= 0);
 }
 
-/** Throws USAGE when a bound is no number in 0..1, or the minimum is above the maximum. */
+/** Throws USAGE if a bound is not a number in 0..1, or if the minimum is above the maximum. */
 export function requireThreshold(threshold: Threshold): void {
   const { min_score: min, max_score: max } = threshold;
   for (const [name, bound] of Object.entries({ min_score: min, max_score: max })) {

@@ -14,28 +14,27 @@ import { type Invocation, invokeOr, isCancelledAnswer, type Port } from './invok
 
 export interface FilterPort extends Port<NativeEvent, Answer> {
   readonly mode: Exclude<HookMode, 'observe'>;
-  /** false: it has declared that it never replaces a part of the event, and denies when it does. */
+  /** false: the hook declared that it never replaces a part of the event. A replacement denies. */
   readonly modifies?: boolean | undefined;
 }
 
 export interface HookQuestion extends Invocation<NativeEvent> {
-  /** Whether `signal` was aborted since the answer does not matter any more; that the hook gave none is then no failure. */
+  /** Whether `signal` was aborted because the answer no longer matters. A missing answer is then not a failure. */
   readonly isWithdrawn?: (() => boolean) | undefined;
 }
 
-/** Takes what a filter affirmed, an allow or a modify; throws to refuse it. */
 type Accept = (answer: Allow | Modify) => void;
 
 /**
- * Asks a hook for its verdict. This is where filters fail closed: any error between the question and
- * `accept` of a documented affirmative is a denial that names the hook. Never rejects.
+ * Requests a verdict from a hook. Filters fail closed here: any error before `accept` returns is a denial that names
+ * the hook. Never rejects.
  */
 export function askHook(
   port: FilterPort,
   question: HookQuestion,
   accept: Accept = () => {},
 ): Promise<Answer> {
-  // Nobody would read how long it took.
+  // Skips the stopwatch when nothing reads the duration.
   if (port.emit.hears?.('decision') === false) return ask(port, question, { accept });
   return askAndTell(port, question, accept);
 }
@@ -82,7 +81,6 @@ function ask(
 function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, accept: Accept): Answer {
   if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
   if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
-  // The native dialects have no other verdict; any other one is denied.
   if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
     throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
   }
@@ -91,7 +89,7 @@ function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, acce
   return answer;
 }
 
-/** The hooks behind it may have been asked already, about the event as it was. */
+/** Later hooks may already have judged the unchanged event. */
 function undeclaredChange(): RuntimeError {
   return new RuntimeError(
     'REPLY_MALFORMED',

@@ -16,7 +16,6 @@ import type { Codec, Decoded } from '../../dialects/dialect.ts';
 import type { Binding } from '../../process/binding.ts';
 import type { Reply, Transport } from '../../process/transport.ts';
 
-/** A bound entry that can be invoked: its transport, codec and event sink. */
 export interface Port<Input, Output> {
   readonly binding: Binding;
   readonly transport: Transport;
@@ -33,8 +32,8 @@ export interface Invocation<Input> {
 }
 
 /**
- * Encode, exchange, decode: the one place where a codec meets a transport. The clock hears of the wait for a slot;
- * default: the stopwatch that runs around the call. Throws RuntimeError only.
+ * Encodes the input, exchanges it and decodes the reply. The clock records the wait for a slot; the default is the
+ * stopwatch around the call. Throws RuntimeError only.
  */
 export async function invoke<Input, Output extends object>(
   port: Port<Input, Output>,
@@ -54,20 +53,20 @@ export async function invoke<Input, Output extends object>(
 }
 
 interface Outcomes<Output, Result> {
-  /** Default: the output as it is. What it throws is a fault as well, whose message is left as it stands. */
+  /** Default: returns the output. An exception here is also a fault, with its message unchanged. */
   readonly onOutput?: ((output: Output) => Result) | undefined;
   readonly onFault: (fault: Fault) => Result;
   readonly clock?: QueueClock | undefined;
 }
 
-/** The same, with what `onFault` makes of a fault in place of an error. Rejects only with what `onFault` throws. */
+/** Like `invoke`, but returns the result of `onFault` for a fault. Rejects only with what `onFault` throws. */
 export async function invokeOr<Input, Output extends object, Result = Output>(
   port: Port<Input, Output>,
   invocation: Invocation<Input>,
   { onOutput, onFault, clock }: Outcomes<Output, Result>,
 ): Promise<Output | Result> {
   let output: Output;
-  // In the same words as `invoke`, which it would have to wait for.
+  // Repeats `invoke`, to avoid awaiting it.
   try {
     const { input, signal } = invocation;
     output = takeReply(
@@ -97,19 +96,17 @@ function takeReply<Input, Output extends object>(
   return output;
 }
 
-/** A call whose start has been emitted. */
 interface TrackedCall {
-  /** Runs a part of the call; the queues that it enters anywhere count as those of the call. */
+  /** Runs a part of the call and counts its queue times as those of the call. */
   run<Result>(work: () => Result): Result;
   readonly clock: QueueClock;
-  /** Emits the call's end, and returns how long it took, in whole milliseconds. */
+  /** Emits `call.finished` and returns the duration in whole milliseconds. */
   finish(end: {
     readonly status: string;
     readonly error?: { readonly code: string; readonly message: string } | undefined;
   }): Timing;
 }
 
-/** Emits `call.started` now, and `call.finished` when `finish` is called. */
 export function trackCall(
   emit: Emit,
   capability: Capability,
@@ -129,9 +126,8 @@ export function trackCall(
 }
 
 /**
- * Reads a reply with secrets hidden in all messages about it (reasons, notes, errors), also where an excerpt
- * cuts a secret. Data of the reply stays exact. Throws what `read` throws, scrubbed, and REPLY_MALFORMED for a reply that is
- * nested too deeply for all that follows its levels, here and behind.
+ * Reads a reply and hides secrets in its messages, even if an excerpt cuts a secret; data stays exact. Throws the
+ * scrubbed error of `read`, and REPLY_MALFORMED for a reply that is nested too deeply.
  */
 export function readReply<Output extends object>(
   reply: Reply,
@@ -148,18 +144,17 @@ function requireFollowable(reply: Reply): void {
   throw new RuntimeError('REPLY_MALFORMED', `the reply is nested in more than ${MAX_JSON_DEPTH} levels`);
 }
 
-/** The JSON texts of a reply, as far as they may be long enough to be deep. */
 function textsOf(reply: Reply): readonly string[] {
   if (reply.via === 'rpc')
     return [reply.result, reply.error].flatMap((json) => (json === undefined ? [] : [json.text]));
   const { stdout } = reply;
   if (stdout.length <= MAX_JSON_DEPTH) return [];
-  // Brackets and quotes are the same bytes in UTF-8. What begins otherwise is a text, in which brackets mean nothing.
+  // UTF-8 brackets and quotes are the same bytes in Latin-1. A reply that begins with another byte is plain text.
   const text = Buffer.from(stdout.buffer, stdout.byteOffset, stdout.byteLength).toString('latin1');
   return /^\W{0,8}[[{]/.test(text) ? [text] : [];
 }
 
-/** Reads a reply without secrets; what its codec says of it may still hold the name of a credential. */
+/** Even without secrets in the reply, the codec's messages may contain the name of a credential. */
 function readClean<Output extends object>(
   reply: Reply,
   scrubber: Scrubber,
@@ -172,7 +167,7 @@ function readClean<Output extends object>(
   }
 }
 
-/** Messages quote excerpts of the reply, so they are taken from a second reading of the redacted reply. */
+/** Messages quote the reply, so they come from a second reading of the redacted reply. */
 function readTwice<Output extends object>(
   reply: Reply,
   hidden: Reply,
@@ -202,7 +197,6 @@ function scrubDecoded<Output extends object>(decoded: Decoded<Output>, scrubber:
   };
 }
 
-/** The reply with known secrets hidden; the same object if there are none in it. */
 export function redactReply(reply: Reply, scrubber: Scrubber): Reply {
   if (reply.via === 'rpc') {
     const { result, error } = reply;
@@ -240,15 +234,14 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
   }
 }
 
-/** The signals by which our side ends an exchange. */
 export interface CancelSignals {
   readonly signal?: AbortSignal | undefined;
   readonly closing?: AbortSignal | undefined;
 }
 
 /**
- * Returns the reply or fault of a peer. Throws ABORTED or RUNTIME_CLOSED if our side has cancelled the
- * exchange, since a reply or failure after that may be our own doing and must not pass as the peer's.
+ * Returns the reply or fault of a peer. Throws ABORTED or RUNTIME_CLOSED after a cancellation, because the outcome may
+ * be the result of the cancellation.
  */
 export function requireNotCancelled(
   reply: Reply | RuntimeError,
@@ -261,7 +254,6 @@ export function requireNotCancelled(
   return reply;
 }
 
-/** Whether the answer is a denial because our side cancelled the exchange. */
 export function isCancelledAnswer(answer: Answer): answer is Deny {
   return answer.verdict === 'deny' && isCancelled(answer.error);
 }

@@ -22,16 +22,15 @@ interface EventInputParts {
   readonly event?: unknown;
 }
 
-/** An event as a caller gives it: the hook, its phase (optional for eval hooks) and the parts of that phase. */
+/** An event as a caller passes it: the hook, its phase (optional for eval hooks) and the parts of that phase. */
 export type EventInput = EventInputParts &
   (
     | { readonly hook: Exclude<HookKind, 'eval'>; readonly phase: string }
     | { readonly hook: 'eval'; readonly phase?: 'scored' | undefined }
   );
 
-/** Checks an event and fills in what was left out, empty. Throws EVENT_INVALID naming every wrong member. */
+/** Checks an event and fills in omitted members as empty. Throws EVENT_INVALID naming every wrong member. */
 export function readEvent(loose: EventInput): NativeEvent {
-  // A caller without types may hand in anything.
   if (!isObject(loose)) throw invalid('an event is an object with its `hook` and `phase`');
   const { hook } = loose;
   const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
@@ -79,7 +78,6 @@ function requirePart(part: Part, value: unknown, moment: string): Members {
   if (problems.length > 0 || !isObject(value)) {
     throw invalid(`the event of ${moment} is not well formed: ${problems.join('; ')}`);
   }
-  // A member that is undefined is one that was left out.
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }
 
@@ -208,14 +206,13 @@ const eventParts = {
   'eval scored event': evalEvent,
 };
 
-/** The shape of each part of an event, by hook, phase and part; members may be left out, not mistyped. */
 const eventShapes: ReadonlyMap<string, Shape> = new Map(
   Object.entries(eventParts).map(([place, schema]) => [place, createShape(schema)]),
 );
 
 export const eventSchemas: readonly object[] = [evalRequest, ...Object.values(eventParts)];
 
-/** Says what is wrong with a value, each time as `name.member what`; empty when it has the shape. */
+/** Returns the problems as `name.member what`; empty if there are none. */
 type Shape = (name: string, value: unknown) => string[];
 
 function createShape(schema: object): Shape {

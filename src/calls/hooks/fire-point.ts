@@ -9,11 +9,10 @@ import { invalidPayload } from '../../dialects/payload-table.ts';
 import type { Group } from './group.ts';
 import { decisionOf } from './hook-chain.ts';
 
-/** A dialect's own point, as a host fires it. */
 export interface PointEvent {
   readonly dialect: string;
   readonly point: string;
-  /** What the dialect puts on stdin, without what Signalbox adds itself. */
+  /** The dialect's stdin payload without the members that Signalbox adds. */
   readonly payload: unknown;
 }
 
@@ -22,15 +21,15 @@ export interface FirePointOptions {
   readonly dialects: readonly string[];
   readonly groups: readonly Group[];
   readonly call: string;
-  /** Default host members of the payload, where the host leaves them out. */
+  /** Defaults for host members that the payload omits. */
   readonly host: HookContext['host'];
   readonly signal?: AbortSignal | undefined;
   readonly onHear?: ((hook: string) => void) | undefined;
 }
 
 /**
- * Passes a dialect's point through the hooks of that dialect and composes their answers by its rules. At a
- * point where answers do not count, the hooks are notified and the decision is allow. Throws EVENT_INVALID.
+ * Passes a dialect's point through its hooks and composes their answers by the dialect's rules. A point that ignores
+ * answers notifies the hooks and allows. Throws EVENT_INVALID.
  */
 export async function firePoint(event: PointEvent, options: FirePointOptions): Promise<Decision> {
   const dialect = requireDialect(event.dialect, options);

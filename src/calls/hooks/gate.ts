@@ -33,14 +33,14 @@ export interface ChainResult {
   readonly decision: Decision;
   readonly event: HookEvent;
   readonly respond?: Respond | undefined;
-  /** At a `stop` event: the hooks that forced a further model call. */
+  /** The hooks that forced a further model call at a `stop` event. */
   readonly forcedBy?: readonly DecidedBy[];
 }
 
 /**
- * Passes an event through every hook of its phase, in the order of the file. Filters are asked one after another, each with the
- * event as the last one left it, until one neither allows nor modifies; those that never modify it are asked together. Observers
- * and shadows get the event as it is at their position, also after a denial, and are not awaited. Never rejects.
+ * Passes an event through every hook of its phase, in file order. Each filter gets the event as the previous one left
+ * it, until one neither allows nor modifies; filters that never modify run concurrently. Observers and shadows get the
+ * event at their position, even after a denial, and are not awaited. Never rejects.
  */
 export async function passGate(
   links: readonly Link[],
@@ -55,7 +55,6 @@ export async function passGate(
     else if ('batch' in step) await passBatch(step.batch, chain, options);
     else if (!isFilter(step)) notify(step, chain.event, options);
     else if (!chain.isStopped && handles(step, chain.event)) {
-      // The chain takes what the filter affirms, or refuses it, which denies.
       const accept = (affirmed: Allow | Modify) => chain.takeAnswer(byOf(step), affirmed, options.check);
       const asked = { event: chain.event, signal: options.signal };
       const { answer, tell } = await askFilter(step, asked, options, accept);
@@ -67,7 +66,6 @@ export async function passGate(
   return { decision: chain.decide(), event: finalEvent, respond, forcedBy };
 }
 
-/** Whether some filter will be asked about the event. */
 export function isFiltered(links: readonly Link[], event: HookEvent): boolean {
   return stepsAt(links, event.phase).some((step) => {
     if (!('group' in step)) return 'batch' in step || isFilter(step);
@@ -97,7 +95,6 @@ function notify(link: FollowerLink, event: HookEvent, { call, filtersOnly, onHea
   listener.follower.enqueue(event, call);
 }
 
-/** Passes the event through each of the dialect's points that it reaches, in the dialect's order. Never rejects. */
 async function passGroup(group: Group, chain: HookChain, options: GateOptions): Promise<void> {
   const { name } = group.dialect;
   for (const point of group.pointsAt(chain.event)) {
@@ -130,7 +127,7 @@ async function passPoint(group: Group, point: string, chain: HookChain, options:
   const { hook, answer: given } = await group.ask(hookCall);
   const by = { hook, dialect: dialect.name, isApproval: hook !== null };
   if (isCancelledAnswer(given)) return chain.stop(by, given);
-  // An answer that does not fit the event is a denial of its hook.
+  // Denies if an answer does not fit the event.
   try {
     const answer = dialect.toNeutralAnswer(event, hookCall, given);
     if (answer.verdict === 'allow' || answer.verdict === 'modify') {
@@ -151,13 +148,11 @@ async function passPoint(group: Group, point: string, chain: HookChain, options:
   }
 }
 
-/** What a filter answered; `tell` says so to whoever wants to know how long it took. */
 interface FilterAnswer {
   readonly answer: Answer;
   readonly tell: () => void;
 }
 
-/** Asks one filter. `accept` takes what it affirmed, or throws to refuse it. Never rejects. */
 async function askFilter(
   { name, listener }: FilterLink,
   { event, ...ending }: { readonly event: NativeEvent } & Pick<HookQuestion, 'signal' | 'isWithdrawn'>,
@@ -174,8 +169,8 @@ async function askFilter(
 }
 
 /**
- * Asks filters that leave the event as it is, all at once, and judges their answers in the order of the file, as if each had
- * been asked after the one before. The questions behind one that ends the chain are withdrawn. Never rejects.
+ * Calls filters that never modify concurrently and judges their answers in file order, as if they had run one by one.
+ * Withdraws the questions after one that ends the chain. Never rejects.
  */
 async function passBatch(batch: FilterBatch['batch'], chain: HookChain, options: GateOptions): Promise<void> {
   let rest = batch;
@@ -183,7 +178,7 @@ async function passBatch(batch: FilterBatch['batch'], chain: HookChain, options:
   for (const link of rest) if (!isFilter(link)) notify(link, chain.event, options);
 }
 
-/** Returns those behind the one that ended the chain, or whose question was answered with another event. */
+/** Returns the hooks after the one that ended the chain or changed the event. */
 async function askTogether(
   batch: FilterBatch['batch'],
   chain: HookChain,
@@ -233,7 +228,10 @@ function openQuestions(caller: AbortSignal | undefined) {
   };
 }
 
-/** Resolves a filter's question: by an earlier approval, by hooks that answer for the person, or it stops the chain. */
+/**
+ * Resolves a filter's question with an earlier approval or with hooks that answer for the person. Otherwise the
+ * question stops the chain.
+ */
 export async function resolveQuestion(
   chain: HookChain,
   { by, answer }: { readonly by: DecidedBy; readonly answer: Ask },
@@ -257,7 +255,7 @@ export async function resolveQuestion(
   }
 }
 
-/** The answer that hooks gave for the person; undefined if they leave it to the person (an allow without a hook). */
+/** Undefined if the hooks leave the answer to the person, such as an allow without a hook. */
 function answerFromDecision({
   verdict,
   hook,

@@ -26,23 +26,22 @@ import {
 } from '../capability/invoke.ts';
 import { limitQueues } from './observer-queue.ts';
 
-/** The hooks of one foreign dialect that form one link of a chain. */
 export interface Group {
   readonly dialect: ForeignDialect;
   readonly members: readonly Member[];
   pointsAt(event: HookEvent): readonly string[];
-  /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
+  /** Calls the hooks of a point and composes their answers by the dialect's rule. Never rejects. */
   ask(call: HookCall): Promise<Composed>;
   /**
-   * Notifies the hooks of a point. Resolves at once; at a point that the dialect awaits, when all were
-   * notified or the caller's signal aborts (they are notified nevertheless). Never rejects.
+   * Notifies the hooks of a point. Resolves at once, unless the dialect awaits the point. Then it resolves when all are
+   * notified or the caller aborts, which stops no notification. Never rejects.
    */
   notify(call: HookCall): Promise<void>;
   takeLateContext(session: string): readonly string[];
   warn(name: string, message: string): void;
-  /** The hooks of these names as a group of their own, which is closed by itself. */
+  /** Returns a separate group of the named hooks, which the caller closes. */
   restrict(names: ReadonlySet<string>): Group;
-  /** Waits for queued notifications, at most the hooks' timeouts. Never rejects. */
+  /** Waits for queued notifications, at most twice the longest timeout. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -80,7 +79,7 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
       );
       const asking = { hookCall, question, point, onUnsubscribe: unsubscribed.watch };
       const hookAnswers = await askInOrder(dialect, askedMembers, asking, context);
-      // A cancelled hook has not answered, so the rules of the dialect do not apply to it.
+      // A cancelled hook has not answered, so the dialect's rules do not apply.
       const cut = hookAnswers.find(({ answer }) => isCancelledAnswer(answer));
       if (cut !== undefined) return cut;
       const composed = composeOrDeny(dialect, hookAnswers, {
@@ -128,18 +127,18 @@ async function untilAborted(work: Promise<unknown>, signal: AbortSignal | undefi
   signal?.removeEventListener('abort', leave);
 }
 
-/** Remembers the hooks that do not handle a point, until their process is restarted. */
+/** Remembers the hooks that do not handle a point, until their process restarts. */
 function trackUnsubscribed() {
   const silent = new Map<Member, Map<string, number>>();
   const lifeOf = ({ transport }: Member) => transport?.startCount?.() ?? 0;
   return {
     has: (member: Member, point: string) => silent.get(member)?.get(point) === lifeOf(member),
-    /** Call before asking a member; call the returned function if it answers that it does not handle the point. */
+    /** Call before the question; call the returned function if the member does not handle the point. */
     watch: (member: Member, point: string) => {
       const before = lifeOf(member);
       return () => {
         const life = lifeOf(member);
-        // A process was restarted meanwhile, so it is unknown which one answered.
+        // After a restart, either process may have answered.
         if (before !== 0 && before !== life) return;
         silent.set(member, (silent.get(member) ?? new Map<string, number>()).set(point, life));
       };
@@ -156,7 +155,6 @@ interface GroupCall {
   readonly hookCall: HookCall;
   readonly question: Question;
   readonly point: Point;
-  /** Returns the function to call if the member does not handle the point. */
   readonly onUnsubscribe: (member: Member, point: string) => () => void;
 }
 
@@ -211,15 +209,13 @@ function composeOrDeny(
 
 interface BackgroundHooks {
   /**
-   * Queues the question, and resolves when it was handled. If the hook's queue is full, the question is
-   * dropped and a `dropped` event emitted. Never rejects.
+   * Resolves when the question is handled. If the queue is full, drops the question and emits `dropped`. Never rejects.
    */
   enqueue(member: Member, call: HookCall, question: Question): Promise<void>;
   takeLateContext(session: string): readonly string[];
   close(): Promise<void>;
 }
 
-/** How long the end of a runtime may take before it says what it waits for. */
 const SILENCE_MS = 1000;
 
 export function openBackgroundHooks(
@@ -252,7 +248,7 @@ export function openBackgroundHooks(
   return {
     enqueue: async (member, given, question) => {
       const hookCall = { ...given, signal };
-      // A server gets notifications in event order, which its transport keeps.
+      // Servers get notifications in event order, which their transport keeps.
       const isNotification =
         member.backgroundTransport?.notify !== undefined && !pointOf(dialect, hookCall.point).isFilter;
       const { name } = member.entry;
@@ -268,7 +264,7 @@ export function openBackgroundHooks(
     },
     takeLateContext: late.take,
     close: async () => {
-      // Doubled, since a server may need its handshake first.
+      // Doubled, because a server may need its handshake first.
       const longest = 2 * Math.max(0, ...members.map(({ timeoutMs }) => timeoutMs));
       const warningTimer = setTimeout(() => warnOfWaiting(longest), SILENCE_MS);
       await close(longest);
@@ -278,8 +274,8 @@ export function openBackgroundHooks(
 }
 
 /**
- * Texts for the model that came after their moment, by session. A session may never come back: of so many texts the latest
- * are kept, and of so many sessions those that were heard of last.
+ * Texts for the model that arrived late, by session. A session may never return, so both the texts and the sessions are
+ * bounded; the newest are kept.
  */
 function createLateContext({ wrapLateContext }: ForeignDialect) {
   const late = new Map<string, string[]>();
@@ -306,21 +302,20 @@ const MOST_LATE_SESSIONS = 256;
 
 export interface Member {
   readonly entry: HookEntry<unknown>;
-  /** How long an answer may take; 0 for a hook that needs no process. */
+  /** 0 for a hook that needs no process. */
   readonly timeoutMs: number;
   readonly transport: Transport | undefined;
-  /** The transport for calls that are not awaited, in a pool of its own. */
+  /** A separate pool for calls that are not awaited. */
   readonly backgroundTransport: Transport | undefined;
 }
 
 export interface GroupContext {
   readonly emit: Emit;
-  /** Writes the files that hooks read, and returns the context with their paths. */
   readonly prepare: (
     context: HookContext,
     reader: Pick<ForeignDialect, 'name' | 'toolNameForHooks'>,
   ) => HookContext;
-  /** Writes a long text to a file, and returns the excerpt with the path that replaces it. */
+  /** Writes a long text to a file and returns an excerpt with the file's path. */
   readonly writeLongText: (text: string, context: HookContext) => string;
   readonly scrubber?: Scrubber | undefined;
   readonly stop?: AbortSignal | undefined;
@@ -332,9 +327,9 @@ export interface HookCall {
   readonly payload: Payload;
   readonly hookContext: HookContext;
   readonly call: string;
-  /** What the event is about; `host` when a host fired the point itself. */
+  /** `host` if a host fired the point. */
   readonly kind: EventKind | 'host';
-  /** The event's moment; the point where a host fired it. */
+  /** The event's phase, or the point that a host fired. */
   readonly phase: string;
   readonly signal?: AbortSignal | undefined;
   readonly onHear?: ((hook: string) => void) | undefined;
@@ -354,8 +349,8 @@ interface MemberCall {
 }
 
 /**
- * Asks one hook and emits its decision. The dialect decides what a fault of the process means; an error while
- * reading the reply is a denial that names the hook. Never rejects.
+ * Calls one hook and emits its decision. The dialect decides what a process fault means; an error while reading the
+ * reply is a denial. Never rejects.
  */
 export async function askMember(
   dialect: ForeignDialect,

@@ -16,26 +16,25 @@ import {
 import { failedOpenIn, mergeMetadata, noMetadata } from '../../dialects/metadata.ts';
 import { applyReplace, type Replaced } from './replace.ts';
 
-/** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
+/** Returns what is wrong with an event that a filter changed; undefined if it is valid. */
 export type EventCheck = (event: HookEvent) => string | undefined;
 
 export interface DecidedBy {
   readonly hook: string | null;
   readonly dialect: string;
-  /** Whether its `allow` is an explicit approval. */
+  /** Whether the hook's `allow` is an explicit approval. */
   readonly isApproval?: boolean;
 }
 
 type StoppingAnswer = Deny | Ask | Respond | Abort;
 
-/** The state of one event as it passes through the filters. */
 export class HookChain {
   event: HookEvent;
   #stopped: { readonly by: DecidedBy; readonly answer: StoppingAnswer } | undefined;
   #modifier: DecidedBy | undefined;
   #approver: DecidedBy | undefined;
   #reason = '';
-  /** Made with the first replacement, since most chains have none. */
+  /** Created with the first replacement, since most chains have none. */
   #replaced: Map<string, Json> | undefined;
   readonly #forcedBy: DecidedBy[] = [];
   readonly #metadata: Json[] = [];
@@ -54,7 +53,7 @@ export class HookChain {
     return answer?.verdict === 'respond' ? answer : undefined;
   }
 
-  /** Throws REPLY_MALFORMED when a replacement does not fit the event. */
+  /** Throws REPLY_MALFORMED if a replacement does not fit the event. */
   takeAnswer(by: DecidedBy, answer: Allow | Modify, check: EventCheck | undefined): void {
     if (answer.verdict === 'modify') this.#modify(by, answer, check);
     else if (by.isApproval === true) this.#approver = by;
@@ -129,13 +128,11 @@ export class HookChain {
   }
 }
 
-/** The decision about an event that no hook hears of. */
 export const allowed: Decision = {
   ...{ verdict: 'allow', hook: null, dialect: null, reason: '', enforced: false },
   ...{ replace: null, result: null, context: [], abort: null, metadata: noMetadata },
 };
 
-/** The metadata of the stopping answer, with the `failed_open` entries of earlier hooks added. */
 function withFailedOpen(metadata: Json, before: readonly Json[]): Json {
   const failures = before.filter((each) => failedOpenIn(each).length > 0);
   if (failures.length === 0) return metadata;
@@ -165,14 +162,13 @@ function decideStopped(
   { event, context, replace }: ChainState,
 ): Decision {
   const decision = { ...decisionOf(by, answer), context };
-  // A person is asked about the event with the replacements so far.
+  // A person sees the event with the replacements so far.
   if (decision.replace !== null) return { ...decision, replace };
-  // Only a model's answer has a stand-in; at a tool's phases an enforced denial is a plain one.
+  // Only a model's answer has a stand-in; an enforced denial of a tool phase is a plain one.
   if (answer.verdict !== 'deny' || !answer.enforced || event.hook !== 'provider') return decision;
   return { ...decision, enforced: true, result: Json.from(standIn(answer.metadata)) };
 }
 
-/** One answer as a decision, which repeats nothing that a failed hook has written. */
 export function decisionOf({ hook, dialect }: Pick<Decision, 'hook' | 'dialect'>, given: Answer): Decision {
   const answer = withoutFaultText(given);
   const { verdict, reason, metadata, context = [] } = answer;

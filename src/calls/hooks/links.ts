@@ -35,7 +35,7 @@ export interface FollowerLink extends NativeLink {
     | { readonly mode: 'shadow'; readonly follower: ObserverQueue; readonly port: FilterPort };
 }
 
-/** Filters that leave the event as it is, so that none of them need wait for another, and whoever is told of it between them. */
+/** Consecutive filters that never modify the event and can run concurrently, with the followers between them. */
 export interface FilterBatch {
   readonly batch: readonly (FilterLink | FollowerLink)[];
 }
@@ -50,13 +50,12 @@ export interface GateOptions {
   readonly call: string;
   readonly signal?: AbortSignal | undefined;
   readonly hookContext?: HookContext | undefined;
-  /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
   readonly check?: EventCheck | undefined;
-  /** Whether a person has approved this hook's question about the event as it is; the hook then counts as allowing. */
+  /** Whether a person approved this hook's question about the current event; the hook then allows. */
   readonly isApproved?: ((hook: string, event: HookEvent) => boolean) | undefined;
   /**
-   * Called with a filter's question first, since hooks may answer in a person's place. A modify, or an allow with a hook, answers
-   * the question; deny and abort stop the event; anything else leaves the question to a person.
+   * Called first with a filter's question, since hooks may answer for the person. A modify, or an allow with a hook,
+   * answers it; deny and abort stop the event. Any other decision leaves the question to a person.
    */
   readonly onAsk?: ((asked: FilterQuestion) => Promise<Decision>) | undefined;
   /** Skips observers and shadows, which get the event another time. */
@@ -71,10 +70,8 @@ interface FilterQuestion {
   readonly event: HookEvent;
 }
 
-/** What happens at a phase, one step after another. */
 type Step = ForeignLink | FilterLink | FollowerLink | FilterBatch;
 
-/** The steps of a phase, in the order of the links. They are put together once for each list of links. */
 export function stepsAt(links: readonly Link[], phase: EventPhase): readonly Step[] {
   if (links.length === 0) return nothing;
   let known = plans.get(links);
@@ -90,7 +87,7 @@ export function stepsAt(links: readonly Link[], phase: EventPhase): readonly Ste
   return steps;
 }
 
-/** Whether any hook may hear of a phase; what only hooks read is not made where none does. */
+/** Whether any hook may receive a phase, so that callers can skip building its event. */
 export function isHeard(links: readonly Link[], phase: EventPhase): boolean {
   return stepsAt(links, phase).length > 0;
 }
@@ -121,7 +118,6 @@ function planSteps(links: readonly Link[], phase: EventPhase): readonly Step[] {
   return steps;
 }
 
-/** Whether the hook is declared for the kind and phase of the event, and its entry does not leave the event out. */
 export function handles(link: NativeLink, event: HookEvent): event is NativeEvent {
   return link.kind === event.hook && hasPhase(link, event.phase) && link.matches?.(event) !== false;
 }
@@ -154,7 +150,7 @@ export function createHookSet(links: readonly Link[]): HookSet {
   };
 }
 
-/** The hooks of these names, in the order of the links; to be closed before the runtime is. */
+/** Selects hooks by name, in the order of the links. Close them before the runtime. */
 export function selectHooks(
   links: readonly Link[],
   names: ReadonlySet<string>,

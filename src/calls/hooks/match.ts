@@ -4,10 +4,12 @@ import { matchesGlob } from '../../base/text/glob.ts';
 import type { HookMatch } from '../../config/config.ts';
 import { type HookEvent, type NativeEvent, phasesOf } from '../../contract/hook.ts';
 
-/** Whether a hook has to hear of an event. Never throws: what cannot be told is heard, so that a filter judges it. */
+/**
+ * Whether a hook receives an event. Never throws: if the condition cannot be evaluated, the hook receives the event.
+ */
 export type EventMatch = (event: HookEvent) => boolean;
 
-/** What an entry says of the events that its hook hears of; all that it says must hold. Throws ExpressionError. */
+/** Compiles the conditions of an entry; all must hold. Throws ExpressionError. */
 export function compileMatch({ tools, providers, models, when }: HookMatch): EventMatch {
   const condition = when === undefined ? undefined : compileExpressions(when, ['event']);
   const isNamed = (event: NativeEvent): boolean => {
@@ -22,7 +24,7 @@ export function compileMatch({ tools, providers, models, when }: HookMatch): Eve
     if (!isNamed(event)) return false;
     if (condition === undefined) return true;
     try {
-      // Only a plain false, under every name of the tool, says that there is nothing to judge.
+      // Skips the hook only if the condition is exactly false under every name of the tool.
       return namedScopesOf(event).some((scope) => condition.evaluate({ event: scope }) !== false);
     } catch {
       return true;
@@ -34,7 +36,6 @@ function toolNamesOf({ request: { name, aliases = [] } }: Extract<NativeEvent, {
   return [...new Set([name, ...aliases])];
 }
 
-/** The event once for each name of its tool. */
 function namedScopesOf(event: NativeEvent): readonly unknown[] {
   if (event.hook !== 'tool') return [scopeOf(event)];
   return toolNamesOf(event).map((name) => scopeOf({ ...event, request: { ...event.request, name } }));

@@ -7,30 +7,26 @@ import type { Answer, NativeEvent } from '../../contract/hook.ts';
 import { askHook, type FilterPort } from '../capability/hook.ts';
 import { type Port, trackCall } from '../capability/invoke.ts';
 
-/** Delivers events to a hook that is not awaited. */
 export interface ObserverQueue {
-  /** Queues the event and returns at once; if the queue is full, the event is dropped and a `dropped` event emitted. */
+  /** Returns at once. If the queue is full, drops the event and emits `dropped`. */
   enqueue(event: NativeEvent, call: string): void;
-  /** Waits for what is queued, at most the hook's timeout; the rest is dropped. Never rejects. */
+  /** Waits for queued events, at most the hook's timeout, and drops the rest. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The queue of a hook in `observe` mode, whose replies are ignored. `stop` drops the queued events. */
+/** Opens the queue of a hook in `observe` mode, whose replies are ignored. `stop` drops the queued events. */
 export function openObserver(port: Port<NativeEvent, Answer>, stop?: AbortSignal): ObserverQueue {
   return openQueue(port, stop, (queued) => notifyObserver(port, queued));
 }
 
-/** The queue of a hook in `shadow` mode, which is asked like a filter; its verdict is only emitted. */
+/** Opens the queue of a hook in `shadow` mode, which is called like a filter. Its verdict is only emitted. */
 export function openShadow(port: FilterPort, stop?: AbortSignal): ObserverQueue {
   return openQueue(port, stop, async ({ event, call, signal }) => {
     await askHook(port, { input: event, call, signal });
   });
 }
 
-/**
- * Handles events in order, one at a time. The caller does not wait, and nothing is written for the hook in the turn of
- * the event loop in which the event happens.
- */
+/** Handles events in order, one at a time. Writes to the hook only after the event loop turn of the event. */
 function openQueue(
   { binding, emit }: Port<NativeEvent, Answer>,
   stop: AbortSignal | undefined,
@@ -39,7 +35,7 @@ function openQueue(
   const waiting: Pick<QueuedEvent, 'event' | 'call'>[] = [];
   let draining: Promise<void> | undefined;
   let isUnderway = false;
-  // The first event of an idle queue is as good as underway.
+  // The first event of an idle queue does not count as waiting.
   const countWaiting = () => waiting.length - (isUnderway || waiting.length === 0 ? 0 : 1);
   const drain = async () => {
     await nextTurn();
@@ -64,7 +60,6 @@ function openQueue(
   const { signal, isFull, close } = limitQueues([[binding.name, queue]], emit, stop);
   return {
     enqueue: (event, call) => {
-      // What the queue would be if this one were in it already.
       if (isFull(binding.name, isUnderway ? waiting.length : waiting.length - 1, event.phase)) return;
       waiting.push({ event, call });
       draining ??= unwatched(drain);
@@ -79,7 +74,6 @@ interface QueuedEvent {
   readonly signal: AbortSignal;
 }
 
-/** Sends the event to the observer; a failure is only reported as `call.finished`. Never rejects. */
 async function notifyObserver(
   port: Port<NativeEvent, Answer>,
   { event, call, signal }: QueuedEvent,
@@ -102,13 +96,12 @@ function exitFault(exitCode: number | null, signal: string | null) {
     : { code: 'PROCESS_SIGNAL', message: `the observer was ended by ${signal}` };
 }
 
-/** Events a hook may be behind before the newest are dropped. */
+/** The number of waiting events at which a queue drops new ones. */
 const QUEUE_LENGTH = 1024;
 
-/** What is underway at the end has begun a little later than the close, and is to end by its own limit. */
+/** A running exchange may have begun after `close`. This extra time lets its own timeout end it. */
 const UNDERWAY_MS = 250;
 
-/** What a limit has to know of a queue, and to do with it; a PQueue has all of it. */
 export interface LimitedQueue {
   readonly size: number;
   clear(): void;
@@ -117,13 +110,10 @@ export interface LimitedQueue {
 
 interface QueueLimit {
   readonly signal: AbortSignal;
-  /** Whether a hook is too many events behind for one more, whose drop is then emitted. */
   isFull(name: string, waiting: number, phase: string): boolean;
-  /** Waits for what is queued, at most that long; the rest is dropped. Never rejects. */
   close(limitMs: number): Promise<void>;
 }
 
-/** Puts the queues of hooks that nobody awaits under one limit and one end; `stop` drops the queued events. */
 export function limitQueues(
   queues: readonly (readonly [hook: string, queue: LimitedQueue])[],
   emit: Emit,
@@ -160,13 +150,12 @@ export function limitQueues(
   };
 }
 
-/** Says what is dropped of full queues, without a line for every event of a flood. */
 interface DropReport {
   add(name: string, phase: string): void;
   end(name: string): void;
 }
 
-/** Emits each of the first drops of a queue that is full, then how many there were each time that number has doubled. */
+/** Emits the first drops of a full queue one by one, then a count each time it has doubled. */
 function createDropReport(emit: Emit, queueLength: number): DropReport {
   const floods = new Map<string, Flood>();
   const drop = (name: string, detail: string) =>

@@ -12,10 +12,7 @@ export interface Replaced {
   readonly parts: ReadonlyMap<string, Json>;
 }
 
-/**
- * Puts what a filter replaced into its event. Throws Error when the changes contradict each other, or when
- * two readers could read them differently.
- */
+/** Applies a filter's replacements to its event. Throws Error if the changes contradict each other or are ambiguous. */
 export function applyReplace(event: HookEvent, replace: Json): Replaced {
   const parts = new Map(exactMembers(replace));
   switch (event.phase) {
@@ -54,7 +51,6 @@ export function applyReplace(event: HookEvent, replace: Json): Replaced {
   }
 }
 
-/** The response with the new content; its result is derived from that content, not kept. */
 function withText({ result, ...response }: ToolHookResponse, content: string): ToolHookResponse {
   if (result === undefined) return { ...response, content };
   return { ...response, content, result: resultFrom(result, content) };
@@ -90,9 +86,9 @@ function parseMessages(given: Json | undefined) {
 }
 
 /**
- * Brings `content` and the text of the parts of replaced messages together again: a filter may change the
- * text in either place, and the changed copy wins. A message that needs no change is returned as it is.
- * Throws Error when copies were changed differently, or when the changed copy cannot be determined.
+ * Reconciles `content` with the text of the parts after a filter changed either; the changed copy wins. Returns an
+ * unchanged message as the same object. Throws Error if the copies changed differently, or if the changed copy cannot
+ * be determined.
  */
 export function reconcileMessages(
   originals: readonly ChatMessage[],
@@ -105,7 +101,7 @@ export function reconcileMessages(
   return replaced.map((message, index) => {
     const places = placesOf(message);
     if (places.length === 0) return message;
-    // In a list of the same length a message replaces the one at its position; else it may replace any.
+    // In a list of the same length, a message replaces the one at its position; otherwise it may replace any.
     const samePosition = sent.length === replaced.length ? sent[index] : undefined;
     const isAgreed = places.every(({ texts }) => matchesContent(message.content, texts));
     const candidates =
@@ -113,14 +109,13 @@ export function reconcileMessages(
         ? [samePosition]
         : findOriginals(message);
     const reconciled = isAgreed ? message : reconcile(message, candidates);
-    // A message that had no parts before gets none, even if the hook added them.
+    // A message without parts gets none, even if the hook added them.
     const [candidate = samePosition] = candidates;
     const original = candidate === undefined ? firstWithoutParts : given.get(candidate);
     return original === undefined ? reconciled : withoutTextParts(reconciled, original);
   });
 }
 
-/** Finds the original messages that share a copy of the text; of identical ones only the first. */
 function createTextIndex(sent: readonly ChatMessage[]): (message: ChatMessage) => readonly ChatMessage[] {
   let index: Map<string, Map<string, ChatMessage>> | undefined;
   return (message) => {
@@ -163,7 +158,7 @@ function reconcile(message: ChatMessage, candidates: readonly ChatMessage[]): Ch
   });
 }
 
-/** A new message may have parts without text beside its content, but not parts with another text. */
+/** Parts of a new message must have the text of its content, or no text. */
 function requireAgreement(message: ChatMessage): ChatMessage {
   const fits = placesOf(message).every(
     ({ texts }) => texts.length === 0 || matchesContent(message.content, texts),
@@ -205,32 +200,31 @@ function isSameText(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((text, index) => text === other[index]);
 }
 
-/** A message with its whole text in `content`, taken from its parts where it is missing or empty. */
+/** Takes missing or empty `content` from the parts. */
 export function completeMessage(message: Readonly<Record<string, unknown>>): ChatMessage {
   const { content } = message;
   const text = content === undefined || content === '' ? partTexts(message).join('') : content;
-  // The caller has checked what a message must have; `content` is all that may be left out.
+  // The caller checked the required members; only `content` may be missing.
   return { ...(message as ChatMessage), content: text as string };
 }
 
-/** Parses a message: `role` and `content` are plain strings, all other members keep their exact text. */
+/** Parses `role` and `content` as strings and keeps the exact text of all other members. */
 export function parseMessage(text: string): ChatMessage {
   const { role, content } = JSON.parse(text) as ChatMessage;
   return { ...Object.fromEntries(exactMembers(new Json(text))), role, content };
 }
 
-/** The members that may hold a message's text a second time, beside `content`. */
 const partFields = ['parts', 'tool_result'] as const;
 type PartField = (typeof partFields)[number];
 
-/** The texts of the parts in that member; undefined if it has no list of parts. */
+/** Returns undefined if the member has no list of parts. */
 export function textsAt(message: Readonly<Record<string, unknown>>, field: PartField): string[] | undefined {
   const parts = partsOf(plain(message[field]), field);
   if (!Array.isArray(parts)) return undefined;
   return parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
 }
 
-/** The message with `text` in the first text part of that member, and its other text parts removed. */
+/** Puts `text` in the first text part of that member and removes its other text parts. */
 export function withTextAt(message: ChatMessage, field: PartField, text: string): ChatMessage {
   const holder = exact(message[field]);
   const parts = putText(partsOf(holder, field), text);
@@ -268,7 +262,6 @@ function exact(value: unknown): unknown {
 
 type Parts = ReadonlyMap<string, Json>;
 
-/** Applies the replacements of a turn event to its turn. Throws Error when a part has the wrong shape. */
 function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
   const { turn } = event;
   switch (event.phase) {
@@ -288,7 +281,6 @@ function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
   }
 }
 
-/** Reads a replaced model, tools and options of a model call. Throws Error when a part has the wrong shape. */
 function readModelChanges(parts: Parts): Partial<Pick<ProviderRequest, 'tools' | 'model' | 'options'>> {
   const model = textAt(parts, 'model');
   const tools = parts.get('tools')?.value;
@@ -300,7 +292,6 @@ function readModelChanges(parts: Parts): Partial<Pick<ProviderRequest, 'tools' |
   };
 }
 
-/** The conversation with its newest user message replaced. */
 export function withPrompt(messages: readonly ChatMessage[], prompt: string): ChatMessage[] {
   const newest = messages.findLastIndex(({ role }) => role === 'user');
   return messages.map((message, index) => (index === newest ? { role: 'user', content: prompt } : message));
@@ -354,7 +345,7 @@ function textAt(parts: Parts, key: string): string | undefined {
   throw new Error(`\`${key}\` is not a text`);
 }
 
-/** The result for a replaced text: a string if the old one was, else parsed as JSON, or the text itself. */
+/** A string if the old result was one; else the text parsed as JSON, or the text itself. */
 export function resultFrom(old: Json, content: string): Json {
   const parsed = typeof old.value === 'string' ? undefined : tryJson(content.trim());
   return parsed ?? Json.from(content);

@@ -15,7 +15,6 @@ import {
   withContent,
 } from './callable-tool.ts';
 
-/** Whether a hook hears of calls after they were made. */
 export function isHeardAfter(links: readonly Link[]): boolean {
   return phasesAfter.some((phase) => isHeard(links, phase));
 }
@@ -23,8 +22,8 @@ export function isHeardAfter(links: readonly Link[]): boolean {
 const phasesAfter = ['after_execution', 'finished', 'returned'] as const;
 
 /**
- * Takes an outcome through the after_execution filters. `answeredBy`: the dialect whose hook answered in the tool's place,
- * which is not asked about its own answer.
+ * Passes an outcome through the after_execution filters. `answeredBy`: the dialect whose hook answered in the tool's
+ * place; its hooks are skipped.
  */
 export async function passAfterHooks(
   before: FilteredCall,
@@ -34,7 +33,7 @@ export async function passAfterHooks(
   const { call, args } = before;
   const { tool, callId, signal, hookContext } = call;
   const asked = requestOf(call, args);
-  // An answer of a hook for an unknown tool is an ordinary result.
+  // A hook's answer for an unknown tool is an ordinary result.
   const request = answeredBy === null ? asked : { ...asked, isUnknown: undefined };
   const response: ToolHookResponse = {
     name: tool.name,
@@ -80,7 +79,6 @@ function toCallResult(
   return passedResult(passed, withContent(outcome, content), content);
 }
 
-/** The result of a call that no hook stopped; `content` is what a filter made of its text. */
 export function passedResult(
   { call, metadata, context }: Pick<FilteredCall, 'call' | 'metadata' | 'context'>,
   outcome: ToolOk | ToolFailed,
@@ -91,7 +89,6 @@ export function passedResult(
   return { outcome, callId, content: [content, ...context].join('\n'), metadata, context };
 }
 
-/** Notifies hooks (`finished`, then `returned`) of a finished call and of what the model reads of it. */
 export async function notifyFinished(
   { call, asked, args }: FilteredCall,
   { outcome, content }: CallResult,
@@ -112,7 +109,7 @@ export async function notifyFinished(
   else call.deferNotification(notifyReturned);
 }
 
-/** Notifies hooks of an event. Waits for those whose dialect waits for them, or until the call is aborted. */
+/** Waits for hooks whose dialect requires it, or until the call is aborted. */
 export async function notifyHooks(
   { tool, callId, hookContext, signal }: Call,
   event: HookEvent,
@@ -120,13 +117,10 @@ export async function notifyHooks(
   await passGate(tool.links, event, { call: callId, hookContext, signal });
 }
 
-/** Keys of `details` whose values Signalbox itself writes. */
+/** Keys of `details` whose values Signalbox writes. */
 const ownKeys = new Set(['signal', 'stage', 'problem']);
 
-/**
- * The fault with its message, and of its details only what is not a peer’s text, such as an exit code. Output
- * of a process (stderr, a malformed reply) has passed no filter and is left out.
- */
+/** Removes text of the peer, such as stderr or a malformed reply, because it has passed no filter. */
 function withoutPeerText({ code, message, hint, details = {} }: Fault): Fault {
   const kept = Object.entries(details).filter(
     ([key, value]) => value === null || /^(?:number|boolean)$/.test(typeof value) || ownKeys.has(key),

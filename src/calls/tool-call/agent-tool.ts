@@ -5,17 +5,15 @@ import { type ApprovalsOf, combineApprovals } from './approvals.ts';
 import type { CallableTool } from './callable-tool.ts';
 
 /**
- * What the config says of a tool that an agent runs itself, by any of its names: its own, an alias, or one of the further
- * names that the agent's system has for it. There is nothing to run.
+ * Finds the configuration of a tool that an agent runs itself, by its name, an alias or another name in the agent's
+ * system.
  */
 export type AgentTools = (name: string, otherNames?: readonly string[]) => CallableTool;
 
 export interface DeclaredTools {
   readonly tools: ReadonlyMap<string, CallableTool>;
-  /** The tools that have a name, as their own or as an alias. */
   readonly byName: ReadonlyMap<string, readonly CallableTool[]>;
   readonly approvalsOf: ApprovalsOf;
-  /** Whether there are approvals for patterns of tools. */
   readonly hasApprovals: boolean;
 }
 
@@ -30,8 +28,8 @@ export function indexNames(tools: ReadonlyMap<string, CallableTool>): DeclaredTo
 }
 
 /**
- * Resolves the names of calls, with hooks of the caller. A declared tool has its own name, its schema and its approvals,
- * whatever name it was called by. A name that several tools share keeps its spelling and needs the approvals of all.
+ * Resolves the names of calls, with hooks of the caller. A declared tool keeps its own name, schema and approvals under
+ * every alias. A name that several tools share keeps its spelling and needs the approvals of all.
  */
 export function agentTools(
   { byName, approvalsOf }: Pick<DeclaredTools, 'byName' | 'approvalsOf'>,
@@ -55,14 +53,14 @@ export function agentTools(
   };
 }
 
-/** All names. The first is the one that hooks of other systems are given: the first declared alias, if there is one. */
+/** Hooks of other systems get the first name: the first declared alias, if there is one. */
 function withAliases(name: string, tools: readonly CallableTool[], called: readonly string[]) {
   const declared = tools.flatMap((tool) => [...(tool.aliases ?? []), tool.name]);
   const names = [...new Set([...declared, ...called])];
   return names.length === 1 && names[0] === name ? {} : { aliases: names };
 }
 
-/** The event of a tool under the name that the config has for it, with all others as aliases; any other event as it is. */
+/** Returns a tool's event under its configured name, with all others as aliases. Returns any other event unchanged. */
 export function resolveToolNames(event: NativeEvent, find: AgentTools): NativeEvent {
   if (event.hook !== 'tool') return event;
   const { name, category, aliases } = find(event.request.name, event.request.aliases);

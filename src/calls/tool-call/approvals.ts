@@ -18,10 +18,10 @@ import {
   readGivenArgs,
 } from './callable-tool.ts';
 
-/** The approval that a tool needs by its own rule and by those whose patterns fit its names; undefined: none. */
+/** The approval that a tool needs by its own rule and by the patterns that match its names; undefined: none. */
 export type ApprovalsOf = (names: readonly string[], own?: ApprovalCheck) => ApprovalCheck | undefined;
 
-/** The rules of `spec.approvals`, each compiled for a tool when it is first asked about. Throws ExpressionError then. */
+/** Compiles `spec.approvals`, each rule for a tool on first use, which then throws ExpressionError. */
 export function compileApprovals(rules: readonly NamedApprovalRule[] = []): ApprovalsOf {
   const compiled = new Map<string, ApprovalCheck>();
   const checkOf = (rule: NamedApprovalRule, tool: string): ApprovalCheck => {
@@ -41,7 +41,7 @@ export function compileApprovals(rules: readonly NamedApprovalRule[] = []): Appr
   };
 }
 
-/** The rules together: one that asks is enough, and who may decide, how many must and how long it may take is what all of them allow. */
+/** Combines rules: any of them can require approval. Deciders, quorum and time limit must satisfy all. */
 export function combineApprovals(given: readonly (ApprovalCheck | undefined)[]): ApprovalCheck | undefined {
   const checks = given.filter((check) => check !== undefined);
   const [only] = checks;
@@ -64,7 +64,7 @@ export function combineApprovals(given: readonly (ApprovalCheck | undefined)[]):
   return Object.assign(ask, { expiresMs, by, quorum });
 }
 
-/** The rule of one tool, its expressions compiled. Throws ExpressionError. */
+/** Throws ExpressionError. */
 export function compileApproval(tool: string, rule: ApprovalRule): ApprovalCheck {
   const expiresMs = rule.expiresMs ?? null;
   const condition = rule.when === undefined ? undefined : compileExpressions(rule.when, ['args']);
@@ -93,13 +93,12 @@ function messageOf(tool: string, evaluate: () => unknown): string {
   }
 }
 
-/** Who takes a decision about a pending call or a run, and why. */
 export interface DecisionInput {
   readonly by: string;
   readonly reason?: string | undefined;
 }
 
-/** The decision with `by` and `reason` checked, `reason` '' by default. Throws USAGE for anything else. */
+/** Checks `by` and `reason`, which defaults to ''. Throws USAGE. */
 export function requireDecision<Decision extends DecisionInput>(
   given: Decision,
 ): Decision & { reason: string } {
@@ -111,8 +110,8 @@ export function requireDecision<Decision extends DecisionInput>(
 }
 
 /**
- * Returns the name of the person who decides, unchanged. Throws USAGE unless it is one non-blank line without
- * control or invisible characters, since the record keeps it.
+ * Returns the name of the decider unchanged. Throws USAGE unless it is one non-blank line without control or invisible
+ * characters, since the record keeps it.
  */
 export function requireDecider(by: unknown): string {
   if (typeof by !== 'string') throw unusable('a decision needs `by`, a text: who decides');
@@ -123,7 +122,7 @@ export function requireDecider(by: unknown): string {
   return by;
 }
 
-/** Why this person may not decide about calls of the tool; undefined where they may. */
+/** Why this person may not decide about calls of the tool; undefined if they may. */
 export function whyNoApprover(
   { name, approval }: Pick<CallableTool, 'name' | 'approval'>,
   by: string,
@@ -142,14 +141,13 @@ function unusable(message: string, hint = 'Give the name of the person who decid
 
 type Asked = Pick<PendingRecord, 'id' | 'tool' | 'origin' | 'quorum'>;
 
-/** How many different people must approve a call of the tool. */
 export function quorumOf({ approval }: Pick<CallableTool, 'approval'>): number {
   return approval?.quorum ?? 1;
 }
 
 /**
- * Why this decision cannot be one about a call that several people must approve; undefined where it can. They approve the same
- * arguments, and nobody answers for them, unless nobody knows whether the tool has acted.
+ * Why this decision is invalid for a call with a quorum; undefined if it is valid. Approvers cannot edit arguments, or
+ * respond unless the outcome of the tool is unknown.
  */
 export function whyNotForQuorum(
   { id, tool, origin, quorum = 1 }: Asked,
@@ -165,7 +163,7 @@ export function whyNotForQuorum(
   return undefined;
 }
 
-/** Why a kept decision has no effect for this tool: of somebody who may not decide, or of fewer people than must approve. */
+/** Why a stored decision has no effect for this tool: its decider may not decide, or too few people approved. */
 export function whyNotDecided(
   tool: Pick<CallableTool, 'name' | 'approval'>,
   record: Asked & Pick<PendingRecord, 'consents'>,
@@ -181,8 +179,8 @@ export function whyNotDecided(
 }
 
 /**
- * Reads the decision that the `ask` callback returned: approved (with edited arguments as an object or JSON
- * text, if any), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
+ * Reads the decision of the `ask` callback: approved (with edited arguments as an object or JSON text, if any),
+ * rejected or responded. Throws ARGS_INVALID, and USAGE for anything else.
  */
 export function readPendingDecision(pending: PendingCall, given: unknown): PendingDecision {
   const fail = (why: string) => new RuntimeError('USAGE', `the ruling cannot be used: ${why}`);
@@ -213,7 +211,7 @@ export function readPendingDecision(pending: PendingCall, given: unknown): Pendi
 
 type Question = Pick<PendingCall, 'id' | 'tool' | 'members'>;
 
-/** Why this person may not answer the question, or say no to it; undefined where they may. */
+/** Why this person may not answer or reject the question; undefined if they may. */
 export function whyNotAsked(record: Question, by: string): RuntimeError | undefined {
   const { by: people } = membersOf(record);
   if (!isQuestion(record) || !Array.isArray(people) || people.includes(by)) return undefined;
@@ -222,14 +220,14 @@ export function whyNotAsked(record: Question, by: string): RuntimeError | undefi
   });
 }
 
-/** USAGE: a question is answered, and there is nothing to approve. */
+/** USAGE: a question takes an answer, not an approval. */
 export function notApprovable({ id }: Question): RuntimeError {
   return new RuntimeError('USAGE', `${id} is a question: there is nothing to approve`, {
     hint: `Answer it with \`signalbox pending answer ${id} --value JSON\`.`,
   });
 }
 
-/** Why an answer does not fit the schema of its question, with the path of each value; empty where it does. */
+/** Why an answer does not fit the schema of its question, with the path of each value; empty if it fits. */
 export function findAnswerFaults(record: Question, answer: Json): readonly string[] {
   const { schema } = membersOf(record);
   return compileSchema(isObject(schema) || typeof schema === 'boolean' ? schema : undefined)(answer);

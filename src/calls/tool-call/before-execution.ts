@@ -26,8 +26,8 @@ import {
 } from './callable-tool.ts';
 
 /**
- * Passes a call through its before_execution filters, then through the approver hooks with the arguments that the filters left.
- * `approvals`: questions of hooks that a person has approved already; these are not asked again.
+ * Passes a call through its before_execution filters, then through the approver hooks. `approvals`: hook questions that
+ * a person has approved; they are not repeated.
  */
 export async function passBeforeHooks(
   first: FilteredCall,
@@ -36,7 +36,7 @@ export async function passBeforeHooks(
   const asking: QuestionState = { approvals, changedBy: [] };
   const before = await passRound(first, asking);
   if (before.stopped !== undefined || asking.changedBy.length === 0) return before;
-  // An approver that changed the call changed what the filters allowed, so they are asked again, once.
+  // If an approver changed the call, the filters run once more.
   const hookApprovals = asking.changedBy.map((hook) => ({ hook, args: before.args }));
   const again: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
   const second = await passRound(before, again);
@@ -53,7 +53,6 @@ async function passRound(before: FilteredCall, asking: QuestionState): Promise<F
   return isAsked ? await passApprovers(filtered, asking) : filtered;
 }
 
-/** The hooks’ questions that are approved already, and the hooks whose answer to a question changed the call. */
 interface QuestionState {
   readonly approvals: readonly HookApproval[];
   readonly changedBy: string[];
@@ -82,7 +81,7 @@ async function passFilters(
     const denial: Decision = { ...decision, verdict: 'deny', replace: null, reason };
     return { ...passed, stopped: await blockCall(passed, denial, 'before_execution') };
   }
-  // Filters allowed the call of another tool, so all filters of the new tool are asked.
+  // Filters allowed another tool, so all filters of the new one run.
   const renamed = { ...call, tool: call.find?.(name) ?? unknownTool(name, tool) };
   try {
     const renamedArgs = readCheckedArgs(renamed.tool, passed.args.text);
@@ -92,12 +91,11 @@ async function passFilters(
   }
 }
 
-/** Whether a hook hears of calls of this tool before they are made. */
 export function hasHooksBefore({ links }: CallableTool): boolean {
   return isHeard(links, 'before_execution') || isHeard(links, 'approval');
 }
 
-/** A tool that is not declared; hooks may answer in its place. */
+/** An undeclared tool; hooks may answer in its place. */
 export function unknownTool(name: string, { links }: Pick<CallableTool, 'links'>): CallableTool {
   return {
     name,
@@ -173,7 +171,7 @@ async function endCall(
     return await blockCall(before, { ...decision, reason: 'an answer has no meaning here' }, stage);
   }
   if (decision.verdict !== 'ask') return await blockCall(before, decision, stage);
-  // A question that nobody can answer is denied in the words of its dialect, if it has any.
+  // A question without anyone to answer it is denied in the words of its dialect, if any.
   const groups = call.tool.links.flatMap((link) => ('group' in link ? [link.group] : []));
   const asking = groups.find((group) => group.dialect.name === dialect)?.dialect;
   if (call.isUnattended === true && asking?.noApproverReason !== undefined) {
@@ -198,10 +196,10 @@ export function findRequiredApproval({ call, args, metadata }: FilteredCall): Ca
   return pendingResult(namesOf(call), pause, metadata);
 }
 
-/** What is wrong with arguments that a filter has changed; undefined when they fit. */
+/** Returns what is wrong with arguments that a filter changed; undefined if they fit. */
 export function checkChangedArgs(tool: CallableTool | undefined, event: HookEvent): string | undefined {
   if (event.phase !== 'before_execution' && event.phase !== 'approval') return undefined;
-  // Those of a renamed call have to fit the other tool.
+  // The arguments of a renamed call must fit the other tool.
   if (tool === undefined || event.request.name !== tool.name) return undefined;
   const violations = findMisfits(tool.checkArgs, argsOf(event, noMetadata));
   return violations.length === 0
@@ -210,8 +208,8 @@ export function checkChangedArgs(tool: CallableTool | undefined, event: HookEven
 }
 
 /**
- * The result of a call that a hook answered in the tool's place: no approval is asked, no process runs, and
- * the after_execution filters of other dialects see the answer.
+ * Takes a hook's answer in place of the tool's. No approval or process follows; only after_execution filters of other
+ * dialects see it.
  */
 async function takeHookResponse(
   before: FilteredCall,
@@ -227,13 +225,13 @@ async function takeHookResponse(
   return handled === undefined || isWithheld ? answered : { ...answered, handled };
 }
 
-/** The result of a call that a hook denied. Hooks of the `blocked` phase may replace what the model reads of it. */
+/** Hooks of the `blocked` phase may replace the text for the model. */
 async function blockCall(before: FilteredCall, decision: Decision, stage: DenialStage): Promise<CallResult> {
   const { call, args } = before;
   const { tool, callId, signal, hookContext } = call;
   const denial = deniedResult(namesOf(call), decision);
   const result = { ...denial, content: [denial.content, ...before.context].join('\n') };
-  // A hook that was cancelled has not denied the call.
+  // A cancelled hook has not denied the call.
   if (isCancelled(decision.error) || !isHeard(tool.links, 'blocked')) return result;
   const request = requestOf(call, args);
   const text = result.content;
@@ -259,7 +257,7 @@ export function isApproved(approvals: readonly HookApproval[], hook: string, arg
   return approvals.some((approval) => approval.hook === hook && isSameJson(approval.args, args));
 }
 
-/** Whether two texts are the same JSON, white space and the spelling of numbers aside. */
+/** Ignores white space and the spelling of numbers. */
 export function isSameJson(one: Json, other: Json): boolean {
   return one.text === other.text || canonical(one) === canonical(other);
 }

@@ -34,11 +34,10 @@ import {
   unfilteredCall,
 } from './callable-tool.ts';
 
-/** A call after its before_execution hooks, ready to be made. */
 export interface PreparedCall {
-  /** The result, if a hook or a required approval stopped the call. */
+  /** The result if a hook or a required approval stopped the call. */
   readonly stopped?: CallResult | undefined;
-  /** Makes the call, or returns what stopped it. Never rejects. */
+  /** Makes the call, or returns `stopped`. Never rejects. */
   readonly finish: () => Promise<CallResult>;
 }
 
@@ -51,10 +50,7 @@ export async function callTool(
   return await (await prepareCall(tool, args, context)).finish();
 }
 
-/**
- * The first half of a tool call: all calls of a model's response pass it in order, before any of them is made. `finish` is
- * the second. Never rejects.
- */
+/** Prepares a tool call. All calls of a model's response are prepared in order before any is made. Never rejects. */
 export async function prepareCall(
   tool: CallableTool,
   args: unknown,
@@ -63,29 +59,26 @@ export async function prepareCall(
   const call: Call = { ...context, tool, callId: context.callId ?? nextCallId() };
   let before = unfilteredCall(call, noArgs);
   try {
-    // The arguments are one JSON object that fits `input_schema`.
     before = unfilteredCall(call, readCheckedArgs(tool, args, context.isByHost));
-    // Filters may change, rename, answer or deny the call; then approvers judge what the filters left.
+    // Filters may change, rename, answer or deny the call. Then approvers judge the result.
     if (hasHooksBefore(tool)) before = await passBeforeHooks(before);
   } catch (error) {
     return stoppedCall(resultOf(namesOf(call), failed(toFault(error))));
   }
-  // A person decides where the config says so.
   const stopped = before.stopped ?? findRequiredApproval(before);
   return stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(stopped);
 }
 
-/** The second half of a tool call: runs the tool and passes its outcome through the after_execution hooks. Never rejects. */
+/** Runs the tool and passes its outcome through the after_execution hooks. Never rejects. */
 export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
   const { call, args, metadata } = before;
   const { tool, callId, signal, idempotencyKey = callId } = call;
   const { links, flow, port } = tool;
   if (isHeard(links, 'started'))
     await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
-  // How long it took is for hooks to read.
   const watch = isHeardAfter(links) ? startStopwatch() : undefined;
 
-  // The process runs once; every fault of it is a failed outcome.
+  // The process runs once; every fault is a failed outcome.
   let outcome: ToolOutcome;
   if (flow !== undefined) outcome = ok(Json.from(flow.answer(args)));
   else if (port === undefined) outcome = failed(toFault(nothingToRun(tool)));
@@ -105,12 +98,11 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
 
   let result: CallResult;
   if (outcome.status === 'pending') {
-    // The tool itself asks for a person.
     const { reason, message, members } = outcome;
     const pause = { ...pauseMembers(call, args), origin: 'tool', reason, message, members } as const;
     result = pendingResult(namesOf(call), pause, metadata);
   } else {
-    // Hooks see results in the order of the calls; filters may replace or withhold what the model reads.
+    // Hooks see results in the order of the calls.
     await call.waitForResults?.();
     const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
     result = watch ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
@@ -118,7 +110,6 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
   return args.text === before.asked.text ? result : { ...result, sent: args };
 }
 
-/** A prepared call that is not made: `finish` returns this result. */
 export function stoppedCall(stopped: CallResult): PreparedCall {
   return { stopped, finish: async () => stopped };
 }
@@ -132,15 +123,15 @@ function nothingToRun({ name, isUnknown }: CallableTool): RuntimeError {
 }
 
 /**
- * Runs a tool's process once. A fault of any kind is a failed outcome; never rejects. `toReportable` gives what events may
- * say of a failure, which no filter has seen yet.
+ * Runs a tool's process once. Every fault is a failed outcome; never rejects. `toReportable` removes unfiltered text of
+ * a failure from events.
  */
 export async function runTool(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
   toReportable: (error: Fault) => Fault = (error) => error,
 ): Promise<ToolOutcome> {
-  // Nobody would read how long it took.
+  // Skips the stopwatch when nothing reads the duration.
   if (port.emit.hears?.('call.started') === false)
     return await invokeOr(port, invocation, { onFault: failed });
   const { name } = port.binding;
@@ -151,14 +142,13 @@ export async function runTool(
   return outcome;
 }
 
-/** The after_execution event that the filters of a failed call will be asked about. */
 function failureEvent(call: Call, args: Json, message: string): HookEvent {
   const { callId: call_id, tool } = call;
   const response = { name: tool.name, call_id, content: message, error: message, latency_ms: 0 };
   return { hook: 'tool', phase: 'after_execution', request: requestOf(call, args), response };
 }
 
-/** The result, or a failure when it does not fit the tool's output schema. */
+/** Returns a failure if the result does not fit the tool's output schema. */
 export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolFailed {
   const violations = findMisfits(tool.checkResult, outcome.result);
   if (violations.length === 0) return outcome;

@@ -20,55 +20,55 @@ import type { Port } from '../capability/invoke.ts';
 import type { Link } from '../hooks/gate.ts';
 import { resultFrom } from '../hooks/replace.ts';
 
-/** A tool that can be called, with everything around it. */
 export interface CallableTool {
   readonly name: string;
-  /** Undefined when there is nothing to run. */
+  /** Undefined if there is nothing to run. */
   readonly port: Port<ToolCall, ToolOutcome> | undefined;
   readonly checkArgs: SchemaCheck;
   readonly checkResult: SchemaCheck;
   readonly links: readonly Link[];
-  /** Says when a person must approve first; absent: never. */
+  /** Determines when a person must approve first; absent: never. */
   readonly approval?: ApprovalCheck | undefined;
-  /** false: a call that was cut off must not be made again without a person. */
+  /** false: an interrupted call must not be repeated without a person's decision. */
   readonly idempotent?: boolean | undefined;
-  /** What kind of work it does; permission hooks are asked by it. */
+  /** The kind of work, by which permission hooks are selected. */
   readonly category?: string | undefined;
-  /** Names that other systems have for it. */
   readonly aliases?: readonly string[] | undefined;
-  /** The real path, symbolic links resolved, of the path among the arguments. */
+  /** Returns the real path of the path argument, with symbolic links resolved. */
   readonly findPath?: ((args: Json) => string | undefined) | undefined;
   /** Runs alone, after the other calls of its response. */
   readonly isExclusive?: boolean | undefined;
-  /** Whether the arguments have the direct form that only a host may send; it is not checked by the schema. */
+  /** Whether the arguments have the direct form, which only a host may send and the schema does not check. */
   readonly isDirect?: ((args: Json) => boolean) | undefined;
-  /** A flow control tool: no process runs, the call itself says how the conversation goes on. */
+  /** A flow control tool: no process runs; the call itself determines how the conversation continues. */
   readonly flow?: { readonly endsTurn: boolean; readonly answer: (args: Json) => string } | undefined;
-  /** No such tool is declared: only a hook can answer a call of it. */
+  /** The tool is not declared: only a hook can answer a call of it. */
   readonly isUnknown?: boolean | undefined;
 }
 
-/** The approval a call needs: reason, message for the person, and time limit (`expiresMs` null: none). */
 export interface RequiredApproval {
   readonly reason: string;
   readonly message: string;
   readonly expiresMs: number | null;
 }
 
-/** The approval these arguments need, or undefined. Never throws: a rule that fails to evaluate needs one. */
+/**
+ * Returns the approval that these arguments need, or undefined. Never throws: a rule that fails to evaluate requires
+ * approval.
+ */
 export interface ApprovalCheck {
   (args: Json): RequiredApproval | undefined;
-  /** How long a decision about this tool may take; null: no limit. */
+  /** Milliseconds for a decision about this tool; null: no limit. */
   readonly expiresMs: number | null;
-  /** Who may decide about calls of this tool; undefined: whoever has a name. */
+  /** The people who may decide; undefined: anyone with a name. */
   readonly by?: readonly string[] | undefined;
-  /** How many of them must approve; undefined: one. */
+  /** The number of people who must approve; undefined: one. */
   readonly quorum?: number | undefined;
 }
 
 export interface CallContext {
   readonly callId?: string | undefined;
-  /** The model's own id for it, if a model asked. */
+  /** The model's id of the call, if a model requested it. */
   readonly toolUseId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Sent to tools that are declared idempotent; default: the call's id. */
@@ -81,9 +81,9 @@ export interface CallContext {
   readonly isUnattended?: boolean | undefined;
   /** Defers the `returned` notification until all calls of the response have results; absent: it is sent at once. */
   readonly deferNotification?: ((notify: () => Promise<void>) => void) | undefined;
-  /** Resolves when the results of earlier calls have passed their hooks; absent: there is no such order. */
+  /** Resolves when the results of earlier calls have passed their hooks; absent: no order is required. */
   readonly waitForResults?: (() => Promise<void>) | undefined;
-  /** The tool that a hook may rename the call to; absent: only the one that was called. */
+  /** Finds the tool that a hook may rename the call to; absent: renaming is not possible. */
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
 
@@ -107,15 +107,13 @@ export function requestOf({ tool, callId, toolUseId }: Call, args: Json): ToolHo
   };
 }
 
-/** A call as the before_execution filters left it; `stopped` is its result when one of them ended it. */
 export interface FilteredCall {
-  /** The current call, which a filter may have renamed. */
   readonly call: Call;
-  /** As the model wrote them. */
+  /** The arguments as the model wrote them. */
   readonly asked: Json;
   readonly args: Json;
   readonly metadata: Json;
-  /** What the model is to read beside the result. */
+  /** Texts for the model besides the result. */
   readonly context: readonly string[];
   readonly stopped?: CallResult;
 }
@@ -125,19 +123,18 @@ export function pauseMembers({ tool }: Call, args: Json) {
   return { status: 'pending', hook: null, args, members: noMetadata, expiresMs } as const;
 }
 
-/** The arguments of an event of a call, or the original ones. */
 export function argsOf(event: HookEvent, original: Json): Json {
   const isCall = event.phase === 'before_execution' || event.phase === 'approval';
   return isCall && event.request.args instanceof Json ? event.request.args : original;
 }
 
 /**
- * The arguments of a tool call as one JSON object, its text as it came. Nothing, blank text and null mean no
- * arguments. Throws ARGS_INVALID for anything but an object, and for a duplicate key at any depth.
+ * Reads tool call arguments as one JSON object and keeps its text. Undefined, blank text and null mean no arguments.
+ * Throws ARGS_INVALID for anything but an object, and for a duplicate key at any depth.
  */
 export function readArgs(name: string, args: unknown): Json {
   if (args === undefined || args === null) return noArgs;
-  // What is written so is an object that keys stand in once, and need not be read again to know it.
+  // Plain text of this form needs no second parse: it is an object without duplicate keys.
   const plain = isObject(args) ? plainText(args) : undefined;
   if (plain !== undefined) return new Json(plain);
   const text = typeof args === 'string' ? args.trim() : toJsonText(name, args);
@@ -158,14 +155,14 @@ export function readArgs(name: string, args: unknown): Json {
 
 export const noArgs = new Json('{}');
 
-/** Like `readArgs`, for edited arguments: empty or null ones are refused too. Throws ARGS_INVALID. */
+/** Like `readArgs`, for edited arguments: refuses empty or null ones too. Throws ARGS_INVALID. */
 export function readGivenArgs(name: string, args: unknown): Json {
   const isBlank = typeof args === 'string' && /^(null)?$/.test(args.trim());
   if (args === null || isBlank) throw invalid(name, 'the edited arguments are empty; for none write {}');
   return readArgs(name, args);
 }
 
-/** Arguments as text that fits the tool's schema, or of the form that a host may send. Throws ARGS_INVALID. */
+/** Returns arguments that fit the tool's schema, or have the direct form of a host. Throws ARGS_INVALID. */
 export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = false): Json {
   const json = readArgs(tool.name, args);
   if (tool.isDirect?.(json) === true) {
@@ -176,7 +173,6 @@ export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = fa
   return json;
 }
 
-/** What is wrong with a value, which is not parsed where nothing is asked of it. */
 export function findMisfits(check: SchemaCheck, json: Json): readonly string[] {
   return check === fitsAnything ? [] : check(json);
 }
@@ -207,18 +203,18 @@ function invalid(name: string, why: string): RuntimeError {
   return new RuntimeError('ARGS_INVALID', `tool "${name}": ${why}`);
 }
 
-/** A hook stopped the call: before it ran, or its result was withheld. */
+/** A hook stopped the call before it ran, or withheld its result. */
 export interface ToolDenied {
   readonly status: 'denied';
   readonly hook: string;
   readonly reason: string;
-  /** How much more than the call the hook ended. */
+  /** Set if the hook ended the turn or the session too. */
   readonly abort?: 'turn' | 'session';
-  /** Set when the hook failed, rather than answered deny. */
+  /** Set if the hook failed instead of denying. */
   readonly error?: Fault;
 }
 
-/** The call waits for a person. `args` are those that the tool was given, or would be. */
+/** The call waits for a person. `args` are the arguments for the tool. */
 export interface CallPaused {
   readonly status: 'pending';
   readonly origin: PendingOrigin;
@@ -232,23 +228,21 @@ export interface CallPaused {
   readonly expiresMs: number | null;
 }
 
-/** The result of a tool call after its hooks. */
 export interface CallResult {
   readonly outcome: ToolOk | ToolFailed | ToolDenied | CallPaused;
   readonly callId: string;
-  /** The text that a model is given for it. */
+  /** The result's text for the model. */
   readonly content: string;
-  /** The metadata of all hooks, merged in order; of a denied call that of the denying hook. */
+  /** The metadata of all hooks, merged in order; for a denied call, that of the denying hook. */
   readonly metadata: Json;
-  /** Texts that hooks added for the model; `content` includes them already. */
+  /** Texts that hooks added for the model; `content` includes them. */
   readonly context?: readonly string[];
-  /** The text for the caller of a hook that answered in the tool's place. */
+  /** The text for the caller from a hook that answered in the tool's place. */
   readonly handled?: string;
-  /** The arguments that the tool was given, where hooks or a person changed what was asked for. */
+  /** The arguments sent to the tool, if hooks or a person changed them. */
   readonly sent?: Json;
 }
 
-/** Which tool a result is of. */
 export interface CallNames {
   readonly tool: string;
   readonly callId: string;
@@ -277,7 +271,6 @@ export function deniedResult({ tool, callId }: CallNames, decision: Decision): C
   return { outcome, callId, content: `Tool "${tool}" was blocked by hook "${hook}": ${reason}`, metadata };
 }
 
-/** The result of a call that a person rejected, with the reason for the model. */
 export function rejectedResult({ tool, callId }: CallNames, error: Fault, reason: string): CallResult {
   const suffix = reason === '' ? '' : `: ${reason}`;
   return {
@@ -288,15 +281,15 @@ export function rejectedResult({ tool, callId }: CallNames, error: Fault, reason
   };
 }
 
-/** The text that the model reads of an outcome: a string as it is, any other result as its JSON text. */
+/** A string as it is, any other result as its JSON text. */
 export function modelText(tool: string, outcome: ToolOk | ToolFailed): string {
   if (outcome.status === 'failed') return `Tool "${tool}" failed: ${outcome.error.message}`;
   const { result } = outcome;
-  // Anything but a text is given as it is, and need not be read for that.
+  // Only a string result has to be parsed.
   return result.text.startsWith('"') ? String(result.value) : result.text;
 }
 
-/** The outcome with the text of a filter. A failure stays a failure, without its original message and details. */
+/** Replaces the text. A failure stays a failure, but loses its original message and details. */
 export function withContent(outcome: ToolOk | ToolFailed, content: string): ToolOk | ToolFailed {
   if (outcome.status === 'failed') {
     const { code, hint } = outcome.error;
@@ -305,7 +298,6 @@ export function withContent(outcome: ToolOk | ToolFailed, content: string): Tool
   return ok(resultFrom(outcome.result, content));
 }
 
-/** The call with these arguments, which no filter was asked about. */
 export function unfilteredCall(call: Call, args: Json): FilteredCall {
   return { call, asked: args, args, metadata: noMetadata, context: noContext };
 }

@@ -12,13 +12,12 @@ import { type Decision, wholeFault } from '../../contract/hook.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import type { CallPaused, CallResult } from './callable-tool.ts';
 
-/** A call result that is not pending. */
 export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {
   readonly context?: readonly string[] | undefined;
   readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
 }
 
-/** A tool call as `tool call --json` prints it. */
+/** The document that `tool call --json` prints. */
 export function toToolDocument(
   { outcome, metadata, context }: FinishedCallResult,
   options: DocumentOptions = {},
@@ -55,7 +54,7 @@ export function toDecisionDocument(decision: Decision, options: DocumentOptions 
 }
 
 interface DocumentOptions {
-  /** Whether what a failed hook wrote is shown: to the person who runs it, and nobody else. */
+  /** Includes the output of failed hooks. Only for the person who runs the call. */
   readonly wholeFaults?: boolean | undefined;
 }
 
@@ -78,7 +77,7 @@ export function toToolInfo({ name, description, exec, inputSchema, outputSchema 
   };
 }
 
-/** All hooks as they are listed, in the order in which they run. */
+/** Lists all hooks in the order in which they run. */
 export function toHookInfos({ hooks, foreign }: Pick<RuntimeConfig, 'hooks' | 'foreign'>): HookInfo[] {
   const nativeHooks = hooks.map((hook) => ({ place: hook.fileIndex, info: toHookInfo(hook) }));
   const foreignHooks = foreign.map((hook) => ({ place: hook.fileIndex, info: toForeignInfo(hook) }));

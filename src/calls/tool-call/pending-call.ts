@@ -28,24 +28,23 @@ export interface PlannedCall {
   readonly name: string;
   readonly tool: CallableTool;
   readonly args: unknown;
-  /** The same with what is long in it apart, for the journal. */
+  /** The call for the journal, with its long parts stored separately. */
   readonly composed?: Json;
   readonly callId: string;
-  /** The retry of the run in which it is made. Default: 0. */
+  /** The retry of the run that makes the call. Default: 0. */
   readonly edition?: number | undefined;
   readonly toolUseId?: string | undefined;
-  /** What its idempotency key is made of. Default: `name`. */
+  /** The source of the idempotency key. Default: `name`. */
   readonly key?: string | undefined;
 }
 
-/** The record of a pending call that has been decided. `ruling` is the stored name of the decision. */
+/** The record of a decided pending call. `ruling` is the stored name of the decision. */
 export type DecidedRecord = PendingRecord & { readonly ruling: NonNullable<PendingRecord['ruling']> };
 
 interface Pause {
   readonly runId: string;
   readonly outcome: CallPaused;
   readonly round: number;
-  /** The id of the pending record before this one. */
   readonly previous: string | null;
 }
 
@@ -76,7 +75,7 @@ export function pendingId(runId: string, name: string, round: number): string {
   return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
 }
 
-/** Notifies the hooks of a pending call, after it was stored. */
+/** Notifies the hooks of a pending call. Call it after the record is stored. */
 export async function notifyPending(
   { tool, callId, toolUseId }: Pick<Call, 'tool' | 'callId' | 'toolUseId'>,
   { id, args, message }: PendingCall,
@@ -87,20 +86,18 @@ export async function notifyPending(
   await passGate(tool.links, event, { call: callId, hookContext });
 }
 
-/** The decision about a pending call, and what those before it left. */
 interface CallDecision {
   readonly record: DecidedRecord;
-  /** The arguments as a person edited them last; null: as they were. */
+  /** The arguments after the last edit by a person; null: unedited. */
   readonly editedArgs: Json | null;
-  /** The hook approvals of this decision and of those before it. */
+  /** The hook approvals of this decision and of earlier ones. */
   readonly approvals: readonly HookApproval[];
 }
 
 /**
- * Prepares what the decision about a pending call asks for. Approved: `finish` calls the tool with the approval
- * record; edited arguments, and a call that a hook asked about, pass schema and filters again first. Responded:
- * it takes the given result in place of the tool's, through output schema and after_execution filters.
- * Rejected, cancelled, expired: a failed result. Never rejects.
+ * Prepares a decided call. Approved: calls the tool with the approval record; edited arguments and calls that a hook
+ * asked about pass schema and filters again. Responded: passes the given result through output schema and
+ * after_execution filters. Rejected, cancelled, expired: a failed result. Never rejects.
  */
 export async function prepareDecidedCall(
   { tool, args }: Pick<PlannedCall, 'tool' | 'args'>,
@@ -145,7 +142,6 @@ export async function prepareDecidedCall(
   }
 }
 
-/** A call that a person has approved. */
 interface ApprovedCall {
   readonly pending: PendingCall & Pick<PendingRecord, 'consents'>;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
@@ -155,13 +151,12 @@ interface ApprovedCall {
 }
 
 /**
- * The approved call as its filters leave it, with the arguments that it is to be made with; `stopped` as well when one of
- * them ends it, or when they need another approval. Edited arguments, and a call that a hook asked about, pass schema and
- * filters again. Never rejects.
+ * Returns the approved call with its final arguments. `stopped` is set if a filter ends it or the arguments need
+ * another approval. Edited arguments and calls that a hook asked about pass schema and filters again. Never rejects.
  */
 export async function filterApproved(call: Call, approved: ApprovedCall): Promise<FilteredCall> {
   const { pending, decision } = approved;
-  // The tool itself has asked, or was about to run: these arguments have passed all filters.
+  // If the tool asked, or the config required approval, these arguments have passed all filters.
   const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
   const before = isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
   const stopped = refuseDecider(call, pending, decision, before.call.tool);
@@ -169,8 +164,8 @@ export async function filterApproved(call: Call, approved: ApprovedCall): Promis
 }
 
 /**
- * The failed result of a call whose decision is that of somebody whom the config does not let decide, or of too few, of what was planned, what
- * waited, or what hooks made of it. It may have been kept before the config said so, or by a program that does not ask it.
+ * The failed result if the decider is not permitted or too few people approved. Stored decisions need this check: the
+ * config may have changed, or another program may have stored them.
  */
 export function refuseDecider(
   call: Call,
@@ -187,14 +182,14 @@ export function refuseDecider(
   return rejectedResult(namesOf(call), toFault(error), '');
 }
 
-/** Asks all filters again, with the original or edited arguments, so that no change is applied twice. */
+/** Starts from the original or edited arguments, so that no change is applied twice. */
 async function passHooksAgain(
   call: Call,
   { pending, decision, asked, approvals }: ApprovedCall,
 ): Promise<FilteredCall> {
   let args: Json;
   try {
-    // The form was refused when the call was made, if it came from a model.
+    // The direct form of a model was refused when the call was made.
     args = readCheckedArgs(call.tool, asked instanceof Json ? asked.text : asked, true);
   } catch (error) {
     const stopped = resultOf(namesOf(call), failed(toFault(error)));
@@ -204,26 +199,22 @@ async function passHooksAgain(
   if (before.stopped !== undefined) return before;
   const approvedArgs = decision.args ?? pending.args;
   if (isSameJson(before.args, approvedArgs)) return { ...before, args: approvedArgs };
-  // The person approved the arguments that they saw, so arguments changed since need a new approval.
+  // The approval covers the arguments that the person saw; later changes need a new one.
   const stopped = findRequiredApproval(before);
   return stopped === undefined ? before : { ...before, stopped };
 }
 
-/** How the calls of one round are made, decided and made again. `Slot`: the place of a call in its round. */
 export interface CallLoop<Slot> {
   readonly runId: string;
-  /** Does the work of each item of a round, in whatever order, and returns the results in theirs. */
+  /** Runs items in any order and returns results in item order. */
   runRound<Item, Result>(
     items: readonly Item[],
     work: (item: Item, slot: Slot) => Promise<Result>,
   ): Promise<Result[]>;
   make(call: PlannedCall, slot: Slot): Promise<CallResult>;
-  /**
-   * Stores the calls that wait, and waits for the decisions about all of them. Undefined where they are not
-   * decided: then they stay pending.
-   */
+  /** Stores the waiting calls and awaits all decisions. Returns undefined if they stay pending. */
   decide(waiting: readonly PendingCall[]): Promise<readonly DecidedRecord[] | undefined>;
-  /** Makes a call that was decided. `round`: how often it has been. */
+  /** `round`: the number of the round, from 1. */
   resume(call: PlannedCall, decided: DecidedInRound, slot: Slot): Promise<CallResult>;
 }
 
@@ -238,9 +229,8 @@ interface CallState {
 }
 
 /**
- * Makes calls until none of them waits for a person: those that do are recorded together, in the order of the
- * calls, and when all are decided each goes on by its decision. Returns the results in the order of the calls.
- * Throws what the loop's own functions throw.
+ * Makes calls until none waits for a person. Waiting calls are recorded together, in call order, and resume when all
+ * are decided. Returns results in call order. Throws the errors of the loop's functions.
  */
 export async function runCallLoop<Slot>(
   calls: readonly PlannedCall[],
