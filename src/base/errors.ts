@@ -1,4 +1,4 @@
-/** What went wrong, one row per code: the sentence docs/errors.md shows and the next step a reader can take. */
+/** The error codes: the sentence that docs/errors.md shows for each, and its hint. */
 export const catalogue = {
   USAGE: {
     summary: 'The command line or the library call was used in a way that has no meaning.',
@@ -222,13 +222,12 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** A failure as data: what a failed, unscored or denied outcome carries when a fault caused it. */
+/** A failure as data. Outcomes with status failed, unscored or denied carry it if an error caused them. */
 export interface Fault {
   readonly code: ErrorCode;
   readonly message: string;
-  /** What to do next. */
   readonly hint: string;
-  /** Whatever else is known, such as `stderr`; never needed to understand the message. */
+  /** Further data, such as `stderr`. The message is complete without it. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -238,7 +237,7 @@ export interface RuntimeErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The one error class: thrown when Signalbox or its caller failed, never for what a peer answered. */
+/** The only error class. It reports failures of Signalbox or its caller; a peer's answer is a value, not an error. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
   readonly code: ErrorCode;
@@ -254,9 +253,8 @@ export class RuntimeError extends Error {
 }
 
 /**
- * Turns anything thrown into the one error class; a RuntimeError is returned unchanged. A stack overflow
- * becomes NESTING_TOO_DEEP, since only a deeply nested value from outside can cause one. What the system has run out of
- * is no defect: FILE_UNREADABLE in place of INTERNAL.
+ * Converts a thrown value; a RuntimeError is returned unchanged. A stack overflow becomes NESTING_TOO_DEEP, since only
+ * deeply nested input can cause one. Exhausted system resources become FILE_UNREADABLE instead of INTERNAL.
  */
 export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
@@ -276,17 +274,14 @@ export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): R
 
 const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
-/** Whether a call of the system failed for want of something that it had to give. */
 function isExhaustion(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown && exhausted.has(thrown.code);
 }
 
-/** Whether this is the error of a stack overflow. */
 function isOverflow(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message.startsWith('Maximum call stack size exceeded');
 }
 
-/** Does the work. Throws NESTING_TOO_DEEP in place of a stack overflow. */
 export async function withoutOverflow<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -295,22 +290,17 @@ export async function withoutOverflow<Result>(work: () => Promise<Result>): Prom
   }
 }
 
-/** The data part of an error: `{code, message, hint, details?}`. */
 export function toFault(thrown: unknown): Fault {
   const { code, message, hint, details } = toRuntimeError(thrown);
   return Object.keys(details).length === 0 ? { code, message, hint } : { code, message, hint, details };
 }
 
-/** The fault in the words of the catalogue, which quote nothing of a peer. */
 export function withCatalogueText({ code }: Pick<Fault, 'code'>): Fault {
   const { summary: message, hint } = catalogue[code];
   return { code, message, hint };
 }
 
-/**
- * Whether the fault is our own cancellation (ABORTED, RUNTIME_CLOSED): the peer has neither decided nor
- * failed.
- */
+/** Whether Signalbox cancelled the call (ABORTED, RUNTIME_CLOSED). */
 export function isCancelled(fault: Pick<Fault, 'code'> | undefined): boolean {
   return fault?.code === 'ABORTED' || fault?.code === 'RUNTIME_CLOSED';
 }

@@ -1,8 +1,8 @@
 import { RuntimeError } from './errors.ts';
 
 /**
- * Throws PLATFORM_UNSUPPORTED on an older Node and on Bun, where child processes do not work, instead of a
- * later obscure failure. Must run before anything is imported that an older Node lacks.
+ * Throws PLATFORM_UNSUPPORTED on an older Node and on Bun, where child processes do not work. Must run before any
+ * import that an older Node lacks.
  */
 export function requirePlatform(
   versions: Readonly<Record<string, string | undefined>> = process.versions,
@@ -21,5 +21,5 @@ export function requirePlatform(
   );
 }
 
-/** The same as `engines` of package.json. */
+/** Must equal `engines` in package.json. */
 const MIN_NODE_VERSION = [22, 18] as const;

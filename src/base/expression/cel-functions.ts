@@ -6,10 +6,7 @@ import { compileLinear, type LinearPattern, loadEngine } from '../text/linear-pa
 import { compileSafe } from '../text/safe-pattern.ts';
 import { withinLimit } from '../time/time-limit.ts';
 
-/**
- * Registers variants of CEL's string functions whose running time is bounded for any text. Expressions use
- * them after `useBoundedFunctions`.
- */
+/** Registers variants of CEL's string functions with bounded running time, for use by `useBoundedFunctions`. */
 export function registerBoundedFunctions(environment: Environment): void {
   const bound = (signature: string, handler: (text: string, ...rest: never[]) => unknown): void => {
     const [, receiver, name = '', takes = '', returnType = ''] =
@@ -40,9 +37,7 @@ export function registerBoundedFunctions(environment: Environment): void {
   bound('duration(string): google.protobuf.Duration', readDuration);
 }
 
-/**
- * Changes the calls in a parsed expression from the library's functions to the bounded variants, in place.
- */
+/** Replaces calls of library functions in a parsed expression by the bounded variants, in place. */
 export function useBoundedFunctions(node: ASTNode): void {
   if ((node.op === 'call' || node.op === 'rcall') && names.has(node.args[0])) {
     Reflect.set(node.args, 0, node.args[0] + boundedSuffix);
@@ -50,12 +45,10 @@ export function useBoundedFunctions(node: ASTNode): void {
   for (const part of childNodesOf(node)) useBoundedFunctions(part);
 }
 
-/** The message with the original function names in place of those of the bounded variants. */
 export function restoreFunctionNames(message: string): string {
   return message.replaceAll(boundedNames, '$1');
 }
 
-/** The direct child nodes of a syntax node. */
 export function childNodesOf(node: ASTNode): readonly ASTNode[] {
   const parts: readonly unknown[] = Array.isArray(node.args) ? node.args.flat(2) : [node.args];
   return parts.filter(isNode);
@@ -65,7 +58,7 @@ function isNode(part: unknown): part is ASTNode {
   return isObject(part) && 'op' in part && 'args' in part;
 }
 
-/** No name in an expression can end like this. */
+/** No identifier can contain this character. */
 const boundedSuffix = '!';
 const names: ReadonlySet<string> = new Set([
   'matches',
@@ -77,9 +70,7 @@ const names: ReadonlySet<string> = new Set([
 ]);
 const boundedNames = new RegExp(`\\b(${[...names].join('|')})${boundedSuffix}`, 'g');
 
-/**
- * CEL's `matches`, with RE2 patterns; patterns that only JavaScript has, such as `(?=`, get at most a second.
- */
+/** CEL's `matches`, with RE2 patterns. JavaScript-only patterns, such as `(?=`, get at most a second. */
 function matches(text: string, pattern: string): boolean {
   const compiled = patterns.get(pattern) ?? compilePattern(pattern);
   if (patterns.size >= MAX_CACHED) patterns.clear();
@@ -91,13 +82,12 @@ function matches(text: string, pattern: string): boolean {
 const patterns = new Map<string, LinearPattern>();
 const MAX_CACHED = 100;
 const SHORT_PATTERN = 200;
-/** Some hundred milliseconds of the linear engine. */
 const STEPS = 10_000_000;
 
 function compilePattern(pattern: string): LinearPattern {
   try {
     if (pattern.length <= SHORT_PATTERN) return compileLinear(pattern);
-    // The pattern may be input, too. The engine is loaded before the time limit starts.
+    // Input may supply the pattern. Load the engine before the time limit starts.
     loadEngine();
     return withinLimit('compiling a pattern', () => compileLinear(pattern));
   } catch (thrown) {
@@ -129,7 +119,7 @@ function splitSome(text: string, separator: string, limit: bigint): string[] {
   return [...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)];
 }
 
-/** The library reads the digits of a duration again and again. */
+/** The library's duration parser takes quadratic time. */
 function readDuration(text: string): unknown {
   if (text.length > MAX_DURATION_LENGTH)
     throw new RangeError('a duration has no more than a hundred characters');
@@ -141,7 +131,7 @@ const MAX_DURATION_LENGTH = 100;
 const load = createRequire(import.meta.url);
 let loaded: typeof import('@marcbachmann/cel-js') | undefined;
 
-/** The CEL package, loaded for the first expression: it registers every operator of the language when it is loaded. */
+/** Loads the CEL package on first use, because loading it registers every operator of the language. */
 export function celLibrary(): typeof import('@marcbachmann/cel-js') {
   const library: typeof import('@marcbachmann/cel-js') = loaded ?? load('@marcbachmann/cel-js');
   loaded = library;

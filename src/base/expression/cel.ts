@@ -13,25 +13,22 @@ import {
 } from './cel-functions.ts';
 import { ExpressionError, type TreePath, type Variables } from './error.ts';
 
-/** One compiled expression. */
 export interface CompiledCode {
-  /** Its static CEL type, such as `bool`; `dyn` if it is known only when evaluated. */
+  /** The static CEL type, such as `bool`; `dyn` if only evaluation determines it. */
   readonly type: string;
-  /** A plain JSON value. Throws EXPRESSION_FAILED. */
+  /** Returns a plain JSON value. Throws EXPRESSION_FAILED. */
   evaluate(scope: Variables): unknown;
 }
 
-/** A CEL environment with these variables, all of unknown type. */
 export function withVariables(variables: readonly string[]): Environment {
   return variables.reduce((made, name) => made.registerVariable(name, 'dyn'), celLanguage().clone());
 }
 
-/** The syntax tree of an expression, without checking its variables. Throws Error. */
 export function parseCode(code: string): ASTNode {
   return celLanguage().parse(code).ast;
 }
 
-/** Compiles one expression. Throws ExpressionError with `path`; unknown variables and functions are such. */
+/** Throws ExpressionError with `path` for invalid code and for unknown variables or functions. */
 export function compileCode(code: string, environment: Environment, path: TreePath): CompiledCode {
   const { run, type } = check(code, environment, path);
   const steps = staticPathOf(run.ast);
@@ -72,7 +69,6 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
       ? `${last.endsWith('?') ? choiceHint : `Write a value behind \`${shorten(last, 40)}\`, or end the expression in front of it.`} Expressions are written in CEL.`
       : 'Expressions are CEL, such as `case.amount > 10` or `size(items) == 0`.';
     const reason = isCut ? 'it ends where a value is expected' : summary;
-    // What an expression may name instead is known where it stands.
     throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${reason}`, {
       path,
       ...(!summary.includes('Unknown variable') && { hint }),
@@ -83,7 +79,7 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
 const choiceHint =
   'A choice is written `A ? B : C`, such as `has(case.answer) ? case.answer : "none"`, and the value needs quotes for its `:`. `||` joins two conditions.';
 
-/** CEL's own errors carry a drawing of the source in `message`, and the bare sentence in `summary`. */
+/** CEL's `message` contains a drawing of the source; `summary` is the sentence alone. */
 function summaryOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return restoreFunctionNames(
@@ -91,10 +87,6 @@ function summaryOf(thrown: unknown): string {
   );
 }
 
-/**
- * The keys of an expression that is a plain path, such as `case.user.ids[0]`, to be read without CEL; else
- * undefined.
- */
 function staticPathOf(node: ASTNode): TreePath | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op !== '.' && node.op !== '[]') return undefined;
@@ -122,13 +114,12 @@ function memberOf(value: unknown, step: string | number): unknown {
   return isObject(value) && !JSON.isRawJSON(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }
 
-/** Every name in an expression, those that its macros bind included. */
 function namesIn(node: ASTNode): ReadonlySet<string> {
   if (node.op === 'id') return new Set([node.args]);
   return new Set(childNodesOf(node).flatMap((part) => [...namesIn(part)]));
 }
 
-/** The named variables converted for CEL; others are left out, since views of steps may be large. */
+/** Converts only the named variables, since views of steps may be large. */
 function celScope(scope: Variables, names: ReadonlySet<string>): Record<string, unknown> {
   const needed = Object.entries(scope).filter(([name]) => names.has(name));
   return Object.fromEntries(needed.map(([name, value]) => [name, celFromPlain(value)]));
@@ -136,7 +127,6 @@ function celScope(scope: Variables, names: ReadonlySet<string>): Record<string, 
 
 let language: Environment | undefined;
 
-/** CEL, in which JSON's numbers, all doubles, may be combined with integer literals. */
 function celLanguage(): Environment {
   language ??= openLanguage();
   return language;
@@ -172,19 +162,15 @@ function asDouble(integer: bigint): number {
   );
 }
 
-/** Evaluates with these variables. */
 type Evaluate = (values: Readonly<Record<string, unknown>>) => unknown;
 
-/**
- * Bounds an evaluation with loops (`map`, `all`, …): on values so large that nested loops could take long, it
- * gets at most a second. An expression without loops is returned unchanged.
- */
+/** Limits loops (`map`, `all`, …) over large values to one second. Code without loops is unchanged. */
 function boundLoops(root: ASTNode, evaluate: Evaluate): Evaluate {
   const loops = countLoops(root);
   if (loops === 0) return evaluate;
-  // The body of the innermost loop may itself read the whole value.
+  // The body of the innermost loop may read the whole value too.
   const most = STEPS ** (1 / (loops + 1));
-  // A text may become a list of its letters.
+  // `split` may turn a string into a list of its characters.
   const letters = calls(root, 'split') ? 1 : undefined;
   return (values) =>
     measureValue(values, most, letters).isLarge
@@ -192,10 +178,8 @@ function boundLoops(root: ASTNode, evaluate: Evaluate): Evaluate {
       : evaluate(values);
 }
 
-/** Some ten milliseconds. */
 const STEPS = 1_000_000;
 
-/** The greatest number of nested loops. */
 function countLoops(node: ASTNode): number {
   const inner = Math.max(0, ...childNodesOf(node).map(countLoops));
   if (node.op !== 'rcall' || !loopNames.has(node.args[0])) return inner;
@@ -212,10 +196,7 @@ function calls(node: ASTNode, name: string): boolean {
 
 const loopNames: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/**
- * Converts a JSON value for CEL: raw integers to bigint, objects with a `constructor` key to maps, a `Json` to what its
- * text holds.
- */
+/** Raw integers become bigint, objects with a `constructor` key become maps, and a `Json` becomes its parsed value. */
 function celFromPlain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Json) return celFromPlain(parseLossless(value.text));
@@ -231,10 +212,10 @@ function celFromPlain(value: unknown): unknown {
   return known;
 }
 
-/** The converted forms of frozen values, so that a large view is converted once for all expressions. */
+/** Caches the converted forms of frozen values, so that a large view is converted once for all expressions. */
 const converted = new WeakMap<object, unknown>();
 
-/** A plain JSON value, in which long integers keep their digits (`JSON.rawJSON`). Throws RangeError. */
+/** Long integers keep their digits (`JSON.rawJSON`). Throws RangeError. */
 function plainFromCel(value: unknown): unknown {
   if (typeof value === 'bigint') return plainInteger(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -263,7 +244,6 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null || Object.hasOwn(value, 'constructor');
 }
 
-/** The same list or object if `change` changes none of its members, else a changed copy. */
 function changeMembers(value: object, change: (member: unknown) => unknown): unknown {
   let changed = false;
   const track = (member: unknown): unknown => {

@@ -8,20 +8,16 @@ export { ExpressionError } from './error.ts';
 
 type Evaluate = (scope: Variables) => unknown;
 
-/** A tree whose `${…}` are compiled. */
 export interface Expression {
-  /**
-   * The tree for these variables, as plain JSON values in which long integers keep their digits
-   * (`JSON.rawJSON`). Throws EXPRESSION_FAILED.
-   */
+  /** Long integers keep their digits (`JSON.rawJSON`). Throws EXPRESSION_FAILED. */
   evaluate(scope: Variables): unknown;
 }
 
 /**
- * Compiles every `${…}` (CEL) in the strings of a YAML or JSON tree; its keys are left alone. A string that
- * is one `${…}` keeps the type of its value; within text, strings stand as they are and all else as JSON,
- * null as `null`. `$${` is a literal `${`. JSON numbers are doubles that mix with integers; an absent
- * `.?field` gives null. Throws the first ExpressionError; unknown variables and functions are such.
+ * Compiles every `${…}` (CEL) in the strings of a YAML or JSON tree; keys are left alone. A string that is one `${…}`
+ * keeps the type of its value. Within text, strings are inserted as they are and all else as JSON. `$${` is a literal
+ * `${`. JSON numbers are doubles that mix with integers; an absent `.?field` gives null. Throws the first
+ * ExpressionError, also for unknown variables and functions.
  */
 export function compileExpressions(value: unknown, variables: readonly string[]): Expression {
   const compiler = createCompiler(variables);
@@ -31,8 +27,8 @@ export function compileExpressions(value: unknown, variables: readonly string[])
 }
 
 /**
- * All errors that `compileExpressions` would throw, in the order of the tree. Where a type is wanted, also that
- * a text is not one whole `${…}`, or that its type can never be that one.
+ * All errors that `compileExpressions` would throw, in the order of the tree. With an expected type, also reports texts
+ * that are not one whole `${…}` and expressions that can never have that type.
  */
 export function findExpressionErrors(
   value: unknown,
@@ -46,7 +42,6 @@ export function findExpressionErrors(
   return findTypeErrors(value, variables, wanted);
 }
 
-/** The type that a whole expression must have. */
 export type ExpectedType = 'bool' | 'number' | 'list' | 'map';
 
 function findTypeErrors(
@@ -65,7 +60,6 @@ function findTypeErrors(
   return isPossible ? [] : refuse(`must give ${words}, and \`${value}\` gives a value of type ${type}`);
 }
 
-/** The hint for a text of the wrong form: to wrap it in `${…}` if that makes it valid. */
 function hintOf(text: string, variables: readonly string[], wanted: ExpectedType): string {
   const whole = `\${${text.trim()}}`;
   if (!text.includes('${') && findExpressionErrors(whole, variables, wanted).length === 0)
@@ -76,7 +70,6 @@ function hintOf(text: string, variables: readonly string[], wanted: ExpectedType
 interface ExpectedTypeInfo {
   readonly words: string;
   readonly example: string;
-  /** How the types of CEL that will do begin. */
   readonly types: readonly string[];
 }
 
@@ -89,7 +82,7 @@ const expectedTypes: Readonly<Record<ExpectedType, ExpectedTypeInfo>> = {
 
 interface Compiler {
   readonly errors: ExpressionError[];
-  /** Throws ExpressionError. What is valid on the face of it is compiled when it is first evaluated. */
+  /** Throws ExpressionError. Code that `isPlainCode` accepts is compiled on first evaluation. */
   compile(code: string, path: TreePath): Evaluate;
 }
 
@@ -110,7 +103,7 @@ function createCompiler(variables: readonly string[]): Compiler {
   return { errors: [], compile };
 }
 
-/** Undefined for a tree without expressions: such a tree is its own value. */
+/** Returns undefined for a tree without expressions, which is its own value. */
 function compileNode(node: unknown, path: TreePath, compiler: Compiler): Evaluate | undefined {
   if (typeof node === 'string') return node.includes('${') ? compileText(node, path, compiler) : undefined;
   if (typeof node !== 'object' || node === null || JSON.isRawJSON(node)) return undefined;

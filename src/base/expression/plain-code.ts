@@ -1,7 +1,6 @@
 /**
- * Whether an expression is one of the plain ones that are known to be valid CEL without CEL's own reader, which takes long to load:
- * paths of these variables (`case.id`, `messages[0].content`), their `.size()`, whole numbers, and sums and differences of them.
- * False says nothing.
+ * Recognizes simple valid CEL without the CEL package, which loads slowly: paths of these variables (`case.id`,
+ * `messages[0].content`), `.size()`, whole numbers, sums and differences. Other code may be valid too.
  */
 export function isPlainCode(code: string, variables: readonly string[]): boolean {
   if (code.length > MOST_CHARACTERS) return false;
@@ -14,12 +13,10 @@ function withoutSpaces(text: string): string {
   return text.replaceAll(' ', '');
 }
 
-/** Far from every limit of CEL. */
 const MOST_CHARACTERS = 200;
 
 const tokenPattern = /[A-Za-z_]\w*|\d+|"[\w -]*"|'[\w -]*'|[.[\]()+-]/g;
 
-/** Each reads as far as its form goes, and is false where something else stands. */
 function openReader(tokens: readonly string[], variables: readonly string[]) {
   let at = 0;
   const next = (isWanted: (token: string) => boolean): boolean => {
@@ -36,7 +33,6 @@ function openReader(tokens: readonly string[], variables: readonly string[]) {
     if (!sign('.')) return true;
     const isSize = tokens[at] === 'size';
     if (!next((token) => name.test(token) && !reserved.has(token))) return false;
-    // A number has no members.
     return isSize && sign('(') ? sign(')') : steps();
   };
   return { isWhole: () => sum() && at === tokens.length };
@@ -46,7 +42,6 @@ const wholeNumber = /^(?:0|[1-9]\d{0,14})$/;
 const text = /^["']/;
 const name = /^[A-Za-z_]/;
 
-/** Words of CEL, and of JavaScript, that are no names everywhere. */
 const reserved = new Set(
   'as break const continue else false for function if import in let loop namespace null package prototype return true var void while __proto__'.split(
     ' ',

@@ -3,18 +3,15 @@ import { parseCode } from './cel.ts';
 import type { TreePath } from './error.ts';
 import { splitTemplate } from './template.ts';
 
-/** One place where an expression reads a variable. */
 export interface Reference {
   /** The variable and its literal keys, up to the first computed one: `steps`, `answer`, `text`. */
   readonly path: readonly string[];
-  /** Leads to the string inside the tree. */
   readonly at: TreePath;
 }
 
 /**
- * What the expressions of a tree read of these variables, in its order: `steps.a`, `steps["a"]`, `steps.?a` and
- * `has(steps.a)` alike. A name that a macro such as `map` binds is not a reference inside it. A string that
- * cannot be compiled has no references.
+ * Finds every read of these variables in a tree, in order: `steps.a`, `steps["a"]`, `steps.?a` and `has(steps.a)`
+ * alike. Names that a macro such as `map` binds are not references. Strings that do not compile have none.
  */
 export function findReferences(value: unknown, variables: readonly string[]): readonly Reference[] {
   return findCode(value, []).flatMap(({ code, at }) => {
@@ -54,7 +51,6 @@ function referencesOf(code: string, variables: readonly string[]): readonly Keys
 }
 
 type Keys = readonly string[];
-/** The variables that no macro shadows. */
 type UnshadowedNames = ReadonlySet<string>;
 
 function findReads(node: ASTNode, visible: UnshadowedNames): readonly Keys[] {
@@ -79,7 +75,6 @@ function findReads(node: ASTNode, visible: UnshadowedNames): readonly Keys[] {
   }
 }
 
-/** A path from a variable; the keys that are computed on its way are reads of their own. */
 function readsOfPath(node: ASTNode, visible: UnshadowedNames): readonly Keys[] {
   const { root, keys, computed } = unfold(node);
   const inner = computed.flatMap((each) => findReads(each, visible));
@@ -91,7 +86,6 @@ function readsOfPath(node: ASTNode, visible: UnshadowedNames): readonly Keys[] {
 
 interface Unfolded {
   readonly root: ASTNode;
-  /** Undefined for a key that is a number or computed. */
   readonly keys: readonly (string | undefined)[];
   readonly computed: readonly ASTNode[];
 }

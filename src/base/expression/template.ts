@@ -1,10 +1,9 @@
 import { shorten } from '../text/phrases.ts';
 import { ExpressionError, type TreePath } from './error.ts';
 
-/** A piece of a text: what stands as it is, or the code of one `${…}`. */
 export type TemplatePart = string | { readonly code: string };
 
-/** The pieces of a text with `${…}` in it; `$${` is a literal `${`. Throws ExpressionError with `path`. */
+/** `$${` is a literal `${`. Throws ExpressionError with `path`. */
 export function splitTemplate(text: string, path: TreePath): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let literal = '';
@@ -26,13 +25,9 @@ export function splitTemplate(text: string, path: TreePath): TemplatePart[] {
   return literal === '' ? parts : [...parts, literal];
 }
 
-/**
- * CEL's tokens that may contain a brace (triple and single quoted strings, comments), and braces themselves.
- */
 const braceTokens =
   /('''|""")(?:\\.|(?!\1)[^\\])*\1|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'|\/\/[^\n]*|[{}]/gs;
 
-/** The position of the brace that closes the expression which starts at `start`. */
 function endOfCode(text: string, start: number, path: TreePath): number {
   let depth = 1;
   for (const match of text.slice(start).matchAll(braceTokens)) {

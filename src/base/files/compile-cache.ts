@@ -3,9 +3,9 @@ import { enableCompileCache } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 
 /**
- * Lets Node keep compiled code from one start to the next, in `signalbox` of the user's folder for caches, unless
- * NODE_COMPILE_CACHE names another or NODE_DISABLE_COMPILE_CACHE forbids it. Where that folder cannot be had, or might be
- * written by somebody else, nothing is kept. Never throws.
+ * Enables Node's compile cache in `signalbox` below the user's cache folder. NODE_COMPILE_CACHE names another folder,
+ * NODE_DISABLE_COMPILE_CACHE disables it. Does nothing if the folder is unavailable or others may write to it. Never
+ * throws.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
   const isSettled = ['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE'].some(
@@ -16,7 +16,7 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
   try {
     if (isOurs(folder)) enableCompileCache(folder);
   } catch {
-    // A read-only or full disk: a start then takes longer, and nothing else.
+    // A read-only or full disk only makes the start slower.
   }
 }
 
@@ -33,10 +33,7 @@ function cacheFolder({
   return caches && join(caches, 'signalbox');
 }
 
-/**
- * Whether the folder, which is made where there is none, is this user's alone to write: compiled code is run as it is found.
- * Throws what the system says.
- */
+/** Creates the folder if missing. Node runs the cached code unchecked, so no other user may write to it. */
 function isOurs(folder: string): boolean {
   const stat = statSync(folder, { throwIfNoEntry: false }) ?? makeFolder(folder);
   return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & WRITABLE_BY_OTHERS) === 0;
@@ -44,12 +41,11 @@ function isOurs(folder: string): boolean {
 
 function makeFolder(folder: string) {
   const caches = dirname(folder);
-  // Node's own way to make several at once never ends where /proc is the home.
+  // Node's `recursive` option never returns if the home folder is below /proc.
   if (!existsSync(caches)) mkdirSync(caches, { mode: 0o700 });
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another first start was faster.
     if (!existsSync(folder)) throw error;
   }
   return statSync(folder);

@@ -1,18 +1,14 @@
 import { basename } from 'node:path';
 
-/** What of its arguments a program runs as code. */
 interface Evaluator {
-  /** Letters of options that carry code, alone or at the end of others (`-xec`); the code may follow in the same argument. */
+  /** Short options that carry code, alone or last in a cluster (`-xec`); the code may follow in the same argument. */
   readonly letters?: string;
-  /** Longer options that carry code, in the next argument or behind `=`; by their names without dashes, in small letters. */
+  /** Long options that carry code, in the next argument or after `=`; without dashes, in lower case. */
   readonly words?: readonly string[];
-  /** The operands that are code: the first one where no option carries code, the first behind such an option, or all from that one on. */
+  /** The first operand if no option carries code, the first after such an option, or all from this index on. */
   readonly operands?: 'first' | 'behind option' | number;
-  /** Options by which no operand is code: the code is in a file. */
   readonly fileOptions?: readonly string[];
-  /** Options with a value of their own. */
   readonly valued?: readonly string[];
-  /** Options with two values. */
   readonly pairs?: readonly string[];
 }
 
@@ -47,12 +43,10 @@ const jq: Evaluator = {
 };
 const editor: Evaluator = { letters: 'cS', words: ['cmd', 'eval', 'execute'] };
 
-/** Programs by name, without folder, version and `.exe`. */
 const evaluators: ReadonlyMap<string, Evaluator> = new Map(
   (
     [
       ['sh bash rbash dash ash zsh ksh mksh yash osh fish csh tcsh nu xonsh elvish', shell],
-      // Their operands may stand before the option.
       [
         'su runuser sg script flock npx',
         { letters: 'c', words: ['command', 'call'], operands: Number.POSITIVE_INFINITY },
@@ -84,20 +78,15 @@ const evaluators: ReadonlyMap<string, Evaluator> = new Map(
   ).flatMap(([names, evaluator]) => names.split(' ').map((name): [string, Evaluator] => [name, evaluator])),
 );
 
-/**
- * The places of arguments that a known interpreter runs as code, wherever in the command line it stands: `timeout 5 sh -c …` and
- * `docker run image sh -c …` too.
- */
+/** Indices of arguments that a known interpreter runs as code, also in `timeout 5 sh -c …`. */
 export function evaluatedArguments(command: string, args: readonly string[]): ReadonlySet<number> {
   const found = new Set<number>();
   for (const [at, word] of [command, ...args].entries()) {
     const name = nameOf(word.replace(/^--entrypoint=/, ''));
-    // Verbs: `deno eval`, and `npm exec -c`.
     const verb = `${nameOf([command, ...args][at - 1] ?? '')} ${word}`;
     const evaluator =
       verb === 'deno eval' ? { operands: 0 } : verb === 'npm exec' ? shell : evaluators.get(name);
     if (evaluator === undefined) continue;
-    // The image stands between an entrypoint and its arguments.
     const isEntrypoint = word.startsWith('--entrypoint=') || args[at - 2] === '--entrypoint';
     for (const each of evaluatedFrom(evaluator, args, isEntrypoint ? behindOperand(args, at) : at))
       found.add(each);
@@ -133,7 +122,7 @@ function evaluatedFrom(evaluator: Evaluator, args: readonly string[], from: numb
       found.push(at);
       if (value !== undefined) continue;
       if (operands === 'behind option' || isFrom(operands)) continue;
-      // The code is in the same argument where something follows the letter.
+      // If something follows the letter, the code is in the same argument.
       if (isWord || letter === [...cluster].length - 1) found.push(++at);
     } else if (arg !== '-' && /^[-+]/.test(arg) && arg !== '--') {
       if (pairs.includes(arg)) at += 2;
@@ -153,7 +142,6 @@ function isFrom(operands: Evaluator['operands']): boolean {
   return typeof operands === 'number' && Number.isFinite(operands);
 }
 
-/** Short options may stand together: `-euo pipefail`. */
 function isValued(arg: string, option: string): boolean {
   return (
     arg === option || (option.length === 2 && /^[-+][A-Za-z]+$/.test(arg) && arg.endsWith(option.charAt(1)))

@@ -6,25 +6,23 @@ import { suggest } from '../text/suggest.ts';
 import { findHeadFault, interpreters, isFile, tryReadHead } from './interpreter.ts';
 import { followLinks, nearFileHint } from './paths.ts';
 
-/** The file that a command starts, or why none can be started. */
 type Executable =
   | {
       readonly found: true;
       readonly path: string;
-      /** Arguments of `path` in front of those of the command. Absent: none. */
       readonly leading?: readonly string[];
     }
   | {
       readonly found: false;
       readonly reason: string;
       readonly hint: string;
-      /** The script exists and its first line is wrong, so that no later call can succeed either. */
+      /** The script exists but its first line is wrong, so that every later call fails too. */
       readonly isMisspelt: boolean;
     };
 
 /**
- * Finds what `command` starts. With a slash in it the command is a path, relative to `folder`; a bare name
- * is a program of this package, or is looked up on `searchPath`. No shell, so `"python3 x.py"` is the name of one program.
+ * Finds the file that `command` starts. A command with a slash is a path relative to `folder`. A bare name is a program
+ * of this package or is looked up on `searchPath`. No shell is involved: `"python3 x.py"` is one program name.
  */
 export function findExecutable(command: string, folder: string, searchPath: string): Executable {
   if (command === '') return missing('the command is empty', 'Set `command` to a program.');
@@ -33,17 +31,14 @@ export function findExecutable(command: string, folder: string, searchPath: stri
   return inspect(path, () => nearFileHint(command, folder)) ?? { found: true, path };
 }
 
-/**
- * A `findExecutable` for many calls of few commands: what it found is looked at again only when a file in question has become
- * another one, or other files stand before it on the search path.
- */
+/** A caching `findExecutable`. It searches again only if the file or an earlier candidate has changed. */
 export function createExecutableFinder(): typeof findExecutable {
   const known = new Map<string, Known>();
   return (command, folder, searchPath) => {
     const key = `${command}\0${folder}\0${searchPath}`;
     const last = known.get(key);
     if (last?.candidates.every(isUnchanged)) return last.executable;
-    // Before the search, so that what changes meanwhile is seen by the next call.
+    // Read the file states before the search, so that the next call notices changes made during it.
     const candidates = candidatesOf(command, folder, searchPath).map((path) => ({
       path,
       stats: statOf(path),
@@ -61,7 +56,6 @@ export function createExecutableFinder(): typeof findExecutable {
 
 const MAX_KNOWN = 1000;
 
-/** An executable, and the files that decided, the executable itself last, as they were. */
 interface Known {
   readonly executable: Executable;
   readonly candidates: readonly Candidate[];
@@ -72,7 +66,7 @@ interface Candidate {
   readonly stats: Stats | undefined;
 }
 
-/** Permissions and contents cannot change without the time of change. */
+/** Every change of permissions or contents updates ctime. */
 function isUnchanged({ path, stats }: Candidate): boolean {
   const now = statOf(path);
   if (now === undefined || stats === undefined) return now === stats;
@@ -89,16 +83,15 @@ function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // In a folder that may not be entered.
+    return undefined;
   }
 }
 
-/** The files that a command may start, the first that can be started first. */
 function candidatesOf(command: string, folder: string, searchPath: string): string[] {
   if (command.includes('/')) return [isAbsolute(command) ? command : resolve(folder, command)];
   const bundled = findBundled(command);
   if (bundled !== undefined) return [bundled.file, bundled.path];
-  // A relative entry starts where Signalbox runs, not in the folder in which the process will.
+  // Relative entries are relative to Signalbox's working directory, not that of the process.
   const directories = searchPath.split(delimiter).filter((directory) => directory !== '');
   return directories.map((directory) => resolve(directory, command));
 }
@@ -125,18 +118,15 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
   return missing(`"${command}" is not on PATH`, hint);
 }
 
-/** The hint that a bare name is looked up on PATH, if the folder has a file of that name. */
 function sameFolderHint(command: string, folder: string): string | undefined {
   if (!isFile(resolve(folder, command))) return undefined;
   return `A file ${command} is in ${folder}: did you mean \`./${command}\`?`;
 }
 
-/** The hint for a misspelt program of this package. */
 function ownNamesHint(command: string): string | undefined {
   return command.startsWith('signalbox') ? `Signalbox has ${bundledNames().join(', ')}.` : undefined;
 }
 
-/** Why the file at `path` cannot be started, if so. */
 function inspect(path: string, near = (): string | undefined => undefined): Executable | undefined {
   if (!isFile(path)) {
     const obstacle = findObstacle(path);
@@ -164,7 +154,6 @@ function splitHint(command: string): string | undefined {
   return `\`command\` is one program name; put the other words into \`args: [${rest.join(', ')}]\`.`;
 }
 
-/** Why nobody can tell what is at `path`, such as a link to itself; undefined where somebody can. */
 function findObstacle(path: string): string | undefined {
   try {
     statSync(path, { throwIfNoEntry: false });
@@ -180,7 +169,6 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Whether this user may run the file, or enter the folder. */
 export function isAccessible(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -190,15 +178,12 @@ export function isAccessible(path: string): boolean {
   }
 }
 
-/** How a program of this package is started: Node, and its arguments in front of those of the command. */
 interface BundledProgram {
   readonly path: string;
   readonly leading: readonly string[];
-  /** The file in this package. */
   readonly file: string;
 }
 
-/** The program of that name in the `bin` of this package; undefined if it has none. */
 function findBundled(name: string): BundledProgram | undefined {
   if (!name.startsWith('signalbox')) return undefined;
   const file = bundledPrograms().get(name);
@@ -208,15 +193,14 @@ function findBundled(name: string): BundledProgram | undefined {
   return isNode ? { path: process.execPath, leading: [file], file } : { path: file, leading: [], file };
 }
 
-/** The names of the programs in this package. */
 function bundledNames(): readonly string[] {
   return [...bundledPrograms().keys()];
 }
 
-/** The folders that a program of this package reads its code from; none for any other file. */
+/** The folders from which a program of this package loads code; empty for other files. */
 export function bundledFolders(file: string): readonly string[] {
   if (![...bundledPrograms().values()].includes(file)) return [];
-  // Dependencies stand inside the package, or beside it in the outermost node_modules.
+  // Dependencies are inside the package or beside it in the outermost node_modules.
   const inside = followLinks(root).split('/');
   const outermost = inside.indexOf('node_modules');
   return [...new Set([root, outermost === -1 ? root : inside.slice(0, outermost + 1).join('/')])];
@@ -231,7 +215,7 @@ function bundledPrograms(): ReadonlyMap<string, string> {
   return known;
 }
 
-/** None where a bundler has moved this module out of the package. */
+/** Empty if a bundler has moved this module out of the package. */
 function readPrograms(): ReadonlyMap<string, string> {
   try {
     const { name, bin }: Record<string, unknown> = JSON.parse(

@@ -1,9 +1,9 @@
-/** The code of an error of the system, such as `ENOENT`; undefined for anything else. */
+/** The code of a system error, such as `ENOENT`; undefined for anything else. */
 export function systemCode(thrown: unknown): unknown {
   return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }
 
-/** Why a file cannot be read, to stand after its name. */
+/** Why a file cannot be read, as a phrase that follows its name. */
 export function whyUnreadable(thrown: unknown): string {
   const code = systemCode(thrown);
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';

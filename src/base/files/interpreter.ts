@@ -2,18 +2,17 @@ import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, delimiter, resolve } from 'node:path';
 import { suggest } from '../text/suggest.ts';
 
-/** Why the system cannot run a file that is there and executable, and what to do about it. */
 export interface LoadFault {
   readonly reason: string;
   readonly hint: string;
-  /** The file has a `#!` line or an encoding that is wrong, rather than none. */
+  /** The file has a wrong `#!` line or encoding, rather than no `#!` line. */
   readonly isMisspelt: boolean;
 }
 
-/** The first bytes of a file, as many as Linux reads of a `#!` line (BINPRM_BUF_SIZE in linux/binfmts.h). */
+/** Reads as many bytes as Linux reads of a `#!` line (BINPRM_BUF_SIZE in linux/binfmts.h). */
 function readHead(path: string): Buffer {
   const head = Buffer.alloc(256);
-  // To open a pipe that nobody writes to would otherwise take for ever.
+  // Without O_NONBLOCK, opening a pipe without a writer never returns.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     return head.subarray(0, readSync(file, head, 0, head.length, 0));
@@ -22,10 +21,7 @@ function readHead(path: string): Buffer {
   }
 }
 
-/**
- * Why the system cannot run `path`, judged by its first bytes: no `#!` line, or a wrong one; undefined if it
- * can.
- */
+/** Judges by the first bytes whether the system can run `path`; undefined if it can. */
 export function findHeadFault(path: string, head: Buffer): LoadFault | undefined {
   const mark = encodingMarks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes));
   if (mark !== undefined) {
@@ -36,7 +32,6 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
     };
   }
   const line = shebangOf(head);
-  // A binary has a NUL early on.
   if (line === undefined && head.includes(0)) return undefined;
   if (line === undefined) {
     return {
@@ -60,9 +55,7 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
   };
 }
 
-/**
- * The fault of a script for `shell` with Windows line ends; undefined without them or if it cannot be read.
- */
+/** Returns undefined if the file has no Windows line ends or cannot be read. */
 export function findLineEndFault(path: string, shell: string): LoadFault | undefined {
   if (tryReadHead(path)?.includes('\r\n') !== true) return undefined;
   return {
@@ -72,7 +65,6 @@ export function findLineEndFault(path: string, shell: string): LoadFault | undef
   };
 }
 
-/** The first bytes of a file; undefined for a folder or an unreadable file. */
 export function tryReadHead(path: string): Buffer | undefined {
   try {
     return readHead(path);
@@ -81,15 +73,11 @@ export function tryReadHead(path: string): Buffer | undefined {
   }
 }
 
-/** The hint how to convert a file to LF line ends. */
 function lineEndHint(path: string): string {
   return `Save it with LF line ends: \`sed -i 's/\\r$//' ${path}\`.`;
 }
 
-/**
- * The fault of a missing interpreter in the `#!` line of `path`; undefined if it exists, or the file cannot be read. Relative
- * to `cwd`.
- */
+/** Reports a missing interpreter, relative to `cwd`. Returns undefined if it exists or the file is unreadable. */
 export function findInterpreterFault(
   path: string,
   { cwd, searchPath }: { readonly cwd: string; readonly searchPath: string },
@@ -108,7 +96,6 @@ export function findInterpreterFault(
   return /\/env$/.test(program) ? findEnvFault(path, argument, searchPath) : undefined;
 }
 
-/** `env` looks its program up on PATH; without -S everything behind it is one name. */
 function findEnvFault(path: string, argument: string, searchPath: string): LoadFault | undefined {
   const isSplit = /^(-\w*S|--split-string)/.test(argument);
   const words = isSplit ? argument.replace(/^(-\w*S|--split-string=?)\s*/, '').split(/\s+/) : [argument];
@@ -134,7 +121,7 @@ function isOnPath(program: string, searchPath: string): boolean {
   return searchPath.split(delimiter).some((folder) => folder !== '' && isFile(resolve(folder, program)));
 }
 
-/** The interpreter that the `#!` line of a file names and its options, as `env` would start it; undefined where there is none. */
+/** The interpreter and options of the `#!` line, as `env` would start it; undefined without one. */
 export function interpreterWords(path: string): readonly string[] | undefined {
   const line = tryReadHead(path)?.toString().split('\n', 1)[0];
   const [, program, rest = ''] = /^#!\s*(\S+)\s*(.*?)\s*$/.exec(line ?? '') ?? [];
@@ -143,7 +130,7 @@ export function interpreterWords(path: string): readonly string[] | undefined {
   return rest.replace(/^(?:-S|--split-string=?)\s*/, '').split(/\s+/);
 }
 
-/** Whether there is a file, or a link to one; false also where the path is too long or its folder is closed to us. */
+/** Also false if the path is too long or its folder may not be entered. */
 export function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -152,7 +139,6 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** The `#!` line without `#!`, as far as the system reads it; undefined if there is none. */
 function shebangOf(head: Buffer): string | undefined {
   const text = head.toString('latin1');
   return text.startsWith('#!') ? (text.slice(2).split('\n', 1)[0] ?? '') : undefined;
@@ -165,7 +151,6 @@ const encodingMarks = [
   { bytes: Buffer.from('#!', 'utf16le'), what: 'UTF-16 text' },
 ];
 
-/** Interpreters of scripts, for a name that is misspelt. */
 export const interpreters = [
   'bash',
   'bun',

@@ -3,12 +3,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { RuntimeError } from '../errors.ts';
 import { createAtomically, writeDurably } from './new-file.ts';
 
-/** The length of a secret key, in bytes. */
+/** In bytes. */
 export const KEY_LENGTH = 32;
 
 /**
- * The secret key in a file for its owner alone, which is made when it is missing; of several processes that come at once
- * one makes it. Throws FILE_UNREADABLE when the file is no key, and what the system says.
+ * Reads a secret key file, or creates one that only its owner can read. Concurrent processes create one key. Throws
+ * FILE_UNREADABLE if the file is not a key, or the system error.
  */
 export function openKeyFile(file: string): Buffer {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) {

@@ -5,22 +5,19 @@ import { findHeadFault, findLineEndFault, tryReadHead } from './interpreter.ts';
 import { findScript, isShell } from './script.ts';
 import { splitLine } from './shell-line.ts';
 
-/** A command and how it is started, with its placeholders filled. */
 export interface ScriptCommand {
   readonly command: string;
   /** Absent: `command` is a shell line. */
   readonly args?: readonly string[];
-  /** Where it starts. */
   readonly cwd: string;
-  /** Where a relative `command` of the exec form starts. */
   readonly folder: string;
-  /** The PATH for bare names; empty: unknown, and they are not looked up. */
+  /** The PATH for bare names. If it is empty, they are not looked up. */
   readonly searchPath: string;
 }
 
 /**
- * Why the script or program cannot run: it is missing, or has Windows line ends; undefined when nothing was
- * found. An interpreter would exit with 2 for it, and a shell with 127.
+ * Why the script or program cannot run: it is missing or has Windows line ends. Returns undefined if no fault was
+ * found. Interpreters exit with 2 in these cases, shells with 127.
  */
 export function findMissingScript({
   command,
@@ -60,7 +57,6 @@ function findMissingInLine(line: string, cwd: string, searchPath: string): strin
   return findMissingArgument(text, args, cwd);
 }
 
-/** Leading assignments and `env`, which say nothing of the program. */
 function skipPreamble(words: readonly Word[]): readonly Word[] {
   const first = words.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text));
   if (first === -1) return [];
@@ -82,7 +78,6 @@ function findMissingArgument(program: string, args: readonly Word[], cwd: string
   return isShell(program) ? findLineEndFault(path, program)?.reason : undefined;
 }
 
-/** Why the file at `path` cannot be started: missing, or a wrong interpreter line; undefined when it can. */
 function whyNotRun(path: string): string | undefined {
   if (!existsSync(path)) return `${path} does not exist`;
   const head = tryReadHead(path);

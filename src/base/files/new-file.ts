@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync,
 import { dirname } from 'node:path';
 
 /**
- * Writes a file under a draft name and links it to its own in one step; a file that is there by then stays. `sideEnds` are the
- * ends of names of what `write` may leave beside the draft. Throws what the system says.
+ * Writes a draft and links it to `file` in one step; an existing file stays. `sideEnds` are suffixes of files that
+ * `write` may leave beside the draft. Throws the system error.
  */
 export function createAtomically(
   file: string,
@@ -21,7 +21,7 @@ export function createAtomically(
   }
 }
 
-/** Writes a file under a draft name and puts it in the place of the one that is there. Throws what the system says. */
+/** Writes a draft and renames it to `file`. Throws the system error. */
 export function replaceAtomically(file: string, write: (draft: string) => void): void {
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {
@@ -33,7 +33,7 @@ export function replaceAtomically(file: string, write: (draft: string) => void):
   }
 }
 
-/** Makes a file that is not there yet, on the disk when this returns. Throws what the system says. */
+/** Creates a new file and syncs it to disk. Throws the system error. */
 export function writeDurably(file: string, content: string | Uint8Array, mode: number): void {
   const fd = openSync(file, 'wx', mode);
   try {
@@ -45,7 +45,7 @@ export function writeDurably(file: string, content: string | Uint8Array, mode: n
   }
 }
 
-/** Has the names in a folder written to the disk, as far as that can be had. Never throws. */
+/** Syncs the folder's entries to disk where the system supports it. Never throws. */
 export function syncFolder(folder: string): void {
   try {
     const fd = openSync(folder, 'r');
@@ -55,7 +55,7 @@ export function syncFolder(folder: string): void {
       closeSync(fd);
     }
   } catch {
-    // Windows and some network file systems cannot; there the folder is as durable as they make it.
+    // Windows and some network file systems cannot sync a folder.
   }
 }
 
@@ -64,7 +64,7 @@ function linkDraft(draft: string, file: string): void {
     linkSync(draft, file);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    // A file system without links; two processes at once may collide there, and one of them fails.
+    // The file system has no links. If two processes collide here, one of them fails.
     if (statSync(file, { throwIfNoEntry: false }) === undefined) renameSync(draft, file);
   }
 }

@@ -3,18 +3,14 @@ import { Socket } from 'node:net';
 import threads from 'node:worker_threads';
 import { formatCount } from '../text/phrases.ts';
 
-/** Writes text to a file descriptor without blocking. */
 export interface OutputSink {
-  /**
-   * Writes whole lines. Up to 4 MiB are buffered for a slow reader; beyond that, texts are dropped and
-   * counted.
-   */
+  /** Writes whole lines. Buffers up to 4 MiB for a slow reader; beyond that, drops and counts the texts. */
   write(text: string): void;
 }
 
 /**
- * The sink of a descriptor, shared by all its writers so that their output stays in order. A reader that
- * stops reading blocks neither the writers nor the exit of this process.
+ * The sink of a descriptor, shared by all writers to keep their output in order. A reader that stops reading blocks
+ * neither the writers nor the exit of this process.
  */
 export function openOutputSink(fd: number): OutputSink {
   const name = nameOf(fd);
@@ -26,9 +22,7 @@ export function openOutputSink(fd: number): OutputSink {
 }
 
 interface KnownSink extends OutputSink {
-  /** Whether the reader has closed it. */
   isOver(): boolean;
-  /** At exit: flushes the buffer, as long as the reader keeps reading. */
   finish(): void;
 }
 
@@ -37,7 +31,6 @@ process.on('exit', () => {
   for (const sink of sinks.values()) sink.finish();
 });
 
-/** A number is given again once its file is closed. */
 function nameOf(fd: number): string {
   try {
     const { dev, ino } = fstatSync(fd);
@@ -49,7 +42,7 @@ function nameOf(fd: number): string {
 
 const MOST_WAITING_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 20;
-/** How long the end of this process waits for a reader that takes nothing any more. */
+/** How long the exit waits for a reader that has stopped reading. */
 const EXIT_WAIT_MS = 1_000;
 
 function lostMessage(texts: number): string {
@@ -67,7 +60,6 @@ function createSink(fd: number): KnownSink {
     waiting.push(bytes);
     waitingBytes += bytes.length;
   };
-  /** Writes what can be written without waiting; how many bytes that was. */
   const flush = (): number => {
     let sum = 0;
     while (!isOver && waitingBytes > 0) {
@@ -80,7 +72,6 @@ function createSink(fd: number): KnownSink {
       } catch (error) {
         waiting = [bytes];
         if (isBusy(error)) break;
-        // The reader has closed it.
         isOver = true;
       }
       if (waitingBytes === 0 && dropped > 0) {
@@ -122,22 +113,17 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY');
 }
 
-/** A non-blocking descriptor for the same stream, if possible; else the given one. */
 function toNonBlocking(fd: number): number {
   try {
     const stat = fstatSync(fd);
     if (!stat.isFIFO() && !stat.isSocket()) return fd;
     return (stat.isFIFO() ? reopenNonBlocking(fd) : undefined) ?? makeNonBlocking(fd);
   } catch {
-    // It is closed: writing will say so.
     return fd;
   }
 }
 
-/**
- * Reopens the stream (Linux only), so that the non-blocking flag does not affect others that share the old
- * descriptor.
- */
+/** Reopens the stream (Linux only), so that the non-blocking flag does not affect other users of the descriptor. */
 function reopenNonBlocking(fd: number): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -147,9 +133,8 @@ function reopenNonBlocking(fd: number): number | undefined {
   }
 }
 
-/** Node makes what it takes for a stream non-blocking. */
 function makeNonBlocking(fd: number): number {
-  // But a worker's stream would close the descriptor of all when the worker ends.
+  // A worker's stream would close the descriptor for all threads when the worker ends.
   if (!threads.isMainThread) return fd;
   if (fd === 1) void process.stdout;
   else if (fd === 2) void process.stderr;

@@ -3,37 +3,34 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { readStat } from './process-stat.ts';
 
-/** Who owns a file or a process. A thread is named as well, since a worker may be ended alone. */
+/** The owner of a file or a process. It includes the thread, since a worker may end alone. */
 export interface Owner {
   readonly pid: number;
   readonly thread: number;
-  /** When the thread began, in clock ticks since the start of the system; 0 where there is no telling. */
+  /** When the thread started, in clock ticks since boot; 0 if unknown. */
   readonly startedAt: number;
   /** A hash of host, boot and pid namespace, in which the pid is valid. */
   readonly hostId: string;
 }
 
-/** This thread. */
 export function thisOwner(): Owner {
   self ??= readThisOwner();
   return self;
 }
 
-/** The owner in one word of digits, letters and dots. */
 export function ownerToText({ pid, thread, startedAt, hostId }: Owner): string {
   return [pid, thread, startedAt, hostId].join('.');
 }
 
-/** What `ownerToText` gives, as a regular expression without anchors. */
 export const ownerPattern = String.raw`\d{1,10}\.\d{1,10}\.\d{1,15}\.[0-9a-f]{8}`;
 
-/** The owner of a text that matches `ownerPattern`. */
+/** `text` must match `ownerPattern`. */
 export function ownerFromText(text: string): Owner {
   const [pid, thread, startedAt, hostId = ''] = text.split('.');
   return { pid: Number(pid), thread: Number(thread), startedAt: Number(startedAt), hostId };
 }
 
-/** Whether the owner has certainly ended: false for one of another machine, container or start of the system. Never rejects. */
+/** Whether the owner has certainly ended; false for another machine, container or boot. Never rejects. */
 export async function isGone({ pid, thread, startedAt, hostId }: Owner): Promise<boolean> {
   if (hostId !== thisOwner().hostId) return false;
   if (startedAt === 0) return !isThere(pid);
@@ -56,7 +53,7 @@ function readThisOwner(): Owner {
   return { pid: process.pid, thread: Number.parseInt(stat, 10) || process.pid, startedAt, hostId };
 }
 
-/** Eight hexadecimal digits (FNV-1a): what tells machines apart need not load `crypto`, which most commands do without. */
+/** Eight hexadecimal digits (FNV-1a). It avoids loading `crypto`, which most commands do not need. */
 function digest(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

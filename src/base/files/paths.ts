@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { findNearest } from '../text/suggest.ts';
 
-/** The path with all links resolved; for a missing file, those of its nearest existing folder. */
+/** Resolves all links; for a missing file, those of its nearest existing folder. */
 export function followLinks(path: string): string {
   try {
     return realpathSync(path);
@@ -13,26 +13,25 @@ export function followLinks(path: string): string {
   }
 }
 
-/** Whether `path` is `folder` or lies in it; both are absolute and without `..`. */
+/** Whether `path` is `folder` or inside it. Both must be absolute and without `..`. */
 export function holds(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-/** Makes a folder, and those above it, where they are missing. Throws what the system says. */
+/** Creates a folder and its missing parents. Throws the system error. */
 export function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
-  // Not by `recursive`: Node then never returns where the system refuses a new folder with ENOENT, as below /proc.
+  // Node's `recursive` option never returns if the system refuses a new folder with ENOENT, as below /proc.
   if (parent !== folder) makeFolders(parent);
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process may have created it meanwhile.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 
-/** A hint that names the file of the same folder whose name is nearest; undefined where none is near. */
+/** A hint that names the most similar file in the same folder; undefined if none is similar. */
 export function nearFileHint(path: string, folder = '.'): string | undefined {
   const name = basename(path);
   const nearest = findNearest(name, namesIn(dirname(resolve(folder, path))));
@@ -49,8 +48,8 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * A safe name of one file or folder for any text. Different texts get different names, also on file systems
- * that ignore case or Unicode normalization; no name contains a separator or is `..`.
+ * A safe name of one file or folder for any text. Different texts get different names, also on file systems that ignore
+ * case or Unicode normalization. No name contains a separator or is `..`.
  */
 export function toFileName(text: string): string {
   if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(text)) return text;
@@ -61,6 +60,6 @@ export function toFileName(text: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
-  // A text that is its own name has no tilde, so the two forms never collide.
+  // A text that is used as its own name has no tilde, so the two forms never collide.
   return `${readable}~${digest}`;
 }

@@ -1,25 +1,23 @@
 import { readFileSync } from 'node:fs';
 
-/** What /proc says of a process or a thread; 0 where it does not say. */
+/** A process or thread as /proc describes it; unknown values are 0. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
-  /** When it began, in clock ticks since the start of the system: with the number, it is nobody else's. */
+  /** Start time in clock ticks since boot; with the pid it identifies the process. */
   readonly startedAt: number;
-  /** It computes, or waits for a processor and nothing else. */
   readonly isRunnable: boolean;
-  /** A zombie, which only its parent can take away. */
   readonly isOver: boolean;
   readonly threads: number;
-  /** Its computing and that of its children that have ended and were waited for. */
+  /** Includes its children that have ended and were waited for. */
   readonly cpuSeconds: number;
-  /** Its own computing alone. */
+  /** Excludes its children. */
   readonly ownCpuSeconds: number;
-  /** Pages in memory, also those that it shares. */
+  /** Includes shared pages. */
   readonly residentPages: number;
 }
 
-/** Reads a `stat` file. Source: proc_pid_stat(5); the name, in which anything may stand, ends with the last parenthesis. */
+/** Source: proc_pid_stat(5). The name may contain any character and ends at the last parenthesis. */
 export function readStat(stat: string): ProcessStat {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const at = (field: number) => Number(fields[field - 3]) || 0;
@@ -36,10 +34,9 @@ export function readStat(stat: string): ProcessStat {
   };
 }
 
-/** Source: USER_HZ, which Linux shows to programs on every architecture that Node runs on. */
+/** Source: USER_HZ, which is the same on every Linux architecture that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** The process of that number; undefined when there is none. */
 export function readProcess(pid: number): ProcessStat | undefined {
   try {
     return readStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));

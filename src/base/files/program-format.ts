@@ -3,8 +3,8 @@ import { isAccessible } from './executable.ts';
 import { tryReadHead } from './interpreter.ts';
 
 /**
- * Whether Linux would refuse to run an executable file with ENOEXEC: it is neither a script with a `#!` line nor a whole ELF program for this
- * machine. False where nobody can tell, such as with formats that were registered (binfmt_misc). Source: execve(2), elf(5).
+ * Whether Linux refuses to run an executable file with ENOEXEC: it has no `#!` line and is not a complete ELF program
+ * for this machine. Returns false if unknown, as with registered formats (binfmt_misc). Source: execve(2), elf(5).
  */
 export function isUnknownFormat(path: string): boolean {
   if (!isAccessible(path)) return false;
@@ -17,7 +17,6 @@ export function isUnknownFormat(path: string): boolean {
 const SCRIPT = Buffer.from('#!');
 const ELF = Buffer.from('\x7fELF', 'latin1');
 
-/** What each kind of machine runs, by `e_machine`; of others nothing is known. */
 const machines: Readonly<Record<string, readonly number[]>> = {
   x64: [62, 3],
   ia32: [3],
@@ -25,7 +24,6 @@ const machines: Readonly<Record<string, readonly number[]>> = {
   arm: [40],
 };
 
-/** Whether the header names this machine, and the program headers lie within the file. */
 function isWholeProgram(head: Buffer, size: number): boolean {
   const known = machines[process.arch];
   if (known === undefined) return true;
@@ -37,11 +35,10 @@ function isWholeProgram(head: Buffer, size: number): boolean {
   return known.includes(head.readUInt16LE(18)) && end <= size;
 }
 
-/** Whether the system runs other formats too, or might. */
 function hasRegisteredFormats(): boolean {
   try {
     return readdirSync('/proc/sys/fs/binfmt_misc').some((name) => name !== 'register' && name !== 'status');
   } catch {
-    return false; // It has none at all.
+    return false; // The system does not support registered formats.
   }
 }

@@ -1,11 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Bytes; far more than anybody writes by hand, and what a parser of YAML reads within seconds. */
+/** In bytes. A YAML parser reads this much within seconds. */
 const LARGEST_TEXT = 16 * 1024 * 1024;
 
 /**
- * The bytes of a file, of which the system may know no size; at most `most` of them, and never those of a pipe that nobody
- * may write to, unless this process was started with it. Throws Error, and what the system says.
+ * Reads at most `most` bytes of a file, whose size the system may not know. Refuses pipes, except those that this
+ * process was started with. Throws Error, or the system error.
  */
 export function readBounded(file: string, most = LARGEST_TEXT): Buffer {
   const isHanded = handedFile.test(file);
@@ -27,7 +27,6 @@ function readAll(fd: number, size: number, most: number): Buffer {
   const chunks: Buffer[] = [];
   let total = 0;
   for (;;) {
-    // One byte more than a regular file has shows its end.
     const chunk = Buffer.allocUnsafe(Math.max(size - total + 1, CHUNK_BYTES));
     const count = readSync(fd, chunk);
     if (count === 0) return chunks.length === 1 ? (chunks[0] ?? chunk) : Buffer.concat(chunks, total);

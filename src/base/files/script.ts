@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** The index of the argument that names the script an interpreter is told to run; undefined when none does. */
+/** The index of the argument that names an interpreter's script; undefined without one. */
 export function findScript(command: string, args: readonly string[]): number | undefined {
   const interpreter = interpreters.get(nameOf(command));
   if (!interpreter) return undefined;
@@ -17,28 +17,23 @@ export function findScript(command: string, args: readonly string[]): number | u
   return undefined;
 }
 
-/** Whether one of the arguments is the program itself, as in `sh -c` and `node -e`. */
+/** Whether an argument is the program text, as in `sh -c` and `node -e`. */
 export function takesInlineCode(command: string, args: readonly string[]): boolean {
   const { inline = [] } = interpreters.get(nameOf(command)) ?? {};
   return args.some((argument) => inline.some((flag) => matchesFlag(argument, flag)));
 }
 
-/** Whether it is a POSIX shell, by its name. */
 export function isShell(command: string): boolean {
   return interpreters.get(nameOf(command)) === shell;
 }
 
-/** Without the folder and the version: `/usr/bin/python3.11` is python. */
 function nameOf(command: string): string {
   return basename(command).replace(/[\d.]*$/, '');
 }
 
 interface Interpreter {
-  /** Flags that carry the program themselves, or take it from elsewhere. */
   readonly inline: readonly string[];
-  /** Flags whose value is the next argument. */
   readonly valued?: readonly string[];
-  /** A first word such as `run`. */
   readonly verb?: string;
   readonly needsVerb?: boolean;
 }
@@ -84,7 +79,7 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map(
   }),
 );
 
-/** Short flags may stand together (`-xc`), long ones may carry their value (`--eval=…`). */
+/** Short flags may be combined (`-xc`); long ones may carry their value (`--eval=…`). */
 function matchesFlag(argument: string, flag: string): boolean {
   if (flag.startsWith('--')) return argument === flag || argument.startsWith(`${flag}=`);
   if (argument.startsWith('--')) return false;

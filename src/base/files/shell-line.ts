@@ -1,11 +1,9 @@
-/** One word of a shell line, without its quotes. */
 export interface ShellWord {
   readonly text: string;
-  /** Whether the shell puts something in its place: a variable, a command, a pattern. */
   readonly isExpanded: boolean;
 }
 
-/** The words of a simple command, redirections left out; undefined for anything that says more than one command. */
+/** The words of a simple command, without redirections; undefined for a line with more than one command. */
 export function splitLine(line: string): ShellWord[] | undefined {
   const words: ShellWord[] = [];
   let rest = line.trim();
@@ -24,7 +22,6 @@ const reserved: ReadonlySet<string> = new Set(
   '{ ! [[ if for while until case select function time coproc'.split(' '),
 );
 
-/** The word at the start of the text; undefined where an operator or an open quote stands there. */
 function takeWord(text: string): (ShellWord & { readonly length: number }) | undefined {
   const pieces = /^(?:'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^\s'"\\;&|()<>#]|(?<=\S)#)+/.exec(text);
   const [raw] = pieces ?? [];
@@ -41,7 +38,7 @@ function takeWord(text: string): (ShellWord & { readonly length: number }) | und
   }
 }
 
-/** The variables that a shell line reads and does not set itself, outside single quotes, but those that `given` names. */
+/** The variables that a shell line reads outside single quotes, except those that it sets and those in `given`. */
 export function variablesOf(line: string, given: readonly string[]): string[] {
   const open = line.replaceAll(
     /\\[\s\S]|'[^']*'|"((?:[^"\\]|\\[\s\S])*)"/g,
@@ -58,14 +55,12 @@ export function variablesOf(line: string, given: readonly string[]): string[] {
   );
 }
 
-/** Whether the shell sets the variable itself, or every process gets it. */
 function isSetByEnvironment(name: string): boolean {
   return /^(?:PWD|OLDPWD|IFS|PPID|RANDOM|SECONDS|LINENO|SHLVL|E?UID|HOSTNAME|OPTARG|OPTIND|REPLY|BASH(?:_\w+)?|PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|USER)$/.test(
     name,
   );
 }
 
-/** A command, whose words these are, as a line for a POSIX shell. */
 export function toShellLine(words: readonly string[]): string {
   return words.map(quote).join(' ');
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { isGone, type Owner, ownerFromText, ownerPattern, ownerToText, thisOwner } from './owner.ts';
 
 /**
- * Creates a temporary folder, readable by this user only, whose name identifies its owner. It is removed at
- * exit or by `removeTempFolder`; folders of killed processes are removed by `sweepTempFolders`. `purpose` is
- * a lower-case word. Throws the system error.
+ * Creates a temporary folder that only this user can read and whose name identifies its owner. It is removed at exit or
+ * by `removeTempFolder`; `sweepTempFolders` removes folders of killed processes. `purpose` is a lower-case word. Throws
+ * the system error.
  */
 export function makeTempFolder(purpose: string): string {
   const folder = mkdtempSync(join(tmpdir(), `signalbox-${purpose}-${ownerToText(thisOwner())}-`));
@@ -16,7 +16,7 @@ export function makeTempFolder(purpose: string): string {
   return folder;
 }
 
-/** Removes a folder that `makeTempFolder` made, and all in it. Throws what the system says. */
+/** Removes a folder that `makeTempFolder` created. Throws the system error. */
 export function removeTempFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   createdFolders.delete(folder);
@@ -24,8 +24,8 @@ export function removeTempFolder(folder: string): void {
 }
 
 /**
- * Removes this user's temporary folders whose owner, a process or a thread of one, is certainly gone. Those of another
- * machine, container or start of the system stay. Never rejects.
+ * Removes this user's temporary folders whose owner has certainly ended. Folders of another machine, container or boot
+ * stay. Never rejects.
  */
 export function sweepTempFolders(): Promise<void> {
   sweeping ??= sweep().finally(() => {
@@ -48,7 +48,6 @@ async function sweep(): Promise<void> {
     const owner = ownerOf(name);
     if (owner === undefined || !(await isGone(owner))) continue;
     const folder = join(root, name);
-    // Another process may remove it at the same time.
     const stat = await lstat(folder).catch(() => undefined);
     if (stat?.isDirectory() && stat.uid === process.getuid?.()) {
       await rm(folder, { recursive: true, force: true }).catch(() => {});

@@ -4,16 +4,15 @@ import { RuntimeError } from '../errors.ts';
 import { systemCode } from './file-error.ts';
 import { replaceAtomically, writeDurably } from './new-file.ts';
 
-/** A file by its name in the folder that it is written to. */
 interface NamedText {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Writes files into a folder, which is made where it is missing. No link is followed: not in the path of the folder, and not
- * in the place of a file. A file that is there stays, unless `replace`; then it is replaced in one step.
- * Throws USAGE, before anything is written where a name is taken.
+ * Writes files into a folder, which is created if missing. Follows no links, neither in the folder's path nor at a
+ * file. Existing files stay, unless `replace` is set; then each is replaced in one step. Throws USAGE; a name that is
+ * taken is reported before anything is written.
  */
 export function writeInside(folder: string, files: readonly NamedText[], replace: boolean): void {
   const target = resolve(folder);
@@ -35,7 +34,7 @@ export function writeInside(folder: string, files: readonly NamedText[], replace
   }
 }
 
-/** Replaces or makes one file, in one step, and follows no link. Throws USAGE. */
+/** Creates or replaces one file in one step and follows no links. Throws USAGE. */
 export function writeWithoutLinks(file: string, text: string, hint: string): void {
   requireNoLink(resolve(file));
   try {
@@ -50,7 +49,6 @@ function cannotWrite(file: string, cause: unknown, hint: string): RuntimeError {
   return new RuntimeError('USAGE', `${file} cannot be written (${reason})`, { hint, cause });
 }
 
-/** A folder in the place of a file, and without `replace` anything: also a link that leads nowhere. */
 function isTaken(file: string, replace: boolean): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   return stat !== undefined && (!replace || stat.isDirectory());
@@ -58,12 +56,12 @@ function isTaken(file: string, replace: boolean): boolean {
 
 function writeOne(file: string, text: string, replace: boolean): void {
   const mode = lstatSync(file, { throwIfNoEntry: false })?.mode;
-  // `wx` opens with O_EXCL, which follows no link either; a rename puts the new file in the place of a link.
+  // `wx` opens with O_EXCL, which follows no link either; a rename replaces a link by the new file.
   if (replace) replaceAtomically(file, (draft) => writeDurably(draft, text, (mode ?? 0o666) & 0o777));
   else writeDurably(file, text, 0o666);
 }
 
-/** Throws USAGE where a part of the path is a link. Those directly under the root are the system's, as /tmp of macOS. */
+/** Throws USAGE for a link in the path, except directly under the root, as with /tmp on macOS. */
 function requireNoLink(path: string): void {
   const parent = dirname(path);
   if (parent === path || dirname(parent) === parent) return;
@@ -90,7 +88,7 @@ function makeFoldersWithoutLinks(folder: string): void {
     mkdirSync(folder);
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    // Another process may have made it meanwhile, and then it has to be a folder.
+    // Another process may have created a link here meanwhile.
     requireNoLink(folder);
   }
 }

@@ -2,13 +2,11 @@ import { isTextTooDeep, MAX_JSON_DEPTH } from './depth.ts';
 import { exactFormOf, Json, stringifyJson } from './json.ts';
 import { fillIn, fromSkeleton, LongJson, type LongText, markOf, PartedJson } from './parted.ts';
 
-/** A text from which on, in characters, a part of a value stands apart. */
+/** Longer texts, in characters, become separate parts. */
 const LONG = 1_000;
 
-/** A long text that is at hand: of a JSON value, or of a string. */
 export class FreshText implements LongText {
   readonly text: string;
-  /** The string whose JSON the text is. */
   readonly string: string | undefined;
 
   constructor(text: string, string?: string) {
@@ -25,7 +23,7 @@ export class FreshText implements LongText {
   }
 }
 
-/** As `Json.from`, except that what is long stands apart, and what stood apart already is not read. */
+/** Like `Json.from`, but keeps long texts as separate parts and does not read existing ones. */
 export function composeJson(value: unknown): Json {
   const parts: LongText[] = [];
   return fromSkeleton(

@@ -1,30 +1,25 @@
 import { isObject } from './json.ts';
 
-/** A part of a value that is longer than is kept of it. */
 export interface Cut {
-  /** Where it stands, such as `row.pages[2].text`. */
   readonly path: string;
-  /** What is counted: characters of a text, items of a list, or members of an object. */
   readonly unit: 'characters' | 'items' | 'members';
   readonly kept: number;
   readonly length: number;
 }
 
 export interface CutLimits {
-  /** Characters of a text. */
   readonly characters: number;
-  /** Items of a list, and members of an object. */
+  /** Items of a list, or members of an object. */
   readonly items: number;
 }
 
-/** The value with its long parts cut, and what was cut; the same value where nothing was. What is nested deeper than 200 levels is left as it is. */
+/** Returns the same value if nothing was cut. Nesting beyond 200 levels stays as it is. */
 export function cutValue<Value>(
   value: Value,
   limits: CutLimits,
 ): { readonly value: Value; readonly cuts: readonly Cut[] } {
   const cuts: Cut[] = [];
   const cut = cutAny(value, '', { limits, cuts, depth: 0 });
-  // The shape is the same: only texts, lists and objects became shorter.
   return { value: cut as Value, cuts };
 }
 
@@ -47,7 +42,6 @@ const DEEPEST = 200;
 
 function cutText(text: string, path: string, { limits, cuts }: CutContext): string {
   if (text.length <= limits.characters) return text;
-  // No half of a pair of surrogates is left over.
   const isPair = /[\ud800-\udbff]/.test(text.charAt(limits.characters - 1));
   const kept = isPair ? limits.characters - 1 : limits.characters;
   cuts.push({ path, unit: 'characters', kept, length: text.length });
@@ -73,7 +67,6 @@ function cutMembers(
   const isLong = all.length > limits.items;
   if (isLong) cuts.push({ path, unit: 'members', kept: limits.items, length: all.length });
   const members = all.slice(0, limits.items).map(([name, member]) => {
-    // The name of a member is a text of the value, too.
     const shown = name.slice(0, LONGEST_NAME);
     return [name, cutAny(member, path === '' ? shown : `${path}.${shown}`, context)] as const;
   });

@@ -1,26 +1,22 @@
 /**
- * Arithmetic without rounding. A double stands for the shortest decimal that reads back as it, such as `0.1`, so that
- * 0.3 + 0.6 is 0.9 and the mean of equal scores is that score.
+ * Arithmetic without rounding. A double stands for the shortest decimal that reads back as it, such as `0.1`. So 0.3 +
+ * 0.6 is 0.9, and the mean of equal scores is that score.
  */
 
-/** `over` / `under` × 10^`exponent`, where `under` is above 0. */
+/** `over` / `under` × 10^`exponent`; `under` is positive. */
 export interface Exact {
   readonly over: bigint;
   readonly under: bigint;
   readonly exponent: number;
 }
 
-/** The square root of a number of at least 0. */
 export interface Root {
   readonly rootOf: Exact;
 }
 
-/**
- * Below 0 where the value is less than the bound, 0 where they are equal, above 0 where it is more. NaN where either is NaN,
- * which meets no bound.
- */
+/** Returns a negative number, 0 or a positive number, as a sort function does; NaN if either is NaN. */
 export function compare(value: number | Exact | Root, bound: number | Exact): number {
-  // Doubles have the order of their shortest decimals.
+  // Doubles have the same order as their shortest decimals.
   if (typeof value === 'number' && typeof bound === 'number')
     return value === bound ? 0 : value < bound ? -1 : value > bound ? 1 : Number.NaN;
   if (typeof bound === 'number' && !Number.isFinite(bound)) return -bound;
@@ -32,7 +28,7 @@ export function compare(value: number | Exact | Root, bound: number | Exact): nu
   return over === 0n ? 0 : over < 0n ? -1 : 1;
 }
 
-/** The number that a double or the text of a decimal stands for. Throws Error for what is not finite. */
+/** Throws Error for a number that is not finite. */
 export function exact(value: number | Exact | string): Exact {
   if (typeof value === 'object') return value;
   if (Number.isSafeInteger(value)) return { over: BigInt(value), under: 1n, exponent: 0 };
@@ -56,42 +52,38 @@ export function multiply(a: Exact, b: Exact): Exact {
   return { over: a.over * b.over, under: a.under * b.under, exponent: a.exponent + b.exponent };
 }
 
-/** `b` is not 0. */
+/** `b` must not be 0. */
 export function divide(a: Exact, b: Exact): Exact {
   const sign = b.over < 0n ? -1n : 1n;
   const exponent = a.exponent - b.exponent;
   return { over: sign * a.over * b.under, under: sign * a.under * b.over, exponent };
 }
 
-/** The share that a part is of a whole that is not 0. */
 export function share(part: number, whole: number): Exact {
   return divide(exact(part), exact(whole));
 }
 
-/** The sum of doubles, rounded once. */
 export function sumOf(numbers: readonly number[]): number {
   return toDouble(numbers.reduce((sum, number) => add(sum, exact(number)), exact(0)));
 }
 
-/** The nearest double, rounded once. */
 export function toDouble(value: Exact | Root): number {
   if ('rootOf' in value) return Math.sqrt(toDouble(value.rootOf));
   const { over, under, exponent } = value;
   if (over === 0n) return 0;
   const missing = Math.max(0, 25 + String(under).length - String(over).length);
   const scaled = over * 10n ** BigInt(missing);
-  // A digit behind those that count keeps a rest from looking like a tie.
+  // A digit after the significant ones prevents a remainder from looking like a tie.
   const rest = scaled % under === 0n ? '' : '1';
   return Number(`${scaled / under}${rest}e${exponent - missing - rest.length}`);
 }
 
-/** A sum to which numbers are added one by one; its state is the decimal as a text. */
+/** An incremental sum; its state is the decimal as text. */
 export interface DecimalSum {
   add(number: number): void;
-  /** Adds the product of two numbers. */
   addProduct(a: number, b: number): void;
   exact(): Exact;
-  /** The sum, rounded once: the same in whatever order the numbers came. */
+  /** Rounded once; the order of additions does not matter. */
   value(): number;
   state(): string;
   merge(other: string): void;
@@ -99,7 +91,7 @@ export interface DecimalSum {
 
 export function newDecimalSum(): DecimalSum {
   let sum: Exact = { over: 0n, under: 1n, exponent: 0 };
-  // Most scores have few digits: those are added up as whole numbers of billionths, which is five times as fast.
+  // Most scores have few digits. Adding them as multiples of 10^-12 is five times as fast.
   let units = 0;
   const flush = (): void => {
     if (units !== 0) sum = add(sum, { over: BigInt(units), under: 1n, exponent: -2 * UNIT_DIGITS });
@@ -141,10 +133,10 @@ export function newDecimalSum(): DecimalSum {
 
 const UNIT_DIGITS = 6;
 const UNIT = 10 ** UNIT_DIGITS;
-/** Half of what a double counts by ones, so that no sum of two is rounded. */
+/** Half of the largest exact integer range of a double, so that adding two is exact. */
 const MOST_UNITS = 2 ** 52;
 
-/** A number of up to 1 in size as a count of millionths; undefined where it is none of these. */
+/** A number in -1..1 as a count of millionths; undefined for other numbers. */
 function unitsOf(number: number): number | undefined {
   const count = Math.round(number * UNIT);
   return Math.abs(count) <= UNIT && count / UNIT === number ? count : undefined;
@@ -152,9 +144,7 @@ function unitsOf(number: number): number | undefined {
 
 interface Digits {
   readonly sign: '-' | '';
-  /** Without zeros at either end; empty for 0. */
   readonly digits: string;
-  /** Of the last digit. */
   readonly exponent: number;
 }
 
@@ -171,7 +161,7 @@ function digitsOf(value: number | string): Digits {
   };
 }
 
-/** Beyond, no two exponents of JSON texts that fit in memory need to be told apart. */
+/** Larger exponents need no distinction in a JSON text that fits in memory. */
 const MOST_EXPONENT = 1e15;
 
 function clamp(power: number): number {
@@ -186,13 +176,12 @@ function withoutZerosAtEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** One text for all spellings of a JSON number. */
 export function canonicalNumber(value: number | string): string {
   const { sign, digits, exponent } = digitsOf(value);
   return `${sign}${digits || '0'}e${exponent}`;
 }
 
-/** Compares two JSON numbers by their digits, in time that grows with their texts only: `1e999999999` is no trap. */
+/** Compares by digits. The time depends only on the length of the texts, also for `1e999999999`. */
 export function compareDecimals(a: number | string, b: number | string): number {
   if (typeof a === 'number' && typeof b === 'number') return compare(a, b);
   const [one, other] = [digitsOf(a), digitsOf(b)];
@@ -203,7 +192,6 @@ export function compareDecimals(a: number | string, b: number | string): number 
   return one.digits === other.digits ? 0 : one.digits < other.digits ? -sign : sign;
 }
 
-/** Whether a JSON number is a whole one. */
 export function isWhole(value: string): boolean {
   const { digits, exponent } = digitsOf(value);
   return digits === '' || exponent >= 0;
@@ -213,12 +201,12 @@ function signOf({ sign, digits }: Digits): number {
   return digits === '' ? 0 : sign === '-' ? -1 : 1;
 }
 
-/** Whether a JSON number is a whole multiple of another above 0, by their digits. */
+/** Compares by digits; the divisor must be positive. */
 export function isMultipleOf(value: number | string, divisor: number | string): boolean {
   const [a, b] = [digitsOf(value), digitsOf(divisor)];
   if (a.digits === '') return true;
   const shift = a.exponent - b.exponent;
-  // The digits do not end with a zero, so they are no multiple of a power of ten.
+  // The digits do not end in zero, so they are not a multiple of a power of ten.
   if (shift < 0 || b.digits === '') return false;
   const modulus = BigInt(b.digits);
   let rest = 0n;
@@ -240,7 +228,7 @@ function tenToThe(power: number, modulus: bigint): bigint {
   return result;
 }
 
-/** The number as text with four decimals, or as many more as it takes to differ from each of `others`. */
+/** Four decimals, or as many more as distinguish it from each of `others`. */
 export function formatNumber(number: number, others: readonly number[] = []): string {
   const isTold = (short: number) =>
     short === number || (!others.includes(short) && (short !== 0 || number === 0));

@@ -1,10 +1,10 @@
 import { endOfString } from './ends.ts';
 import { Json } from './json.ts';
 
-/** The deepest nesting of lists and objects that is accepted; recursive code stays within any stack. */
+/** The deepest accepted nesting of lists and objects. Recursive code stays within the stack. */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** Whether a value is nested more deeply, or contains itself. Not recursive, so it works at any depth. */
+/** Also true for a value that contains itself. Not recursive, so it works at any depth. */
 export function isTooDeep(value: unknown): boolean {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
@@ -18,9 +18,8 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Whether a JSON text is nested more deeply than `max`, with `outside` levels around it. */
+/** `outside`: levels around the text. */
 export function isTextTooDeep(text: string, outside = 0, max = MAX_JSON_DEPTH): boolean {
-  // A shorter text cannot be that deep.
   if (outside + text.length / 2 <= max) return false;
   let depth = outside;
   for (let at = 0; at < text.length; at += 1) {

@@ -1,7 +1,7 @@
 import { COMMA, OPEN_BRACE, OPEN_BRACKET } from './ends.ts';
 import { JsonTokens } from './tokens.ts';
 
-/** The path of the first duplicate key of an object in a JSON text, at any depth, such as `user.name`. */
+/** The path of the first duplicate key at any depth, such as `user.name`. */
 export function findDuplicateKey(text: string): string | undefined {
   const tokens = new JsonTokens(text);
   const open: Container[] = [];
@@ -20,10 +20,8 @@ export function findDuplicateKey(text: string): string | undefined {
   return undefined;
 }
 
-/** An open object or list of the walk. */
 interface Container {
   readonly keys: Set<string> | undefined;
-  /** The current key or index. */
   label: string | number;
 }
 

@@ -1,4 +1,4 @@
-/** The characters that JSON is made of, as UTF-16 codes; bytes read as latin1 text have the same. */
+/** JSON's characters as UTF-16 codes; bytes read as latin1 have the same codes. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -8,25 +8,22 @@ export const CLOSE_BRACE = 0x7d;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 
-/** Whether JSON allows the character between its tokens. */
 export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The position of the next character that is no white space. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-/** The position after the string that starts at `start`; the end of the text when nothing closes it. */
+/** The position after the string that starts at `start`; the end of the text if nothing closes it. */
 export function endOfString(text: string, start: number): number {
   const end = closeString(text, start + 1);
   return end === -1 ? text.length : end;
 }
 
-/** The position after the value that starts at `start`. */
 export function endOfValue(text: string, start: number): number {
   const opener = text.charCodeAt(start);
   if (opener === QUOTE) return endOfString(text, start);
@@ -34,7 +31,7 @@ export function endOfValue(text: string, start: number): number {
   return endOfContainer(text, start) ?? text.length;
 }
 
-/** The position after the object or list that starts at `start`; undefined when nothing closes it. */
+/** The position after the object or list that starts at `start`; undefined if nothing closes it. */
 export function endOfContainer(text: string, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < text.length; ) {
@@ -52,7 +49,6 @@ export function endOfContainer(text: string, start: number): number | undefined 
   return undefined;
 }
 
-/** A value whose text comes in pieces: what was open when the last piece ended. */
 export interface OpenValue {
   isStarted: boolean;
   depth: number;
@@ -60,12 +56,11 @@ export interface OpenValue {
   isEscaped: boolean;
 }
 
-/** A value of which no character was seen yet. */
 export function startValue(): OpenValue {
   return { isStarted: false, depth: 0, isInString: false, isEscaped: false };
 }
 
-/** The position after the value that goes on at `from`; undefined, and `open` brought up to date, when it may go on after the text. */
+/** The position after the value; undefined, and `open` is updated, if it may continue after the text. */
 export function continueValue(text: string, from: number, open: OpenValue): number | undefined {
   let at = from;
   while (at < text.length) {
@@ -87,7 +82,6 @@ export function continueValue(text: string, from: number, open: OpenValue): numb
   return undefined;
 }
 
-/** The position after the string that goes on at `from`, or the end of the text. */
 function continueString(text: string, from: number, open: OpenValue): number {
   const start = open.isEscaped ? from + 1 : from;
   const end = closeString(text, start);
@@ -96,12 +90,10 @@ function continueString(text: string, from: number, open: OpenValue): number {
   return end === -1 ? text.length : end;
 }
 
-/** Whether a number or word is over. */
 function endsScalar(code: number): boolean {
   return isSpace(code) || code === COMMA || code === CLOSE_BRACKET || code === CLOSE_BRACE;
 }
 
-/** The position after the quote that closes a string which goes on at `from`; -1 when none does. */
 function closeString(text: string, from: number): number {
   let quote = text.indexOf('"', from);
   while (quote !== -1 && countBackslashes(text, from, quote) % 2 === 1) quote = text.indexOf('"', quote + 1);
@@ -114,7 +106,6 @@ function countBackslashes(text: string, from: number, end: number): number {
   return end - at;
 }
 
-/** The position after the number or word that starts at `start`. */
 function endOfScalar(text: string, start: number): number {
   let at = start;
   for (; at < text.length; at++) {

@@ -1,18 +1,18 @@
 import { isObject, stringifyJson, toLossless } from './json.ts';
 
-// Three rules of when two JSON values are equal. None looks at the order of keys, white space or escapes.
+// Three rules of JSON equality. All ignore the order of keys, white space and escapes.
 
-/** One text for all spellings of a JSON value but those of its numbers, which stay as they are written. */
+/** One text for all spellings of a JSON value; numbers keep their spelling. */
 export function canonicalJson(value: unknown): string {
   return stringifyJson(sortKeys(toLossless(value)));
 }
 
-/** Whether two trees are the same JSON value, numbers compared as they are written: `1` is not `1.0`. */
+/** Compares numbers as they are written: `1` is not `1.0`. */
 export function isSameToTheDigit(one: unknown, other: unknown): boolean {
   return one === other || canonicalJson(one) === canonicalJson(other);
 }
 
-/** Whether two lossless values are the same JSON value, numbers compared by value: `1` is `1.0` and `10e-1`. */
+/** Compares two lossless values, numbers by value: `1` equals `1.0` and `10e-1`. */
 export function isSameByValue(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, index) => isSameByValue(item, other[index]));
@@ -28,8 +28,8 @@ export function isSameByValue(one: unknown, other: unknown): boolean {
 }
 
 /**
- * The path of the first difference of two lossless values, such as `prompt[2].content[0].text`; undefined when there is
- * none. Numbers are compared as they are written, and an absent member is like null.
+ * The path of the first difference of two lossless values, such as `prompt[2].content[0].text`. Compares numbers as
+ * they are written; an absent member equals null. Returns undefined if there is none.
  */
 export function findDifference(one: unknown, other: unknown, path = ''): string | undefined {
   if (Array.isArray(one) && Array.isArray(other)) {
@@ -50,7 +50,6 @@ export function findDifference(one: unknown, other: unknown, path = ''): string 
   return stringifyJson(one ?? null) === stringifyJson(other ?? null) ? undefined : path;
 }
 
-/** Whether a lossless value is an object, and no raw number. */
 function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !JSON.isRawJSON(value);
 }
@@ -74,7 +73,6 @@ function numberText(value: unknown): string | undefined {
   return JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
-/** One text for all spellings of a number: its digits without zeros at either end, and a power of ten. */
 function canonicalNumber(text: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -85,7 +83,7 @@ function canonicalNumber(text: string): string {
   return `${sign}${digits.slice(0, digits.length - zeros)}e${power}`;
 }
 
-/** A pattern such as `0+$` would take quadratic time. */
+/** A pattern such as `0+$` takes quadratic time. */
 function countEndZeros(digits: string): number {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === '0') end -= 1;

@@ -1,24 +1,23 @@
 import { compareDecimals, isWhole } from './decimal.ts';
 import { hasExactForm, Json, mayParsePlainly, stringifyJson } from './json.ts';
 
-/** A JSON value as plain JavaScript, beside the digits of the numbers in it that no double holds. */
+/** A JSON value as plain JavaScript, with the digits of those numbers that no double holds. */
 export interface ExactValue {
-  /** A number that is in `digits` has a double in its place that is whole if it is. */
+  /** A number in `digits` has a double in its place, which is an integer if the number is one. */
   readonly value: unknown;
-  /** By what they stand in, and their key there. Undefined where every number is its double. */
+  /** By container, then by key. Undefined if doubles hold all numbers. */
   readonly digits: ReadonlyMap<object, ReadonlyMap<string, string>> | undefined;
-  /** Where the value itself is such a number. */
+  /** The digits, if the value itself is such a number. */
   readonly own: string | undefined;
 }
 
-/** Reads a `Json`, or a tree that may hold some, raw numbers and bigints. */
+/** Accepts a `Json`, or a tree that may contain some, raw numbers and bigints. */
 export function readExactly(tree: unknown): ExactValue {
   if (tree instanceof Json)
     return mayParsePlainly(tree.text) ? plainValue(tree.value) : parseExactly(tree.text);
   return hasOwnSpelling(tree) ? parseExactly(stringifyJson(tree)) : plainValue(tree);
 }
 
-/** Whether digits or a text of its own stand somewhere in the tree. */
 function hasOwnSpelling(tree: unknown): boolean {
   if (typeof tree !== 'object' || tree === null) return typeof tree === 'bigint';
   if (tree instanceof Json || JSON.isRawJSON(tree) || hasExactForm(tree)) return true;
@@ -31,7 +30,7 @@ function plainValue(value: unknown): ExactValue {
 
 function parseExactly(text: string): ExactValue {
   const digits = new Map<object, Map<string, string>>();
-  // The value itself is the only member of an object that holds nothing else.
+  // The reviver's last call has the object around the whole value as `this`.
   let holder: object | undefined;
   function revive(this: object, key: string, member: unknown, context?: { source?: string }): unknown {
     holder = this;

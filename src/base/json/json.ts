@@ -1,17 +1,14 @@
 declare global {
-  // Node 22 has these (V8's JSON.parse source text access); TypeScript's library does not list them.
+  // Node 22 has these (V8's JSON.parse source text access); TypeScript's library does not declare them.
   interface JSON {
     rawJSON(text: string): { readonly rawJSON: string };
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
   }
 }
 
-/**
- * A JSON value with its exact text. `JSON.parse` may round long integers, so a peer's value is written out
- * again as its text, never re-serialized from the parsed form.
- */
+/** A JSON value with its exact text. A peer's value is written out unchanged, since parsing may round integers. */
 export class Json {
-  /** The exact JSON text, without surrounding white space. */
+  /** Without surrounding white space. */
   readonly text: string;
   #value: unknown;
   #parsed = false;
@@ -20,7 +17,7 @@ export class Json {
     this.text = text;
   }
 
-  /** The parsed value; integers beyond 2^53 are approximate. Throws SyntaxError if the text is not JSON. */
+  /** Integers beyond 2^53 are approximate. Throws SyntaxError. */
   get value(): unknown {
     if (!this.#parsed) {
       this.#value = JSON.parse(this.text);
@@ -29,7 +26,6 @@ export class Json {
     return this.#value;
   }
 
-  /** The value of this text, parsed already. Throws SyntaxError if the text is not JSON. */
   static parse(text: string): Json {
     const json = new Json(text);
     json.#value = JSON.parse(text);
@@ -37,22 +33,21 @@ export class Json {
     return json;
   }
 
-  /** Whether `JSON.stringify` of the value gives the exact text; false also for a text that is long. */
+  /** Whether `JSON.stringify` of the value gives the exact text. Returns false for long texts. */
   get isPlainlySpelt(): boolean {
     return this.text.length <= LONGEST_COMPARED && JSON.stringify(this.value) === this.text;
   }
 
-  /** The text, or what is left of it where long parts stand apart (`PartedJson`): enough to find the members of. */
+  /** The text, with marks in place of its long parts in a `PartedJson`. It is enough to find members. */
   get skeleton(): string {
     return this.text;
   }
 
-  /** The value that stands between two positions of the skeleton. */
   slice(start: number, end: number): Json {
     return new Json(this.text.slice(start, end));
   }
 
-  /** Lets a plain `JSON.stringify` keep long numbers as they were written. */
+  /** Lets plain `JSON.stringify` keep the digits of long numbers. */
   toJSON(): unknown {
     return parseLossless(this.text);
   }
@@ -64,7 +59,6 @@ export class Json {
 
 const LONGEST_COMPARED = 10_000;
 
-/** JSON text of a value tree in which `Json` parts, bigints and raw numbers keep their exact digits. */
 export function stringifyJson(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'bigint') return value.toString();
@@ -74,7 +68,6 @@ export function stringifyJson(value: unknown): string {
   return isNative(value, MAX_NATIVE_LEVELS) ? JSON.stringify(value) : stringifyTree(value);
 }
 
-/** Whether `JSON.stringify` writes the tree as `stringifyJson` does, and faster: nothing in it has an exact text. */
 function isNative(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null)
     return typeof value !== 'bigint' && typeof value !== 'function';
@@ -86,7 +79,7 @@ function isNative(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** What is nested deeper is not looked through again at every level. */
+/** Prevents a repeated check at every level of deep nesting. */
 const MAX_NATIVE_LEVELS = 50;
 
 function stringifyTree(value: object): string {
@@ -107,7 +100,6 @@ function stringifyMembers(value: object): string {
   return `{${members}}`;
 }
 
-/** The key as JSON; keys are few, and come again with every row. */
 function quoteKey(key: string): string {
   const known = quotedKeys.get(key);
   if (known !== undefined) return known;
@@ -120,18 +112,13 @@ const quotedKeys = new Map<string, string>();
 const MAX_QUOTED_KEYS = 1000;
 const LONGEST_QUOTED_KEY = 100;
 
-/** Most names are short, and plain as they stand. */
 function quote(text: string): string {
   return text.length < 64 && asItStands.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Visible ASCII characters but quote and backslash, and spaces. */
 const asItStands = /^[ !#-[\]-~]*$/;
 
-/**
- * The tree with each `Json` replaced by its parsed value. `stringifyJson` of the result, or of such a value
- * in it, still gives the exact text.
- */
+/** Replaces each `Json` by its parsed value. `stringifyJson` still writes the exact text of all parts. */
 export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!holdsJson(tree)) return tree;
   const plain: Record<string, unknown> = {};
@@ -144,35 +131,32 @@ export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Recor
   return plain;
 }
 
-/** Whether a `Json` stands somewhere in the tree: without one it is plain already. */
 function holdsJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return value instanceof Json || Object.values(value).some(holdsJson);
 }
 
-/** Whether some text in the tree is not what `JSON.stringify` makes of its value. */
 function holdsOwnSpelling(value: unknown): boolean {
   if (value instanceof Json) return !value.isPlainlySpelt;
   if (typeof value !== 'object' || value === null) return false;
   return hasExactForm(value) || Object.values(value).some(holdsOwnSpelling);
 }
 
-/** A member of whatever name. */
 function define(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The tree or Json that `stringifyJson` writes in place of the object's members, if there is one. */
+/** The tree or Json that `stringifyJson` writes instead of the object's members. */
 export function exactFormOf(value: object): object | undefined {
   return ExactForm.of(value);
 }
 
-/** Makes `stringifyJson` write an object that was parsed with the text that it was parsed from. */
+/** Makes `stringifyJson` write `json` for the parsed object. */
 export function keepExactForm(value: object, json: Json): void {
   ExactForm.keep(value, json);
 }
 
-/** Whether `stringifyJson` writes something else of the object than its members. */
+/** Whether `stringifyJson` writes something other than the object's members. */
 export function hasExactForm(value: object): boolean {
   return ExactForm.of(value) !== undefined;
 }
@@ -189,7 +173,7 @@ function plainJson(json: Json): unknown {
   return value;
 }
 
-/** A class whose constructor gives back what it is given, so that a class that extends it adds its fields to that. */
+/** Its constructor returns the given object, so that a subclass adds private fields to that object. */
 class Given {
   constructor(object: object) {
     // biome-ignore lint/correctness/noConstructorReturn: this is the one way to a private field of any object.
@@ -197,7 +181,7 @@ class Given {
   }
 }
 
-/** What `stringifyJson` writes of a plain value. A WeakMap would keep the same at a hundred times the cost for the collector. */
+/** What `stringifyJson` writes for a plain value. A WeakMap costs the garbage collector a hundred times as much. */
 class ExactForm extends Given {
   #exact: object;
 
@@ -216,12 +200,12 @@ class ExactForm extends Given {
   }
 }
 
-/** A tree with `Json` in it as plain values that keep their digits. Throws SyntaxError. */
+/** Converts a tree with `Json` parts to plain values that keep their digits. Throws SyntaxError. */
 export function toLossless(tree: unknown): unknown {
   return parseLossless(stringifyJson(tree));
 }
 
-/** Parses JSON into plain values; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */
+/** Parses JSON; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */
 export function parseLossless(text: string): unknown {
   if (mayParsePlainly(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
@@ -231,18 +215,17 @@ export function parseLossless(text: string): unknown {
 }
 
 /**
- * Whether no number in the text can lose digits: none is longer than 15 characters, has an exponent or is -0. Also asks for
- * little nesting, since only a parse with a reviver refuses what is nested too deeply to be walked.
+ * Whether no number in the text can lose digits: none has more than 15 characters, an exponent, or is -0. Also requires
+ * little nesting, since only a parse with a reviver refuses nesting that is too deep to walk.
  */
 export function mayParsePlainly(text: string): boolean {
   return !riskyNumber.test(text) && countOpeners(text) <= MAX_PLAIN_OPENERS;
 }
 
-/** Seen in a text it may be no number at all, which costs time and nothing else. */
+/** A match inside a string costs only time. */
 const riskyNumber = /[\d.]{15}|\d[eE]|-0/;
 const MAX_PLAIN_OPENERS = 500;
 
-/** As many brackets and braces as there are, or a few more than matter. */
 function countOpeners(text: string): number {
   let count = 0;
   for (const opener of ['{', '[']) {
@@ -254,17 +237,16 @@ function countOpeners(text: string): number {
   return count;
 }
 
-/** Below this a double loses digits, long before it is 0. */
+/** Smaller doubles lose digits long before they become 0. */
 const SMALLEST_EXACT = 2 ** -1022;
 
-/** Whether the double is the number that the source spells; up to 15 characters are exact between the extremes. */
 function keepsNumber(value: number, source: string): boolean {
   if (String(value) === source) return true;
   if (source.length > 15 || !Number.isFinite(value) || Object.is(value, -0)) return false;
   return Math.abs(value) >= SMALLEST_EXACT || !/[1-9]/.test(source);
 }
 
-/** Whether a parsed JSON value is an object, as opposed to an array, null or a scalar. */
+/** Returns false for arrays. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

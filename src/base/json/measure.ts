@@ -1,15 +1,9 @@
-/** The size of a plain value, as far as it was counted. */
 export interface Measure {
-  /** Whether it has more parts than allowed, or is nested too deeply to be counted. */
   readonly isLarge: boolean;
-  /** Its depth of nesting, as far as it was counted. */
   readonly depth: number;
 }
 
-/**
- * Counts the parts of a plain value up to `most`; every `letters` characters of a text count as one more
- * part.
- */
+/** Counts parts up to `most`. Every `letters` characters of a text count as one more part. */
 export function measureValue(value: unknown, most: number, letters = 1000): Measure {
   const tally: Tally = { most, letters, parts: 0, depth: 0 };
   const isLarge = overflows(value, tally, 1);

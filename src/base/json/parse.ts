@@ -1,21 +1,19 @@
 import { Json, parseLossless, stringifyJson } from './json.ts';
 
-/** Whether the text is JSON. */
 export function isJson(text: string): boolean {
   return tryParse(text) !== undefined;
 }
 
-/** The value of a JSON text; undefined when it is none, which no JSON value is. */
+/** Returns undefined if the text is not JSON. */
 export function tryParse(text: string): unknown {
   return attempt(() => JSON.parse(text));
 }
 
-/** Like `tryParse`, with numbers that a double cannot hold as their digits. */
+/** Like `tryParse`, but numbers that a double cannot hold keep their digits. */
 export function tryParseLossless(text: string): unknown {
   return attempt(() => parseLossless(text));
 }
 
-/** Like `tryParse`, with the exact text. */
 export function tryJson(text: string): Json | undefined {
   return attempt(() => {
     const json = new Json(text);
@@ -32,7 +30,7 @@ function attempt<Value>(parse: () => Value): Value | undefined {
   }
 }
 
-/** What V8 says of a text that is no JSON, on one line and without a position, which would be taken for one in the file. */
+/** V8's message on one line and without its position, which readers would take for a position in the file. */
 export function wordJsonError(thrown: unknown, text: string): string {
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   const [, at = ''] = /^Expected ':' after property name in JSON at position (\d+)/.exec(reason) ?? [];
@@ -41,7 +39,7 @@ export function wordJsonError(thrown: unknown, text: string): string {
   return reason.replace(/ \(line \d+ column \d+\)$/, '').replaceAll(/\s+/g, ' ');
 }
 
-/** What to change in a text that is nearly JSON; undefined where nothing is likely. */
+/** A hint for text that is nearly JSON; undefined without a likely correction. */
 export function jsonHint(text: string): string | undefined {
   const [, key] = /[{,]\s*("[^"\\]{1,60}")\s*["{[\d]/.exec(text) ?? [];
   if (key !== undefined) return `Write ${key}: … with a colon behind the key.`;
@@ -53,7 +51,7 @@ export function jsonHint(text: string): string | undefined {
   return undefined;
 }
 
-/** A value of a document as a text: itself, or its JSON. `String()` would throw at `{"toString": null}`. */
+/** The string itself, or the value's JSON. `String()` throws at `{"toString": null}`. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value ?? null);
 }

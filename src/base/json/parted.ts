@@ -1,15 +1,13 @@
 import { Json, keepExactForm, parseLossless } from './json.ts';
 import { elementsOf, exactMembers } from './scan.ts';
 
-/** A long JSON text that stands apart from the values that it is a part of. */
+/** A long JSON text that is stored separately from the value that contains it. */
 export interface LongText {
-  /** Throws what reading it throws. */
   read(): string;
-  /** Whether it is nested in more than `levels` levels. */
   isDeeperThan(levels: number): boolean;
 }
 
-/** A value that is one long text, which is read when it is asked for, and not held. */
+/** A value that is one long text. Reads the text on each access and does not retain it. */
 export class LongJson extends Json {
   readonly #long: LongText;
 
@@ -28,12 +26,12 @@ export class LongJson extends Json {
   }
 }
 
-/** A value whose long parts stand apart; its text is put together when it is asked for, and not held. */
+/** A value with separate long parts. Assembles its text on each access and does not retain it. */
 export class PartedJson extends Json {
   readonly #skeleton: string;
   readonly #parts: readonly LongText[];
 
-  /** `skeleton`: JSON in which `markOf(n)` stands for the part `n`. */
+  /** `skeleton`: JSON in which `markOf(n)` stands for part `n`. */
   constructor(skeleton: string, parts: readonly LongText[]) {
     super('');
     this.#skeleton = skeleton;
@@ -59,7 +57,6 @@ export class PartedJson extends Json {
   }
 }
 
-/** The value of a skeleton, of the kind that it needs to be. */
 export function fromSkeleton(skeleton: string, parts: readonly LongText[]): Json {
   if (!skeleton.includes(OPEN)) return new Json(skeleton);
   const isOne = skeleton.startsWith(OPEN) && skeleton.indexOf(CLOSE) === skeleton.length - 1;
@@ -67,22 +64,20 @@ export function fromSkeleton(skeleton: string, parts: readonly LongText[]): Json
   return only === undefined ? new PartedJson(skeleton, parts) : new LongJson(only);
 }
 
-/** What stands for a part: what looks for the ends of values takes it for a list. */
+/** The mark of a part. Code that finds the ends of values treats it as a list. */
 export function markOf(part: number): string {
   return `${OPEN}${part}${CLOSE}`;
 }
 
-// No JSON text has this character: within strings it is escaped, and elsewhere it means nothing.
+// This character cannot occur in JSON text: strings escape it, and it is invalid elsewhere.
 const OPEN = '[\u0001';
 const CLOSE = ']';
 
-/** A piece of a skeleton, and the part that follows it; the last one has none. */
 interface Piece {
   readonly text: string;
   readonly part: number | undefined;
 }
 
-/** The pieces between the marks of a skeleton. */
 export function splitSkeleton(skeleton: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -96,19 +91,16 @@ export function splitSkeleton(skeleton: string): Piece[] {
   }
 }
 
-/** The skeleton with something in place of each mark. */
 export function fillIn(skeleton: string, textOf: (part: number) => string): string {
   return splitSkeleton(skeleton)
     .map(({ text, part }) => (part === undefined ? text : text + textOf(part)))
     .join('');
 }
 
-/** Whether the value is nested in more than `levels` levels. */
 export function isDeeperThan(json: Json, levels: number, isTextDeeper: (text: string) => boolean): boolean {
   if (json instanceof LongJson) return json.long.isDeeperThan(levels);
   if (!(json instanceof PartedJson)) return isTextDeeper(json.text);
   const { parts } = json;
-  // A part may stand at any level of the few that a skeleton has.
   const own = depthOf(fillIn(json.skeleton, () => 'null'));
   return own > levels || parts.some((part) => part.isDeeperThan(levels - own));
 }
@@ -124,10 +116,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/**
- * The value as a plain one that keeps its digits, frozen. What is long is parsed when it is looked at, and again
- * whenever it is, so that nobody holds it but who looks.
- */
+/** A frozen plain value that keeps its digits. Long parts are parsed on access and not retained. */
 export function parseParted(json: Json): unknown {
   if (json instanceof LongJson) return parseLong(json);
   if (!(json instanceof PartedJson)) return Object.freeze(parseLossless(json.text));
@@ -148,12 +137,10 @@ function parseLong(json: LongJson): unknown {
   if (known !== undefined) return known;
   const value = parseLossless(json.text);
   if (typeof value !== 'object' || value === null) return value;
-  // Written again as the part that it is.
   keepExactForm(value, json);
   Object.freeze(value);
   parsed.set(json, new WeakRef(value));
   return value;
 }
 
-/** Parsed values that somebody still holds. */
 const parsed = new WeakMap<LongJson, WeakRef<object>>();

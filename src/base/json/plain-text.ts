@@ -1,14 +1,13 @@
 import { hasExactForm } from './json.ts';
 
 /**
- * What `stringifyJson` writes of a tree of nothing but plain data, at a fraction of its cost; such a text is that of an
- * object or list without duplicate keys. Undefined for any other tree, which may be as good.
+ * The text that `stringifyJson` writes, at a fraction of the cost, for a tree of plain data. It has no duplicate keys.
+ * Undefined for any other tree.
  */
 export function plainText(tree: object): string | undefined {
   return isPlain(tree, MAX_LEVELS) ? JSON.stringify(tree) : undefined;
 }
 
-/** Deeper trees are left to code that says what is wrong with them. */
 const MAX_LEVELS = 100;
 
 function isPlain(value: unknown, levels: number): boolean {
@@ -25,7 +24,7 @@ function isPlain(value: unknown, levels: number): boolean {
 
 function areElementsPlain(list: readonly unknown[], levels: number): boolean {
   for (const element of list) {
-    // So is a hole, which JSON cannot have.
+    // Also refuses holes, which JSON cannot represent.
     if (element === undefined || !isPlain(element, levels - 1)) return false;
   }
   return true;

@@ -2,18 +2,15 @@ import type { Json } from './json.ts';
 import { elementsOf, exactMembers } from './scan.ts';
 import type { Shape } from './shape.ts';
 
-/** Reads a stored value. `at` is its path for errors, such as `.calls[0]`. Throws Error when it does not fit. */
+/** Reads a stored value. `at` is its path for errors, such as `.calls[0]`. Throws Error if the value does not fit. */
 export type Reader<Value> = (json: Json, at: string) => Value;
 
-/** What a part of a record is: a shape for a value as it was parsed, a reader for one whose exact text counts. */
 type Part<Value> = Shape<Value> | Reader<Value>;
 
-/** What the part of a record is read as. */
 export type ValueOf<Read> = Read extends Part<infer Value> ? Value : never;
 
 type OptionalReader<Value> = Reader<Value | undefined> & { readonly isOptional: true };
 
-/** The object that `object` reads: its members, those that may be absent as optional ones. */
 type ObjectOf<Members> = {
   readonly [Key in keyof Members as IsOptional<Members[Key]> extends true ? never : Key]: ValueOf<
     Members[Key]
@@ -28,22 +25,17 @@ type ObjectOf<Members> = {
 type IsOptional<Read> =
   unknown extends ValueOf<Read> ? false : undefined extends ValueOf<Read> ? true : false;
 
-/** Any value, parsed. */
 export const parsed: Reader<unknown> = ({ value }) => value;
-/** Any value, with its exact text. */
 export const exact: Reader<Json> = (json) => json;
-/** Any object, with its exact text. */
 export const exactObject: Reader<Json> = (json, at) => {
   if (!json.skeleton.startsWith('{')) throw unfit(at, 'is not an object');
   return json;
 };
 
-/** A member that may be absent. */
 export function ifPresent<Value>(read: Reader<Value>): OptionalReader<Value> {
   return Object.assign((json: Json, at: string) => read(json, at), { isOptional: true } as const);
 }
 
-/** A list whose elements are read one by one. */
 export function eachOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
   return (json, at) => {
     if (!json.skeleton.startsWith('[')) throw unfit(at, 'is not a list');
@@ -53,13 +45,13 @@ export function eachOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
 
 type Parts = Readonly<Record<string, Part<unknown>>>;
 
-/** An object of these members; others are left out. */
+/** Ignores other members. */
 export function object<Members extends Parts>(parts: Members): Reader<ObjectOf<Members>> {
   const read = fromMembers(parts);
   return (json, at) => read(exactMembers(exactObject(json, at)), at);
 }
 
-/** The same for an object whose members are at hand. */
+/** Like `object`, for members that are already split. */
 export function fromMembers<Members extends Parts>(parts: Members) {
   return (members: ReadonlyMap<string, Json>, at: string): ObjectOf<Members> => {
     const read: Record<string, unknown> = {};
@@ -79,7 +71,7 @@ function readPart(part: Part<unknown>, json: Json | undefined, at: string): unkn
   throw unfit(at, 'is missing');
 }
 
-/** The parsed value, further members included. Throws Error when it has not the shape. */
+/** Keeps further members. Throws Error if the value does not fit the shape. */
 export function checked<Value>(shape: Shape<Value>, json: Json | undefined, at: string): Value {
   const value = json?.value;
   const misfit = shape.misfit(value);

@@ -2,17 +2,13 @@ import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, endOfString, endOfValue, skipSpace }
 import { isObject, Json } from './json.ts';
 import { decodeString } from './tokens.ts';
 
-/** A member of a JSON object: its key, and where its value stands in the text. */
 export interface Member {
   readonly key: string;
   readonly start: number;
   readonly end: number;
 }
 
-/**
- * Walks the top level of the object that starts at `from` and yields its members in order, duplicates
- * included. The text must already have passed `JSON.parse`.
- */
+/** The members of the object that starts at `from`, in order, duplicates included. The text must be valid JSON. */
 export function scanMembers(text: string, from = 0): Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, from) + 1;
@@ -51,23 +47,22 @@ export function scanElements(text: string, from = 0): { start: number; end: numb
   }
 }
 
-/** The last member of that key, as `Json`: what `JSON.parse` would have kept. */
+/** The last member with that key, as `JSON.parse` keeps it. */
 export function memberOf(text: string, members: readonly Member[], key: string): Json | undefined {
   const member = members.findLast((candidate) => candidate.key === key);
   return member && new Json(text.slice(member.start, member.end));
 }
 
-/** The members of an object with their exact text, the last of each key; empty for any other value. */
+/** Members with their exact text, the last of each key. Empty for a value that is not an object. */
 export function membersOf(json: Json): Readonly<Record<string, Json>> {
   return isObject(json.value) ? Object.fromEntries(exactMembers(json)) : {};
 }
 
-/** The same for what is known to be an object, without parsing it. */
+/** Like `membersOf`, but does not parse; the value must be an object. */
 export function exactMembers(json: Json): ReadonlyMap<string, Json> {
   return new Map(scanMembers(json.skeleton).map(({ key, start, end }) => [key, json.slice(start, end)]));
 }
 
-/** The elements of an array, each with the text it had. */
 export function elementsOf(json: Json): Json[] {
   return scanElements(json.skeleton).map(({ start, end }) => json.slice(start, end));
 }

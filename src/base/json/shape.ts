@@ -1,24 +1,19 @@
 import { isObject } from './json.ts';
 
-/** What a value that was parsed from JSON has to be, so that it is a `T`; further members are no problem. */
+/** What a parsed JSON value must be to be a `T`. Further members are allowed. */
 export interface Shape<T> {
-  /** The first part that does not fit; undefined when all of it does. */
   misfit(value: unknown): Misfit | undefined;
-  /** For types only. */
   readonly type?: T;
 }
 
-/** What is wrong with a part of a value, such as `is not a text`. */
 interface Misfit {
   /** Such as `.evals[0].id`; empty for the whole value. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** The type of the values that fit a shape. */
 export type TypeOf<Shaped> = Shaped extends Shape<infer Value> ? Value : never;
 
-/** The type of an object of these members; those that may be absent are optional. */
 export type MembersOf<Shapes> = {
   readonly [Key in keyof Shapes as MayBeAbsent<Shapes[Key]> extends true ? never : Key]: TypeOf<Shapes[Key]>;
 } & {
@@ -31,7 +26,7 @@ export type MembersOf<Shapes> = {
 type MayBeAbsent<Shaped> =
   unknown extends TypeOf<Shaped> ? false : undefined extends TypeOf<Shaped> ? true : false;
 
-/** The value as what it fits. Throws the error that `fail` makes of the path of what does not. */
+/** Throws `fail(path)` for the first part that does not fit. */
 export function readShape<T>(shape: Shape<T>, value: unknown, fail: (path: string) => Error): T {
   if (fits(shape, value)) return value;
   throw fail((shape.misfit(value)?.path ?? '').replace(/^\./, ''));
@@ -41,17 +36,15 @@ export function fits<T>(shape: Shape<T>, value: unknown): value is T {
   return shape.misfit(value) === undefined;
 }
 
-/** What this guard says; `what` is how errors call it. */
+/** `what` names the expected value in errors. */
 export function shapeOf<T>(isRight: (value: unknown) => value is T, what = 'what it has to be'): Shape<T> {
   return { misfit: (value) => (isRight(value) ? undefined : isNot(what, value)) };
 }
 
 export const text = shapeOf((value): value is string => typeof value === 'string', 'a text');
 export const flag = shapeOf((value): value is boolean => typeof value === 'boolean', 'true or false');
-/** A number that a double holds. */
 export const number = shapeOf((value): value is number => typeof value === 'number', 'a number');
 export const anything = shapeOf((_value): _value is unknown => true);
-/** An object with any members. */
 export const anyMembers = shapeOf(
   (value): value is Readonly<Record<string, unknown>> => isObject(value) && !JSON.isRawJSON(value),
   'an object',
@@ -62,7 +55,6 @@ export function oneOf<const Value extends string | number>(...values: readonly V
   return shapeOf(isOne, `one of ${values.join(', ')}`);
 }
 
-/** The name of a member of the object. */
 export function keyOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Shape<Key> {
   return shapeOf((value): value is Key => typeof value === 'string' && Object.hasOwn(object, value));
 }
@@ -80,12 +72,12 @@ export function listOf<T>(item: Shape<T>): Shape<readonly T[]> {
   };
 }
 
-/** An object whose members, whatever their names, all have one shape. */
+/** An object with any keys whose values all fit `member`. */
 export function recordOf<T>(member: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return objectOf((value) => Object.keys(value).map((key) => [key, member]));
 }
 
-/** An object with these members. A type that is given has each of them, `optional` where it lets one be absent. */
+/** With an explicit type, every member needs a shape, `optional` if it may be absent. */
 export function members<Shapes extends Readonly<Record<string, Shape<unknown>>>>(
   shapes: Shapes,
 ): Shape<MembersOf<Shapes>>;
@@ -103,7 +95,6 @@ export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
   return { misfit: (value) => (value === undefined ? undefined : shape.misfit(value)) };
 }
 
-/** All of the one and all of the other. */
 export function both<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<One & Other> {
   return { misfit: (value) => one.misfit(value) ?? other.misfit(value) };
 }
@@ -123,7 +114,6 @@ function objectOf<T>(
   };
 }
 
-/** No value in JSON is undefined: such a member is absent. */
 function isNot(what: string, value: unknown): Misfit {
   return { path: '', problem: value === undefined ? 'is missing' : `is not ${what}` };
 }

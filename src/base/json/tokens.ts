@@ -12,21 +12,18 @@ import {
 } from './ends.ts';
 
 /**
- * Walks the tokens of a JSON text, nested to any depth, in one pass and without recursion. Colons are passed over. Of
- * a text that is not JSON it still finds brackets, strings and what is between them.
+ * Walks the tokens of a JSON text of any depth in one pass and without recursion, skipping colons. In text that is not
+ * JSON it still finds brackets, strings and what is between them.
  */
 export class JsonTokens {
-  /** The code of the first character of the token. */
   code = 0;
   start = 0;
   end = 0;
-  /** How many objects and lists are open behind the token. */
+  /** The number of open objects and lists after the token. */
   depth = 0;
-  /** Whether the token is the key of an object. */
   isKey = false;
   readonly #text: string;
   readonly #isObject: boolean[] = [];
-  /** The last key of each open object; a list has that of what it stands in. */
   readonly #keys: (Key | undefined)[] = [];
   #awaitsKey = false;
 
@@ -34,7 +31,6 @@ export class JsonTokens {
     this.#text = text;
   }
 
-  /** Goes to the next token; false when there is none. */
   next(): boolean {
     let at = this.end;
     let code = this.#text.charCodeAt(at);
@@ -50,7 +46,7 @@ export class JsonTokens {
     return true;
   }
 
-  /** The key whose value the token is, directly or as an element of lists; the key itself at a key. */
+  /** The key of this value, directly or through lists; at a key, the key itself. */
   get name(): string {
     const key = this.#keys[this.depth];
     if (key === undefined) return '';
@@ -58,7 +54,7 @@ export class JsonTokens {
     return key.name;
   }
 
-  /** Extends the token to the end of the value that it begins, and leaves what is in it out of the walk. */
+  /** Extends the token to the end of the value that it begins, and skips the value's contents. */
   takeValue(): void {
     if (this.code !== OPEN_BRACE && this.code !== OPEN_BRACKET) return;
     this.end = endOfValue(this.#text, this.start);
@@ -98,27 +94,24 @@ export class JsonTokens {
   }
 }
 
-/** A key, which is decoded when somebody asks for it. */
 interface Key {
   readonly start: number;
   readonly end: number;
   name: string | undefined;
 }
 
-/** The text of the string that stands there. */
+/** `start` and `end` include the quotes. */
 export function decodeString(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end - 1);
   return raw.includes('\\') ? String(JSON.parse(text.slice(start, end))) : raw;
 }
 
-/** The position after a number or word, also in a text that is not JSON. */
 function endOfToken(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && endsToken[text.charCodeAt(at)] !== true) at += 1;
   return at;
 }
 
-/** By the code of a character, whether it belongs to no number or word. */
 const endsToken: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   /[\s"{}[\],:]/.test(String.fromCharCode(code)),
 );

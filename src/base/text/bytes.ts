@@ -1,4 +1,4 @@
-/** The lines of a byte stream without their ends; undefined for one that is not UTF-8. */
+/** Yields lines without their ends; undefined for a line that is not UTF-8. */
 export async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string | undefined> {
   let pieces: Uint8Array[] = [];
   for await (const chunk of input) {
@@ -24,7 +24,7 @@ function decode(pieces: readonly Uint8Array[]): string | undefined {
   }
 }
 
-/** The chunks as one; a single one is not copied. `length` is that of all, where it is known. */
+/** Returns a single chunk uncopied. `length` is the total, if known. */
 export function concatBytes<Bytes extends Uint8Array>(
   chunks: readonly Bytes[],
   length?: number,

@@ -1,13 +1,13 @@
 import { lastLineOf } from './phrases.ts';
 
 /**
- * The line of stderr that says why a program ended: the message of the error that ended it where a runtime reports one, else the last
- * line that is more than a stack frame or a banner. At most 500 characters; empty if there is none.
+ * The stderr line that says why a program ended: a runtime's report of an uncaught error, else the last line that is
+ * not a stack frame or banner. At most 500 characters; empty if there is none.
  */
 export function crashLineOf(stderr: string): string {
   const lines = stderr.replaceAll(colours, '').trimEnd().split('\n').map(trimReturn);
   const last = lines.findLastIndex((line) => !isNoise(line));
-  // One that the program went on after for long did not end it.
+  // A program that wrote many lines after an error did not end because of it.
   const found = reports
     .flatMap((find) => find(lines) ?? [])
     .filter(({ at }) => last - at <= MOST_LINES_AFTER)
@@ -15,10 +15,8 @@ export function crashLineOf(stderr: string): string {
   return lastLineOf((found[0] ?? findAboveFrames(lines))?.line ?? lines[last] ?? stderr);
 }
 
-/** A message has as many lines, and a few of what a program says while it ends. */
 const MOST_LINES_AFTER = 20;
 
-/** A line of a report, and the place in all lines. */
 interface Found {
   readonly at: number;
   readonly line: string;
@@ -26,7 +24,7 @@ interface Found {
 
 type Lines = readonly string[];
 
-/** How runtimes report an error that nobody caught; each finds the latest. */
+/** How runtimes report an uncaught error. Each function finds the latest report. */
 const reports: readonly ((lines: Lines) => Found | undefined)[] = [
   // Node and Bun: the source line, a caret below it, the error, its frames, and the version.
   (lines) => {
@@ -44,7 +42,7 @@ const reports: readonly ((lines: Lines) => Found | undefined)[] = [
     );
     return start === -1 ? undefined : nextText(lines, start, (line) => /^\S/.test(line));
   },
-  // Python: the last member of a group of errors.
+  // Python: the last member of an error group.
   (lines) => {
     const end = lines.findLastIndex((line) => /^\s*\+-{10,}$/.test(line));
     const at = lines
@@ -52,19 +50,19 @@ const reports: readonly ((lines: Lines) => Found | undefined)[] = [
       .findLastIndex((line) => /^\s+\| [A-Za-z][\w.]*(?::|$)/.test(line));
     return at === -1 ? undefined : { at, line: (lines[at] ?? '').replace(/^\s+\| /, '') };
   },
-  // Go: the first of a chain of panics is what went wrong.
+  // Go: the first of a chain of panics is the cause.
   (lines) => {
     if (!lines.some((line) => /^goroutine \d+.* \[/.test(line))) return undefined;
     return atLast(lines, (line) => /^(?:panic|fatal error): /.test(line));
   },
-  // Rust: the message stands below the place, or within it up to version 1.72.
+  // Rust: the message is below the location, or within that line up to version 1.72.
   (lines) => {
     const head = atLast(lines, (line) => /^thread '.*' .*panicked at /.test(line));
     const [, old] = /panicked at '(.*)', \S+:\d+:\d+$/.exec(head?.line ?? '') ?? [];
     if (head === undefined) return undefined;
     return old === undefined ? nextText(lines, head.at) : { at: head.at, line: old };
   },
-  // Ruby: causes follow, each with frames of its own.
+  // Ruby: causes follow, each with its own frames.
   (lines) => {
     const isHead = (line: string | undefined) => /^\S.*:\d+:in [`'].*': /.test(line ?? '');
     const isFrame = (line: string | undefined) => /^\s+(?:from |\d+: from )/.test(line ?? '');
@@ -73,7 +71,7 @@ const reports: readonly ((lines: Lines) => Found | undefined)[] = [
       if (isHead(lines[above])) at = above;
     return at === -1 ? undefined : { at, line: lines[at] ?? '' };
   },
-  // Perl: the first of several errors in the program's text.
+  // Perl: the first of several compilation errors.
   (lines) => {
     let at = lines.findLastIndex((line) =>
       /^(?:BEGIN failed--|Execution of .* aborted due to|.* had compilation errors)/.test(line),
@@ -82,7 +80,7 @@ const reports: readonly ((lines: Lines) => Found | undefined)[] = [
     while (/ at \S+ line \d+[.,]/.test(lines[at - 1] ?? '')) at -= 1;
     return { at, line: lines[at] ?? '' };
   },
-  // Java, Deno, the heaps of Node and others: one line that nothing else begins with.
+  // Java, Deno, the heaps of Node and others: one line with a unique beginning.
   (lines) => atLast(lines, (line) => headline.test(line)),
 ];
 
@@ -91,7 +89,6 @@ const headline =
 
 const error = /^(?:Uncaught )?[\w$.]*(?:Error|Exception|Throwable)\b/;
 
-/** The head of an error that a program printed before it ended by itself. */
 function findAboveFrames(lines: Lines): Found | undefined {
   const frame = lines.findLastIndex((line) => /^\s+at .*[\w)>{]$/.test(line));
   const isOther = (line: string) => !isNoise(line) && !/^\s|^\}$/.test(line);
@@ -104,7 +101,6 @@ function findAboveFrames(lines: Lines): Found | undefined {
   return { at: place, line: lines[place] ?? '' };
 }
 
-/** The first line behind `start` that has text, and holds. */
 function nextText(
   lines: Lines,
   start: number,
@@ -119,7 +115,6 @@ function atLast(lines: Lines, holds: (line: string) => boolean): Found | undefin
   return at === -1 ? undefined : { at, line: lines[at] ?? '' };
 }
 
-/** Stack frames, banners, and advice: no line of these says why. */
 function isNoise(line: string): boolean {
   return line.trim() === '' || noise.some((pattern) => pattern.test(line));
 }

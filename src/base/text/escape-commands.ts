@@ -1,7 +1,7 @@
 import { escapeInvisibleLine } from './escape-invisible.ts';
 
 /**
- * The text without what a log of GitHub Actions would obey: a line that begins as `::command::`, and `##[command]` anywhere.
+ * Escapes workflow commands of GitHub Actions: a line that begins with `::command::`, and `##[command]` anywhere.
  * Source: https://github.com/actions/runner, ActionCommand.cs.
  */
 export function escapeCommands(text: string): string {
@@ -9,7 +9,10 @@ export function escapeCommands(text: string): string {
   return text.replaceAll(/^([^\S\n]*):(?=:[^\n]*::)/gm, '$1\\u003a').replaceAll('##[', '#\\u0023[');
 }
 
-/** A text on one line, of which neither a terminal nor, at the start of a line of a log and before more colons, GitHub Actions obeys anything. */
+/**
+ * Escapes a text to one line that neither a terminal nor GitHub Actions interprets. The line may begin a log line and
+ * may be followed by colons.
+ */
 export function escapeShownLine(text: string): string {
   return escapeInvisibleLine(text)
     .replace(/^:(?=:|$)/, '\\u003a')

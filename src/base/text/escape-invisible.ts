@@ -1,7 +1,6 @@
 /**
- * The text with control and invisible characters written as `\u` escapes: terminal controls, and marks that
- * hide text or change its direction. Line breaks and tabs are kept. For text of tools, models and datasets
- * that a person reads to decide.
+ * Writes control and invisible characters as `\u` escapes: terminal controls, and marks that hide text or change its
+ * direction. Keeps line breaks and tabs. Use it for text of tools, models and datasets on which a person decides.
  */
 export function escapeInvisible(text: string): string {
   return text.replaceAll(invisibleCharacters, (character) => {
@@ -11,14 +10,14 @@ export function escapeInvisible(text: string): string {
   });
 }
 
-/** Likewise, with all white space collapsed to one line. */
+/** Like `escapeInvisible`, with all white space collapsed to one line. */
 export function escapeInvisibleLine(text: string): string {
   return escapeInvisible(text.trim().replaceAll(/\s+/g, ' '));
 }
 
 /**
- * The JSON text with those characters escaped that JSON allows in strings, but that a terminal obeys, takes for a change of
- * writing direction, or does not show. It stays the same JSON.
+ * Escapes characters that JSON strings may contain but that terminals interpret or hide, also marks of writing
+ * direction. The result is the same JSON.
  */
 export function escapeControls(json: string): string {
   return json.replaceAll(
@@ -27,13 +26,13 @@ export function escapeControls(json: string): string {
   );
 }
 
-/** What scripts and emoji cannot be written without: joiners and variants, but not behind letters that have none. */
+/** Joiners and variation selectors that scripts and emoji need, but not after letters that have none. */
 const legitimateInvisible = [
   String.raw`(?<=[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{DI}]])[\u200c\u200d]`,
   String.raw`(?<=[\p{Extended_Pictographic}&&\p{Emoji}]\ufe0f)\u200d`,
   String.raw`(?<=\p{Emoji})[\ufe0e\ufe0f]`,
   String.raw`(?<=\p{scx=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
-  // Arabic and Syriac signs that embrace digits; and what lines are made of.
+  // Arabic and Syriac signs that enclose digits; line breaks and tabs.
   String.raw`[\u0600-\u0605\u06dd\u070f\u08e2\n\t]`,
 ].join('|');
 const invisibleCharacters = new RegExp(

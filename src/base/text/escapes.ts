@@ -1,10 +1,9 @@
-/** A UTF-16 unit that is written as an escape: its code, and the position after the escape. */
 export interface Escape {
   readonly code: number;
   readonly end: number;
 }
 
-/** The escape that begins there, as in JSON, programs or HTML; `cut` when the text ends within it. */
+/** The escape that begins at `at`, as in JSON, programs or HTML; `cut` if the text ends within it. */
 export function escapeAt(text: string, at: number): Escape | 'cut' | undefined {
   const code = text.charCodeAt(at);
   if (code === BACKSLASH) return backslashAt(text, at);
@@ -14,7 +13,7 @@ export function escapeAt(text: string, at: number): Escape | 'cut' | undefined {
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 
-/** Any number of backslashes up to the limit, as in JSON within JSON. */
+/** Accepts repeated backslashes up to the limit, as in JSON within JSON. */
 function backslashAt(text: string, start: number): Escape | 'cut' | undefined {
   let at = start;
   while (at - start < MAX_BACKSLASHES && text.charCodeAt(at) === BACKSLASH) at += 1;

@@ -1,6 +1,6 @@
 /**
- * The first position of `wanted` in `text` at or after `from`, or -1. JavaScript's own search may take
- * quadratic time and cannot be interrupted; where that could take long, a linear search is used.
+ * The first position at or after `from`, or -1. JavaScript's own search may take quadratic time without interruption,
+ * so expensive searches use a linear algorithm.
  */
 export function findText(text: string, wanted: string, from = 0): number {
   if (isCheap(text, wanted)) return text.indexOf(wanted, from);
@@ -8,7 +8,7 @@ export function findText(text: string, wanted: string, from = 0): number {
   return first;
 }
 
-/** The last position of `wanted` at or before `from`, or -1. */
+/** The last position at or before `from`, or -1. */
 export function findLastText(text: string, wanted: string, from = text.length): number {
   if (isCheap(text, wanted)) return text.lastIndexOf(wanted, from);
   let last = -1;
@@ -19,7 +19,6 @@ export function findLastText(text: string, wanted: string, from = text.length): 
   return last;
 }
 
-/** Splits like `String.split`, in linear time. */
 export function splitText(text: string, separator: string): string[] {
   if (isCheap(text, separator)) return text.split(separator);
   const parts: string[] = [];
@@ -37,10 +36,9 @@ function isCheap(text: string, wanted: string): boolean {
 }
 
 const SHORT_TEXT = 16;
-/** Some ten milliseconds. */
 const STEPS = 10_000_000;
 
-/** All positions of `wanted`, overlapping ones included (Knuth, Morris, Pratt). */
+/** All positions, overlapping ones included (Knuth, Morris, Pratt). */
 function* positionsOf(text: string, wanted: string, from: number): Generator<number> {
   const borders = prefixTableOf(wanted);
   let matched = 0;
@@ -54,7 +52,6 @@ function* positionsOf(text: string, wanted: string, from: number): Generator<num
   }
 }
 
-/** The prefix function of Knuth, Morris and Pratt: for each prefix the length of its longest border. */
 function prefixTableOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length);
   let matched = 0;
@@ -67,7 +64,7 @@ function prefixTableOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** The text without those of these characters that it ends with. A pattern such as `=+$` tries each of them anew, in quadratic time. */
+/** Removes these characters from the end. A pattern such as `=+$` takes quadratic time. */
 export function trimEndOf(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;

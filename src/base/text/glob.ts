@@ -1,8 +1,8 @@
-/** Whether a text is what a pattern says, in which `*` stands for any characters and `?` for one. Takes linear space, and time by both lengths. */
+/** `*` matches any characters, `?` one. Takes linear space, and time proportional to the product of both lengths. */
 export function matchesGlob(pattern: string, text: string): boolean {
   let at = 0;
   let inPattern = 0;
-  // Where to go on when what follows the last `*` does not fit: it takes one more character then.
+  // Where to resume after a mismatch: the last `*` then takes one more character.
   let star = -1;
   let taken = 0;
   while (at < text.length) {
@@ -24,9 +24,9 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return /^\**$/.test(pattern.slice(inPattern));
 }
 
-/** Whether there is a text that both patterns match. Takes time by both lengths. */
+/** Whether some text matches both patterns. Takes time proportional to the product of both lengths. */
 export function mayBothMatch(one: string, other: string): boolean {
-  // Of each row: whether the rests of both patterns from there on may match the same text.
+  // For each row, whether the rests of both patterns may match the same text.
   let below: readonly boolean[] = [];
   for (let here = one.length; here >= 0; here -= 1) {
     const row: boolean[] = new Array<boolean>(other.length + 1).fill(false);

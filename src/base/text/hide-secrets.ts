@@ -1,32 +1,24 @@
 import { escapeAt } from './escapes.ts';
 import { formsOf, type SecretForm, type SecretUnit } from './secret-forms.ts';
 
-/** Hides secret values in texts. */
 export interface SecretHider {
-  /** The text with the secrets replaced by a mark; the same string if there are none in it. */
+  /** Replaces secrets by a mark; returns the same string without secrets. */
   text(text: string): string;
-  /** As `text`, for a streamed text. */
   stream(): HideStream;
-  /** Adds values to hide from now on. */
   add(secrets: Iterable<string>): void;
 }
 
-/** Hides secrets in a streamed text; what may be the beginning of a secret is held back. */
 interface HideStream {
   push(text: string): string;
-  /**
-   * The held-back text as it would be shown if the stream ended now; a cut-off secret is hidden too. Changes
-   * nothing.
-   */
+  /** The held-back text as shown if the stream ended now; hides incomplete secrets. Changes nothing. */
   rest(): string;
 }
 
-/** The text that replaces a secret. */
 export const redactedMark = '[redacted]';
 
 /**
- * Hides these values wherever they stand: as they are, with any of their characters escaped as in JSON, URLs or HTML,
- * line by line, in Base64 (both alphabets, also broken into lines) and in hexadecimal digits.
+ * Hides these values anywhere: as they are, with any characters escaped as in JSON, URLs or HTML, and line by line.
+ * Also hides Base64 (both alphabets, also across lines) and hexadecimal forms.
  */
 export function createSecretHider(secrets: Iterable<string>): SecretHider {
   let known = new Set(secrets);
@@ -39,7 +31,7 @@ export function createSecretHider(secrets: Iterable<string>): SecretHider {
         push: (text) => {
           held += text;
           const { found, open } = scan(held, index);
-          // Text is held back from the start of a found secret that overlaps a possible one.
+          // Hold text back from the start of a found secret that overlaps a possible one.
           const upTo = found.find(([start, end]) => start < open && end > open)?.[0] ?? open;
           const shown = held.slice(0, upTo);
           held = held.slice(upTo);
@@ -64,19 +56,16 @@ export function createSecretHider(secrets: Iterable<string>): SecretHider {
   };
 }
 
-/** The least length at which a cut-off piece of a secret is hidden. */
+/** The minimum length at which an incomplete secret is hidden. */
 const SHORTEST_PIECE = 8;
 
-/** A range of positions, the end exclusive. */
 type Span = readonly [start: number, end: number];
 
 interface Index {
   readonly all: readonly SecretForm[];
-  /** By the unit that they begin with. */
   readonly byHead: ReadonlyMap<number, readonly SecretForm[]>;
-  /** By the first byte that they begin with in a URL. */
   readonly byPercent: ReadonlyMap<string, readonly SecretForm[]>;
-  /** Finds the next character with which a secret may begin, by it and the one behind it; undefined without secrets. */
+  /** Matches the next character that may begin a secret, and the one after it. */
   readonly heads: RegExp | undefined;
 }
 
@@ -87,7 +76,6 @@ function createIndex(secrets: Iterable<string>): Index {
   return { all, byHead, byPercent, heads: findHeads(byHead) };
 }
 
-/** Most positions are skipped by one pass of the engine. */
 function findHeads(byHead: Index['byHead']): RegExp | undefined {
   if (byHead.size === 0) return undefined;
   const heads = [...byHead].map(([first, forms]) => {
@@ -102,10 +90,9 @@ function findHeads(byHead: Index['byHead']): RegExp | undefined {
   return new RegExp([classOf([PERCENT, AMPERSAND]), backslash, ...heads].join('|'), 'g');
 }
 
-/** The characters that backslashes write together with a letter or quote, as line breaks in most JSON, and backslash. */
+/** Characters that a backslash and a letter or quote represent, such as line breaks in JSON; and backslash. */
 const lettersWritten: readonly number[] = [...'\b\f\n\r\t"\\'].map((character) => character.charCodeAt(0));
 
-/** A class of these characters. */
 function classOf(codes: readonly number[]): string {
   return `[${[...new Set(codes)].map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')}]`;
 }
@@ -113,17 +100,14 @@ function classOf(codes: readonly number[]): string {
 const PERCENT = 0x25;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
-/** The characters with which an escaped unit begins. */
 const escapes = [PERCENT, BACKSLASH, AMPERSAND];
-/** Further characters that may represent or precede a unit: line breaks, `+`, `-`, `_`. */
 const substitutes = [0x0a, 0x0d, 0x2b, 0x2d, 0x5f];
 
-/** The positions of secrets, and the start of the first one that the end of the text may cut off. */
+/** The positions of secrets, and the start of the first secret that the end of the text may cut. */
 function scan(text: string, index: Index): { found: Span[]; open: number } {
   const found: [number, number][] = [];
   const { heads } = index;
   let open = text.length;
-  // Most runtimes have no secrets, and every reply passes here.
   if (heads === undefined) return { found, open };
   for (let at = nextHead(text, 0, heads); at !== -1; at = nextHead(text, at + 1, heads)) {
     for (const form of candidatesAt(text, at, index)) {
@@ -138,13 +122,11 @@ function scan(text: string, index: Index): { found: Span[]; open: number } {
   return { found, open };
 }
 
-/** The next position at which a secret may begin; -1 without one. */
 function nextHead(text: string, from: number, heads: RegExp): number {
   heads.lastIndex = from;
   return heads.test(text) ? heads.lastIndex - 1 : -1;
 }
 
-/** The forms that may begin at the position, plain or escaped. */
 function candidatesAt(text: string, at: number, { all, byHead, byPercent }: Index): readonly SecretForm[] {
   const code = text.charCodeAt(at);
   const plain = byHead.get(code) ?? [];
@@ -159,10 +141,9 @@ function candidatesAt(text: string, at: number, { all, byHead, byPercent }: Inde
 
 const [NONE, CUT] = [-1, -2];
 
-/** The end of the form that begins at `start`; NONE if it does not match, CUT if the text ends within it. */
 function endOfForm(text: string, start: number, { units, isEncoded }: SecretForm): number {
   let at = start;
-  // An escape character at the end of the text may become an escape for itself.
+  // An escape character at the end may become an escape of itself.
   let mayGoOn = false;
   for (let index = 0; index < units.length; index++) {
     const unit = units[index];
@@ -205,7 +186,7 @@ function endOfUnit(text: string, at: number, unit: SecretUnit, isEncoded: boolea
     }
     case 0x2b: // A plus is a space in a form.
       return unit.code === 0x20 ? at + 1 : NONE;
-    case 0x2d: // The other alphabet of Base64.
+    case 0x2d: // The other Base64 alphabet.
       return isEncoded && unit.code === 0x2b ? at + 1 : NONE;
     case 0x5f:
       return isEncoded && unit.code === 0x2f ? at + 1 : NONE;
@@ -214,7 +195,6 @@ function endOfUnit(text: string, at: number, unit: SecretUnit, isEncoded: boolea
   }
 }
 
-/** The end of an escape character, which may itself be written as an escape. */
 function endOfEscapeCharacter(text: string, at: number, code: number): number {
   const written = code === BACKSLASH || code === AMPERSAND ? escapeAt(text, at) : undefined;
   return written !== undefined && written !== 'cut' && written.code === code ? written.end : at + 1;

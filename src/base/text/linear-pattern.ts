@@ -1,19 +1,17 @@
 import { createRequire } from 'node:module';
 
-/** A pattern on an engine whose time is linear in the text. */
 export interface LinearPattern {
-  /** How many states a match may be in at once: a match takes no more than so many steps a character. */
+  /** The maximum number of simultaneous states, which bounds the steps per character. */
   readonly size: number;
   test(text: string): boolean;
 }
 
-/** One that also says where. */
 export interface LinearSearch extends LinearPattern {
-  /** Where it matches, without overlaps, in UTF-16 units. */
+  /** Matches without overlaps, in UTF-16 units. */
   matches(text: string): Iterable<{ readonly start: number; readonly end: number }>;
 }
 
-/** Compiles an RE2 pattern, as CEL has them. Throws Error for an invalid one. */
+/** Compiles an RE2 pattern, as CEL uses them. Throws Error if it is invalid. */
 export function compileLinear(pattern: string): LinearSearch {
   const compiled = loadEngine().RE2JS.compile(pattern);
   return {
@@ -27,8 +25,8 @@ export function compileLinear(pattern: string): LinearSearch {
 }
 
 /**
- * Compiles a JavaScript pattern with no flags, or with `u` or `s`, on the linear engine; undefined for one
- * that uses lookaround or anything else that cannot be translated exactly.
+ * Compiles a JavaScript pattern without flags, or with `u` or `s`. Returns undefined if it cannot be translated
+ * exactly, for example because of lookaround.
  */
 export function compileLinearFromJs(source: string, flags: string): LinearSearch | undefined {
   if (/[^us]/.test(flags) || (!flags.includes('u') && needsUnicode.test(source))) return undefined;
@@ -41,19 +39,17 @@ export function compileLinearFromJs(source: string, flags: string): LinearSearch
   }
 }
 
-/** Patterns whose meaning depends on the flag `u`. */
 const needsUnicode = /\\[pPu]\{|[\ud800-\udfff]/;
 
 let engine: typeof import('re2js') | undefined;
 
-/** Loads the engine, which takes as long as starting a process, and which few patterns need. */
+/** Loading the engine takes as long as starting a process, and few patterns need it. */
 export function loadEngine(): typeof import('re2js') {
   const loaded: typeof import('re2js') = engine ?? createRequire(import.meta.url)('re2js');
   engine = loaded;
   return loaded;
 }
 
-/** The pattern in RE2 syntax; undefined if it has no exact equivalent. */
 function translate(source: string, isDotAll: boolean): string | undefined {
   let isClass = false;
   let translated = '';
@@ -80,7 +76,7 @@ function translateOutside(token: string, isDotAll: boolean): string | undefined 
 function translateInClass(token: string): string | undefined {
   if (token === '\\b') return '\\x{8}';
   if (token.startsWith('\\')) return translateEscape(token) ?? (token === '\\s' ? spaces : undefined);
-  // What would be one token outside of a class is several characters inside of it.
+  // Such a token means several characters inside a class.
   if (/^[[{(]./s.test(token)) return undefined;
   return token === '[' || token === '&' || token === '~' ? `\\${token}` : token;
 }
@@ -90,7 +86,7 @@ function whiteSpace(token: string, open: string, openNot: string): string | unde
   return token === '\\S' ? `${openNot}${spaces}]` : undefined;
 }
 
-/** What `\s` stands for in JavaScript; RE2 knows that of ASCII only. */
+/** JavaScript's `\s`; that of RE2 is ASCII only. */
 const spaces =
   '\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
 

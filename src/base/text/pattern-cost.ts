@@ -2,10 +2,10 @@
 export type IsQuick = (length: number) => boolean;
 
 /**
- * What a pattern of JavaScript's may cost. All that a match chooses is where it starts, how often it takes each quantified
- * part, and which alternative it tries. So without repeated groups, with n characters, q quantifiers that know no end and a
- * pattern of p characters, there are no more than (n + 1)^(q + 1) * p steps, times what the bounded quantifiers and the
- * alternatives allow. A pattern that repeats a group, or refers back to one, is never said to be quick.
+ * Estimates the cost of a JavaScript pattern. A match chooses its start, the repetitions of each quantified part, and
+ * its alternatives. Without repeated groups, n characters, q unbounded quantifiers and a pattern of p characters give
+ * at most (n + 1)^(q + 1) * p steps. Bounded quantifiers and alternatives multiply that number. A pattern that repeats
+ * a group or refers back to one never counts as quick.
  */
 export function estimateCost(source: string, flags = ''): IsQuick {
   const isReferring = /\\(?:[1-9]|k<)/.test(source);
@@ -17,15 +17,11 @@ export function estimateCost(source: string, flags = ''): IsQuick {
   return (length) => (length + 1) ** (ends + starts) * choices * source.length <= STEPS;
 }
 
-/**
- * The pattern with an `x` for each escape and each class, so that all remaining special characters are
- * operators.
- */
+/** Replaces each escape and each class by `x`, so that the remaining special characters are operators. */
 export function maskLiterals(source: string): string {
   return source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/gsu, 'x');
 }
 
-/** What a bounded quantifier or an alternative multiplies the ways of a match by. */
 function countChoices(bare: string): number {
   const either = 2 ** (bare.match(/[?|]/g)?.length ?? 0);
   const spans = [...bare.matchAll(/\{(\d+),(\d+)\}/g)].map(
@@ -34,5 +30,4 @@ function countChoices(bare: string): number {
   return spans.reduce((product, span) => product * Math.max(span, 1), either);
 }
 
-/** Some ten milliseconds. */
 const STEPS = 10_000_000;

@@ -4,14 +4,14 @@ import { estimateCost } from './pattern-cost.ts';
 
 /** A JavaScript regular expression whose running time is bounded for any text. */
 export interface SafePattern {
-  /** Whether it is found in the text. Throws RangeError when that takes longer than a second. */
+  /** Throws RangeError after one second. */
   test(text: string): boolean;
   toString(): string;
 }
 
 /**
- * Compiles a safe pattern. Short texts are matched by JavaScript's own engine, longer ones by the linear
- * engine; a pattern that needs JavaScript's engine gets at most a second. Throws SyntaxError.
+ * Matches short texts with JavaScript's engine and longer ones with the linear engine. A pattern that needs
+ * JavaScript's engine gets at most a second. Throws SyntaxError.
  */
 export function compileSafe(source: string, flags = ''): SafePattern {
   const native = new RegExp(source, flags);
@@ -29,18 +29,14 @@ export function compileSafe(source: string, flags = ''): SafePattern {
   };
 }
 
-/** Whether both engines match the text alike: without `u` no surrogates at all, with `u` no lone ones. */
+/** The engines agree without surrogates; with the flag `u`, without lone ones. */
 function matchesAlike(text: string, flags: string): boolean {
   return flags.includes('u') ? !/\p{Surrogate}/u.test(text) : !/[\ud800-\udfff]/.test(text);
 }
 
-/** Some hundred milliseconds of the linear engine. */
 const STEPS = 10_000_000;
 
-/**
- * A pattern that selects a hook; a match that takes too long counts as found. Undefined for an invalid
- * pattern.
- */
+/** A pattern that selects a hook; a match that takes too long counts as found. Undefined if invalid. */
 export function compileInclusivePattern(source: string, flags = ''): Pick<SafePattern, 'test'> | undefined {
   const pattern = tryCompile(source, flags);
   return pattern && { test: (text) => testOr(true, pattern, text) };

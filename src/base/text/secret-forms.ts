@@ -1,24 +1,22 @@
 import { decodePercent } from './url.ts';
 
-/** One spelling of a secret: a sequence of UTF-16 units, each matched plain or escaped. */
+/** One spelling of a secret: UTF-16 units, each matched plain or escaped. */
 export interface SecretForm {
   readonly units: readonly SecretUnit[];
-  /** Base64 and the like, into which line breaks may have been put. */
+  /** Base64 and similar forms, which may contain line breaks. */
   readonly isEncoded: boolean;
 }
 
 export interface SecretUnit {
   readonly code: number;
-  /** Its percent-encoding in lower case; empty for a surrogate, which has none by itself. */
   readonly percent: string;
 }
 
-/** Shorter values are left: hiding every "on" or "1" would hide the text itself. */
+/** Hiding shorter values, such as "on" or "1", would make the text unreadable. */
 const SHORTEST_SECRET = 4;
-/** Shorter lines, and shorter secrets when encoded, would match by accident. */
+/** Shorter lines and shorter encoded secrets would match by accident. */
 const SHORTEST_PIECE = 8;
 
-/** Every spelling in which these values are looked for. */
 export function formsOf(secrets: Iterable<string>): SecretForm[] {
   const values = [...secrets].flatMap((secret) => [secret, secret.trim(), ...passwordIn(secret)]);
   const texts = new Set(
@@ -34,7 +32,7 @@ export function formsOf(secrets: Iterable<string>): SecretForm[] {
   ];
 }
 
-/** The passwords of an address such as `postgres://user:password@host/name?password=…`, as they stand there and decoded. */
+/** Passwords in a URL such as `postgres://user:password@host/name?password=…`, raw and decoded. */
 function passwordIn(secret: string): string[] {
   const written = passwordPlaces.map((place) => place.exec(secret)?.[1] ?? '');
   return written
@@ -52,7 +50,7 @@ function linesOf(text: string): string[] {
   return lines.length === 1 && lines[0] === text ? [] : lines;
 }
 
-/** The spellings of a text; one with escape characters is also listed in its JSON, URL and HTML forms. */
+/** A text with escape characters also has JSON, URL and HTML forms. */
 function spellings(text: string): string[] {
   if (!/[\\%&\ud800-\udfff]/.test(text)) return [text];
   const json = JSON.stringify(text).slice(1, -1);
@@ -60,16 +58,15 @@ function spellings(text: string): string[] {
   return [text, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(text.toWellFormed()), html];
 }
 
-/** As Base64, wherever in the encoded bytes it begins, as hexadecimal digits, and as bytes taken for Latin-1. */
+/** Base64 at each byte offset, hexadecimal, and UTF-8 bytes read as Latin-1. */
 function encodings(secret: string): string[] {
   if (secret.length < SHORTEST_PIECE) return [];
   const bytes = Buffer.from(secret);
   const shifted = [0, 1, 2].flatMap((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
-    // Of the first and the last character some bits may belong to what stands around the secret.
+    // The first and last characters may contain bits of the text around the secret.
     const whole = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
     const safe = whole.replaceAll('+', '-').replaceAll('/', '_');
-    // A line may end behind the first character.
     return [whole, safe, whole.slice(1), safe.slice(1)];
   });
   const hex = bytes.toString('hex');

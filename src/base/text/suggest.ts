@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** A hint for a misspelt word: the nearest known one if it is near, else all of them under `title`, if given. */
+/** Suggests the nearest known word, else lists all under `title`, if given. */
 export function suggest(word: string, known: readonly string[], title?: string): { hint?: string } {
   const nearest = findNearest(word, known);
   if (nearest !== undefined && nearest !== word) return { hint: `did you mean \`${nearest}\`?` };
@@ -8,7 +8,7 @@ export function suggest(word: string, known: readonly string[], title?: string):
   return { hint: `known ${title}: ${known.join(', ')}` };
 }
 
-/** The known word that `word` was probably meant to be: at most a third of its letters differ, or it is the beginning of one word only, or one word only is its beginning. */
+/** At most a third of the letters may differ; an unambiguous prefix in either direction counts too. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const ranked = known
@@ -23,18 +23,15 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return shorter.length === 1 ? shorter[0] : undefined;
 }
 
-/** `min` of `minimum`; `id` of `idempotent` says nothing. */
 function isBeginning(short: string, long: string): boolean {
   return short.length >= 3 && long.startsWith(short);
 }
 
-/** From so many letters on the beginning of a word stands for the whole. */
 const MIN_PREFIX = 4;
 
-/** The longest word for which a suggestion is looked for; comparing longer ones is slow. */
 const MAX_LENGTH = 200;
 
-/** Two letters that changed places are one slip, not two. */
+/** A transposition counts as one step. */
 function countSteps(word: string, candidate: string): number {
   const steps = distance(word, candidate);
   return steps === 2 && sortLetters(word) === sortLetters(candidate) ? 1 : steps;
@@ -44,7 +41,6 @@ function sortLetters(word: string): string {
   return [...word].toSorted().join('');
 }
 
-/** `timeoutMs`, `timeout-ms` and `TIMEOUT_MS` are all near `timeout_ms`. */
 function fold(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }

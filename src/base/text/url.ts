@@ -4,7 +4,7 @@ export function isLoopbackName(host: string): boolean {
   return /^(?:localhost|(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/.test(name);
 }
 
-/** The text with its percent escapes decoded; as it is, where one of them is none. */
+/** Returns the text unchanged if any percent escape is invalid. */
 export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);

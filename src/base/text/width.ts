@@ -1,6 +1,6 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
-/** How many columns of a terminal a text takes. */
+/** In terminal columns. */
 export function textWidth(text: string): number {
   if (isPlain(text)) return text.length;
   let width = 0;
@@ -8,7 +8,6 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text filled up with spaces to that many columns. */
 export function padStart(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, columns - textWidth(text))) + text;
 }
@@ -17,12 +16,10 @@ export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
 }
 
-/** The text cut to that many columns, with an ellipsis where something is missing. */
 export function cut(text: string, columns: number): string {
   if (text.length <= columns / 2 || columns === Infinity) return text;
   if (isPlain(text)) return cutPlain(text, columns);
   let width = 0;
-  // Where the text ends if it has to make room for the ellipsis.
   let end = 0;
   for (const { segment, index } of graphemesOf(text)) {
     width += graphemeWidth(segment);
@@ -32,7 +29,6 @@ export function cut(text: string, columns: number): string {
   return text;
 }
 
-/** Whether each character takes one column. */
 function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
@@ -44,7 +40,7 @@ function cutPlain(text: string, columns: number): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** To make one takes as long as to load a dozen modules, and most commands need none. */
+/** Creating a segmenter takes as long as loading a dozen modules, and most commands need none. */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenter.segment(text);
@@ -56,7 +52,7 @@ function graphemeWidth(grapheme: string): number {
   return eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
-/** The text in lines of at most that many columns, cut between words; a longer word has a line of its own. */
+/** Breaks lines between words; a longer word gets its own line. */
 export function wrapWords(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -71,8 +67,7 @@ export function wrapWords(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
-/** What is written for where no terminal says how wide it is. */
 export const defaultColumns = 80;
 
-/** Back to the beginning of the line, and nothing in it. Source: ECMA-48, EL. */
+/** Returns the cursor to the start and erases the line. Source: ECMA-48, EL. */
 export const eraseLine = '\r\x1b[2K';

@@ -1,16 +1,16 @@
 import { findText } from './find.ts';
 
 /**
- * A text as words are compared: NFKC, so that full-width letters and ligatures are plain ones, without the characters
- * that nobody sees (soft hyphens, zero-width spaces, controls).
+ * NFKC without invisible characters (soft hyphens, zero-width spaces, controls), for comparing words. Full-width
+ * letters and ligatures become plain ones.
  */
 export function foldText(text: string): string {
   if (isPlain.test(text)) return text;
-  // NFKC makes ignorable characters of some that are not, and composes what stood apart.
+  // NFKC turns some characters into ignorable ones, and composes separate ones.
   return dropIgnorable(dropIgnorable(text).normalize('NFKC')).normalize('NFKC');
 }
 
-/** The same without case: `É` is `é` in either spelling, and `ß` is `SS`. */
+/** Like `foldText`, without case: `É` equals `é` in either spelling, `ß` equals `SS`. */
 export function foldCase(text: string): string {
   return foldText(text).toLowerCase().toUpperCase();
 }
@@ -21,21 +21,21 @@ function dropIgnorable(text: string): string {
   return text.replaceAll(/[\p{DI}[\p{Cc}--[\t\n\v\f\r\x85]]]/gv, '');
 }
 
-/** The inside of a character class: the scripts that put no space between words. */
+/** Scripts without spaces between words, as the inside of a character class. */
 export const unspacedScripts =
   '\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Bopo}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}\\p{sc=Tibt}\\p{sc=Yiii}';
 
 /**
- * Where one word ends and the next begins with nothing between them, in UTF-16 units: in scripts that are written without
- * spaces, by the dictionaries of ICU, and where such a script meets another.
+ * The boundaries between adjacent words without a space, in UTF-16 units. They come from ICU's dictionaries for
+ * unspaced scripts, and from changes between such a script and another.
  */
 export function wordJoints(text: string): ReadonlySet<number> {
   const joints = new Set<number>();
-  // Before Thai, every script puts spaces between words.
+  // All scripts before Thai put spaces between words.
   if (!/[\u0e00-\uffff]/.test(text)) return joints;
   segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   for (const { index } of segmenter.segment(text)) if (isInsideRun(text, index)) joints.add(index);
-  // ICU joins Thai and Latin letters.
+  // ICU does not separate Thai from Latin letters.
   for (const { index } of text.matchAll(scriptChange)) joints.add(index);
   return joints;
 }
@@ -48,7 +48,6 @@ const scriptChange = new RegExp(`(?<=${unspaced})(?=${spaced})|(?<=${spaced})(?=
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Whether letters, marks, digits or `_` stand on both sides. */
 function isInsideRun(text: string, at: number): boolean {
   return endsInWord.test(text.slice(Math.max(at - 2, 0), at)) && beginsInWord.test(text.slice(at, at + 2));
 }
@@ -56,15 +55,14 @@ function isInsideRun(text: string, at: number): boolean {
 const endsInWord = /[\p{L}\p{M}\p{N}_]$/u;
 const beginsInWord = /^[\p{L}\p{M}\p{N}_]/u;
 
-/** The text with a space at each joint, for definitions that split words at spaces. */
 export function spaceWords(text: string): string {
   const joints = [...wordJoints(text)];
   return [0, ...joints].map((from, index) => text.slice(from, joints[index])).join(' ');
 }
 
 /**
- * How many words a text has. A combining mark belongs to its letter, so that words of Devanagari and others are whole.
- * Words are counted at their ends: a pattern for a whole word fills the engine's stack on a megabyte without a blank.
+ * A combining mark belongs to its letter, so that words in Devanagari and similar scripts stay whole. It counts word
+ * ends: a whole-word pattern overflows the engine's stack on a megabyte without spaces.
  */
 export function countWords(text: string): number {
   const seen = dropIgnorable(text);
@@ -72,15 +70,14 @@ export function countWords(text: string): number {
   return runs + wordJoints(seen).size;
 }
 
-/** Where a word stands in a text as a word of its own. Both are folded alike by the caller. */
+/** Finds whole words. The caller must fold both texts alike. */
 export interface WordFinder {
-  /** The first position at or after `from`; -1 without any. */
+  /** The first position at or after `from`, or -1. */
   find(word: string, from?: number): number;
-  /** Whether the word stands at that position. */
   isAt(word: string, at: number): boolean;
 }
 
-/** Only an end of the word that is a letter or digit asks for a boundary, so that `C++` is found too. */
+/** Requires a boundary only next to a letter or digit of the word, so that it finds `C++` too. */
 export function openWords(text: string): WordFinder {
   let joints: ReadonlySet<number> | undefined;
   const isBoundary = (at: number) => {
@@ -101,19 +98,16 @@ export function openWords(text: string): WordFinder {
   };
 }
 
-/** Looks for texts in a content, in any case, and in any spelling that folds to the same. */
 export interface FoldedSearch {
   has(wanted: string): boolean;
-  /** Whether it stands there as words of its own. */
   hasWord(wanted: string): boolean;
-  /** How often, without overlaps. */
   count(wanted: string): number;
 }
 
 export function searchFolded(content: string): FoldedSearch {
   const folded = foldCase(content);
   const words = openWords(folded);
-  // What folds to nothing, such as a zero-width space, is looked for as it is.
+  // A text that folds to nothing, such as a zero-width space, is searched as it is.
   const has = (wanted: string) => {
     const text = foldCase(wanted);
     return text === '' ? content.includes(wanted) : findText(folded, text) !== -1;
@@ -131,7 +125,7 @@ export function searchFolded(content: string): FoldedSearch {
   };
 }
 
-/** How often a text that is not empty stands in another, without overlaps. */
+/** Without overlaps; `wanted` must not be empty. */
 export function countText(text: string, wanted: string): number {
   let count = 0;
   for (let at = findText(text, wanted); at >= 0; at = findText(text, wanted, at + wanted.length)) count += 1;

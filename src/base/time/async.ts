@@ -1,7 +1,4 @@
-/**
- * Calls back once the signal is aborted; the returned function stops that. However many wait on one signal, it has one
- * listener: Node searches all listeners to take one away.
- */
+/** Returns a function that unregisters. All callers share one listener, since Node removes listeners linearly. */
 export function whenAborted(signal: AbortSignal, onAbort: () => void): () => void {
   const waiting = waitingOn.get(signal) ?? listenTo(signal);
   const entry = { onAbort };
@@ -24,7 +21,7 @@ function listenTo(signal: AbortSignal): Waiting {
   const entries: Waiting['entries'] = new Set();
   const listener = () => {
     waitingOn.delete(signal);
-    // Not a copy: what an earlier one stops is not called.
+    // Iterate the live set: a callback may unregister a later one.
     for (const entry of entries) {
       entries.delete(entry);
       entry.onAbort();
@@ -36,7 +33,6 @@ function listenTo(signal: AbortSignal): Waiting {
   return waiting;
 }
 
-/** Resolves with the work, or after so many ms. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve: giveUp } = Promise.withResolvers<void>();
   const timer = setTimeout(giveUp, ms);
@@ -44,25 +40,22 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
   clearTimeout(timer);
 }
 
-/** Resolves when the signal is aborted. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => void whenAborted(signal, resolve));
 }
 
-/** Something that is made when it is first needed, and then kept. */
 export interface Once<Value> {
-  /** Makes it, or gives what was made. Rejects as the making does; a failure is not remembered. */
+  /** Creates the value or returns the existing one. Rejects if the creation fails; the next call tries again. */
   open(): Promise<Value>;
-  /** What was made, once its making has ended; undefined where nothing was. Never rejects. */
+  /** Resolves to the value after a started creation ends; undefined without a value. Never rejects. */
   opened(): Promise<Value | undefined>;
-  /** A method of it, which makes it first. */
+  /** Wraps a method of the value, which is created on the first call. */
   method<Given extends unknown[], Result>(
     pick: (value: Value) => (...given: Given) => Result | PromiseLike<Result>,
   ): (...given: Given) => Promise<Result>;
 }
 
-/** What `load` gives, of which there is at most one: simultaneous first uses share it. */
 export function once<Value>(load: () => Promise<Value>): Once<Value> {
   let opening: Promise<Value> | undefined;
   const open = () => {
@@ -82,15 +75,12 @@ export function once<Value>(load: () => Promise<Value>): Once<Value> {
   };
 }
 
-/** Lets a number of pieces of work go on at once; the others wait in order. */
 export interface Slots {
-  /** Undefined where there is a slot; else a promise of one. */
+  /** Undefined if a slot is free, else a promise of one. */
   take(): Promise<void> | undefined;
-  /** Gives one back. */
   release(): void;
 }
 
-/** That many slots. */
 export function createSlots(count: number): Slots {
   let free = count;
   const waiting: (() => void)[] = [];
@@ -108,14 +98,12 @@ export function createSlots(count: number): Slots {
   };
 }
 
-/** Work that goes on by itself, and that somebody has to see the end of. */
 interface Work {
   add(work: Promise<unknown>): void;
-  /** Resolves when none is left, what was added meanwhile included. Never rejects. */
+  /** Resolves when no work is left, including work added meanwhile. Never rejects. */
   ended(): Promise<void>;
 }
 
-/** Keeps track of work that nobody awaits one by one. */
 export function trackWork(): Work {
   const underway = new Set<Promise<unknown>>();
   return {
@@ -129,5 +117,5 @@ export function trackWork(): Work {
   };
 }
 
-/** Longest time that a timer can wait: 2^31 - 1 milliseconds. */
+/** The longest delay of a timer: 2^31 - 1 milliseconds. */
 export const longestMs = 2_147_483_647;

@@ -1,7 +1,6 @@
 import { longestMs } from './async.ts';
 import { STALL_MS, startTimer, type Timer } from './deadline.ts';
 
-/** A limit that runs. */
 export interface Limit {
   /** By the clock of `performance.now()`. */
   readonly dueAt: number;
@@ -9,26 +8,24 @@ export interface Limit {
   previous: Limit | undefined;
   next: Limit | undefined;
   isRunning: boolean;
-  /** A timer of its own, for what is left after this process was stopped. */
   timer: Timer | undefined;
 }
 
 /**
- * Limits of one length on many things at once, with one timer for all: they end in the order in which they began. As
- * with `startTimer`, time for which this process itself was stopped does not count.
+ * Equal limits on many things with one timer; they end in the order of their starts. As with `startTimer`, time during
+ * which this process was stopped does not count.
  */
 export class DeadlineList {
   readonly #limitMs: number;
   #first: Limit | undefined;
   #last: Limit | undefined;
-  /** Is due no later than the first limit. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limitMs: number) {
     this.#limitMs = Math.min(limitMs, longestMs);
   }
 
-  /** Calls `onEnd` when the time is over, unless the limit is cleared before. Keeps Node alive meanwhile. */
+  /** Calls `onEnd` after the time unless the limit is cleared. Keeps Node alive. */
   start(onEnd: () => void): Limit {
     const dueAt = performance.now() + this.#limitMs;
     const limit: Limit = {
@@ -47,7 +44,6 @@ export class DeadlineList {
     return limit;
   }
 
-  /** Stops a limit; one that is over already is left as it is. */
   clear(limit: Limit): void {
     limit.timer?.clear();
     if (!limit.isRunning) return;

@@ -2,22 +2,17 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { RuntimeError } from '../errors.ts';
 import { longestMs, whenAborted } from './async.ts';
 
-/** A time that runs out. */
 export interface Timer {
-  /** Milliseconds until it is over. */
   remainingMs(): number;
-  /** Starts the whole time anew, or another one. */
   restart(timeoutMs?: number): void;
-  /** Stops the time, until `resume` goes on with what is left of it. */
   pause(): void;
   resume(): void;
-  /** Stops the time and forgets the signal. */
   clear(): void;
 }
 
 /**
- * Calls `onEnd` when `timeoutMs` are over, or when the signal is aborted. Time for which this process itself was stopped
- * does not count, up to `timeoutMs` altogether: an answer may have arrived meanwhile.
+ * Calls `onEnd` after `timeoutMs` or on abort. Time during which this process was stopped does not count, up to
+ * `timeoutMs` in total, because an answer may have arrived meanwhile.
  */
 export function startTimer(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
@@ -27,11 +22,11 @@ export function startTimer(
   let timer: NodeJS.Timeout | undefined;
   let dueAt = 0;
   let leftMs = limitMs;
-  /** Who keeps this process busy could stall every timer: all stalls together are worth `limitMs`. */
+  /** Bounds all extensions together by `limitMs`, since a busy process could delay every timer. */
   let extendedMs = 0;
   const wait = (ms: number) => {
     dueAt = performance.now() + ms;
-    // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
+    // AbortSignal.timeout() does not keep Node alive.
     timer = setTimeout(() => {
       const lateMs = performance.now() - dueAt;
       const extraMs = Math.min(lateMs, limitMs - extendedMs);
@@ -67,28 +62,23 @@ export function startTimer(
   };
 }
 
-/** A limit on one exchange. */
 export interface Deadline {
-  /** Rejects with what `createError` gives, by default PROCESS_TIMEOUT, or with ABORTED; never resolves. */
+  /** Rejects with the result of `createError`, with PROCESS_TIMEOUT by default, or with ABORTED. Never resolves. */
   readonly expired: Promise<never>;
-  /** Whether the time stands still. */
   setPaused(isPaused: boolean): void;
   clear(): void;
 }
 
-/** How long an exchange may take, and how its error is made. */
 export interface DeadlineOptions {
   readonly name: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Makes the error for an expired limit; default: PROCESS_TIMEOUT, no answer in time. */
   readonly createError?: ((timeoutMs: number) => RuntimeError) | undefined;
 }
 
-/** Starts a deadline that ends at `timeoutMs` or with the caller's signal, whichever comes first. */
 export function startDeadline({ name, timeoutMs, signal, createError }: DeadlineOptions): Deadline {
   const { promise: expired, reject } = Promise.withResolvers<never>();
-  // The loser of a race has no listener any more; its rejection must not count as unhandled.
+  // After a lost race nothing handles the rejection; it must not count as unhandled.
   expired.catch(() => {});
   const { clear, pause, resume } = startTimer({ timeoutMs, signal }, (cause) => {
     if (cause === 'abort') reject(abortedError(name, signal));
@@ -97,24 +87,22 @@ export function startDeadline({ name, timeoutMs, signal, createError }: Deadline
   return { expired, setPaused: (isPaused) => (isPaused ? pause() : resume()), clear };
 }
 
-/** PROCESS_TIMEOUT, for an exchange that took longer than its limit. */
 export function timeoutError(name: string, timeoutMs: number): RuntimeError {
   return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, {
     details: { timeout_ms: timeoutMs },
   });
 }
 
-/** ABORTED, for a call that its caller cancelled. */
 export function abortedError(name: string, signal: AbortSignal | undefined): RuntimeError {
   return new RuntimeError('ABORTED', `the call of "${name}" was aborted`, { cause: signal?.reason });
 }
 
-/** Waits, at most until the signal is aborted; keeps Node alive meanwhile. Never rejects. */
+/** Ends early on abort. Keeps Node alive. Never rejects. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeoutPromise(Math.min(ms, longestMs), undefined, signal && { signal }).catch(() => {});
 }
 
-/** Whether the promise settles within `ms`, by resolving or rejecting. Never rejects. */
+/** Whether the promise resolves or rejects within `ms`. Never rejects. */
 export function waitForSettled(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), Math.min(ms, longestMs));
@@ -127,13 +115,13 @@ export function waitForSettled(promise: Promise<unknown>, ms: number): Promise<b
 }
 
 /**
- * Waits, at most `ms`, for the end of the outputs of a process that has ended. If the timer was due because
- * this process was busy, output may be unread still: one more turn of the event loop reads it.
+ * Waits at most `ms` for the outputs of an ended process. If this process was busy, output may be unread when the timer
+ * fires; one more turn of the event loop reads it.
  */
 export async function drain(outputs: Promise<unknown>, ms: number): Promise<void> {
   if (await waitForSettled(outputs, ms)) return;
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A timer this late means that this process did not run: Ctrl-Z, SIGSTOP, a long computation. */
+/** A timer this late means that this process was stopped or blocked: Ctrl-Z, SIGSTOP, a long computation. */
 export const STALL_MS = 500;

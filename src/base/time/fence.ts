@@ -1,35 +1,31 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * The right of some work to start processes: that of a run which this process holds. Whoever gives a message to a process asks
- * for it twice, once the message has its slot: `admit` looks at the store, and `isLive` is looked at again in the moment in
- * which the bytes go out.
+ * The right of a run that this process holds to start processes. Senders check it twice after a message has its slot:
+ * `admit` consults the store, and `isLive` is checked immediately before the bytes are sent.
  */
 export interface Fence {
-  /** Rejects with why nothing may be started: RUN_ENDED, STORE_FAILED. */
+  /** Rejects with the reason if nothing may start: RUN_ENDED, STORE_FAILED. */
   admit(): Promise<void>;
-  /** Whether what `admit` saw cannot have changed hands yet, by a clock that never goes back. */
+  /** Whether the right still holds, by a monotonic clock. */
   isLive(): boolean;
 }
 
-/** Does the work, and all that it begins and waits for, within the fence; undefined: within none. */
+/** Runs the work, and everything that it starts, within the fence; undefined removes the current fence. */
 export function fenced<Result>(fence: Fence | undefined, work: () => Result): Result {
   return fences.run(fence, work);
 }
 
-/** The fence around this code, if any. */
 export function currentFence(): Fence | undefined {
   return fences.getStore();
 }
 
-/** What gives a right to work for as long as it is renewed. */
 interface Lease {
-  /** Renews it. Rejects once it is lost. */
   confirm(): Promise<void>;
   isLive(): boolean;
 }
 
-/** Does the work that a lease gives the right to. Rejects with what a start in it was refused with, whatever the work made of that. */
+/** Runs work under a lease. If a start was refused, rejects with that error even if the work resolves. */
 export async function fencedBy<Result>(
   { confirm, isLive }: Lease,
   work: () => Promise<Result>,

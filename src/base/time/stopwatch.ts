@@ -1,41 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { currentFence, fenced } from './fence.ts';
 
-/** How long work took, and how long it waited in queues, which is not included in `durationMs`. */
+/** `durationMs` does not include `queueMs`, the time in queues. */
 export interface Timing {
   readonly durationMs: number;
   readonly queueMs: number;
 }
 
-/** What hears of the queues of a piece of work, and of the slots that it holds. */
 export interface QueueClock {
-  /** A part of the work begins (1) or ends (-1) to wait for a slot, or to hold one. */
+  /** Reports that a part begins (1) or ends (-1) to wait for a slot or to hold one. */
   change(part: 'waiting' | 'working', by: 1 | -1): void;
 }
 
-/** Measures a piece of work from now on. */
 export interface Stopwatch extends QueueClock {
-  /** Runs a part of the work; its time in queues is counted as queue time, wherever it enters one. */
+  /** Counts the time that the work spends in any queue as queue time. */
   run<Result>(work: () => Result): Result;
   read(): Timing;
 }
 
-/** Starts a stopwatch; its queue times also count for the clock around it. */
 export function startStopwatch(around: QueueClock | undefined = running.getStore()): Stopwatch {
   return new RunningStopwatch(around);
 }
 
-/** The stopwatch that runs around this code, if any. */
 export function currentClock(): QueueClock | undefined {
   return running.getStore();
 }
 
-/** To the nearest millisecond. */
 export function wholeMs({ durationMs, queueMs }: Timing): Timing {
   return { durationMs: Math.round(durationMs), queueMs: Math.round(queueMs) };
 }
 
-/** Runs work in a queue whose slot it occupies: its time in the queue counts as waiting. */
+/** Runs work in a queue that limits concurrency. The wait counts as queue time. */
 export async function inSlot<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
@@ -44,7 +39,7 @@ export async function inSlot<Result>(
   return await trackQueue(work, enqueue, { isWork: true, clock });
 }
 
-/** Runs work in a queue that only orders it: it may then wait for slots of other queues. */
+/** Runs work in a queue that only orders it, so that the work may wait for slots of other queues. */
 export async function inQueue<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
@@ -52,7 +47,7 @@ export async function inQueue<Result>(
   return await trackQueue(work, enqueue, { isWork: false, clock: running.getStore() });
 }
 
-/** Runs work that is not awaited, outside of any stopwatch and fence. */
+/** Runs work that is not awaited, outside any stopwatch and fence. */
 export function unwatched<Result>(work: () => Result): Result {
   return running.run(undefined, () => fenced(undefined, work));
 }
@@ -62,7 +57,7 @@ async function trackQueue<Result>(
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
   { isWork, clock }: { readonly isWork: boolean; readonly clock: QueueClock | undefined },
 ): Promise<Result> {
-  // A queue starts work in the async context of the work before it.
+  // A queue starts work in the async context of the previous work.
   const fence = currentFence();
   const work = () => fenced(fence, given);
   if (clock === undefined) return await enqueue(() => running.run(undefined, work));
@@ -85,7 +80,7 @@ async function trackQueue<Result>(
 
 const running = new AsyncLocalStorage<QueueClock | undefined>();
 
-/** Time counts as queue time while at least one part of the work waits and none has a slot. */
+/** Time counts as queue time while at least one part waits and none has a slot. */
 class RunningStopwatch implements Stopwatch {
   readonly #around: QueueClock | undefined;
   readonly #startedAt = performance.now();

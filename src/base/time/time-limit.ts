@@ -3,9 +3,9 @@ import { createContext, Script } from 'node:vm';
 import { isObject } from '../json/json.ts';
 
 /**
- * Runs synchronous work for at most a second. The work must have no side effects: it may be interrupted
- * anywhere, and is repeated if it got too little processor time. Throws RangeError naming `what` on timeout,
- * and what the work throws.
+ * Runs synchronous work for at most a second. The work must have no side effects: it may be interrupted anywhere, and
+ * it is repeated if it got too little processor time. Throws RangeError naming `what` on timeout, and any error of the
+ * work.
  */
 export function withinLimit<T>(what: string, work: () => T): T {
   if (isRunning) return work();
@@ -20,10 +20,7 @@ export function withinLimit<T>(what: string, work: () => T): T {
   }
 }
 
-/**
- * Yields to signals and timers if such work has blocked the event loop since the last call; for callers in a
- * loop.
- */
+/** Yields to signals and timers if such work blocked the event loop since the last call. Call it in loops. */
 export async function yieldAfterLongWork(): Promise<void> {
   if (!hasBlocked) return;
   hasBlocked = false;
@@ -33,12 +30,10 @@ export async function yieldAfterLongWork(): Promise<void> {
 let hasBlocked = false;
 
 const LIMIT_MS = 1000;
-/** How often work is tried again that got too little processor time. */
 const MAX_ATTEMPTS = 3;
 
 let isRunning = false;
 
-/** Undefined when the time is up. */
 function attempt<T>(work: () => T): { readonly value: T } | undefined {
   let done: { readonly value: T } | undefined;
   runner ??= openRunner();
@@ -62,14 +57,14 @@ function attempt<T>(work: () => T): { readonly value: T } | undefined {
 
 let runner: ReturnType<typeof openRunner> | undefined;
 
-/** Only `node:vm` can interrupt what never looks up, a regular expression in the middle of a match included. */
+/** Only `node:vm` can interrupt synchronous code, including a regular expression match. */
 function openRunner() {
   const scope: { work: (() => void) | undefined } = { work: undefined };
   createContext(scope);
   return { scope, script: new Script('work()') };
 }
 
-/** The error may be of the context's own kind. */
+/** The error may come from the other context's realm. */
 function isTimeout(thrown: unknown): boolean {
   return isObject(thrown) && thrown['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Does work for the caller of that key, whose tasks take turns with those of others in every queue that they wait in. */
+/** Runs work for the caller with that key. In every queue, tasks of different keys take turns. */
 export function inTurnOf<Result>(key: string, work: () => Result): Result {
   return keys.run(key, work);
 }
 
-/** The key of the caller for whom this code runs; empty for nobody in particular. */
+/** The key of the current caller; empty without one. */
 export function currentTurn(): string {
   return keys.getStore() ?? '';
 }
@@ -14,9 +14,8 @@ const keys = new AsyncLocalStorage<string>();
 
 type Task = () => Promise<unknown>;
 
-/** Tasks that wait: the next one is the oldest of the key that was served longest ago. For p-queue. */
+/** A queue for p-queue: the next task is the oldest of the key that was served longest ago. */
 export class TurnQueue {
-  /** By key, in the order of their turns: the tasks by their ids. */
   readonly #waiting = new Map<string, Map<string, Task>>();
   size = 0;
 
@@ -33,7 +32,6 @@ export class TurnQueue {
       for (const [id, task] of tasks) {
         tasks.delete(id);
         this.size -= 1;
-        // Its next task waits behind those of all other keys.
         if (tasks.size > 0) this.#waiting.set(key, tasks);
         return task;
       }
@@ -41,7 +39,6 @@ export class TurnQueue {
     return undefined;
   }
 
-  /** Removes a task whose caller has given up. */
   remove(id: string): void {
     for (const [key, tasks] of this.#waiting) {
       if (!tasks.delete(id)) continue;

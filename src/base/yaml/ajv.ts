@@ -1,22 +1,21 @@
 import { createRequire } from 'node:module';
 import type { Ajv, Options } from 'ajv';
 
-/** A version of JSON Schema. */
 export type Draft = 'draft-07' | '2019-09' | '2020-12';
 
-/** The draft that a `$schema` names; undefined when it is none of those that ajv knows. */
+/** Returns undefined for a `$schema` that ajv does not know. */
 export function draftOf(name: string): Draft | undefined {
   if (name.includes('2020-12')) return '2020-12';
   if (name.includes('2019-09')) return '2019-09';
   return /draft-0[67]/.test(name) ? 'draft-07' : undefined;
 }
 
-/** A schema from a system that reads draft-07 where `$schema` says nothing. */
+/** Sets draft-07 where `$schema` is absent, for a schema from a system that reads draft-07. */
 export function asDraft07(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
 }
 
-/** A compiler for schemas that users wrote. ajv is loaded for the first of each draft: most commands meet none. */
+/** A compiler for users' schemas. Loads ajv on first use of each draft, since most commands need none. */
 export function openAjv(draft: Draft, options: Options): Ajv {
   if (draft === '2020-12') {
     const { Ajv2020 }: typeof import('ajv/dist/2020.js') = load('ajv/dist/2020.js');
@@ -30,7 +29,6 @@ export function openAjv(draft: Draft, options: Options): Ajv {
   return new Ajv07(options);
 }
 
-/** Lets `format` in its schemas be checked. */
 export function addFormats(ajv: Ajv): void {
   const formats: typeof import('ajv-formats') = load('ajv-formats');
   formats.default(ajv);

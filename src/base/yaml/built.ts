@@ -3,7 +3,7 @@ import { RuntimeError } from '../errors.ts';
 
 const load = createRequire(import.meta.url);
 
-/** A module that `npm run build` makes, by its name below `imports` in package.json. Throws INTERNAL when it is missing. */
+/** Loads a module of `npm run build` by its name in `imports` of package.json. Throws INTERNAL if missing. */
 export function loadBuilt<Module>(name: `#${string}`): Module {
   try {
     const built: Module = load(name);

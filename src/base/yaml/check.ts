@@ -8,7 +8,7 @@ import { findViolations, isMeantBy, type Violation } from './violation.ts';
 
 export { formatProblem } from './problem.ts';
 
-/** The violations of one of our JSON Schemas (2020-12) in the document, as problems in file order. */
+/** Checks the document against one of our JSON Schemas (2020-12). Problems are in file order. */
 export function checkSchema(document: YamlDocument, schema: object, validate?: ValidateFunction): Problem[] {
   if (document.value === undefined) return [];
   return sortProblems(
@@ -18,12 +18,12 @@ export function checkSchema(document: YamlDocument, schema: object, validate?: V
   );
 }
 
-/** A violation as an error: unknown keys and names at the key, what is missing at the name of its parent. */
+/** Unknown keys and names are reported at the key, missing ones at the name of their parent. */
 export function locateViolation(document: YamlDocument, violation: Violation, schema: object): Problem {
   return locateFinding(document, { ...violation, atKey: violation.kind !== 'value' }, schema);
 }
 
-/** Findings beyond the schema as problems, but for those that only repeat a violation of it in other words. */
+/** Skips findings that only repeat a schema violation. */
 export function locateFindings(
   document: YamlDocument,
   findings: readonly Finding[],
@@ -36,7 +36,7 @@ export function locateFindings(
   }).map((finding) => locateFinding(document, finding, schema));
 }
 
-/** The findings that are not only what follows from one of these violations. All of the latter must be errors. */
+/** Removes findings that only follow from one of these violations, all of which must be errors. */
 export function withoutEchoes<Found extends Finding>(
   document: YamlDocument,
   findings: readonly Found[],

@@ -4,7 +4,7 @@ import { canonicalNumber, compareDecimals, isMultipleOf } from '../json/decimal.
 import type { ExactValue } from '../json/exact-value.ts';
 import { isObject } from '../json/json.ts';
 
-/** Runs the work while the keywords below read the digits of numbers in a schema that it compiles. */
+/** Runs the work with the keywords below reading the exact numbers of the compiled schema. */
 export function compilingExactly<Result>(schema: ExactValue, work: () => Result): Result {
   const before = compiled;
   compiled = schema;
@@ -15,7 +15,7 @@ export function compilingExactly<Result>(schema: ExactValue, work: () => Result)
   }
 }
 
-/** Runs the work while the keywords below read the digits of numbers in data that it validates. */
+/** Runs the work with the keywords below reading the exact numbers of the validated data. */
 export function validatingExactly<Result>(data: ExactValue, work: () => Result): Result {
   const before = validated;
   validated = data;
@@ -26,14 +26,11 @@ export function validatingExactly<Result>(data: ExactValue, work: () => Result):
   }
 }
 
-// ajv gives keywords no place for it, and neither compiles nor validates asynchronously here.
+// ajv gives keywords no context object. Compilation and validation are synchronous here.
 let compiled: ExactValue | undefined;
 let validated: ExactValue | undefined;
 
-/**
- * Replaces the keywords of ajv that compare values. Its own ones compare doubles, divide them, look up names that every
- * object inherits, and compare each item of a list with every other one.
- */
+/** Replaces keywords for which ajv rounds numbers, looks up inherited names, or compares every pair of items. */
 export function replaceKeywords(compiler: Ajv): void {
   for (const [keyword, { type, create }] of Object.entries(keywords)) {
     compiler.removeKeyword(keyword);
@@ -63,12 +60,10 @@ interface Misfit {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Where the digits of a number stand, if it has any. */
 interface Place {
   readonly in: object | undefined;
   readonly key?: string;
   readonly digits: ExactValue['digits'];
-  /** Of the whole value, which stands in nothing. */
   readonly own?: string | undefined;
 }
 
@@ -85,7 +80,6 @@ function exactNumber(number: number, { in: parent, key = '', digits, own }: Plac
 }
 
 interface Rule extends Misfit {
-  /** What to say in the place of the usual; undefined where the data fits. */
   findMisfit(data: unknown, place: Place): Partial<Misfit> | undefined;
 }
 
@@ -164,7 +158,6 @@ function limit(keyword: string, comparison: string, isMet: (sign: number) => boo
   };
 }
 
-/** The indices of the last item that equals an earlier one, and of that one; undefined when all differ. */
 function findDuplicates(items: readonly unknown[], digits: ExactValue['digits']) {
   const seen = new Map<string, number>();
   let pair: { readonly i: number; readonly j: number } | undefined;
@@ -181,11 +174,11 @@ function isScalar(value: unknown): boolean {
   return typeof value !== 'object' || value === null;
 }
 
-/** One text for all JSON values that are equal: numbers by their digits, members in one order. */
+/** One text for all equal JSON values, with numbers by their digits and members in one order. */
 function spell(value: unknown, place: Place): string {
   if (typeof value === 'number') {
     const number = exactNumber(value, place);
-    // Of whole numbers of this size, two spellings are one only if they are the same.
+    // Integers of this size are equal only if their doubles are.
     return Number.isSafeInteger(number) ? String(Number(number) + 0) : canonicalNumber(number);
   }
   const { digits } = place;

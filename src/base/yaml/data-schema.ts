@@ -10,24 +10,23 @@ import { wordError } from './wording.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
 
-/** Whether a value fits a schema. The value may be a `Json`, or hold raw numbers: those are compared by their digits. */
+/** Validates a value, which may be a `Json` or contain raw numbers; those are compared by their digits. */
 export interface DataValidator {
   (value: unknown): boolean;
   errors?: readonly ErrorObject[];
 }
 
 interface DataSchemaOptions {
-  /** Stop at the first violation. */
   readonly isFirstOnly?: boolean;
-  /** Whether `format` is a rule; otherwise it is an annotation, as 2020-12 has it. */
+  /** Enforces `format`, which is only an annotation in 2020-12. */
   readonly hasFormats?: boolean;
 }
 
 /**
- * Compiles a schema that a user wrote; every such schema goes through here. It is read as its `$schema` says: 2020-12,
- * 2019-09 or draft-07. Without one it is 2020-12, or draft-07 where it has a form that only draft-07 has. Numbers are decimals,
- * names are own properties, and nothing is fetched. Unknown keywords and formats are ignored. Patterns and `uniqueItems` take
- * linear time, a recursive schema may take very long. Throws Error when the schema cannot be used.
+ * Compiles a user's schema; all such schemas pass through here. `$schema` selects 2020-12, 2019-09 or draft-07. Without
+ * it the schema is 2020-12, or draft-07 if it has a form that only draft-07 has. Numbers are decimals, names are own
+ * properties, and nothing is fetched. Unknown keywords and formats are ignored. Patterns and `uniqueItems` take linear
+ * time; a recursive schema may take very long. Throws Error if the schema cannot be used.
  */
 export function compileDataSchema(
   given: DataSchema | Json,
@@ -41,7 +40,7 @@ export function compileDataSchema(
   const { $schema: declared, ...rest } = isObject(value) ? value : { $schema: undefined };
   const body = isObject(value) ? rest : value;
   const exact = { ...schema, digits: moved(schema.digits, value, body) };
-  // Code of ajv that stops at the first violation takes a missing member named "" for none.
+  // When ajv stops at the first violation, its code ignores a missing member named "".
   const stopsEarly = isFirstOnly && !text.includes('""');
   const kind = `${stopsEarly ? 'first' : 'all'} ${hasFormats ? 'formats' : ''}`;
   const unchecked = text.includes('"unevaluated') ? findUnchecked(value) : undefined;
@@ -50,7 +49,7 @@ export function compileDataSchema(
     throw new Error('it has `$recursiveRef`, which only 2019-09 has; say so with $schema');
   const failures: unknown[] = [];
   for (const draft of draftsOf(declared)) {
-    // The standard asks for Unicode mode; patterns such as `^\-$` compile only without it.
+    // The standard requires Unicode mode; patterns such as `^\-$` compile only without it.
     for (const unicodeRegExp of [true, false]) {
       const options = { ...lenient, allErrors: !stopsEarly, validateFormats: hasFormats, unicodeRegExp };
       try {
@@ -67,7 +66,6 @@ export function compileDataSchema(
   throw failures[0];
 }
 
-/** The numbers of the schema itself belong to the copy of it that is compiled. */
 function moved(digits: ExactValue['digits'], from: unknown, to: unknown): ExactValue['digits'] {
   const own = isObject(from) ? digits?.get(from) : undefined;
   return own === undefined || !isObject(to) ? digits : new Map([...(digits ?? []), [to, own]]);
@@ -84,7 +82,6 @@ function draftsOf(declared: unknown): readonly Draft[] {
 interface Compilation {
   readonly draft: Draft;
   readonly options: Options;
-  /** What the options say. */
   readonly kind: string;
 }
 
@@ -92,7 +89,7 @@ function compile(schema: DataSchema, { draft, options, kind }: Compilation): Dat
   const open = (more: Options = {}): Ajv => {
     const compiler = openAjv(draft, {
       ...options,
-      // There, what stands beside a `$ref` does not count.
+      // Draft-07 ignores the siblings of a `$ref`.
       ...(draft === 'draft-07' && { ignoreKeywordsWithRef: true }),
       ...more,
     });
@@ -100,7 +97,7 @@ function compile(schema: DataSchema, { draft, options, kind }: Compilation): Dat
     if (options.validateFormats === true) addFormats(compiler);
     return compiler;
   };
-  // Opening a compiler takes longer than compiling; but ids would meet in it, those of other tools too.
+  // Opening a compiler takes longer than compiling, but in a shared one the ids of schemas would collide.
   if (JSON.stringify(schema).includes('"$id"')) return compileWith(open(), schema);
   const shared = (name: string, more?: Options): Ajv => {
     const compiler = compilers.get(`${draft} ${kind} ${name}`) ?? open(more);
@@ -111,7 +108,7 @@ function compile(schema: DataSchema, { draft, options, kind }: Compilation): Dat
     try {
       return compileWith(shared('quick', { meta: false, validateSchema: false }), schema);
     } catch {
-      // What refers to the meta-schema, which this compiler lacks, and what cannot be used.
+      // The schema is unusable or refers to the meta-schema, which this compiler lacks.
     }
   }
   return compileWith(shared('whole'), schema);
@@ -119,7 +116,6 @@ function compile(schema: DataSchema, { draft, options, kind }: Compilation): Dat
 
 const compilers = new Map<string, Ajv>();
 
-/** `type must be one of: array, boolean, … (got: objct), did you mean `object`?` */
 function wordSchemaError(error: ErrorObject, schema: DataSchema): string {
   const keys = error.instancePath.split('/').slice(1).map(unescapePointer);
   const value = keys.reduce<unknown>((part, key) => Object(part)[key], schema);
@@ -137,7 +133,7 @@ function unescapePointer(key: string): string {
 function compileWith(compiler: Ajv, schema: DataSchema): DataValidator {
   try {
     const validate = compiler.compile(schema);
-    // An asynchronous validator answers every value with a promise, which is true.
+    // An asynchronous validator returns a promise, which is truthy.
     if ('$async' in validate) throw new Error('it is asynchronous ($async)');
     const check: DataValidator = (given) => {
       const data = readExactly(given);
@@ -160,9 +156,8 @@ const lenient = {
   logger: false,
   ownProperties: true,
   code: {
-    // `code` is for validators that are written to a file.
     regExp: Object.assign(compileSafe, { code: 'new RegExp' }),
-    // Sets of names that must not inherit any. What a schema says stands in double quotes, and is left as it is.
+    // Generated sets of names must not inherit names. Text of the schema is in double quotes and stays unchanged.
     process: (code: string) =>
       code.replaceAll(
         /"(?:[^"\\]|\\.)*"|\b((?:props\d+|dynamicAnchors) ?= ?(?:props\d+ \|\| )?)\{\}/g,
@@ -172,8 +167,8 @@ const lenient = {
 } as const satisfies Options;
 
 /**
- * Why `unevaluatedItems` or `unevaluatedProperties` cannot be checked somewhere in a schema: where ajv would count as evaluated
- * what is not. A schema that would let data pass is refused.
+ * Why ajv cannot check `unevaluatedItems` or `unevaluatedProperties` somewhere in the schema: it would count too much
+ * as evaluated. Such a schema is refused, since it would let data pass.
  */
 function findUnchecked(schema: unknown): string | undefined {
   if (Array.isArray(schema)) return schema.map(findUnchecked).find((each) => each !== undefined);
@@ -185,7 +180,6 @@ function findUnchecked(schema: unknown): string | undefined {
   return findUnchecked(Object.values(schema));
 }
 
-/** `isSure`: the schema holds whenever the one with the keyword does. */
 function findConfusing(schema: unknown, keyword: string, isSure: boolean): string | undefined {
   if (!isObject(schema)) return undefined;
   if (Object.hasOwn(schema, 'if') && !Object.hasOwn(schema, 'then')) return 'if';
@@ -203,7 +197,7 @@ function findConfusing(schema: unknown, keyword: string, isSure: boolean): strin
   return parts.find((found) => found !== undefined);
 }
 
-/** What a schema without `$schema` says that the draft it is read as would pass over. */
+/** Keywords that a schema without `$schema` has but that the assumed draft ignores. */
 function findMixedDraft(schema: DataSchema): string | undefined {
   const text = JSON.stringify(schema);
   const newer = laterKeywords.find((keyword) => text.includes(`"${keyword}":`));
@@ -217,10 +211,7 @@ const laterKeywords =
     ' ',
   );
 
-/**
- * The schema with another spelling of what it says about a member called `__proto__`, for which ajv has no rule. Keeps raw
- * numbers.
- */
+/** Rewrites rules for a member named `__proto__`, which ajv does not support. Keeps raw numbers. */
 function respell(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(respell);
   if (!isObject(schema) || JSON.isRawJSON(schema)) return schema;
@@ -252,21 +243,18 @@ function respell(schema: unknown): unknown {
 
 const PROTO = '__proto__';
 
-/** Keywords that hold a schema or a list of them. */
 const schemaKeywords: ReadonlySet<string> = new Set(
   `allOf anyOf oneOf not if then else items prefixItems additionalItems contains additionalProperties propertyNames
     unevaluatedItems unevaluatedProperties contentSchema`.split(/\s+/),
 );
 
-/** Keywords that hold schemas by names. */
 const namedKeywords: ReadonlySet<string> = new Set(
   'properties patternProperties $defs definitions dependentSchemas dependencies'.split(' '),
 );
 
-/** What the file of the meta-schema's validator is called. */
 export const metaSchemaName = 'json-schema-2020-12';
 
-/** Whether a value is a schema of JSON Schema 2020-12, formats aside; `npm run build` compiled what tells it, which ajv would do anew at each start. */
+/** Checks against JSON Schema 2020-12 without formats, by a validator that `npm run build` compiled. */
 export function isSchema202012(value: unknown): boolean {
   validate ??= loadBuilt<{ readonly validate: ValidateFunction }>(
     `#validators/${metaSchemaName}.js`,

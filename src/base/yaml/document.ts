@@ -8,37 +8,33 @@ import type { Problem, SourceLocation } from './problem.ts';
 import { lowerFirst, parseYaml, syntaxProblems, tooDeep } from './syntax.ts';
 import { findDuplicates, findMistakes, keysAt, lookUp, type NodeOffsets, type TreeMistake } from './tree.ts';
 
-/** The way to a value: mapping keys and list indices from the root. */
 export type Path = readonly (string | number)[];
 
-/** A YAML file's first document: its value, and where each part of it stands. */
 export interface YamlDocument {
   /** As the user gave it. */
   readonly file: string;
-  /** Plain values; undefined when the file cannot be parsed; then `problems` says why. */
+  /** Plain values; undefined if the file cannot be parsed, which `problems` explains. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** The one of `problems` that reports further documents; a tolerant loader may treat it as a warning. */
+  /** The entry of `problems` about further documents; a tolerant loader may treat it as a warning. */
   readonly secondDocument: Problem | undefined;
-  /** Where the value stands; that of its nearest existing ancestor when there is none. */
+  /** The position of the value, or of its nearest existing ancestor. */
   positionOf(path: Path): SourceLocation;
-  /** Where the key (or the list item) stands that holds the value; falls back like `positionOf`. */
+  /** The position of the value's key or list item; falls back like `positionOf`. */
   keyPositionOf(path: Path): SourceLocation;
   /** A scalar as the file spells it, without quotes: `1.10` stays `1.10`. */
   sourceOf(path: Path): string | undefined;
-  /** The keys of a mapping in the order of the file, which the plain value loses for keys like `10`. */
+  /** The keys of a mapping in file order, which plain values lose for keys like `10`. */
   keysOf(path: Path): readonly string[];
 }
 
-/** Reads the first YAML 1.2 (or JSON) document of `file`. Throws FILE_UNREADABLE; all else is a problem. */
+/** Reads the first YAML 1.2 (or JSON) document. Throws FILE_UNREADABLE; other errors are problems. */
 export function readDocument(file: string): YamlDocument {
   const text = readText(file);
   return typeof text === 'string' ? parseDocument(file, text) : brokenDocument(file, text);
 }
 
-/**
- * Parses a text; `file` is its name in problems. Syntax errors are problems of the document, never thrown.
- */
+/** `file` is the name in problems. Syntax errors become problems. */
 export function parseDocument(file: string, text: string): YamlDocument {
   const lines = new LineCounter();
   const documents = tryParse(text, lines);
@@ -61,7 +57,6 @@ export function parseDocument(file: string, text: string): YamlDocument {
 
 const emptyHint = 'A config begins with `apiVersion: signalbox/v1` and `kind: RuntimeConfig`.';
 
-/** Undefined where the parser has run out of stack. */
 function tryParse(text: string, lines: LineCounter): readonly Document.Parsed[] | undefined {
   try {
     return parseYaml(text, lines);
@@ -71,7 +66,6 @@ function tryParse(text: string, lines: LineCounter): readonly Document.Parsed[] 
   }
 }
 
-/** Where the line with the widest indentation begins. */
 function deepestOffset(text: string): number {
   let deepest = { offset: 0, width: 0 };
   for (const { index, 1: indent = '' } of text.matchAll(/^( +)\S/gm)) {
@@ -154,7 +148,7 @@ function toValue(document: Document.Parsed): { value: unknown; mistakes: readonl
   }
 }
 
-/** Reads a UTF-8 file, without its byte order mark, or says where it is not UTF-8. Throws FILE_UNREADABLE. */
+/** Reads UTF-8 without a byte order mark, or reports an invalid byte. Throws FILE_UNREADABLE. */
 export function readText(file: string): string | Problem {
   const bytes = readBytes(file);
   return isUtf8(bytes) ? new TextDecoder().decode(bytes) : findBadByte(file, bytes);

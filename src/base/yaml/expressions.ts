@@ -9,16 +9,13 @@ import type { Path, YamlDocument } from './document.ts';
 import type { Finding } from './finding.ts';
 import { exactValueAt, keysIn, valueAt } from './read.ts';
 
-/** A tree of a document whose strings are expressions. */
 export interface ExpressionField {
   readonly path: Path;
-  /** The variables that its expressions may see. */
   readonly variables: readonly string[];
-  /** What a text must give; undefined where any text will do. */
   readonly wanted?: ExpectedType | undefined;
 }
 
-/** The compiled tree at `path`, in which numbers keep their digits; undefined when there is none. Throws ExpressionError. */
+/** Compiles the tree at `path`, in which numbers keep their digits; undefined without one. Throws ExpressionError. */
 export function expressionAt(
   document: YamlDocument,
   path: Path,
@@ -28,12 +25,11 @@ export function expressionAt(
   return tree === undefined ? undefined : compileExpressions(tree, variables);
 }
 
-/** Like `expressionAt`, and no keys at all where there is none. */
+/** Like `expressionAt`, but an absent mapping is empty. */
 export function mappingAt(document: YamlDocument, path: Path, variables: readonly string[]): Expression {
   return expressionAt(document, path, variables) ?? compileExpressions({}, []);
 }
 
-/** A finding for each expression of the field that cannot be compiled there, with the hint that `hintFor` gives. */
 export function findBadExpressionsAt(
   document: YamlDocument,
   { path, variables, wanted }: ExpressionField,
@@ -46,13 +42,12 @@ export function findBadExpressionsAt(
   }));
 }
 
-/** A text of a document, and where it stands. */
 interface LocatedText {
   readonly path: Path;
   readonly text: string;
 }
 
-/** Every text of the tree at `path`, but what stands at or below one of `except`. */
+/** The texts of the tree at `path`, except those at or below a path in `except`. */
 export function textsAt(document: YamlDocument, path: Path, except: readonly Path[] = []): LocatedText[] {
   return textsBut(document, path, new Set(except.map((other) => JSON.stringify(other))));
 }
@@ -64,21 +59,18 @@ function textsBut(document: YamlDocument, path: Path, except: ReadonlySet<string
   return keysIn(value).flatMap((key) => textsBut(document, [...path, key], except));
 }
 
-/** The first `${…}` of a text; undefined when there is none. */
 export function findExpressionIn(text: string): string | undefined {
   return /\$\{[^}]*\}/.exec(text)?.[0];
 }
 
 interface ExpressionPaths {
-  /** The paths below which texts are expressions. */
   readonly evaluated: readonly Path[];
-  /** The paths of data, which is not checked. */
   readonly data: readonly Path[];
-  /** What bare names of a template are members of in an expression, such as `case`. */
+  /** The variable whose members are the bare names of templates, such as `case`. */
   readonly root: string;
 }
 
-/** Findings for each `${…}` of a suite or pipeline where no expression is evaluated, and each `{{…}}` where one is. */
+/** Reports each `${…}` of a suite or pipeline that is not evaluated, and each `{{…}}` inside an expression field. */
 export function findUnevaluatedExpressions(
   document: YamlDocument,
   { evaluated, data, root }: ExpressionPaths,
@@ -96,7 +88,6 @@ export function findUnevaluatedExpressions(
   ];
 }
 
-/** What templates of Jinja, Nunjucks, Handlebars and Mustache look like. */
 function findForeignTemplate({ path, text }: LocatedText, root: string): Finding[] {
   const [template, inner = ''] = /\{\{\s*([^{}]*?)\s*\}\}/.exec(text) ?? [];
   if (template === undefined) return [];

@@ -4,20 +4,19 @@ import type { Path, YamlDocument } from './document.ts';
 import { choiceAt, entriesAt, integerAt, itemsAt, nonEmptyTextAt, numberAt, valueAt } from './read.ts';
 
 /*
- * A field is a JSON Schema, from which the value of a checked document is read and the type of that value follows. What a schema
- * cannot say stands in it under the symbols below, which JSON, validators and docs/config.md pass over.
+ * A field is a JSON Schema. It determines how a checked document's value is read, and the type of that value. Symbols
+ * hold the rest; JSON, validators and docs/config.md ignore them.
  */
 
-/** The name of the member that the value of a key becomes. Default: the key in camel case. */
+/** The member name of a key's value. Default: the key in camel case. */
 export const as = Symbol('as');
 
-/** What an absent value is read as; of a mapping `{}`: its members are read as absent. An empty text or list is absent. */
+/** The default for an absent value, or empty text or list; `{}` of a mapping applies its members' defaults. */
 export const usual = Symbol('usual');
 
-/** Reads the value in place of what follows from the schema; null: it becomes no member. */
+/** Reads the value instead of the schema's own rule; null omits the member. */
 export const read = Symbol('read');
 
-/** The schema with a default that its description names. */
 export function usually<const Schema extends { readonly description: string }, const Value>(
   value: Value,
   schema: Schema,
@@ -28,7 +27,7 @@ export function usually<const Schema extends { readonly description: string }, c
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** The members that a mapping with these keys is read as. Keys without a type are accepted and not read. */
+/** The members that a mapping with these keys is read as. Keys without a type are accepted but not read. */
 export type Fields<Keys> = Flat<
   {
     readonly [Key in keyof Keys as Keys[Key] extends Given ? NameOf<Key, Keys[Key]> : never]: Value<
@@ -59,7 +58,6 @@ type Camel<Key extends string> = Key extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`
   : Key;
 
-/** What a value that fits the schema is read as. */
 export type Value<Field> = Field extends { readonly [read]: (...given: never[]) => infer Result }
   ? Exclude<Result, undefined>
   : Field extends { readonly enum: readonly (infer Word)[] }
@@ -74,7 +72,7 @@ export type Value<Field> = Field extends { readonly [read]: (...given: never[]) 
             ? Scalar<Types extends readonly (infer Type)[] ? Type : Types>
             : never;
 
-/** Where a text may stand, a number or boolean is read as the text that the file has. */
+/** Where text is allowed, a number or boolean is read as the text in the file. */
 type Scalar<Type> = 'string' extends Type
   ? string
   : Type extends 'boolean'
@@ -83,7 +81,7 @@ type Scalar<Type> = 'string' extends Type
       ? never
       : number;
 
-/** The members of the mapping at `path` of a checked document. `variables` is handed to fields that are expressions. */
+/** Reads the mapping at `path` of a checked document. Fields that are expressions receive `variables`. */
 export function readFields<Keys>(
   document: YamlDocument,
   path: Path,
@@ -116,7 +114,6 @@ interface FieldSchema {
   readonly [read]?: (document: YamlDocument, path: Path, variables: readonly string[]) => unknown;
 }
 
-/** The value at `path` by its schema; its default, or undefined, where there is none. */
 function readField(
   document: YamlDocument,
   path: Path,
@@ -164,6 +161,6 @@ function readGiven(
   if (types.includes('number')) return numberAt(document, path);
   if (!types.includes('integer')) return undefined;
   const whole = integerAt(document, path, field.minimum ?? Number.NEGATIVE_INFINITY);
-  // A timer waits no longer.
+  // A timer cannot wait longer.
   return whole !== undefined && String(path.at(-1)).endsWith('_ms') ? Math.min(whole, longestMs) : whole;
 }

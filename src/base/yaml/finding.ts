@@ -3,26 +3,22 @@ import type { Problem } from './problem.ts';
 import { infiniteNumbersAt, valueAt } from './read.ts';
 import { describePath } from './schema-path.ts';
 
-/** What is wrong at a path of a document. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Default: error. */
   readonly severity?: Problem['severity'];
-  /** Point at the key instead of its value. */
   readonly atKey?: boolean;
   readonly about?: Problem['about'];
-  /** What else of the document it depends on: where that is wrong itself, the finding is only an echo. */
+  /** Another part of the document on which the finding depends. If that part is invalid, the finding is dropped. */
   readonly basis?: Path;
 }
 
-/** Whether the finding is an error, rather than a warning or a note. */
 export function isError({ severity = 'error' }: Pick<Finding, 'severity'>): boolean {
   return severity === 'error';
 }
 
-/** The finding as a problem of its file, with its position; the file's schema tells names from keys in the path. */
+/** The schema distinguishes names from keys in the path. */
 export function locateFinding(document: YamlDocument, finding: Finding, schema: object): Problem {
   const { path, message, hint, severity = 'error', atKey = false, about } = finding;
   const place = describePath(path, schema);
@@ -35,7 +31,7 @@ export function locateFinding(document: YamlDocument, finding: Finding, schema: 
   };
 }
 
-/** A finding for each number below `path` that JSON does not have. */
+/** JSON has no infinite numbers and no NaN. */
 export function findInfiniteNumbers(document: YamlDocument, path: Path): Finding[] {
   return infiniteNumbersAt(document, path).map((at) => ({
     path: at,
@@ -43,7 +39,6 @@ export function findInfiniteNumbers(document: YamlDocument, path: Path): Finding
   }));
 }
 
-/** A finding where the lower bound of the mapping at `path` is above the upper one. */
 export function findCrossedBounds(
   document: YamlDocument,
   path: Path,

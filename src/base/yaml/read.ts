@@ -2,14 +2,12 @@ import { isObject, parseLossless } from '../json/json.ts';
 import { longestMs } from '../time/async.ts';
 import type { Path, YamlDocument } from './document.ts';
 
-/** One entry of a mapping, in the order of the file. */
 export interface MappingEntry {
   readonly name: string;
   readonly path: Path;
   readonly value: unknown;
 }
 
-/** The plain value at `path`; undefined when there is none. */
 export function valueAt(document: YamlDocument, path: Path): unknown {
   return path.reduce<unknown>((value, segment) => {
     if (Array.isArray(value)) return value[Number(segment)];
@@ -17,7 +15,7 @@ export function valueAt(document: YamlDocument, path: Path): unknown {
   }, document.value);
 }
 
-/** The entries of the mapping at `path`; none when it is no mapping. */
+/** The entries in file order; empty if there is no mapping. */
 export function entriesAt(document: YamlDocument, path: Path): MappingEntry[] {
   if (!isObject(valueAt(document, path))) return [];
   return document.keysOf(path).map((name) => {
@@ -26,7 +24,6 @@ export function entriesAt(document: YamlDocument, path: Path): MappingEntry[] {
   });
 }
 
-/** The texts of the mapping at `path` by their names; undefined when it is no mapping. */
 export function textsByNameAt(
   document: YamlDocument,
   path: Path,
@@ -36,13 +33,13 @@ export function textsByNameAt(
   return Object.fromEntries(entries.map((entry) => [entry.name, textAt(document, entry.path) ?? '']));
 }
 
-/** The paths of the items of the list at `path`; none when it is no list. */
+/** The paths of list items; empty if there is no list. */
 export function itemsAt(document: YamlDocument, path: Path): Path[] {
   const list = valueAt(document, path);
   return Array.isArray(list) ? list.map((_item, index) => [...path, index]) : [];
 }
 
-/** A text; a number or boolean counts as the text that the file has. */
+/** Returns a number or boolean as its text in the file. */
 export function textAt(document: YamlDocument, path: Path): string | undefined {
   const value = valueAt(document, path);
   if (typeof value === 'string') return value;
@@ -50,12 +47,10 @@ export function textAt(document: YamlDocument, path: Path): string | undefined {
   return document.sourceOf(path) ?? String(value);
 }
 
-/** The text at `path`; undefined when it is empty or absent. */
 export function nonEmptyTextAt(document: YamlDocument, path: Path): string | undefined {
   return textAt(document, path) || undefined;
 }
 
-/** One of `words`, or undefined. */
 export function choiceAt<Word extends string>(
   document: YamlDocument,
   path: Path,
@@ -73,13 +68,13 @@ export function integerAt(document: YamlDocument, path: Path, least = 1): number
   return whole < least ? undefined : whole;
 }
 
-/** The finite number at `path`; undefined when there is none. */
+/** Finite numbers only. */
 export function numberAt(document: YamlDocument, path: Path): number | undefined {
   const value = valueAt(document, path);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** The tree at `path`, in which numbers too long for a double keep the digits that the file has. */
+/** Numbers that are too long for a double keep the digits in the file. */
 export function exactValueAt(document: YamlDocument, path: Path, value = valueAt(document, path)): unknown {
   if (typeof value === 'number') return exactNumber(value, document.sourceOf(path));
   if (Array.isArray(value)) return value.map((item, index) => exactValueAt(document, [...path, index], item));
@@ -89,7 +84,7 @@ export function exactValueAt(document: YamlDocument, path: Path, value = valueAt
   );
 }
 
-/** The JSON Schema at `path`, in which numbers too long for a double keep their digits; undefined where there is none. */
+/** The JSON Schema at `path`; numbers that are too long for a double keep their digits. */
 export function schemaAt(
   document: YamlDocument,
   path: Path,
@@ -97,12 +92,11 @@ export function schemaAt(
   const schema = valueAt(document, path);
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return undefined;
-  // Most have no such number, and need no copy.
+  // Most schemas have no such number and need no copy.
   const exact = holdsLongNumber(schema, new Set()) ? exactValueAt(document, path) : schema;
   return isObject(exact) ? exact : undefined;
 }
 
-/** `seen`: what stands in the tree twice, by an alias, is looked at once. */
 function holdsLongNumber(tree: unknown, seen: Set<object>): boolean {
   if (typeof tree === 'number') return String(tree).length > 15 || Math.abs(tree) >= 1e15;
   if (typeof tree !== 'object' || tree === null || seen.has(tree)) return false;
@@ -110,32 +104,31 @@ function holdsLongNumber(tree: unknown, seen: Set<object>): boolean {
   return Object.values(tree).some((each) => holdsLongNumber(each, seen));
 }
 
-/** The number, or its digits (`JSON.rawJSON`) where the source spells more of them than a double holds. */
+/** Returns the digits (`JSON.rawJSON`) if the source has more than a double holds. */
 export function exactNumber(value: number, source: string | undefined): unknown {
   const isJson = source !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(source);
   return isJson ? parseLossless(source) : value;
 }
 
-/** Where numbers stand in the tree at `path` that JSON does not have: `.inf` and `.nan`. */
 export function infiniteNumbersAt(document: YamlDocument, path: Path): Path[] {
   const value = valueAt(document, path);
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
   return keysIn(value).flatMap((key) => infiniteNumbersAt(document, [...path, key]));
 }
 
-/** The keys of a mapping or the indices of a list; none for any other value. */
+/** Mapping keys or list indices; empty for any other value. */
 export function keysIn(value: unknown): readonly (string | number)[] {
   if (Array.isArray(value)) return [...value.keys()];
   return isObject(value) ? Object.keys(value) : [];
 }
 
-/** A duration in milliseconds, never longer than a timer can wait. */
+/** Milliseconds, at most what a timer can wait. */
 export function millisecondsAt(document: YamlDocument, path: Path, least = 1): number | undefined {
   const whole = integerAt(document, path, least);
   return whole === undefined ? undefined : Math.min(whole, longestMs);
 }
 
-/** Whether `path` fits one of the patterns: dotted words, `*` for any segment. */
+/** Patterns are dotted words; `*` matches any segment. */
 export function isAt(path: Path, ...patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {
     const words = pattern.split('.');
@@ -143,7 +136,7 @@ export function isAt(path: Path, ...patterns: readonly string[]): boolean {
   });
 }
 
-/** The pattern of one key of every entry that starts a process. */
+/** Patterns that match the key in every entry that starts a process. */
 export function execKeyPatterns(key: string): string[] {
   return [`spec.tools.*.exec.${key}`, `spec.evals.*.${key}`, `spec.hooks.*.${key}`];
 }

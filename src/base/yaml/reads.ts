@@ -1,14 +1,13 @@
 import type { Path, YamlDocument } from './document.ts';
 
-/** A document whose readers are watched: what none of them has read is what an import loses. */
+/** Tracks which members of a document are read, since an import loses the others. */
 export interface Reads {
-  /** The same document; reading a member of its value records that it was read. */
+  /** The same document; reading a member of its value marks it. */
   readonly document: YamlDocument;
-  /** The members below a path that nobody has read, outermost first; nothing of what is null. */
+  /** The unread members below a path, outermost first, without null values. */
   unread(below: Path): readonly Path[];
 }
 
-/** Watches the readers of a document. */
 export function trackReads(document: YamlDocument): Reads {
   const read = new Map<object, Set<string>>();
   const known = new WeakMap<object, object>();
@@ -52,7 +51,7 @@ export function trackReads(document: YamlDocument): Reads {
 
 const plain = new WeakMap<object, object>();
 
-/** The value itself, for who looks at all of it and takes none, such as a schema: nothing of it counts as read. */
+/** The untracked value, for code such as a schema check that looks at everything but uses nothing. */
 export function unwatched(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? (plain.get(value) ?? value) : value;
 }

@@ -6,16 +6,12 @@ import { shorten } from '../text/phrases.ts';
 import { withinLimit } from '../time/time-limit.ts';
 import { compileDataSchema, type DataValidator } from './data-schema.ts';
 
-/** Says what is wrong with a value or a `Json`, violation by violation; empty when it fits. Never throws. */
+/** Describes each violation of a value or a `Json`; empty if it fits. Never throws. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
-/** The check where there is no schema. */
 export const fitsAnything: SchemaCheck = () => [];
 
-/**
- * The check of a JSON Schema. A value that cannot be checked, or not in time, gets a violation that says so. The same schema has
- * the same check: thousands of steps may call one tool.
- */
+/** A value that cannot be checked in time gets a violation that says so. Checks are cached by schema. */
 export function compileSchema(schema: Readonly<Record<string, unknown>> | boolean | undefined): SchemaCheck {
   if (schema === undefined) return fitsAnything;
   if (typeof schema === 'boolean') return createCheck(schema);
@@ -34,7 +30,6 @@ function createCheck(schema: Readonly<Record<string, unknown>> | boolean): Schem
       validate ??= createValidator(schema);
       return describeAll(validate(value));
     } catch (error) {
-      // Such as a value that is nested too deeply for a schema that refers to itself.
       return [`it cannot be checked: ${toRuntimeError(error).message}`];
     }
   };
@@ -49,7 +44,7 @@ function createValidator(schema: Readonly<Record<string, unknown>> | boolean): V
   const compare = (value: unknown): readonly ErrorObject[] => {
     if (fits(value)) return [];
     const first = fits.errors ?? [];
-    // Each of a million items may have a violation of its own.
+    // Each of a million items may have its own violation.
     if (measureValue(plainOf(value), MAX_PARTS).isLarge) return first;
     thorough ??= compileDataSchema(schema);
     return thorough(value) ? first : (thorough.errors ?? first);
@@ -68,7 +63,7 @@ function plainOf(value: unknown): unknown {
 }
 
 const MAX_PARTS = 10_000;
-/** A schema that tries three ways at each level has tried thousands at this one. */
+/** A schema with three alternatives per level has thousands at this level. */
 const MAX_LEVELS = 8;
 
 function describeAll(errors: readonly ErrorObject[]): readonly string[] {
@@ -90,14 +85,12 @@ function describe({ instancePath, message, params, keyword }: ErrorObject): stri
   return `${shortKey(where)}${message ?? keyword}${more}`;
 }
 
-/** A key may be as long as the whole value. */
 function shortKey(text: string): string {
   return text.length <= MAX_KEY_LENGTH ? text : `${shorten(text, MAX_KEY_LENGTH)} `;
 }
 
 const MAX_KEY_LENGTH = 300;
 
-/** Whether a JSON Schema refers to itself, so that validation may take very long. */
 function isRecursive(schema: unknown): boolean {
   const trail = new Set<unknown>();
   const done = new Set<unknown>();
@@ -113,7 +106,6 @@ function isRecursive(schema: unknown): boolean {
   return visit(schema);
 }
 
-/** The targets of the references of a node; the whole schema for one that cannot be resolved. */
 function targetsOf(node: object, root: unknown): unknown[] {
   if (!isObject(node)) return [];
   const { $ref, $dynamicRef, $recursiveRef } = node;

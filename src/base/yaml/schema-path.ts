@@ -3,8 +3,8 @@ import { isObject } from '../json/json.ts';
 type Subschema = Readonly<Record<string, unknown>>;
 
 /**
- * A path for messages: `hooks[guard].phases[0]`. Names that the user chose (by the schema) and list indices
- * stand in brackets. A leading `spec` is left out.
+ * A path for messages: `hooks[guard].phases[0]`. User-chosen names (by the schema) and list indices are in brackets; a
+ * leading `spec` is omitted.
  */
 export function describePath(path: readonly (string | number)[], schema: object): string {
   let text = '';
@@ -26,7 +26,6 @@ export function knownKeys(path: readonly (string | number)[], schema: object): s
   return [...new Set(candidates.flatMap((candidate) => Object.keys(propertiesOf(candidate))))];
 }
 
-/** The JSON types that the schema takes at `path`; none where it names none. */
 export function typesAt(path: readonly (string | number)[], schema: object): ReadonlySet<string> {
   let candidates = expand([schema], schema);
   for (const segment of path) candidates = stepInto(candidates, segment, schema);
@@ -53,7 +52,6 @@ function propertiesOf(candidate: Subschema): Readonly<Record<string, unknown>> {
   return isObject(candidate['properties']) ? candidate['properties'] : {};
 }
 
-/** All subschemas that may apply to the member, in any branch of unions and conditions. */
 function stepInto(candidates: readonly Subschema[], segment: string | number, root: object): Subschema[] {
   const inner = candidates.flatMap((candidate): unknown[] => {
     if (typeof segment === 'number') return [candidate['items']];
@@ -79,7 +77,6 @@ function expand(schemas: readonly unknown[], root: object, seen = new Set<unknow
   });
 }
 
-/** Follows a reference inside the same schema, such as `#/$defs/exec`. */
 function follow(reference: unknown, root: object): unknown {
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;
   let target: unknown = root;

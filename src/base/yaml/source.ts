@@ -3,16 +3,14 @@ import type { Path } from './document.ts';
 import type { Problem, SourceLocation } from './problem.ts';
 import { describePath } from './schema-path.ts';
 
-/** Where the members of a file stand, and where to say what becomes of them. */
 export interface SourcePlace {
-  /** Where the key, or the item of a list, stands. */
   readonly keyPositionOf: (path: Path) => SourceLocation;
   readonly add: (severity: Problem['severity'], at: SourceLocation, message: string, hint?: string) => void;
 }
 
 /**
- * A value of a file of another system. What it holds can be had only by the functions that take it, and whatever no reader has
- * taken is reported by `reportUntaken`: a key that nobody reads, and a value of a type that nobody reads.
+ * A value of another system's file. Methods that return its content mark that content as taken. `reportUntaken` reports
+ * the rest: keys and value types that no reader handles.
  */
 export class Source {
   readonly path: Path;
@@ -32,12 +30,11 @@ export class Source {
     return this.locationOf([]);
   }
 
-  /** Where something in it stands. */
   locationOf(inside: Path): SourceLocation {
     return this.#place.keyPositionOf([...this.path, ...inside]);
   }
 
-  /** What it is, without taking it; `none` also stands for null. */
+  /** Does not take the value; `none` includes null. */
   get kind(): 'none' | 'text' | 'number' | 'boolean' | 'list' | 'mapping' {
     const value = this.#value;
     if (value === undefined || value === null) return 'none';
@@ -51,7 +48,6 @@ export class Source {
     return this.kind !== 'none';
   }
 
-  /** A member, which need not be there. */
   at(key: string | number): Source {
     const known = this.#children.get(key);
     if (known !== undefined) return known;
@@ -62,7 +58,6 @@ export class Source {
     return child;
   }
 
-  /** The names of the members of a mapping; none of them is taken. */
   keys(): readonly string[] {
     return isObject(this.#value) ? Object.keys(this.#value) : [];
   }
@@ -79,42 +74,39 @@ export class Source {
     return typeof this.#value === 'boolean' ? this.#taken(this.#value) : undefined;
   }
 
-  /** A text, or the spelling of a number or boolean. */
   scalar(): string | undefined {
     const isScalar = this.kind === 'text' || this.kind === 'number' || this.kind === 'boolean';
     return isScalar ? this.#taken(String(this.#value)) : undefined;
   }
 
-  /** The text, if it is one of these words. */
   word<Word extends string>(...words: readonly Word[]): Word | undefined {
     const found = words.find((word) => word === this.#value);
     return found === undefined ? undefined : this.#taken(found);
   }
 
-  /** The items of a list, each to be taken by itself; none of what is no list. */
+  /** List items, to be taken individually; empty if the value is not a list. */
   items(): readonly Source[] {
     if (!Array.isArray(this.#value)) return [];
     if (this.#state === 'untaken') this.#state = 'open';
     return this.#value.map((_, index) => this.at(index));
   }
 
-  /** The members of a mapping, each to be taken by itself. */
+  /** Members of a mapping, to be taken individually. */
   members(): readonly (readonly [string, Source])[] {
     if (isObject(this.#value) && this.#state === 'untaken') this.#state = 'open';
     return this.keys().map((key) => [key, this.at(key)]);
   }
 
-  /** Everything in it, for a reader that carries all of it. */
   whole(): unknown {
     return this.#taken(this.#value);
   }
 
-  /** A mapping as a whole; undefined, and not taken, for anything else. */
+  /** Takes a whole mapping. Returns undefined, and takes nothing, for any other value. */
   mapping(): Readonly<Record<string, unknown>> | undefined {
     return isObject(this.#value) ? this.#taken(this.#value) : undefined;
   }
 
-  /** A list of texts; undefined, and not taken, for anything else. */
+  /** Takes a list of texts. Returns undefined, and takes nothing, for any other value. */
   texts(): readonly string[] | undefined {
     const value: unknown = this.#value;
     if (!Array.isArray(value)) return undefined;
@@ -122,24 +114,21 @@ export class Source {
     return texts.length === value.length ? this.#taken(texts) : undefined;
   }
 
-  /** Says what becomes of it. */
   note(severity: Problem['severity'], message: string, hint?: string): void {
     this.#place.add(severity, this.location, message, hint);
   }
 
-  /** Says that it, with everything in it, is left out, and why. */
   leave(message: string, hint?: string, severity: Problem['severity'] = 'error'): void {
     this.note(severity, message, hint);
     this.#state = 'taken';
   }
 
-  /** Reports whatever is in it and was not taken. */
   reportUntaken(severity: Problem['severity'] = 'error'): void {
     for (const each of this.untaken())
       each.leave(`\`${describePath(each.path, {})}\` is not carried`, undefined, severity);
   }
 
-  /** What was not taken, outermost first; nothing of what is not there. */
+  /** Untaken values, outermost first, without absent ones. */
   untaken(): readonly Source[] {
     if (this.#state === 'taken' || !this.isGiven) return [];
     if (this.#state === 'untaken') return [this];

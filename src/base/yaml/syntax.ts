@@ -11,16 +11,15 @@ import {
 import { shorten } from '../text/phrases.ts';
 import type { Problem, SourceLocation } from './problem.ts';
 
-/** The message for nesting beyond our limit or that of the parser. */
 export const tooDeep = 'the YAML is nested too deeply';
 
-/** What the parser found; `text` is what it read. Of its errors the first counts: what follows is nearly always the echo of it. */
+/** Reports the warnings and the first error; later errors usually follow from it. `text` is the parser's input. */
 export function syntaxProblems(
   document: Document.Parsed,
   at: (offset: number) => SourceLocation,
   text = '',
 ): Problem[] {
-  // Where the parser gives up depends on the stack it has, and so do the errors that follow.
+  // Where the parser runs out of stack varies, and so do the errors that follow.
   const exhausted = document.errors.filter(({ code }) => code === 'RESOURCE_EXHAUSTION').slice(0, 1);
   const [first] = exhausted.length > 0 ? exhausted : document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
   const warnings = document.warnings.map(
@@ -52,7 +51,6 @@ function toProblem(
   };
 }
 
-/** What is said in the reader's terms in place of the parser's, where the text shows what was meant. */
 function plainWords(
   { code, pos: [offset], message }: YAMLError,
   text: string,
@@ -82,7 +80,6 @@ function plainWords(
   return undefined;
 }
 
-/** A key that stands neither below the one above it nor beside it. */
 function indentWords(
   line: string,
   above: readonly string[],
@@ -117,7 +114,6 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   MULTILINE_IMPLICIT_KEY: 'A key needs a colon and a space behind it, on the same line.',
 };
 
-/** The quotation mark or bracket before the error that has no end. */
 function openedBefore(
   document: Document.Parsed,
   { pos: [offset], message }: YAMLError,
@@ -146,24 +142,24 @@ function wordSyntax(error: YAMLError): string {
   return `YAML: ${shorten(lowerFirst(error.message), MAX_MESSAGE)}`;
 }
 
-/** The parser quotes what it found, which may be the whole file. */
+/** The parser may quote the whole file. */
 const MAX_MESSAGE = 300;
 
-/** For a parser’s sentence that goes on after a colon. */
+/** For a sentence after a colon. */
 export function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /**
- * All documents of a text, syntax errors and all, without a check of what they hold. Known tags such as !!binary stay
- * unresolved: every value must be one that JSON has.
+ * Parses all documents of a text without checking their values. Known tags such as !!binary stay unresolved, since
+ * every value must be a JSON value.
  */
 export function parseYaml(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
   const options = {
     lineCounter,
     merge: true,
     stringKeys: true,
-    // Found in tree.ts, which can name the key.
+    // tree.ts finds duplicates, because it can name the key.
     uniqueKeys: false,
     resolveKnownTags: false,
     prettyErrors: false,

@@ -13,11 +13,9 @@ import {
 } from 'yaml';
 import { tooDeep } from './syntax.ts';
 
-/** The offsets of a value and its key in the text, and the source text of a scalar. */
 export interface NodeOffsets {
   readonly valueOffset: number;
   readonly keyOffset: number;
-  /** Undefined for what is no scalar or is not there. */
   readonly source: string | undefined;
 }
 
@@ -27,7 +25,7 @@ export interface TreeMistake {
   readonly hint?: string;
 }
 
-/** Finds the value at `path`, through aliases and merge keys; its nearest ancestor when there is none. */
+/** Follows aliases and merge keys; falls back to the nearest ancestor. */
 export function lookUp(document: Document.Parsed, path: readonly (string | number)[]): NodeOffsets {
   let node = asNode(document.contents);
   let offsets = offsetsOf(document, node, offsetOf(node) ?? 0);
@@ -40,7 +38,7 @@ export function lookUp(document: Document.Parsed, path: readonly (string | numbe
   return offsets;
 }
 
-/** The keys of the mapping at `path` in the order of the file, merged ones where their `<<` stands. */
+/** Keys in file order, merged ones at their `<<`. */
 export function keysAt(document: Document.Parsed, path: readonly (string | number)[]): string[] {
   let node = asNode(document.contents);
   for (const segment of path) node = stepInto(document, node, segment)?.value;
@@ -48,7 +46,7 @@ export function keysAt(document: Document.Parsed, path: readonly (string | numbe
   return isMap(map) ? [...pairsOf(document, map).keys()] : [];
 }
 
-/** Mistakes that the parser accepts: dangling or circular aliases, wrong merge keys, too deep nesting. */
+/** Finds mistakes that the parser accepts: wrong aliases, wrong merge keys, and nesting that is too deep. */
 export function findMistakes(document: Document.Parsed): TreeMistake[] {
   const mistakes: TreeMistake[] = [];
   let aliases = 0;
@@ -92,7 +90,7 @@ export function findMistakes(document: Document.Parsed): TreeMistake[] {
   return mistakes;
 }
 
-/** Keys that stand twice in one mapping; the value of the last one counts. */
+/** Finds duplicate keys; the last value counts. */
 export function findDuplicates(document: Document.Parsed): TreeMistake[] {
   const mistakes: TreeMistake[] = [];
   visit(document, {
@@ -114,11 +112,11 @@ export function findDuplicates(document: Document.Parsed): TreeMistake[] {
   return mistakes;
 }
 
-/** The deepest nesting: far beyond any real file, and far below what overflows a stack. */
+/** Far beyond any real file, and far below a stack overflow. */
 const maxDepth = 100;
-/** The most aliases in a document; each is looked up among all anchors above it. */
+/** Each alias is looked up among all anchors above it. */
 const maxAliases = 1000;
-/** The most keys that merge keys may expand to: nested ones grow exponentially. */
+/** Nested merge keys expand exponentially. */
 const maxMergedKeys = 100_000;
 
 function asNode(value: unknown): Node | undefined {
@@ -129,7 +127,6 @@ function offsetOf(node: Node | undefined): number | undefined {
   return node?.range?.[0];
 }
 
-/** The offsets of a node; an empty value (`key:` and nothing more) has the offset of its key. */
 function offsetsOf(document: Document.Parsed, node: Node | undefined, keyOffset: number): NodeOffsets {
   const range = node?.range;
   const valueOffset = range && range[1] > range[0] ? range[0] : keyOffset;
@@ -153,12 +150,11 @@ function stepInto(
     return value && { value, keyOffset: undefined };
   }
   if (!isMap(node)) return undefined;
-  // The last of two equal keys is the one whose value counts.
   const pair = pairsOf(document, node).get(String(segment));
   return pair && { value: asNode(pair.value), keyOffset: offsetOf(asNode(pair.key)) };
 }
 
-/** What an alias stands for: the last node of that name above it. All of a document are found in one walk. */
+/** The last node of that name above the alias. One walk resolves all aliases of a document. */
 function aliasTargetOf(document: Document.Parsed, alias: Alias): Node | undefined {
   const known = targets.get(document) ?? findTargets(document);
   targets.set(document, known);
@@ -180,12 +176,11 @@ function findTargets(document: Document.Parsed): ReadonlyMap<Alias, Node> {
   return found;
 }
 
-/** The pairs of a mapping by their keys, in the order of the file, merged ones where their `<<` stands; own ones win. */
 function pairsOf(document: Document.Parsed, map: YAMLMap): ReadonlyMap<string, Pair> {
   const known = indexes.get(map);
   if (known !== undefined) return known;
   const index = new Map<string, Pair>();
-  // What a merge key leads back to has nothing to add.
+  // A merge key that leads back here adds nothing.
   indexes.set(map, index);
   for (const pair of map.items) {
     if (isMergeKey(pair.key)) addMerged(index, document, pair);
@@ -203,13 +198,11 @@ function addMerged(index: Map<string, Pair>, document: Document.Parsed, { value 
   }
 }
 
-/** What a merge key takes its keys from. */
 function mergeSources(document: Document.Parsed, value: unknown): (Node | undefined)[] {
   const target = resolveAlias(document, value);
   return isSeq(target) ? target.items.map((item) => resolveAlias(document, item)) : [target];
 }
 
-/** The node itself, or what it stands for. */
 function resolveAlias(document: Document.Parsed, value: unknown): Node | undefined {
   if (isAlias(value)) return aliasTargetOf(document, value);
   return isScalar(value) || isMap(value) || isSeq(value) ? value : undefined;
@@ -223,7 +216,6 @@ function keyText(key: unknown): string {
   return isScalar(key) ? String(key.value) : String(key);
 }
 
-/** How many keys the merge keys of a mapping bring, all of them written out. */
 function countMerged(document: Document.Parsed, map: YAMLMap): number {
   const known = counts.get(map);
   if (known !== undefined) return known;

@@ -6,25 +6,19 @@ import { knownKeys } from './schema-path.ts';
 import { validatorOf } from './validator.ts';
 import { wordError } from './wording.ts';
 
-/** One difference between a value and its schema. */
 export interface Violation {
-  /** `key`: a key that is not known; `missing`: one that is not there; `value`: a wrong value. */
+  /** `key`: an unknown key; `missing`: a missing key; `value`: a wrong value. */
   readonly kind: 'key' | 'missing' | 'value';
-  /** Of the wrong value, the unknown key, or the missing key. */
   readonly path: Path;
-  /** The JSON Schema keyword that failed. */
   readonly keyword: string;
-  /** What the keyword asked for, in ajv’s terms, such as `{type: 'string'}`. */
+  /** The keyword's parameters as ajv reports them, such as `{type: 'string'}`. */
   readonly params: Readonly<Record<string, unknown>>;
   /** Without the path. */
   readonly message: string;
   readonly hint?: string;
 }
 
-/**
- * Checks a plain value against one of this package's own JSON Schemas: one violation per place and cause, none for a
- * union's branches. Throws INTERNAL when the schema was not compiled.
- */
+/** Returns one violation per place and cause, none for a union's branches. Throws INTERNAL without a validator. */
 export function findViolations(
   value: unknown,
   schema: object,
@@ -34,11 +28,11 @@ export function findViolations(
   const errors = resolveUnions(validate.errors ?? []).filter(({ keyword }) => !derivedKeywords.has(keyword));
   const violations = withoutRepeats(errors.map((error) => toViolation(error, value, schema)));
   const otherKind = violations.find(isOtherKind);
-  // A file of another kind has nothing else to say.
+  // For a file of another kind, report nothing else.
   return otherKind === undefined ? withoutMisspelt(violations, schema) : [otherKind];
 }
 
-/** Keywords whose failure only repeats that of a part. */
+/** Their failure only repeats that of a part. */
 const derivedKeywords: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 
 function toViolation(error: ErrorObject, root: unknown, schema: object): Violation {
@@ -79,7 +73,6 @@ function stringParam(error: ErrorObject, name: string): string | undefined {
   return typeof param === 'string' ? param : undefined;
 }
 
-/** What an unknown key was meant to be: a key of a mapping below, or one with nearly the same name. */
 function keyHint(unknown: string, path: Path, schema: object): { hint?: string } {
   const known = knownKeys(path, schema);
   const [holder, other] = known.filter((key) => knownKeys([...path, key], schema).includes(unknown));
@@ -87,7 +80,6 @@ function keyHint(unknown: string, path: Path, schema: object): { hint?: string }
   return { hint: `It belongs below \`${holder}\`.` };
 }
 
-/** The form that a value of another form was meant to have. */
 function formHint({ keyword, params }: ErrorObject, key: unknown, value: unknown): { hint?: string } {
   if (
     keyword === 'maximum' &&
@@ -118,7 +110,6 @@ function formHint({ keyword, params }: ErrorObject, key: unknown, value: unknown
   return {};
 }
 
-/** A text in the place of a mapping that begins with one of its keys. */
 function colonHint(
   { keyword, params }: ErrorObject,
   { path, value, schema }: { readonly path: Path; readonly value: unknown; readonly schema: object },
@@ -132,7 +123,6 @@ function colonHint(
     : {};
 }
 
-/** A text or a mapping where a list is wanted. */
 function listHint(key: unknown, value: unknown): { hint?: string } {
   if (key === 'env' && isObject(value))
     return { hint: 'Write a list of NAME or NAME=value, such as [LANG=en].' };
@@ -142,7 +132,6 @@ function listHint(key: unknown, value: unknown): { hint?: string } {
   return { hint: `Write [${items.join(', ')}].` };
 }
 
-/** A number where a text is wanted: a duration lacks its unit, anything else its quotes. */
 function stringHint(key: unknown, value: number | boolean): string {
   return typeof value === 'number' && /timeout|delay|window|expires|every|keep$/.test(String(key))
     ? `Name the unit: ${value}s, ${value}m or ${value}h.`
@@ -162,7 +151,6 @@ function choiceHint(error: ErrorObject, value: unknown): { hint?: string } {
   );
 }
 
-/** What is done with the files of each kind. */
 const uses: Readonly<Record<string, string>> = {
   RuntimeConfig: 'Name a config with --config; `signalbox validate` checks it.',
   EvalSuite: 'Run a suite with `signalbox eval run FILE`.',
@@ -173,7 +161,6 @@ function isOtherKind({ path, hint }: Violation): boolean {
   return path.length === 1 && path[0] === 'kind' && Object.values(uses).includes(hint ?? '');
 }
 
-/** Turns a JSON pointer into a path; list indices become numbers. */
 function walk(root: unknown, pointer: string): { path: (string | number)[]; value: unknown } {
   const path: (string | number)[] = [];
   let value = root;
@@ -190,7 +177,7 @@ function walk(root: unknown, pointer: string): { path: (string | number)[]; valu
   return { path, value };
 }
 
-/** Keeps one violation for each path: an `enum` or `const` first, the shortest list of choices of these. */
+/** Keeps one violation per path, preferring the `enum` or `const` with the fewest choices. */
 function withoutRepeats(violations: readonly Violation[]): Violation[] {
   const byPlace = new Map<string, Violation>();
   for (const violation of violations) {
@@ -205,7 +192,7 @@ function weigh({ keyword, message }: Violation): number {
   return keyword === 'enum' || keyword === 'const' ? message.length : 1_000_000;
 }
 
-/** Drops a missing key, or the choice of several, where an unknown key beside it was probably meant to be it. */
+/** Drops a missing key or choice if an unknown key beside it is probably a misspelling. */
 function withoutMisspelt(violations: readonly Violation[], schema: object): Violation[] {
   const unknown = violations.filter(({ kind }) => kind === 'key');
   return violations.filter(({ kind, path, params }) => {
@@ -215,7 +202,7 @@ function withoutMisspelt(violations: readonly Violation[], schema: object): Viol
   });
 }
 
-/** Whether an unknown key stands beside that place and was probably meant to be its key, or to stand below it. */
+/** Whether an unknown key is probably a misspelling of the key at `meant`, or belongs below it. */
 export function isMeantBy(meant: Path, unknown: Path, schema: object): boolean {
   const parent = JSON.stringify(unknown.slice(0, -1));
   if (parent !== JSON.stringify(meant.slice(0, -1))) return false;
@@ -223,19 +210,16 @@ export function isMeantBy(meant: Path, unknown: Path, schema: object): boolean {
   return findNearest(word, [String(meant.at(-1))]) !== undefined || knownKeys(meant, schema).includes(word);
 }
 
-/** The same errors with, in place of each union's, those that are worth telling: of the branch that was probably meant. */
+/** Replaces a union's errors by those of the branch that was probably meant. */
 function resolveUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.flatMap((error) => (isUnion(error) ? resolveUnion(error) : [error]));
 }
 
-/** What the keywords of schema/standalone.ts say of a union. */
 type UnionError = ErrorObject<
   'anyOf' | 'oneOf',
   {
-    /** The errors of each branch that does not fit. */
     readonly failures: readonly ErrorObject[][];
     readonly passed: number;
-    /** The keys that the branches ask for. */
     readonly choices: readonly string[];
   }
 >;
@@ -251,7 +235,7 @@ function resolveUnion({ instancePath, params }: UnionError): ErrorObject[] {
     : chooseBranch(instancePath, failures.map(resolveUnions));
 }
 
-/** The errors of the branch that fits the value's type and fails least. */
+/** Chooses the branch that fits the value's type and has the fewest errors. */
 function chooseBranch(place: string, failures: readonly ErrorObject[][]): ErrorObject[] {
   const isAboutType = (error: ErrorObject) => error.keyword === 'type' && error.instancePath === place;
   const fitting = failures.filter((errors) => !errors.some(isAboutType));
@@ -292,7 +276,6 @@ function describeAmbiguity(choices: readonly string[]): string {
     : 'fits more than one of the allowed forms';
 }
 
-/** `choices`: the keys of which one is missing. */
 function sentence(instancePath: string, text: string, choices: readonly string[] = []): ErrorObject {
   return { keyword: 'union', instancePath, schemaPath: '', params: { sentence: text, choices } };
 }

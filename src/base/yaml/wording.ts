@@ -10,7 +10,7 @@ export function wordError(error: ErrorObject, value: unknown): string {
   return word ? word(params, value) : (error.message ?? `fails the rule \`${error.keyword}\``);
 }
 
-/** What a value is, in a few words: `a list`, `the number 5`, `"5s"`. */
+/** A short description: `a list`, `the number 5`, `"5s"`. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -40,7 +40,7 @@ const sentences: Readonly<Record<string, Sentence | undefined>> = {
   maxProperties: ({ limit }) => `must have at most ${limit} keys`,
   uniqueItems: ({ i, j }) => `items ${[i, j].toSorted().join(' and ')} are the same`,
   pattern: ({ pattern }, value) =>
-    // Values that an expression may give are of another type; a text can only be the expression.
+    // An expression's value has another type, so a text can only be the expression.
     String(pattern).includes('\\$\\{')
       ? `must be no text, but for an expression \`\${…}\` (got: ${got(value)})`
       : `must match ${pattern} (got: ${got(value)})`,
@@ -60,7 +60,6 @@ const typeNames: Readonly<Record<string, string | undefined>> = {
   boolean: 'true or false',
 };
 
-/** The expected types in words; `null` is left out. */
 function listTypes(type: unknown): string {
   const types = (Array.isArray(type) ? type : [type]).map(String).filter((name) => name !== 'null');
   const names = types.map((name) => typeNames[name] ?? name);
@@ -68,7 +67,6 @@ function listTypes(type: unknown): string {
   return names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
-/** The allowed values as a list; the empty string is left out. */
 function listWords(words: unknown): string {
   if (!Array.isArray(words)) return String(words);
   return words
@@ -91,13 +89,12 @@ function shortLine(text: string): string {
 
 type WithoutUndefined<Value> = { [Key in keyof Value]?: Exclude<Value[Key], undefined> };
 
-/** The object without its undefined members. */
 export function omitUndefined<Value extends object>(value: Value): WithoutUndefined<Value> {
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(entries) as WithoutUndefined<Value>;
 }
 
-/** Throws NAME_UNKNOWN, with the name that was probably meant. */
+/** Throws NAME_UNKNOWN and suggests the name that was probably meant. */
 export function unknownName(
   what: 'tool' | 'eval' | 'provider',
   name: string,

@@ -1,9 +1,7 @@
 import { createRequire } from 'node:module';
 
-/** How a text is encoded. */
 export interface Encoding {
   readonly name: string;
-  /** The byte order mark in front of it, which is no part of the text. */
   readonly mark: Buffer;
 }
 
@@ -12,18 +10,18 @@ export interface ReadText {
   readonly encoding: Encoding;
 }
 
-/** The bytes of a text in that encoding; undefined when it lacks some of the characters. */
+/** Returns undefined if the encoding lacks a character of the text. */
 export function writeText(text: string, { name, mark }: Encoding): Buffer | undefined {
   const bytes = iconv().encode(text, name, { addBOM: false });
   return decode(bytes, name) === text ? Buffer.concat([mark, bytes]) : undefined;
 }
 
-/** Decodes bytes, with U+FFFD for what is invalid. */
+/** Invalid bytes become U+FFFD. */
 export function decode(bytes: Buffer, name: string): string {
   return iconv().decode(bytes, name, { stripBOM: false });
 }
 
-/** The text, if it gives the same bytes when it is written again. A byte that stands for nothing reads as U+FFFD. */
+/** Returns undefined if encoding the text again gives other bytes. Unassigned bytes become U+FFFD. */
 export function decodeExactly(bytes: Buffer, name: string): string | undefined {
   if (!iconv().encodingExists(name)) return undefined;
   const text = decode(bytes, name);
@@ -31,7 +29,6 @@ export function decodeExactly(bytes: Buffer, name: string): string | undefined {
   return iconv().encode(text, name, { addBOM: false }).equals(bytes) ? text : undefined;
 }
 
-/** An encoding without a mark. */
 export function unmarked(name: string): Encoding {
   return { name, mark: Buffer.alloc(0) };
 }
@@ -44,21 +41,19 @@ export function sampleOf(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** How many bytes of a long file are examined. */
 export const SAMPLE_BYTES = 64 * 1024;
 
 const load = createRequire(import.meta.url);
 let iconvLoaded: typeof import('iconv-lite') | undefined;
 let chardetLoaded: typeof import('chardet') | undefined;
 
-/** Reads and writes encodings that Node does not have. Loaded when the first text is met that is not UTF-8. */
+/** Supports encodings that Node lacks. Loaded for the first text that is not UTF-8. */
 export function iconv(): typeof import('iconv-lite') {
   const loaded: typeof import('iconv-lite') = iconvLoaded ?? load('iconv-lite');
   iconvLoaded = loaded;
   return loaded;
 }
 
-/** Guesses encodings; loaded likewise. */
 export function chardet(): typeof import('chardet') {
   const loaded: typeof import('chardet') = chardetLoaded ?? load('chardet');
   chardetLoaded = loaded;

@@ -11,10 +11,9 @@ import {
 } from './codec.ts';
 
 /**
- * Reads text whatever its encoding: by its mark, as UTF-8, by the charset that it or its type declares, by
- * its zero bytes, and at last by what a detector takes it for. Undefined where its charset is not known, or
- * where the bytes are other plain text to a reader that does not know the charset: hooks must read what a
- * model reads.
+ * Decodes text by its byte order mark, as UTF-8, by the declared charset, by its zero bytes, and finally by a
+ * detector's guess. Returns undefined for an unknown charset, or if a reader that ignores the charset would see other
+ * plain text: hooks must read what a model reads.
  */
 export function readText(bytes: Buffer, declared: string | undefined): ReadText | undefined {
   const marked = byteOrderMarks.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
@@ -34,7 +33,6 @@ export function readText(bytes: Buffer, declared: string | undefined): ReadText 
     : { text: plain, encoding: unmarked('utf-8') };
 }
 
-/** Reads bytes without a declared text type; undefined when they are not text. */
 export function detectText(bytes: Buffer): ReadText | undefined {
   if (bytes.length === 0 || bytes.subarray(0, 5).equals(Buffer.from('%PDF-'))) return undefined;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what text has not.
@@ -50,7 +48,7 @@ function isMostlyAscii(bytes: Buffer): boolean {
   return sample.filter((byte) => byte < 0x80).length >= sample.length * 0.7;
 }
 
-/** The longer mark of UTF-32 stands before that of UTF-16, with which it begins. */
+/** UTF-32 comes before UTF-16, whose mark is its prefix. */
 const byteOrderMarks: readonly Encoding[] = [
   { name: 'utf-8', mark: Buffer.from([0xef, 0xbb, 0xbf]) },
   { name: 'utf-32le', mark: Buffer.from([0xff, 0xfe, 0, 0]) },
@@ -67,12 +65,11 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** Whether the bytes read as UTF-8 give another text than `text`, so that hooks and models may differ. */
 function isAmbiguousUtf8(plain: string | undefined, text: string): boolean {
   return plain !== undefined && plain !== '' && plain !== text && !plain.includes('\0');
 }
 
-/** Charsets in which ASCII bytes may be other characters, or other bytes ASCII. */
+/** In these charsets ASCII bytes may be other characters, or other bytes may be ASCII. */
 function isAmbiguousCharset(bytes: Buffer, plain: string, declared: string | undefined): boolean {
   if (
     declared === undefined ||
@@ -82,10 +79,7 @@ function isAmbiguousCharset(bytes: Buffer, plain: string, declared: string | und
   return !iconv().encodingExists(declared) || decode(bytes, declared) !== plain;
 }
 
-/**
- * Reads bytes that are not UTF-8, by the declared charset, else by a detector's guesses. Undefined for an
- * unknown declared charset.
- */
+/** Uses the declared charset, else a detector's guesses. Returns undefined for an unknown declared charset. */
 function guessText(bytes: Buffer, declared: string | undefined): ReadText | undefined {
   const charset = declared ?? findDeclaredCharset(bytes);
   const isIgnored = charset === undefined || /^(?:utf-?8|us-ascii|ascii)$/i.test(charset);
@@ -108,18 +102,17 @@ function guessText(bytes: Buffer, declared: string | undefined): ReadText | unde
   return undefined;
 }
 
-/** Otherwise plain text could call itself something else, and be read by a model as what it is. */
+/** Without this check, plain text could declare another charset, and a model would still read it as plain text. */
 function keepsAscii(name: string): boolean {
   const ascii = String.fromCharCode(...Array.from({ length: 0x5f }, (_, index) => 0x20 + index));
   return decode(Buffer.from(ascii), name) === ascii;
 }
 
-/** Whether the beginning can be read so: a whole file takes long. Its last character may be cut in two. */
+/** Tests only a sample, since a whole file takes long. The sample's last character may be cut. */
 function isLikely(sample: Buffer, name: string): boolean {
   return iconv().encodingExists(name) && !decode(sample, name).slice(0, -4).includes('\ufffd');
 }
 
-/** The charset that XML or HTML declares in its beginning. */
 function findDeclaredCharset(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, 1024);
   return (
@@ -128,7 +121,6 @@ function findDeclaredCharset(bytes: Buffer): string | undefined {
   );
 }
 
-/** The likeliest encodings in which ASCII is ASCII. */
 function detect(bytes: Buffer): string[] {
   const [first = 0] = [bytes.findIndex((byte) => byte >= 0x80)];
   const from = Math.max(0, first - 1024);
@@ -139,10 +131,9 @@ function detect(bytes: Buffer): string[] {
     .slice(0, MAX_GUESSES);
 }
 
-/** Of a detector's guesses the later ones are worth little. */
 const MAX_GUESSES = 3;
 
-/** UTF-16 and UTF-32 without a mark: their zero bytes stand in turn with others. */
+/** Detects UTF-16 and UTF-32 without a mark: zero bytes alternate with others. */
 function findWide(bytes: Buffer, declared: string | undefined): ReadText | undefined {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const zeros = [0, 1, 2, 3].map(
@@ -165,13 +156,10 @@ function findWide(bytes: Buffer, declared: string | undefined): ReadText | undef
   return undefined;
 }
 
-/**
- * Decodes UTF-16 or UTF-32; undefined where plain ASCII text stands among the bytes, which a model would
- * read.
- */
+/** Returns undefined if the bytes contain plain ASCII text, which a model would read. */
 function decodeWide(bytes: Buffer, name: string): string | undefined {
   return plainRun.test(bytes.toString('latin1')) ? undefined : decodeExactly(bytes, name);
 }
 
-/** Two such bytes are one Chinese character, perhaps; that many of these in a row are no text. */
+/** Two such bytes may be one Chinese character, but a run of this length is not UTF-16 or UTF-32 text. */
 const plainRun = /[\t\r\n -~]{24}|[-0-9 ]{8}/;

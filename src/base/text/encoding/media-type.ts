@@ -1,8 +1,6 @@
-/** What a media type says of text. */
 export interface TextType {
-  /** `yes`: it is text by nature; `no`: by nature it is not; `open`: only its bytes can tell. */
+  /** `open`: only the bytes can tell. */
   readonly isText: 'yes' | 'no' | 'open';
-  /** The charset that it declares. */
   readonly charset: string | undefined;
 }
 
@@ -24,7 +22,6 @@ function judgeType(type: string): TextType['isText'] {
   return binary.test(sub) ? 'no' : 'open';
 }
 
-/** Subtypes of `application/` that are text by nature; with `x-` before them or without. */
 const textual: ReadonlySet<string> = new Set([
   ...['json', 'json5', 'jsonc', 'jsonl', 'jsonlines', 'json-lines', 'json-seq', 'ndjson', 'geojson'],
   ...['xml', 'xml-dtd', 'xml-external-parsed-entity', 'yaml', 'yml', 'toml', 'ini', 'properties', 'hcl'],
@@ -56,6 +53,6 @@ const textual: ReadonlySet<string> = new Set([
   ...['pem-file', 'pem-certificate-chain', 'pgp-signature', 'pgp-keys', 'diff', 'patch', 'log'],
 ]);
 
-/** Formats that may look like text from outside, but are packed. */
+/** Binary formats that may look like text. */
 const binary =
   /^(?:pdf|zip|gzip|x-(?:tar|gzip|bzip2?|xz|7z-compressed|rar-compressed)|wasm|vnd\.(?:openxmlformats|oasis|ms-)\b.*)/;
