@@ -18,33 +18,30 @@ import type { SharedWriterOptions } from './shared/writer.ts';
 import { type AuditWriter, openAuditWriter } from './writer.ts';
 
 export interface AuditLogOptions {
-  /** The audit is in the same database, or `audit.db` in the folder of this store; in memory where that is. */
+  /**
+   * The state store. The audit uses the same PostgreSQL database, `audit.db` in the SQLite store's folder, or memory.
+   */
   readonly store: StateStoreConfig;
-  /** Has the address of a database. */
   readonly env: HostEnv;
-  /** Whether calls are refused while rows cannot be kept; otherwise that is only told. */
+  /** Whether calls are refused while rows cannot be written. Otherwise failures only cause warnings. */
   readonly isRequired: boolean;
-  /** Whether the bodies that records have are kept. */
   readonly keepsContent: boolean;
-  /** Rows that are older go, in ms; undefined: none does. */
+  /** Rows older than this many milliseconds are removed; undefined keeps all rows. */
   readonly keepMs: number | undefined;
-  /** Where signed heads go; undefined: nowhere but the database. */
+  /** Where signed heads are written in addition to the database. */
   readonly head: HeadOptions | undefined;
-  /** A private Ed25519 key in PEM, in place of the one that is made beside the audit. */
+  /** A private Ed25519 key in PEM that replaces the generated key. */
   readonly signingKey: string | undefined;
   readonly scrubber: Scrubber;
-  /** How long other processes may be in the way. Default: three seconds. */
+  /** How long to wait for locks of other processes, in milliseconds. Default: 3000. */
   readonly waitMs?: number;
-  /** Of a database that replicas share. */
   readonly replica?: Omit<SharedWriterOptions, 'signingKey'>;
-  /** Told why rows or heads could not be kept. */
   readonly warn: (error: RuntimeError) => void;
 }
 
-/** The name of the database in the folder of the state store. */
 export const auditFile = 'audit.db';
 
-/** Opens the audit of a gateway, or begins it. Throws STORE_FAILED. */
+/** Creates the audit if it does not exist. Throws STORE_FAILED. */
 export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
   const writer = await openWriter(options);
   const state = trackState(writer, options);
@@ -78,7 +75,6 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
 async function openWriter(options: AuditLogOptions): Promise<AuditWriter> {
   const { store, env, signingKey, waitMs = BUSY_MS, replica } = options;
   if (store.type === 'postgres') {
-    // Nothing of it is loaded for other stores.
     const { readAddress } = await import('../../store/postgres/connection/address.ts');
     const { openSharedWriter } = await import('./shared/writer.ts');
     return await openSharedWriter(readAddress(store.urlEnv, env), { signingKey, ...replica });
@@ -109,7 +105,7 @@ function keysFor(file: string, given: string | undefined): AuditKeys {
 
 interface State {
   work(work: AuditWork): Promise<AuditDone>;
-  /** Rejects with RefusedCall after work that failed, unless work does not fail any more. */
+  /** Retries after a failure. Rejects with RefusedCall if the retry fails too. */
   requireWorking(): Promise<void>;
   onHead(take: (head: AuditDone['head']) => void): void;
 }
@@ -158,7 +154,6 @@ function throwRefusal(cause: unknown): never {
   throw new RefusedCall(refusal(503, 'audit_failed', 'the call cannot be recorded, so it is refused'), cause);
 }
 
-/** Removes what is too old, now and every ten minutes, a little at a time. */
 function startPruning(state: State, keepMs: number | undefined): { readonly stop: () => void } {
   let isStopped = false;
   const prune = async () => {
@@ -166,7 +161,6 @@ function startPruning(state: State, keepMs: number | undefined): { readonly stop
       ({ isPartial } = await state.work({ what: 'prune', before: Date.now() - keepMs }));
     }
   };
-  // What went wrong was told already.
   const start = () => void prune().catch(() => {});
   if (keepMs === undefined) return { stop: () => {} };
   const timer = setInterval(start, PRUNE_EVERY_MS);
@@ -180,24 +174,19 @@ function startPruning(state: State, keepMs: number | undefined): { readonly stop
   };
 }
 
-/** How often the same trouble is told at most. */
 const WARN_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 600_000;
 const BUSY_MS = 3000;
 const MOST_TOGETHER = 500;
-/** Rows that wait where nobody waits for them; what comes beyond is not kept. */
+/** The maximum number of rows queued when the audit is not required. Further rows are dropped. */
 const MOST_WAITING = 10_000;
 
 interface GroupCommit<Item> {
-  /** Resolves when the item's group is committed; rejects as its commit does. */
   add(item: Item): Promise<void>;
-  /** How many items are not committed yet. */
   count(): number;
-  /** Resolves when all that was added is committed or rejected. */
   onIdle(): Promise<void>;
 }
 
-/** Groups have at most so many items. */
 function createGroupCommit<Item>(
   commit: (items: readonly Item[]) => Promise<unknown>,
   most: number,
@@ -246,23 +235,19 @@ async function settle<Item>(
 }
 
 interface HeadOptions {
-  /** A file that always has the last head alone. */
+  /** A file that holds only the latest head. */
   readonly file?: string | undefined;
-  /** Gets each head as one line of JSON. */
   readonly print?: ((line: string) => void) | undefined;
   readonly everyMs: number;
 }
 
 interface HeadOutput {
-  /** The newest head, for the next time. */
   take(head: Head): void;
-  /** Puts it into the file now; what is printed before a server has said where it listens is in the way. Never throws. */
+  /** Writes the head file but does not print, because stdout must first name the server's address. Never throws. */
   keep(): void;
-  /** Gives out the last one. */
   close(): void;
 }
 
-/** Writes heads as the options say; what goes wrong is told, and tried again with the next head. */
 function createHeadOutput(options: HeadOptions | undefined, warn: (error: RuntimeError) => void): HeadOutput {
   let newest: Head | undefined;
   let written: number | undefined;
@@ -293,7 +278,7 @@ function createHeadOutput(options: HeadOptions | undefined, warn: (error: Runtim
   };
 }
 
-/** Puts the head into the file in one step, unless another server on the same chain has put a later one there. */
+/** Replaces the file atomically unless another server on the same chain has written a later head. */
 function replaceHead(file: string, head: Head): void {
   const kept = readHead(readIfThere(file));
   if (kept !== undefined && kept.chain === head.chain && kept.seq >= head.seq) return;

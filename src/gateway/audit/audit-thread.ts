@@ -3,7 +3,7 @@ import { joinConnection } from '../../store/sqlite/connection.ts';
 import { answerWork, waitWhileBusy } from '../../store/sqlite/write/thread.ts';
 import { type AuditDone, type AuditThreadData, type AuditWork, doWork, openChain } from './chain-writer.ts';
 
-// The thread that `writer.ts` starts: work comes in, and is answered when it is on the disk.
+// Entry point of the worker thread that `writer.ts` starts. It replies when the work is on disk.
 
 const { file, identity, keys, waitMs }: AuditThreadData = workerData;
 const connection = joinConnection(file, identity);

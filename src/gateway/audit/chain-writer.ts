@@ -5,23 +5,21 @@ import { DamagedError, numberOf, type Row, textOf } from '../../store/sqlite/row
 import type { AuditKeys, Head, Tip } from './keys.ts';
 import { type AuditRow, createRowMaker, type NewCall, noHash } from './row.ts';
 
-/** Makes rows of a chain. Each method is one transaction, and what it did is durable when it returns. All throw what SQLite says. */
+/** Appends rows to a chain. Each method is one transaction and durable when it returns. Throws SQLite's errors. */
 export interface ChainWriter {
   append(calls: readonly NewCall[]): Head;
-  /** Removes some of the first rows that are older, and says so in a new row; removes none if none is. */
+  /** Removes a batch of the oldest rows and records the removal in a new row. */
   prune(before: number): Pruned;
-  /** Signs the head anew, which shows whether the file can be written. */
+  /** Signs the head again, which tests whether the file is writable. */
   touch(): Head;
 }
 
 interface Pruned {
   readonly head: Head;
   readonly removed: number;
-  /** Whether there may be more that is older. */
   readonly isPartial: boolean;
 }
 
-/** Takes up the chain of a database, or begins it. */
 export function openChain(connection: Connection, keys: AuditKeys, chainId: () => string): ChainWriter {
   const chain = createChain(connection.database, keys);
   const write = <Result>(work: (tip: Tip) => Result): Result => {
@@ -113,7 +111,7 @@ function throwMissing(): never {
   throw new DamagedError('the head of the audit is gone');
 }
 
-/** Does it in one transaction. Throws what SQLite says, and STORE_FAILED. */
+/** Does the work in one transaction. Throws SQLite's errors and STORE_FAILED. */
 export function doWork(chain: ChainWriter, work: AuditWork): AuditDone {
   switch (work.what) {
     case 'append':
@@ -125,20 +123,18 @@ export function doWork(chain: ChainWriter, work: AuditWork): AuditDone {
   }
 }
 
-/** The first rows of a chain that are to be removed. */
 export interface OldRows {
-  /** The last one of them, and its hash. */
+  /** The number of the last row to remove. */
   readonly through: number;
   readonly hash: string;
-  /** 0: there are none. */
   readonly removed: number;
-  /** Whether there may be more. */
   readonly isPartial: boolean;
 }
 
 /**
- * The first rows, up to a call that is older. What is no call goes with the calls behind it, and so does one of a time to
- * come, which a wrong clock has written. `oldest`: `seq`, `hash`, `kind` and `at` of the first `MOST_PRUNED` rows.
+ * Finds the first rows that can be removed, ending with a call older than `before`. Other rows and calls dated in the
+ * future (from a wrong clock) go with the calls after them. `oldest` holds `seq`, `hash`, `kind` and `at` of the first
+ * `MOST_PRUNED` rows.
  */
 export function findOld(oldest: Iterable<Row>, tip: Tip, before: number): OldRows {
   let old: OldRows = { through: 0, hash: noHash, removed: 0, isPartial: false };
@@ -148,7 +144,7 @@ export function findOld(oldest: Iterable<Row>, tip: Tip, before: number): OldRow
     const seq = numberOf(row, 'seq');
     const at = numberOf(row, 'at');
     const isPassedOver = textOf(row, 'kind') !== 'call' || at > now;
-    // The last row stays, so that there is one to go on from.
+    // The last row stays so that the next row can follow it.
     if (seq === tip.seq || (!isPassedOver && at >= before)) break;
     count += 1;
     if (isPassedOver) continue;
@@ -157,20 +153,17 @@ export function findOld(oldest: Iterable<Row>, tip: Tip, before: number): OldRow
   return old;
 }
 
-/** Rows that one transaction removes, so that calls need not wait long for it. */
+/** The maximum number of rows per transaction, so that pruning does not delay calls for long. */
 export const MOST_PRUNED = 10_000;
 
-/** What the thread that writes the audit is started with. */
 export interface AuditThreadData {
   readonly file: string;
-  /** The file that was opened, so that the thread does not write to one that has taken its place. */
+  /** Identifies the opened file, so that the thread does not write to a file that replaced it. */
   readonly identity: string;
   readonly keys: AuditKeys;
-  /** How long other processes may be in the way, in ms. */
   readonly waitMs: number;
 }
 
-/** One transaction; null: the end. */
 export type AuditWork =
   | { readonly what: 'append'; readonly calls: readonly NewCall[] }
   | { readonly what: 'prune'; readonly before: number }
@@ -178,12 +171,10 @@ export type AuditWork =
 
 export interface AuditDone {
   readonly head: Head;
-  /** Whether there is more to prune. */
   readonly isPartial: boolean;
   readonly removed: number;
 }
 
-/** What comes back: once that it is ready, then for each request what was done or why nothing was. */
 export type AuditReply =
   | { readonly status: 'ready' }
   | ({ readonly status: 'done' } & AuditDone)

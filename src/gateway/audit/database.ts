@@ -10,8 +10,8 @@ import { toStoreError } from '../../store/sqlite/store-error.ts';
 import { type Head, readHead } from './keys.ts';
 
 /**
- * Opens an audit to read it, beside whoever writes to it; also a copy in a folder where nothing may be written. Throws
- * FILE_UNREADABLE where there is none, and STORE_FAILED.
+ * Opens an audit for reading while others write to it. Read-only folders work too. Throws FILE_UNREADABLE if there is
+ * no audit, and STORE_FAILED.
  */
 export function openKept(file: string): DatabaseSync {
   if (!existsSync(file)) {
@@ -26,7 +26,7 @@ export function openKept(file: string): DatabaseSync {
   }
 }
 
-/** Undefined where SQLite may not make the files that readers share. */
+/** Returns undefined if SQLite cannot create the shared-memory files that readers need. */
 function openReadable(file: string): DatabaseSync | undefined {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(file);
@@ -42,7 +42,7 @@ function openReadable(file: string): DatabaseSync | undefined {
   }
 }
 
-/** Nobody can be writing to it. */
+/** Safe only because no process can be writing to the file. */
 function openImmutable(file: string): DatabaseSync {
   const { DatabaseSync } = loadSqlite();
   const address = pathToFileURL(file);
@@ -61,7 +61,8 @@ const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
 const BUSY_MS = 5000;
 
-// `rows` is the chain; `chain` its one head; `contents` has the bodies of calls, where the config asks for them.
+// `rows` is the chain, `chain` holds its one head, and `contents` holds the bodies of calls if the config asks for
+// them.
 const tables = `
 CREATE TABLE chain (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -87,24 +88,22 @@ CREATE TABLE contents (
 ) STRICT;
 `;
 
-/** "SGBA": the audit of a gateway. */
+/** The application ID is "SGBA" in ASCII. */
 export const auditLayout: Layout = { applicationId: 0x53474241, version: 1, tables };
 
-/** A row with the exact bytes that are kept. */
 export interface KeptRow {
   readonly seq: number;
   readonly body: Uint8Array;
   readonly hash: string;
-  /** The content beside it, if there is any. */
   readonly content: Uint8Array | undefined;
 }
 
-/** All rows in order; nothing of them is kept in memory. As bytes, since texts are decoded with loss. */
+/** Yields all rows in order. Returns bytes because decoding to text loses invalid UTF-8. */
 export function* readRows(database: DatabaseSync): Generator<KeptRow> {
   const statement = database.prepare(`
     SELECT rows.seq, CAST(body AS BLOB) AS body, CAST(hash AS BLOB) AS hash, CAST(text AS BLOB) AS content
     FROM rows LEFT JOIN contents ON contents.seq = rows.seq ORDER BY rows.seq`);
-  // Numbers that no row of ours has must be told, not thrown at.
+  // Without this, SQLite throws on an integer beyond 2^53. Verification must report such a row.
   statement.setReadBigInts(true);
   for (const row of statement.iterate()) {
     const { seq, body, hash, content } = row;
@@ -121,7 +120,6 @@ function bytesOf(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : new Uint8Array();
 }
 
-/** The hash that a row has to have. */
 export function hashOf(chain: string, { seq, body }: KeptRow, previous: string): string {
   return createHash('sha256')
     .update(`signalbox-audit/1\n${chain}\n${seq}\n${previous}\n`)
@@ -129,7 +127,7 @@ export function hashOf(chain: string, { seq, body }: KeptRow, previous: string):
     .digest('hex');
 }
 
-/** The members of a row's body; undefined for what is no JSON object. */
+/** Returns undefined unless the body is a JSON object. */
 export function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -139,7 +137,7 @@ export function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> |
   }
 }
 
-/** The head in the database; undefined for what is none. */
+/** Returns undefined if the stored head is invalid. */
 export function readTip(database: DatabaseSync): Head | undefined {
   const row = database.prepare('SELECT id AS chain, seq, hash, at, key, signature FROM chain').get();
   return row === undefined ? undefined : readHead(JSON.stringify(row));

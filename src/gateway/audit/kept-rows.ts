@@ -7,36 +7,33 @@ import { openKept, readTip } from './database.ts';
 import { formatHead } from './keys.ts';
 import type { CallRow } from './row.ts';
 
-/** A call as it is kept. */
 export interface KeptCall extends CallRow {
-  /** Of the row; absent where there is one chain. */
+  /** The row's chain; absent if the audit has only one. */
   readonly chain?: string;
   readonly seq: number;
   readonly hash: string;
 }
 
-/** Which calls; all of what is given has to fit. */
 export interface CallFilter {
-  /** The id of a key, or the caller's name. */
+  /** A key ID or a caller's name. */
   readonly key?: string | undefined;
   readonly model?: string | undefined;
   readonly outcome?: string | undefined;
   /** Milliseconds since 1970. */
   readonly since?: number | undefined;
-  /** The keyed digest of a request or an answer. */
   readonly digest?: string | undefined;
   readonly limit: number;
 }
 
 /** Reads the calls of an audit. All methods reject with STORE_FAILED. */
 export interface KeptRows {
-  /** The newest first. */
+  /** Newest first. */
   list(filter: CallFilter): Promise<KeptCall[]>;
-  /** Those whose id begins so, at most `most`; of one that is the id itself no others. */
+  /** Returns at most `most` calls whose ID starts with `id`, or only the call with exactly that ID. */
   find(id: string, most: number): Promise<KeptCall[]>;
-  /** The bodies of a call, where they are kept. */
+  /** Returns undefined if the bodies are not stored. */
   contentOf(call: Pick<KeptCall, 'chain' | 'seq'>): Promise<KeptContent | undefined>;
-  /** The signed head of each chain, as a line of JSON, unless it is gone. */
+  /** The signed head of each chain as one line of JSON. Missing heads are omitted. */
   heads(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -46,7 +43,7 @@ interface KeptContent {
   readonly answer: string;
 }
 
-/** Opens an audit in a file to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
+/** Opens an audit file for reading. Throws FILE_UNREADABLE if there is none, and STORE_FAILED. */
 export function openKeptRows(file: string): KeptRows {
   const database = openKept(file);
   const read = async <Result>(work: () => Result): Promise<Result> => {
@@ -72,12 +69,12 @@ export function openKeptRows(file: string): KeptRows {
   };
 }
 
-/** The digest of a body as rows have it. `digestKey` is hex, `bodyDigest` its SHA-256 in hex. */
+/** Returns the digest of a body as rows store it. `digestKey` is hex; `bodyDigest` is the body's SHA-256 in hex. */
 export function keyedDigest(digestKey: string, bodyDigest: string): string {
   return createHmac('sha256', Buffer.from(digestKey, 'hex')).update(bodyDigest).digest('hex');
 }
 
-/** A null among the filters lets everything pass. */
+/** A filter that is null matches every row. */
 const listing = `
   SELECT seq, body, hash FROM rows
   WHERE body ->> '$.kind' = 'call'
@@ -105,7 +102,6 @@ function findCalls(database: DatabaseSync, id: string, most: number): KeptCall[]
   return (found.length > 0 ? found : begins.all({ id, most })).flatMap((row) => toCall(row) ?? []);
 }
 
-/** The bodies in a text of `contents`. */
 export function readContent(text: unknown): KeptContent | undefined {
   const value = typeof text === 'string' ? parse(text) : undefined;
   if (!isObject(value)) return undefined;
@@ -113,7 +109,7 @@ export function readContent(text: unknown): KeptContent | undefined {
   return typeof request === 'string' && typeof answer === 'string' ? { request, answer } : undefined;
 }
 
-/** Undefined for what is no call. Whether it is what was written is for `verify` to say. */
+/** Returns undefined for rows that are not calls. Does not verify the row. */
 export function toCall({ chain, seq, body, hash }: Readonly<Record<string, unknown>>): KeptCall | undefined {
   const row = typeof body === 'string' ? readCallRow(parse(body)) : undefined;
   const place = typeof chain === 'string' ? { chain } : {};
@@ -130,7 +126,7 @@ function parse(text: string): unknown {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The row of a call from its JSON; what somebody has changed into something else is shown as nothing. Undefined for another row. */
+/** Parses a row's JSON. Members with a wrong type get empty values. Returns undefined for rows that are not calls. */
 function readCallRow(value: unknown): CallRow | undefined {
   if (!isObject(value) || value['kind'] !== 'call') return undefined;
   const times = membersAt(value, 'times');

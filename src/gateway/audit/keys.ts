@@ -14,22 +14,20 @@ import { RuntimeError } from '../../base/errors.ts';
 import { createAtomically, writeDurably } from '../../base/files/new-file.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
 
-/** The names of the files beside the audit. */
 export const keyFiles = { signing: 'audit.key', public: 'audit.pub', digest: 'audit-digest.key' } as const;
 
-/** What the audit is signed with, and what its digests are keyed with, as they can be handed to a thread. */
 export interface AuditKeys {
-  /** Ed25519, PKCS #8 in PEM. */
+  /** Private Ed25519 key: PKCS #8 in PEM. */
   readonly signing: string;
-  /** Its public half, SPKI in PEM. */
+  /** Public key: SPKI in PEM. */
   readonly public: string;
-  /** 32 bytes in hex. */
+  /** Digest key: 32 bytes in hex. */
   readonly digest: string;
 }
 
 /**
- * The keys in a folder, made where they are missing for its owner alone; `given` takes the place of the signing key. Throws what
- * the system says, and STORE_FAILED for what is no such key.
+ * Loads the keys of a folder. Creates missing keys, readable by the owner only. `given` replaces the signing key.
+ * Throws system errors, and STORE_FAILED for an invalid key.
  */
 export function loadKeys(folder: string, given: string | undefined): AuditKeys {
   makeFolder(folder);
@@ -44,29 +42,27 @@ export function loadKeys(folder: string, given: string | undefined): AuditKeys {
   return { signing, public: publicKey, digest };
 }
 
-/** Keys that end with the process. */
 export function makeKeys(given: string | undefined): AuditKeys {
   return keysFrom(given ?? makeSigningKey(), makeDigestKey().trim());
 }
 
-/** Keys of a private key in PEM and of a key for digests. Throws STORE_FAILED. */
+/** Throws STORE_FAILED if `signing` is not a private Ed25519 key in PEM. */
 export function keysFrom(signing: string, digest: string): AuditKeys {
   return { signing, public: publicPem(readSigningKey(signing, 'the key of the audit')), digest };
 }
 
-/** Whether a text is 32 bytes in hex. */
 export function isDigestKey(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** The private key of a PEM text. Throws STORE_FAILED unless it is one for Ed25519. */
+/** Throws STORE_FAILED unless `pem` holds a private Ed25519 key. */
 export function readSigningKey(pem: string, name: string): KeyObject {
   const key = attempt(() => createPrivateKey(pem));
   if (key?.asymmetricKeyType === 'ed25519') return key;
   throw unusable(name, 'is no private Ed25519 key in PEM');
 }
 
-/** The public keys of a PEM text, of which there may be several. Throws STORE_FAILED unless each is one for Ed25519. */
+/** Reads one or more public keys. Throws STORE_FAILED unless each is an Ed25519 key. */
 export function readPublicKeys(pem: string, name: string): KeyObject[] {
   const blocks = pem.match(/-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g) ?? [];
   const keys = blocks.map((block) => attempt(() => createPublicKey(block)));
@@ -87,7 +83,7 @@ export function makeDigestKey(): string {
   return `${randomBytes(32).toString('hex')}\n`;
 }
 
-/** What is in the file; where there is none yet, what `make` gives, or another process at the same time. */
+/** Returns the file's content. Creates the file if missing; another process may create it at the same time. */
 function readOrMake(file: string, mode: number, make: () => string): string {
   const kept = attempt(() => readFileSync(file, 'utf8'), 'ENOENT');
   if (kept !== undefined) return kept;
@@ -95,7 +91,7 @@ function readOrMake(file: string, mode: number, make: () => string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** The result, or undefined for what it throws; with a code only for errors of the system with that code. */
+/** Returns undefined if `work` throws. With `code`, only system errors with that code are caught. */
 function attempt<Result>(work: () => Result, code?: string): Result | undefined {
   try {
     return work();
@@ -112,52 +108,44 @@ function unusable(name: string, why: string): RuntimeError {
   });
 }
 
-/** The last row of a chain at some time. */
 export interface Tip {
   readonly chain: string;
   readonly seq: number;
   readonly hash: string;
-  /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A tip that somebody answers for. */
 export interface Head extends Tip {
-  /** The fingerprint of the key. */
   readonly key: string;
   /** Ed25519, in base64. */
   readonly signature: string;
 }
 
-/** Signs a tip with a private key. */
 export function signTip(tip: Tip, privateKey: KeyObject, key: string): Head {
   return { ...tip, key, signature: sign(null, signedBytes(tip), privateKey).toString('base64') };
 }
 
-/** Whether one of the public keys has signed the head. */
 export function isSigned(head: Head, publicKeys: readonly KeyObject[]): boolean {
   const signature = Buffer.from(head.signature, 'base64');
   return publicKeys.some((key) => verify(null, signedBytes(head), key, signature));
 }
 
-/** The lines that are signed; none of them can have a line break. */
+/** Unambiguous because no line can contain a line break. */
 function signedBytes({ chain, seq, hash, at }: Tip): Buffer {
   return Buffer.from(`signalbox-audit-head/1\n${chain}\n${seq}\n${hash}\n${at}\n`);
 }
 
-/** The first 16 hex digits of the SHA-256 of a key's public half. */
+/** The first 16 hex digits of the SHA-256 of the public key. */
 export function fingerprintOf(key: KeyObject): string {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(der).digest('hex').slice(0, 16);
 }
 
-/** The head as one line of JSON. */
 export function formatHead({ chain, seq, hash, at, key, signature }: Head): string {
   return JSON.stringify({ chain, seq, hash, at, key, signature });
 }
 
-/** Reads a line of JSON as a head; undefined when it is none. */
 export function readHead(line: string): Head | undefined {
   const value = parse(line);
   if (typeof value !== 'object' || value === null) return undefined;

@@ -3,7 +3,7 @@ import type { Scrubber } from '../../contract/scrub.ts';
 import type { AuditedVerdict, AuditRecord } from '../ports.ts';
 import { type AuditKeys, fingerprintOf, type Head, readSigningKey, signTip, type Tip } from './keys.ts';
 
-/** The row of a call, its members in the order in which they are written. */
+/** The row of a call. The members are in the order in which they are written. */
 export interface CallRow {
   readonly kind: 'call';
   readonly id: string;
@@ -13,15 +13,17 @@ export interface CallRow {
   readonly caller: string;
   readonly endpoint: string;
   readonly model: string;
-  /** The ids of the providers that were asked, in turn, and of the one whose answer it is; null in rows that older versions wrote. */
+  /**
+   * The IDs of the providers that were called, in order, and of the provider whose response was used. Null in rows of
+   * older versions.
+   */
   readonly asked: readonly string[] | null;
   readonly provider: string | null;
   readonly stream: boolean;
   readonly status: number;
-  /** As AuditRecord has it. */
   readonly outcome: string;
   readonly verdicts: readonly AuditedVerdict[];
-  /** HMAC-SHA-256, in hex, of the SHA-256 of the body. */
+  /** HMAC-SHA-256, in hex, of the body's SHA-256. */
   readonly request_digest: string;
   readonly answer_digest: string | null;
   readonly usage: {
@@ -33,7 +35,7 @@ export interface CallRow {
   readonly cost: number | null;
   /** Milliseconds. */
   readonly times: { readonly total: number; readonly hooks: number; readonly upstream: number };
-  /** SHA-256, in hex, of the text in `contents`; null where none is kept. */
+  /** SHA-256, in hex, of the text in `contents`; null if no text is stored. */
   readonly content: string | null;
 }
 
@@ -50,26 +52,23 @@ interface KeyRow {
   readonly public_key: string;
 }
 
-/** All rows up to one were removed because of their age. */
+/** Records that the rows up to `through` were removed because of their age. */
 interface PruneRow {
   readonly kind: 'prune';
   readonly at: number;
-  /** The number of the last removed row, and its hash. */
   readonly through: number;
   readonly hash: string;
-  /** How many rows were removed this time. */
   readonly removed: number;
 }
 
 export type AuditRow = CallRow | BeginRow | KeyRow | PruneRow;
 
-/** A call to be kept: its row, the digests not yet keyed, and the text of its content, if that is kept. */
 export interface NewCall {
   readonly row: CallRow;
   readonly content: string | undefined;
 }
 
-/** The row of a call without known secrets, and no text in it longer than it may be. */
+/** Builds a call's row. Removes known secrets and cuts long texts. */
 export function toNewCall(record: AuditRecord, scrubber: Scrubber, keepsContent: boolean): NewCall {
   const { usage, times, content } = record;
   const word = (text: string) => cut(scrubber.values(text), LONGEST_NAME);
@@ -115,31 +114,29 @@ function toVerdict({ phase, verdict, hook, reason }: AuditedVerdict, scrubber: S
 
 const LONGEST_NAME = 256;
 const LONGEST_REASON = 1000;
-/** More than any chain of hooks has; a stream in windows asks them often. */
+/** More than any hook chain has. A stream in windows runs its hooks many times. */
 const MOST_VERDICTS = 100;
 
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-/** To microseconds. */
+/** Rounds to microseconds. */
 function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** Makes what is kept of rows, with the keys of an audit. */
 export interface RowMaker {
-  /** The fingerprint of the key that signs. */
   readonly key: string;
   sign(tip: Tip): Head;
-  /** The row behind the tip: its text, and the tip that it makes. */
+  /** Builds the row after `tip`: its text and the new tip. */
   link(tip: Tip, row: AuditRow): { readonly body: string; readonly tip: Tip };
-  /** The row that says who signs from here on. */
+  /** The row that names the key used from here on. */
   introduction(tip: Tip): AuditRow;
   callRow(call: NewCall): CallRow;
 }
 
-/** Throws STORE_FAILED for a key that is none. */
+/** Throws STORE_FAILED if a key is invalid. */
 export function createRowMaker(keys: AuditKeys): RowMaker {
   const privateKey: KeyObject = readSigningKey(keys.signing, 'the key of the audit');
   const key = fingerprintOf(privateKey);
@@ -168,23 +165,19 @@ export function createRowMaker(keys: AuditKeys): RowMaker {
   };
 }
 
-/** A row's place in the chain, and what is kept there. */
 export interface Link {
   readonly chain: string;
-  /** From 1, without gaps. */
   readonly seq: number;
-  /** The hash of the row before. */
   readonly previous: string;
-  /** The JSON text of the row, exactly as it is kept. */
+  /** The JSON text of the row, exactly as stored. */
   readonly body: string;
 }
 
-/** What stands for the hash of the row before the first. */
+/** Stands for the previous hash in the first row. */
 export const noHash = '0'.repeat(64);
 
 /**
- * The hash of a row: SHA-256, in hex, of five lines. All but the last have no line breaks by what they are, so no two links have
- * the same lines.
+ * Returns the SHA-256, in hex, of five lines. Only the last line can contain line breaks, so the input is unambiguous.
  */
 export function hashLink({ chain, seq, previous, body }: Link): string {
   return hash('sha256', `signalbox-audit/1\n${chain}\n${seq}\n${previous}\n${body}`);

@@ -12,18 +12,20 @@ import { noHash } from './row.ts';
 export interface VerifyOptions {
   readonly file: string;
   readonly publicKeys: readonly KeyObject[];
-  /** That were kept elsewhere. */
+  /** Heads that were stored outside the database. */
   readonly heads: readonly Head[];
-  /** Told now and then how many rows were read, and about how many there are. */
+  /** Called from time to time with the number of rows read and the approximate total. */
   readonly onProgress: (rows: number, of: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** Reads the whole audit as it is at this moment, beside whoever writes to it. Throws STORE_FAILED, FILE_UNREADABLE and ABORTED. */
+/**
+ * Verifies the whole audit in one snapshot while others write to it. Throws STORE_FAILED, FILE_UNREADABLE and ABORTED.
+ */
 export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> {
   const database = openKept(options.file);
   try {
-    // One moment for everything that is read.
+    // The transaction gives all reads one snapshot.
     database.exec('BEGIN');
     return await verifySnapshot(database, options);
   } catch (error) {
@@ -58,7 +60,7 @@ async function verifySnapshot(
   };
 }
 
-/** Follows the rows of a chain, and compares them with its heads. Throws ABORTED. */
+/** Verifies the rows of a chain and compares them with its heads. Throws ABORTED. */
 export async function walkChain(
   rows: Iterable<KeptRow> | AsyncIterable<KeptRow>,
   {
@@ -69,7 +71,6 @@ export async function walkChain(
   }: Pick<VerifyOptions, 'heads' | 'publicKeys' | 'signal'> & {
     readonly chain: string;
     readonly problems: Problems;
-    /** Called now and then, with how many rows were read, and the number of the last one. */
     readonly onProgress: (rows: number, seq: number) => void;
   },
 ) {
@@ -97,7 +98,10 @@ function checkStrayContents(database: DatabaseSync, problems: Problems): void {
     problems.add(`there is a content of row ${seq}, which is not there`, Number(seq));
 }
 
-/** Finds tables, views, triggers and indexes that are not those of an audit: they could show readers something else than what is kept. */
+/**
+ * Reports tables, views, triggers and indexes that an audit does not have. They could show readers other data than the
+ * stored rows.
+ */
 function checkSchema(database: DatabaseSync, problems: Problems): void {
   const wanted = usualSchema();
   const found = readSchema(database);
@@ -120,22 +124,19 @@ function usualSchema(): ReadonlyMap<string, string> {
 }
 
 function readSchema(database: DatabaseSync): ReadonlyMap<string, string> {
-  // Statistics that somebody had SQLite make change no answer.
+  // Statistics tables (created by ANALYZE) change no results.
   const rows = database
     .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat_'")
     .all();
   return new Map(rows.map(({ type, name, tbl_name, sql }) => [`${type} ${name}`, `${tbl_name}: ${sql}`]));
 }
 
-/** Compares heads that were kept elsewhere with the rows of a chain. */
 export interface HeadComparison {
-  /** Told of each row that is there. */
   readonly onHash: (seq: number, hash: string) => void;
-  /** After the last row: how many heads were compared, and how many are of rows that were removed since. */
+  /** Called after the last row. `pruned` counts the heads whose rows were removed. */
   end(walked: Walked): { readonly compared: number; readonly pruned: number };
 }
 
-/** Checks what the heads say of themselves, and prepares to compare them. */
 function compareHeads(
   heads: readonly Head[],
   chain: string,
@@ -173,7 +174,6 @@ function checkHead(head: Head, chain: string, publicKeys: readonly KeyObject[], 
     problems.add(`${named(head)} is that of another audit: this is not the chain that it was`);
 }
 
-/** Finds heads of chains that are not there. */
 export function strangeHeads(
   heads: readonly Head[],
   chains: ReadonlySet<string>,
@@ -183,7 +183,7 @@ export function strangeHeads(
   for (const head of heads) if (!chains.has(head.chain)) checkHead(head, '', publicKeys, problems);
 }
 
-/** Checks that the database's own head is that of its last row, and signed. */
+/** Reports a head in the database that is unsigned or does not match the last row. */
 export function checkTip(
   tip: Head,
   { last, lastHash }: Walked,
@@ -206,26 +206,21 @@ function named({ at }: Tip): string {
   return `the head of ${Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString()}`;
 }
 
-/** Follows a chain row by row. */
 export interface Walk {
   step(row: KeptRow): void;
-  /** After the last row. */
   end(): Walked;
 }
 
-/** What a walk came to. */
 export interface Walked {
   readonly rows: number;
   readonly first: number | null;
   readonly last: number | null;
   readonly lastHash: string;
-  /** How many rows were removed before the first one. */
+  /** The number of rows removed before the first row. */
   readonly pruned: number;
-  /** The hash of the last one of them. */
   readonly prunedHash: string;
 }
 
-/** Starts a walk along the chain of that id; tells `onHash` the number and the kept hash of each row. */
 function startWalk(chain: string, problems: Problems, onHash: (seq: number, hash: string) => void): Walk {
   let rows = 0;
   let first: KeptRow | undefined;
@@ -239,7 +234,7 @@ function startWalk(chain: string, problems: Problems, onHash: (seq: number, hash
       first ??= row;
       if (row === first && row.seq !== 1) checkNumber(row, problems);
       else if (row.seq !== last + 1) problems.add(missing(last + 1, row.seq - 1), row.seq, idOf(members));
-      // What the first row follows after a removal is known when the row that tells of it has come.
+      // After pruning, the first row's predecessor is known only when the prune row has been read.
       if (row !== first || row.seq === 1) checkHash(chain, row, previous, problems, idOf(members));
       checkContent(row, members, problems);
       pruned = readPruneNote(row, members) ?? pruned;
@@ -299,7 +294,7 @@ function readPruneNote(
   return isFit ? { through, hash } : undefined;
 }
 
-/** The removal that explains why the first row is not row 1. */
+/** Returns the prune note that explains why the first row is not row 1. */
 function checkBeginning(
   chain: string,
   first: KeptRow,
@@ -327,35 +322,32 @@ function idOf(members: Readonly<Record<string, unknown>> | undefined): string | 
 }
 
 interface AuditProblem {
-  /** The number of the row; null where it is not about one. */
+  /** The number of the row; null if the problem concerns no single row. */
   readonly seq: number | null;
-  /** Of the call in that row, if it can be read. */
   readonly id: string | null;
   readonly message: string;
 }
 
-/** What a verification has found. */
 export interface AuditReport {
   readonly status: 'good' | 'tampered';
   readonly chain: string | null;
-  /** How many rows were read, and the numbers of the first and last one. */
+  /** The number of rows read; `first` and `last` are row numbers. */
   readonly rows: number;
   readonly first: number | null;
   readonly last: number | null;
-  /** How many rows before the first one were removed because of their age, as a row says. */
+  /** The number of rows before the first that a prune row records as removed. */
   readonly pruned: number;
-  /** How many heads were compared, and how many of them are of rows that were removed since. */
+  /** The number of compared heads, and how many of them belong to removed rows. */
   readonly heads: { readonly compared: number; readonly pruned: number };
-  /** The first ones; empty where the audit is good. */
+  /** The first problems; empty if the audit is good. */
   readonly problems: readonly AuditProblem[];
-  /** Of an audit that has a chain for each replica: what was found of each. `chain`, `first` and `last` are null then. */
+  /** One report per chain, for an audit of several replicas. `chain`, `first` and `last` are null then. */
   readonly chains?: readonly ChainReport[];
 }
 
-/** What a verification has found of one chain among several. */
 export type ChainReport = Omit<AuditReport, 'status' | 'chains'>;
 
-/** Collects problems, of which the first few are kept, in the words that `tell` gives them. */
+/** Collects the first 20 problems. `tell` edits each message. */
 export function createProblems(tell = (message: string) => message) {
   const kept: AuditProblem[] = [];
   return {

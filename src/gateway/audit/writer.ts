@@ -22,15 +22,14 @@ import {
 import { auditLayout } from './database.ts';
 import { type AuditKeys, loadKeys } from './keys.ts';
 
-/** Does work on the audit, one after another. */
 export interface AuditWriter {
-  /** Resolves when it is durable. Rejects with STORE_FAILED, and nothing was done. */
+  /** Resolves when the work is durable. Rejects with STORE_FAILED if nothing was written. */
   work(work: AuditWork): Promise<AuditDone>;
-  /** After everything that was asked for. Never rejects. */
+  /** Closes after all pending work. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens the audit in a file, or in memory, and begins its chain if it has none. Throws STORE_FAILED. */
+/** Opens the audit in a file or in memory and creates its chain if it has none. Throws STORE_FAILED. */
 export async function openAuditWriter(file: string, keys: AuditKeys, waitMs: number): Promise<AuditWriter> {
   try {
     const connection = await openConnection({ file, layout: auditLayout, commitWaitsFor: 'disk', waitMs });
@@ -53,7 +52,7 @@ function newChainId(): string {
 
 type AuditThread = Thread<AuditWork, AuditReply>;
 
-/** A thread that has ended is started again for the next work. */
+/** Restarts an ended thread for the next piece of work. */
 async function openInThread(connection: Connection, data: AuditThreadData): Promise<AuditWriter> {
   const start = async (): Promise<AuditThread> =>
     await startThread<AuditWork, AuditReply>({
@@ -108,8 +107,8 @@ export interface PruneOptions {
 }
 
 /**
- * Removes the first rows of an audit as far as they are older, and tells how many; a row of the chain says so. Throws FILE_UNREADABLE
- * where there is none, and STORE_FAILED.
+ * Removes the rows older than `before` and records the removal in the chain. Returns the number of removed rows. Throws
+ * FILE_UNREADABLE if there is no audit, and STORE_FAILED.
  */
 export async function pruneAudit({ file, signingKey, before }: PruneOptions): Promise<number> {
   if (!existsSync(file)) throw new RuntimeError('FILE_UNREADABLE', `there is no audit in ${file}`);

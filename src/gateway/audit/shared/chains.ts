@@ -17,21 +17,17 @@ import {
   type Tip,
 } from '../keys.ts';
 
-/** The end of a chain as it is kept, and the fingerprint of the key that signed it; '' before the first row. */
+/** The stored end of a chain and the fingerprint of the key that signed it. `key` is '' before the first row. */
 export interface ChainEnd {
   readonly tip: Tip;
   readonly key: string;
 }
 
-/** Rows that are to be put behind a tip. */
 export interface Addition {
-  /** Of the last one of them. */
   readonly tip: Tip;
   readonly bodies: readonly string[];
   readonly hashes: readonly string[];
-  /** The bodies of calls, by the number of their row. */
   readonly contents: readonly (readonly [seq: number, text: string])[];
-  /** Rows up to this one are removed. */
   readonly removedThrough?: number | undefined;
 }
 
@@ -39,13 +35,13 @@ export function nothingBehind(tip: Tip): Addition {
   return { tip, bodies: [], hashes: [], contents: [] };
 }
 
-/** Chains that are kept in a database. Methods reject with STORE_FAILED. */
+/** The chains of a PostgreSQL database. All methods reject with STORE_FAILED. */
 export interface Chains {
-  /** The chain of a writer, which is from now on nobody else's while the writer is heard of. */
+  /** Assigns a chain to a writer. Other writers cannot claim it until the writer stops sending heartbeats. */
   claim(writer: string, newId: string): Promise<ChainEnd>;
-  /** False: other rows are behind the tip by now, and nothing was done. */
+  /** Returns false and changes nothing if other rows already follow `behind`. */
   append(behind: Tip, addition: Addition, head: Head): Promise<boolean>;
-  /** The ends of all chains; with `writer` of its own and of those that nobody writes to. */
+  /** The ends of all chains. With `writer`: only of its own chain and of chains without an active writer. */
   ends(writer?: string): Promise<ChainEnd[]>;
   /** The first rows of a chain: `seq`, `hash`, `kind`, `at`. */
   oldest(chain: string, most: number): Promise<Row[]>;
@@ -88,7 +84,9 @@ function toEnd(row: Row): ChainEnd {
   return { tip: { ...tip, at: numberOf(row, 'at') }, key: textOf(row, 'key') };
 }
 
-/** Reads chains at one moment, beside whoever writes to them. Rejects with STORE_FAILED, and what `read` rejects with. */
+/**
+ * Runs `read` on one snapshot of the database while others write. Rejects with STORE_FAILED and the errors of `read`.
+ */
 export async function atOneMoment<Result>(
   address: Address,
   read: (link: Link) => Promise<Result>,
@@ -104,13 +102,13 @@ export async function atOneMoment<Result>(
   }
 }
 
-/** The id of a chain, and its head; undefined for what is none. */
+/** A chain's ID and its head; the head is undefined if invalid. */
 export interface KeptHead {
   readonly chain: string;
   readonly head: Head | undefined;
 }
 
-/** In the order in which they began. Rejects with FILE_UNREADABLE where there is none. */
+/** Returns heads in the order in which their chains began. Rejects with FILE_UNREADABLE if there is no audit. */
 export async function readHeads(link: Link, location: string): Promise<KeptHead[]> {
   const rows = await link.query({
     text: 'SELECT id AS chain, seq, hash, at, key, signature FROM signalbox.gateway_chains ORDER BY number',
@@ -123,7 +121,7 @@ export async function readHeads(link: Link, location: string): Promise<KeptHead[
   return rows.map((row) => ({ chain: String(row['chain']), head: readHead(JSON.stringify(row)) }));
 }
 
-/** All rows of a chain in order, of which a few are in memory at a time. */
+/** Yields all rows of a chain in order, one page at a time. */
 export async function* readChain(link: Link, chain: string): AsyncGenerator<KeptRow> {
   for (let behind = Number.MIN_SAFE_INTEGER; ; ) {
     const rows = await link.query({ name: 'audit_rows', text: page, values: [chain, behind, PAGE] });
@@ -139,12 +137,15 @@ export async function* readChain(link: Link, chain: string): AsyncGenerator<Kept
 const page = `SELECT r.seq, r.body, r.hash, c.text AS content FROM signalbox.gateway_audit_rows AS r
   LEFT JOIN signalbox.gateway_audit_contents AS c ON c.chain = r.chain AND c.seq = r.seq
   WHERE r.chain = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3`;
-/** Contents may be large. */
+/** Small, because contents may be large. */
 const PAGE = 500;
 
 const names = { signing: 'audit signing', public: 'audit public', digest: 'audit digest' } as const;
 
-/** The keys that all replicas have, made where they are missing; `given` takes the place of the signing key. Rejects with STORE_FAILED. */
+/**
+ * Loads the keys that all replicas share and creates missing ones. `given` replaces the signing key. Rejects with
+ * STORE_FAILED.
+ */
 export async function loadSharedKeys(caller: FunctionCaller, given: string | undefined): Promise<AuditKeys> {
   const keep = async (name: string, value: string) =>
     String(await caller.call({ name: 'gateway_own_key', values: [name, value], order: name }));
@@ -156,7 +157,7 @@ export async function loadSharedKeys(caller: FunctionCaller, given: string | und
   return keys;
 }
 
-/** The key of that kind, where there is one. Rejects with STORE_FAILED. */
+/** Returns undefined if there is no such key. Rejects with STORE_FAILED. */
 export async function findSharedKey(address: Address, kind: keyof typeof names): Promise<string | undefined> {
   return await atOneMoment(address, async (link) => {
     const text = 'SELECT value FROM signalbox.gateway_own_keys WHERE name = $1';

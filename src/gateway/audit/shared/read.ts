@@ -16,7 +16,7 @@ import {
 } from '../verify.ts';
 import { atOneMoment, type KeptHead, readChain, readHeads } from './chains.ts';
 
-/** Opens the audit of all replicas to read it. Rejects with FILE_UNREADABLE where there is none, and STORE_FAILED. */
+/** Opens the audit of all replicas for reading. Rejects with FILE_UNREADABLE if there is none, and STORE_FAILED. */
 export async function openSharedRows(address: Address): Promise<KeptRows> {
   const link = await openLink(address);
   const query = async (text: string, values: readonly unknown[]) => {
@@ -56,7 +56,7 @@ async function headsOf(link: Link, address: Address): Promise<string[]> {
   );
 }
 
-/** A null among the filters lets everything pass. */
+/** A filter that is null matches every row. */
 const listing = `
   SELECT chain, seq, body, hash FROM signalbox.gateway_audit_rows
   WHERE kind = 'call'
@@ -73,7 +73,7 @@ const beginning = `SELECT chain, seq, body, hash FROM signalbox.gateway_audit_ro
   WHERE id >= $1 AND starts_with(id, $1) ORDER BY id LIMIT $2`;
 const content = 'SELECT text FROM signalbox.gateway_audit_contents WHERE chain = $1 AND seq = $2';
 
-/** Reads all chains as they are at this moment. Rejects with STORE_FAILED, FILE_UNREADABLE and ABORTED. */
+/** Verifies all chains in one snapshot. Rejects with STORE_FAILED, FILE_UNREADABLE and ABORTED. */
 export async function verifyChains(
   address: Address,
   options: Omit<VerifyOptions, 'file'>,
@@ -118,7 +118,7 @@ async function verifyChain(
     ...{ chain, heads: own, publicKeys, problems, signal },
     onProgress: (rows) => onProgress(rows, rows),
   });
-  // A chain that was begun by somebody who ended in the middle has no row yet.
+  // A writer that ended before its first row leaves an empty chain.
   const isEmpty = head?.seq === 0 && head.signature === '' && walked.rows === 0;
   if (head !== undefined && !isEmpty) checkTip(head, walked, publicKeys, problems);
   return {
@@ -127,7 +127,7 @@ async function verifyChain(
   };
 }
 
-/** Finds what could show readers something else than what is kept. */
+/** Reports catalog changes that could show readers other data than the stored rows. */
 async function checkCatalog(link: Link, problems: Problems): Promise<void> {
   for (const { what } of await link.query({ text: strangeParts }))
     problems.add(`the database has ${String(what)}, which no audit has`);

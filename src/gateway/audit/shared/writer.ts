@@ -17,17 +17,20 @@ import {
 } from './chains.ts';
 
 export interface SharedWriterOptions {
-  /** The private key that signs; undefined: one that is made once for all replicas. */
+  /** The private signing key. If undefined, a key is created once for all replicas. */
   readonly signingKey: string | undefined;
-  /** How often a writer says that it is there, and after how long without that others take its chain, in ms. */
+  /**
+   * The time between a writer's heartbeats (`beatMs`), and the time without one after which others claim its chain
+   * (`hungMs`), in milliseconds.
+   */
   readonly beatMs?: number | undefined;
   readonly hungMs?: number | undefined;
   readonly retryMs?: number | undefined;
 }
 
 /**
- * Writes to a chain of its own in a database that replicas share: one that nobody writes to any more, or a new one. Throws
- * STORE_FAILED.
+ * Opens a writer with its own chain in a database that replicas share. Claims a chain without an active writer or
+ * creates one. Throws STORE_FAILED.
  */
 export async function openSharedWriter(
   address: Address,
@@ -90,9 +93,8 @@ async function doWork(
 }
 
 interface OwnChain {
-  /** Puts what is made behind the last row. Rejects with STORE_FAILED. */
   put(make: (tip: Tip) => Addition): Promise<Head>;
-  /** Where it ends is to be looked up again. */
+  /** Makes the next `put` look up the end of the chain. */
   forget(): void;
 }
 
@@ -100,7 +102,7 @@ function createOwnChain(chains: Chains, maker: RowMaker, writer: string): OwnCha
   let end: ChainEnd | undefined;
   const append = async ({ tip }: ChainEnd, addition: Addition): Promise<Head | undefined> => {
     const head = maker.sign(addition.tip);
-    // Unless this succeeds, nobody knows here where the chain ends.
+    // If the append fails, the end of the chain is unknown.
     end = undefined;
     if (!(await chains.append(tip, addition, head))) return undefined;
     end = { tip: addition.tip, key: maker.key };
@@ -110,7 +112,7 @@ function createOwnChain(chains: Chains, maker: RowMaker, writer: string): OwnCha
     put: async (make) => {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const at = end ?? (await chains.claim(writer, randomBytes(16).toString('hex')));
-        // Whoever signs from here on says so first.
+        // A new signing key must be introduced by a row first.
         if (at.key === maker.key) {
           const head = await append(at, make(at.tip));
           if (head !== undefined) return head;
@@ -127,7 +129,7 @@ function createOwnChain(chains: Chains, maker: RowMaker, writer: string): OwnCha
   };
 }
 
-/** Somebody else may have put a row behind the tip, or have taken the chain. */
+/** Another writer may have appended a row or claimed the chain. */
 const MOST_TRIES = 10;
 
 function introduce(tip: Tip, maker: RowMaker): Addition {
@@ -139,7 +141,7 @@ function addCalls(tip: Tip, calls: readonly NewCall[], maker: RowMaker): Additio
   return addRows(tip, rows, maker);
 }
 
-/** So that no statement is larger than a server takes. */
+/** Keeps each statement below the server's size limit. */
 function* inPieces(calls: readonly NewCall[]): Generator<readonly NewCall[]> {
   let piece: NewCall[] = [];
   let size = 0;
@@ -158,13 +160,13 @@ function* inPieces(calls: readonly NewCall[]): Generator<readonly NewCall[]> {
 const MOST_CHARACTERS = 16_000_000;
 
 interface PruneChains {
-  /** Those that are older; milliseconds since 1970. */
+  /** Removes rows older than this, in milliseconds since 1970. */
   readonly before: number;
-  /** Only those of its chain, and of chains that nobody writes to; undefined: of all. */
+  /** Limits pruning to this writer's chain and to chains without an active writer; undefined prunes all chains. */
   readonly writer?: string | undefined;
 }
 
-/** Removes the first rows of all chains as far as they are older, and tells how many. Rejects with STORE_FAILED. */
+/** Removes the rows older than `before` from all chains and returns their number. Rejects with STORE_FAILED. */
 export async function pruneShared(
   address: Address,
   { signingKey, before }: { readonly signingKey: string | undefined; readonly before: number },
@@ -189,7 +191,6 @@ export async function pruneShared(
 
 const HUNG_MS = 30_000;
 
-/** Removes some of the first rows of each chain, as far as they are older, and says so in the chain. Rejects with STORE_FAILED. */
 async function pruneChains(
   chains: Chains,
   maker: RowMaker,
@@ -224,7 +225,7 @@ async function pruneChain(
     maker,
   );
   const isDone = await chains.append(tip, { ...addition, removedThrough: through }, maker.sign(addition.tip));
-  // Its writer was faster: what is old is still old the next time.
+  // Another writer appended first, so the old rows are pruned next time.
   return isDone ? { removed, isPartial } : { removed: 0, isPartial: true };
 }
 
