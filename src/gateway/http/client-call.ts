@@ -7,14 +7,14 @@ import { isAnthropicEndpoint, readAll } from '../upstream/upstream.ts';
 import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { invalidRequest, type RefusedCall, refuse } from '../wire/refusal.ts';
 
-/** What Node's server gives beside a request; absent where the request comes from somewhere else. */
+/** The objects of Node's HTTP server; absent for requests from other sources. */
 export interface NodeBindings {
   readonly incoming?: IncomingMessage | undefined;
-  /** Ends the connection at once, in the middle of its answer. */
+  /** Closes the connection at once, even mid-response. */
   readonly cut?: (() => void) | undefined;
 }
 
-/** A call of what came in. Its body is read from the socket, without a stream of the web in between. */
+/** Builds a call from a request. Reads the body from the socket directly, without a web stream. */
 export function toClientCall(
   request: Request,
   { incoming, cut }: NodeBindings = {},
@@ -34,12 +34,11 @@ export function toClientCall(
   return { ...about, headers, readBody: read, signal: request.signal, cut };
 }
 
-/** The headers of a request, by their lower-case names. */
 export function headersOf(request: Request, { incoming }: NodeBindings = {}): ClientHeaders {
   return incoming?.headers ?? Object.fromEntries(request.headers);
 }
 
-/** What bodies may be compressed with; each throws for what is not whole, or becomes larger than `maxOutputLength`. */
+/** The supported content codings. Each decoder throws if the data is truncated or exceeds `maxOutputLength`. */
 const decoders = {
   zstd: promisify(zstdDecompress),
   gzip: promisify(gunzip),
@@ -49,7 +48,7 @@ const decoders = {
 };
 type Coding = keyof typeof decoders;
 
-/** How a body is compressed; undefined: not at all. Throws RefusedCall (415) for any other way, and for several. */
+/** Returns undefined for an uncompressed body. Throws RefusedCall (415) for unknown or multiple codings. */
 function requireCoding(given: string | string[] | undefined): Coding | undefined {
   const names = String(given ?? '')
     .toLowerCase()
@@ -112,20 +111,19 @@ function brokenOff(): RefusedCall {
 }
 
 /**
- * What stands behind the path of a call, as it goes upstream. No hook reads it, so it may be only what clients are known
- * to send. Throws RefusedCall (400) for anything else.
+ * Returns the query string to forward. No hook reads it, so only strings that known clients send are allowed. Throws
+ * RefusedCall (400) for any other.
  */
 export function queryOf(url: string, endpoint: EndpointName): string {
   const start = url.indexOf('?');
   const query = start === -1 ? '' : url.slice(start);
   if (query === '' || query === '?') return '';
-  // Anthropic's SDK, and its agent, call the beta of Messages so.
+  // Anthropic's SDK and agent use this query for beta calls of Messages.
   if (isAnthropicEndpoint(endpoint) && query === '?beta=true') return query;
   if (/^\?api-version=[\w.-]{1,40}$/.test(query)) return query;
   throw invalidRequest('The address has a query that is not known here.');
 }
 
-/** A reply for whoever asked. */
 export function toResponse({ status, headers, body }: ClientReply): Response {
   return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers });
 }

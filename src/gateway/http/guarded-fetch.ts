@@ -17,12 +17,11 @@ import type { EndpointName } from '../wire/codec.ts';
 import { refusal } from '../wire/refusal.ts';
 import { queryOf, toClientCall, toResponse } from './client-call.ts';
 
-/** Makes a call that was guarded. */
 export type Fetch = typeof globalThis.fetch;
 
 /**
- * A `fetch` for SDKs: calls of known endpoints pass the hooks on their way to the address that they name, with the headers
- * and credentials of the SDK; all others are refused with 404, since no hook could read them.
+ * Creates a `fetch` for SDKs. Calls of known endpoints pass the hooks and go to their own address with the SDK's
+ * headers and credentials. All other calls are refused with 404.
  */
 export function createGuardedFetch(services: GatewayServices, inner: Fetch): Fetch {
   const admission = admitEverybody();
@@ -49,7 +48,7 @@ export function createGuardedFetch(services: GatewayServices, inner: Fetch): Fet
   };
 }
 
-/** By the end of the path, since APIs stand below different bases. */
+/** Matches the end of the path, because base paths differ between APIs. */
 function endpointOf(pathname: string): EndpointName | undefined {
   return endpointNames.find((endpoint) => pathname.endsWith(endpointPaths[endpoint]));
 }
@@ -59,7 +58,7 @@ function refuseRoute({ codecs }: GatewayServices): Response {
   return toResponse(toRefusalReply(codecs.chat, refusal(404, 'not_found', message)));
 }
 
-/** What hooks read as the provider: the host that is called. */
+/** Names the called host as the provider. */
 function providerOf(url: string): ProviderConfig {
   const { host } = new URL(url);
   return {
@@ -76,11 +75,10 @@ function providerOf(url: string): ProviderConfig {
   };
 }
 
-/** The address that an SDK asked for, called as it wanted to. */
 function openFetchUpstream({ url, headers }: Request, inner: Fetch): Upstream {
   const own = new Headers(headers);
   own.delete('content-length');
-  // Hooks have read it, and it goes on, as it was before it was compressed.
+  // The body was decompressed for the hooks and is sent that way.
   own.delete('content-encoding');
   own.set('accept-encoding', 'identity');
   const { host } = new URL(url);
@@ -116,7 +114,7 @@ async function sendByFetch(
   }
 }
 
-/** What `fetch` gives is decoded already. */
+/** `fetch` has already decoded the body. */
 function withoutEncoding({ 'content-encoding': _, ...headers }: Readonly<Record<string, string>>) {
   return headers;
 }

@@ -15,7 +15,6 @@ import type { ClientHeaders, EndpointName } from '../wire/codec.ts';
 import { type Refusal, RefusedCall, refusal } from '../wire/refusal.ts';
 import { headersOf, type NodeBindings, queryOf, toClientCall, toResponse } from './client-call.ts';
 
-/** Where the gateway has an endpoint. */
 export function pathOf(endpoint: EndpointName): string {
   return `/v1${endpointPaths[endpoint]}`;
 }
@@ -26,15 +25,14 @@ type Env = { readonly Bindings: NodeBindings };
 
 interface Routes {
   readonly fetch: FetchHandler;
-  /** Refuses new calls from now on. */
   leave(): void;
 }
 
-/** The routes of a gateway. What is not among them is 404: nothing goes upstream that no hook has seen. */
+/** Creates the routes of a gateway. Any other path is 404, so nothing bypasses the hooks on its way upstream. */
 export function createRoutes(services: GatewayServices): Routes {
   let hasLeft = false;
   const app = new Hono<Env>();
-  // In front of every route, also of those that are added later and of those that there are not.
+  // Runs before every route, including later routes and unknown paths.
   app.use(async ({ req, env }, next) => {
     const headers = headersOf(req.raw, env);
     const refusal = refuseOrigin(headers, services) ?? refuseUpgrade(headers);
@@ -65,7 +63,7 @@ export function createRoutes(services: GatewayServices): Routes {
   app.get('/readyz', async () => {
     if (hasLeft) return plain(503, 'shutting down');
     const { isServing, faults } = await findReadiness(services.models);
-    // The ids alone: who asks may be anybody.
+    // Lists only IDs, because anyone may call this.
     const unusable = [...faults.keys()].map((id) => `\nprovider "${id}" cannot be used`).join('');
     return isServing ? plain(200, `ready${unusable}`) : plain(503, `no model can be served${unusable}`);
   });
@@ -112,7 +110,7 @@ function familyOf(path: string, headers: ClientHeaders = {}): EndpointName {
   return isAnthropic ? 'messages' : 'chat';
 }
 
-/** There are no WebSockets here. Codex goes on over HTTP at this status, and tries again for seconds at any other. */
+/** WebSockets are not supported. Codex falls back to HTTP at this status, but retries for seconds at any other. */
 function refuseUpgrade({ upgrade }: ClientHeaders): Refusal | undefined {
   return /\bwebsocket\b/i.test(String(upgrade ?? '')) ? noUpgrade : undefined;
 }
@@ -123,7 +121,7 @@ const noUpgrade: Refusal = refusal(
   'There are no WebSockets here; send the call as a POST over HTTP.',
 );
 
-/** What a server that refuses an upgrade names in its place. Source: RFC 9110, section 15.5.22. */
+/** The headers of a 426 response. Source: RFC 9110, section 15.5.22. */
 const overHttp = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
 
 const unknownRoute = { status: 404, code: 'not_found', isRetryable: false };
@@ -135,8 +133,8 @@ const leaving: Refusal = refusal(503, 'shutting_down', 'The gateway is shutting 
 });
 
 /**
- * A gateway without keys is for programs of this machine. A page in a browser reaches it too, at its address or under a name
- * of its own that leads here; it is known by its `origin`, or by that name. Where keys are required, proxies may give any name.
+ * A gateway without keys serves local programs only. Web pages can reach it too, directly or by DNS rebinding; their
+ * `origin` or host name reveals them. With keys, any host name is allowed, because proxies choose it.
  */
 function refuseOrigin(
   { origin, host }: ClientHeaders,
@@ -152,7 +150,7 @@ function untrusted(message: string): Refusal {
   return refusal(403, 'untrusted_origin', message);
 }
 
-/** `GET /v1/models`: the caller's models, as the SDK that asks reads them. */
+/** Answers `GET /v1/models` with the caller's models, in the format of the requesting SDK. */
 async function answerModels(request: Request, services: GatewayServices): Promise<Response> {
   return await answer(request, services, (caller, headers) => {
     const models = modelsOf(caller, services);
@@ -192,7 +190,7 @@ function isAnthropic(headers: ClientHeaders): boolean {
   return headers['anthropic-version'] !== undefined;
 }
 
-/** `models` is what Codex looks for; an empty list leaves it the ones that it knows. */
+/** Codex reads `models`. An empty list makes it use its built-in models. */
 function openaiList(models: readonly OfferedModel[]) {
   return { object: 'list', data: models.map(openaiModel), models: [] };
 }

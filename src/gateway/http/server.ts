@@ -7,41 +7,40 @@ import type { GatewayLimits } from '../../config/config.ts';
 import { formatListen } from '../../config/listen.ts';
 import type { NodeBindings } from './client-call.ts';
 
-/** Answers a request; `bindings` is what Node's server gives beside it. */
+/** Handles a web request; `bindings` holds the objects of Node's server. */
 export type FetchHandler = (request: Request, bindings?: NodeBindings) => Response | Promise<Response>;
 
-/** Answers a request of Node's server. Never rejects. */
+/** Handles a request of Node's server. Never rejects. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<unknown>;
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly limits: Pick<GatewayLimits, 'headersMs' | 'requestMs' | 'idleMs' | 'connections'>;
-  /** Asked for each request, so that a reload takes effect with the next one. */
+  /** Called for each request, so that a reload applies to the next one. */
   readonly generation: () => Generation;
 }
 
 interface Generation {
   readonly listener: Listener;
-  /** A request comes; what is returned is called when its answer has gone out, or its client has gone away. */
+  /** Counts a request. Call the returned function when the response is sent or the client has disconnected. */
   begin(): () => void;
 }
 
-/** A server that listens. */
 export interface GatewayServer {
   readonly host: string;
   readonly port: number;
-  /** Such as `http://127.0.0.1:8787`. */
+  /** For example `http://127.0.0.1:8787`. */
   readonly url: string;
   /**
-   * Takes no more connections, waits until what runs has been answered, at most so many milliseconds, and then cuts the
-   * rest. Resolves to how many connections were cut. Never rejects.
+   * Stops accepting connections, waits up to `drainMs` milliseconds for running calls, then cuts the rest. Resolves to
+   * the number of cut connections. Never rejects.
    */
   close(drainMs: number): Promise<number>;
 }
 
-/** Listens for HTTP. Throws LISTEN_FAILED. */
+/** Starts an HTTP server. Throws LISTEN_FAILED. */
 export async function listen({ host, port, limits, generation }: ListenOptions): Promise<GatewayServer> {
   const server = createServer(
     {
@@ -63,17 +62,16 @@ export async function listen({ host, port, limits, generation }: ListenOptions):
 
 const KEEP_ALIVE_MS = 65_000;
 
-/** Takes requests of Node's server to a handler of web requests. */
 export function toListener(fetch: FetchHandler): Listener {
   return getRequestListener(
     (request, { incoming, outgoing }) =>
       fetch(request, { incoming: asIncoming(incoming), cut: () => void outgoing.destroy() }),
-    // A request of HTTP/1.0 may have no address.
+    // An HTTP/1.0 request may have no Host header.
     { hostname: 'localhost' },
   );
 }
 
-/** There is no HTTP/2 here. */
+/** HTTP/2 is not used. */
 function asIncoming(incoming: object): IncomingMessage | undefined {
   return incoming instanceof IncomingMessage ? incoming : undefined;
 }
@@ -83,15 +81,15 @@ async function answer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  // A client that resets its connection is no error of ours.
+  // A connection reset by the client is not an error.
   incoming.on('error', () => {});
   outgoing.on('error', () => {});
   outgoing.once('close', begin());
   await listener(incoming, outgoing);
 }
 /**
- * Cuts a connection whose client does not read what is sent. One on which nothing is to be sent waits for its upstream,
- * which has limits of its own.
+ * Closes connections whose client does not read. Connections with nothing to send are waiting for the upstream, which
+ * has its own timeouts.
  */
 function cutStalledReaders(server: Server, idleMs: number): void {
   server.setTimeout(idleMs, (socket) => {
@@ -112,7 +110,7 @@ async function listening(
     throw toListenError(thrown, `${host}:${port}`);
   }
   server.off('error', reject);
-  // Such as too many open files: the connection is lost, the server is not.
+  // For example, too many open files: only that connection is lost.
   server.on('error', () => {});
 }
 
@@ -142,7 +140,7 @@ async function close(server: Server, drainMs: number): Promise<number> {
   const over = new AbortController();
   const isClosed = closed.then(() => true);
   const deadline = sleep(drainMs, false, { signal: over.signal }).catch(() => false);
-  // Connections that were busy become idle one by one.
+  // Busy connections become idle one by one.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const isDrained = await Promise.race([isClosed, deadline]);
   clearInterval(idle);
